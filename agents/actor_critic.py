@@ -87,7 +87,7 @@ class ActorCriticAgent(NetworkAgent):
             fpu_reduction: first-play urgency: the value of an action without visits is the node's
                 value minus this, for values in [0, 1].
             value_scale: increase of an action's log-probability after a search if its value is 1
-                instead of 0; see `ludoteca.agents.guided.policy_improvement`.
+                instead of 0; see `ludoteca.agents.search.network.policy_improvement`.
             leaf_batch: leaves of one search that the network evaluates together, with virtual loss.
             device: see `NetworkAgent`.
             precision: see `NetworkAgent`.

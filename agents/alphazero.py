@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.games.endgame import make_endgame_solver, solve_endgame
-from ludoteca.agents.guided.agent import NetworkGuidedAgent
-from ludoteca.agents.guided.search import SearchResult
-from ludoteca.agents.guided.selection import SelectionParams
-from ludoteca.agents.mcts.report import SearchReport, make_exact_report
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.sampling import sample_by_weight
+from ludoteca.agents.search.network.agent import NetworkGuidedAgent
+from ludoteca.agents.search.network.search import SearchResult
+from ludoteca.agents.search.network.selection import SelectionParams
+from ludoteca.agents.search.report import SearchReport, make_exact_report
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.rng import uniform

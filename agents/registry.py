@@ -29,7 +29,7 @@ AGENTS = {
     "random_safe": "ludoteca.agents.playouts:random_safe",
     "deterministic": "ludoteca.agents.games.hungry_geese.deterministic:deterministic",
     "flat": "ludoteca.agents.flat:FlatAgent",
-    "mcts": "ludoteca.agents.mcts.maker:mcts",
+    "mcts": "ludoteca.agents.search.maker:mcts",
     "openspiel": "ludoteca.agents.external.openspiel:OpenSpielAgent",
     "heuristic": "ludoteca.agents.games.hex.resistance:HeuristicAgent",
     "mixed": "ludoteca.agents.games.hex.resistance:MixedAgent",

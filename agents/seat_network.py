@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.guided.decoupled_search import (
+from ludoteca.agents.networks.seats import SeatEncoder
+from ludoteca.agents.sampling import sample_by_weight
+from ludoteca.agents.search.network.decoupled_search import (
     DecoupledNetworkGuidedSearch,
     DecoupledSearchResult,
     SeatEvaluator,
 )
-from ludoteca.agents.guided.policy_improvement import improved_policies
-from ludoteca.agents.networks.seats import SeatEncoder
-from ludoteca.agents.sampling import sample_by_weight
+from ludoteca.agents.search.network.policy_improvement import improved_policies
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
 from ludoteca.envs.records import batch_of_one
@@ -77,7 +77,7 @@ class SeatNetworkAgent(Agent):
             fpu_reduction: first-play urgency: the value of an action without visits is the node's
                 value minus this, for values in [0, 1].
             value_scale: increase of an action's log-probability after a search if its value is 1
-                instead of 0; see `ludoteca.agents.guided.policy_improvement`.
+                instead of 0; see `ludoteca.agents.search.network.policy_improvement`.
             leaf_batch: leaves of one search that the network evaluates together, with virtual loss.
 
         Raises:

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.guided.agent import NetworkGuidedAgent
-from ludoteca.agents.guided.search import Evaluate, SearchResult
-from ludoteca.agents.guided.selection import SelectionParams
+from ludoteca.agents.search.network.agent import NetworkGuidedAgent
+from ludoteca.agents.search.network.search import Evaluate, SearchResult
+from ludoteca.agents.search.network.selection import SelectionParams
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
 

@@ -44,22 +44,31 @@ def parse_params(
 ) -> dict[str, Any]:
     """Return the parameters in the part `text` of a spec string, such as `"rows=2,columns=3"`.
 
-    See `parse_spec`.
+    See `parse_spec`. Keys with a dot are parameters of an option: `policy=ucb_v,policy.zeta=2` is
+    the option `policy` with the nested spec string `"ucb_v:zeta=2"` as its value.
 
     Raises:
         ValueError: if a parameter has no `=` or comes twice.
     """
     params: dict[str, Any] = {}
+    nested: dict[str, dict[str, str]] = {}
     for position, item in enumerate(filter(None, text.split(","))):
         key, equals, value = item.partition("=")
         if position == 0 and not equals and first is not None:
             key, equals, value = first, "=", item
-        if not equals or not key.isidentifier():
+        option, dot, inner = key.partition(".")
+        if not equals or not option.isidentifier() or (dot and not inner.isidentifier()):
             raise ValueError(f"expected key=value after the colon of {spec!r}, got {item!r}")
-        if key in params:
+        if key in params or inner in nested.get(option, {}):
             raise ValueError(f"{key!r} comes twice in {spec!r}")
+        if dot:
+            nested.setdefault(option, {})[inner] = value
+            continue
         annotation = known[key].annotation if known and key in known else Any
         params[key] = typed_value(value, annotation)
+    for option, items in nested.items():
+        inner_text = ",".join(f"{key}={value}" for key, value in items.items())
+        params[option] = f"{params.get(option, '')}:{inner_text}"
     return params
 
 

@@ -6,11 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ludoteca.agents.mcts.policies import POLICIES
-from ludoteca.agents.mcts.tree import NODE
+from ludoteca.agents.search.config import SEARCH_PARAMS
+from ludoteca.agents.search.policies import POLICIES
+from ludoteca.agents.search.statistics import arm_dtype
 from ludoteca.envs.names import did_you_mean
 from ludoteca.envs.params import choice, integer
-from ludoteca.evaluate.bandits.kernel import MONOTONE, make_play
+from ludoteca.evaluate.bandits.kernel import MONOTONE, make_play, work_dtype
 
 
 def random_problems(problems: int, arms: int, seed: int) -> NDArray[np.float64]:
@@ -38,7 +39,7 @@ def play_bandits(
     before, so that policies played with the same seed are compared on common random numbers.
 
     Args:
-        policy: a name in `ludoteca.agents.mcts.policies.POLICIES`.
+        policy: a name in `ludoteca.agents.search.policies.POLICIES`.
         probabilities: of success, for N problems of K arms, `[N, K]`.
         rounds: pulls in each run. The first K go to the arms in turn.
         params: parameters of the policy that differ from the table's.
@@ -72,15 +73,17 @@ def play_bandits(
         raise ValueError(
             f"checkpoints must ascend from 1 at least to {rounds} at most, got {checkpoints!r}"
         )
-    c = _parameters(policy, params or {})
+    params_array = np.zeros(1, SEARCH_PARAMS)
+    params_array["c"] = _parameters(policy, params or {})
     play = make_play(policy, lazy and policy in MONOTONE)
     count, arms = problems.shape
     regrets = np.zeros((count, len(at)))
 
     def play_slice(start: int, end: int) -> None:
-        settings = (first_problem + start, seed, runs, rounds, at, c)
-        memory = np.zeros(arms), np.zeros(arms, NODE), np.zeros((arms + 1, 1), np.uint64)
-        play(problems[start:end], *settings, *memory, regrets[start:end])
+        settings = (first_problem + start, seed, runs, rounds, at, params_array)
+        records = np.zeros(1, work_dtype(arms)), np.zeros(arms, arm_dtype(policy))
+        rngs = np.zeros((arms + 1, 1), np.uint64)
+        play(problems[start:end], *settings, *records, rngs, regrets[start:end])
 
     # More slices than threads, since problems may take very different times.
     slices = min(count, 4 * num_threads if num_threads > 1 else 1)
@@ -101,4 +104,4 @@ def _parameters(policy: str, given: Mapping[str, float]) -> NDArray[np.float64]:
     values = [float(given.get(name, default)) for name, default in known.items()]
     if not np.all(np.isfinite(values)):
         raise ValueError(f"the parameters of a policy must be finite, got {dict(given)}")
-    return np.array([*values, 0.0], np.float64)  # never empty, for those without parameters
+    return np.array(values + [0.0] * (4 - len(values)), np.float64)

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.mcts.agent import MCTSAgent
-from ludoteca.agents.mcts.report import MEANS, SearchReport
+from ludoteca.agents.search.agent import MCTSAgent
+from ludoteca.agents.search.report import MEANS, SearchReport
 from ludoteca.envs.game import Game
 from ludoteca.envs.records import batch_of_one
 from ludoteca.evaluate.play.session import Session

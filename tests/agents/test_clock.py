@@ -8,8 +8,8 @@ import pytest
 
 from ludoteca.agents.baselines import RandomAgent
 from ludoteca.agents.games.endgame.limits import SearchLimits
-from ludoteca.agents.mcts.clock import search_for
 from ludoteca.agents.registry import make_agent
+from ludoteca.agents.search.clock import search_for
 from ludoteca.envs import clock as clock_module
 from ludoteca.envs.clock import clock
 from ludoteca.envs.registry import make_game

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from ludoteca.agents.guided.decoupled_search import DecoupledNetworkGuidedSearch
-from ludoteca.agents.guided.decoupled_trees import (
+from ludoteca.agents.networks.ac_network import ACConfig, make_ac_network
+from ludoteca.agents.networks.weights import save_weights
+from ludoteca.agents.registry import make_agent
+from ludoteca.agents.search.network.decoupled_search import DecoupledNetworkGuidedSearch
+from ludoteca.agents.search.network.decoupled_trees import (
     HIDDEN,
     make_decoupled_simulation,
     make_decoupled_trees,
 )
-from ludoteca.agents.guided.policy_improvement import improved_policies
-from ludoteca.agents.networks.ac_network import ACConfig, make_ac_network
-from ludoteca.agents.networks.weights import save_weights
-from ludoteca.agents.registry import make_agent
+from ludoteca.agents.search.network.policy_improvement import improved_policies
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 

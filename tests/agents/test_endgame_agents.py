@@ -11,7 +11,7 @@ from ludoteca import make_agent, make_game
 from ludoteca.agents.games.endgame import (
     solve_endgame,
 )
-from ludoteca.agents.mcts import MCTSAgent
+from ludoteca.agents.search import MCTSAgent
 from ludoteca.evaluate.match import play_match
 
 

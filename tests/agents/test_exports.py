@@ -29,4 +29,6 @@ def test_importing_the_package_imports_neither_pytorch_nor_agent_classes() -> No
         [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
     assert modules[0] == "False"
-    assert not {"ludoteca.agents.dqn", "ludoteca.agents.mcts", "ludoteca.agents.flat"} & {*modules}
+    assert not {"ludoteca.agents.dqn", "ludoteca.agents.search", "ludoteca.agents.flat"} & {
+        *modules
+    }

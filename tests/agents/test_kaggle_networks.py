@@ -15,13 +15,18 @@ from ludoteca.agents.external.kaggle.networks import network_layers
 from ludoteca.agents.external.kaggle.observation import configuration, observation
 from ludoteca.agents.external.kaggle.tree_search import search
 from ludoteca.agents.games.hungry_geese.policies import safe_goose
-from ludoteca.agents.guided.decoupled_search import DecoupledNetworkGuidedSearch
 from ludoteca.agents.networks.ac_network import ACConfig, make_ac_network
 from ludoteca.agents.networks.weights import save_weights
 from ludoteca.agents.registry import make_agent
+from ludoteca.agents.search.network.decoupled_search import DecoupledNetworkGuidedSearch
 from ludoteca.envs.registry import make_game
 
 NAMES = ("NORTH", "EAST", "SOUTH", "WEST")
+
+
+def column(node, name):
+    """Return a statistic of an exported search's node, by goose and action."""
+    return np.array([[getattr(arm, name) for arm in arms] for arms in node.arms])
 
 
 def saved(config, folder, seed=0):
@@ -175,9 +180,9 @@ def test_plain_python_search_matches_compiled_search(spec, leaf_batch):
             expected_result = compiled.run(state, evaluate_records, 50, streams, 1.2, 0.2)
             stream = np.array([7], np.uint64)
             root = search(as_exported(state[0]), stream, evaluate, 50, leaf_batch, 1.2, 0.2, np.inf)
-            assert np.array_equal(root.visits, expected_result.visit_counts[0])
+            assert np.array_equal(column(root, "visits"), expected_result.visit_counts[0])
             tried = expected_result.visit_counts[0] > 0
-            means = np.array(root.totals)[tried] / expected_result.visit_counts[0][tried]
+            means = column(root, "value")[tried] / expected_result.visit_counts[0][tried]
             assert np.allclose(2 * means - 1, expected_result.action_values[0][tried], atol=1e-6)
             assert stream[0] == streams[0, 0]
             players = range(game.num_players)
@@ -196,5 +201,5 @@ def test_exported_search_stops_at_its_time_limit():
         stream = np.array([7], np.uint64)
         root = search(as_exported(state[0]), stream, evaluate, 10**6, 8, 1.0, 0.1, 0.2)
         hurried = search(as_exported(state[0]), stream, evaluate, 10**6, 8, 1.0, 0.1, 0.0)
-    assert 8 < sum(root.visits[0]) < 10**6
-    assert sum(hurried.visits[0]) == 8
+    assert 8 < column(root, "visits")[0].sum() < 10**6
+    assert column(hurried, "visits")[0].sum() == 8

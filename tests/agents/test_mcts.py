@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ludoteca.agents.mcts import MCTSAgent
-from ludoteca.agents.mcts.act import ACTION_SELECTIONS, make_act, make_best_child
-from ludoteca.agents.mcts.clock import search_for
-from ludoteca.agents.mcts.config import SEARCH_PARAMS, SearchConfig
-from ludoteca.agents.mcts.policies import POLICIES
-from ludoteca.agents.mcts.search import make_search, search_kernel
-from ludoteca.agents.mcts.tree import LOSS, PLAYED, ROOT, SIZE, UNEXPANDED, WIN
-from ludoteca.agents.mcts.workspace import Workspace
+from ludoteca.agents.registry import make_agent
+from ludoteca.agents.search import MCTSAgent
+from ludoteca.agents.search.clock import search_for
+from ludoteca.agents.search.config import SEARCH_PARAMS, SearchConfig
+from ludoteca.agents.search.policies import POLICIES
+from ludoteca.agents.search.select import ACTION_SELECTIONS, LOSS, WIN
+from ludoteca.agents.search.sequential.act import make_act, make_best_child
+from ludoteca.agents.search.sequential.search import make_search, search_kernel
+from ludoteca.agents.search.sequential.tree import PLAYED, ROOT, SIZE, UNEXPANDED
+from ludoteca.agents.search.sequential.workspace import Workspace
 from ludoteca.envs.game import Game
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import GAMES, make_game
@@ -35,7 +37,7 @@ ENHANCEMENTS: list[dict[str, Any]] = [
     {"transpositions": True},
     {"amaf": "amaf"},
     {"amaf": "rave"},
-    {"amaf": "grave", "grave_reference": 5},
+    {"amaf": "grave:reference=5"},
     {"mast": "gibbs"},
     {"mast": "greedy"},
     {"decisive": "win"},
@@ -133,7 +135,7 @@ def test_enhancements_compose_with_policies_and_keep_the_tree_in_order(
     [
         {},
         {"fpu": 0.6},
-        {"amaf": "grave", "grave_reference": 5, "mast": "greedy", "decisive": "win"},
+        {"amaf": "grave:reference=5", "mast": "greedy", "decisive": "win"},
         ENHANCEMENTS[-1],
         *(pytest.param(one, marks=pytest.mark.slow) for one in ENHANCEMENTS[:-1]),
     ],
@@ -366,7 +368,7 @@ def test_a_visit_counts_as_a_loss_until_its_score_is_known() -> None:
 
 
 def _compiled_search(agent: MCTSAgent) -> Any:
-    from ludoteca.agents.mcts.search import make_search
+    from ludoteca.agents.search.sequential.search import make_search
 
     return make_search(agent.game, agent.config)
 
@@ -393,7 +395,7 @@ def test_time_limit_holds_for_slow_simulations(
         counts.append(count)
         return sum(counts) >= 200_000
 
-    monkeypatch.setattr("ludoteca.agents.mcts.clock.clock", lambda: now)
+    monkeypatch.setattr("ludoteca.agents.search.clock.clock", lambda: now)
     search_for(0.1, 0.0, run)
     assert now >= 0.1
     assert now <= max(0.1 + max(0.1 / 20, cost), 8 * cost)  # the first look is after eight
@@ -444,10 +446,10 @@ def test_playouts_may_follow_a_policy() -> None:
 
 def test_truncated_playouts_are_evaluated() -> None:
     game = make_game("othello")
-    by_default = MCTSAgent(game, simulations=4, playout_depth=0).search(game.new())
+    by_default = MCTSAgent(game, simulations=4, playout=":depth=0").search(game.new())
     # Each of the four first moves leaves 4 discs to 1.
     assert [one.mean for one in by_default.candidates] == pytest.approx([0.5 + 0.5 * 3 / 5] * 4)
-    returns = MCTSAgent(game, simulations=4, playout_depth=0, evaluation="returns").search(
+    returns = MCTSAgent(game, simulations=4, playout=":depth=0,evaluation=returns").search(
         game.new()
     )
     assert [one.mean for one in returns.candidates] == [0.5] * 4
@@ -511,14 +513,14 @@ def test_search_beats_random_play(id_: str) -> None:
             {"action_selection": "best"},
             "action_selection must be one of 'max', 'robust', 'max_robust'",
         ),
-        ({"policy": "moss", "alpha": 1.0}, "policy 'moss' has no parameter 'alpha'; it has no"),
-        ({"policy": "ucb1", "gamma": 1.0}, "no parameter 'gamma'; its parameters are alpha"),
+        ({"policy": "moss:alpha=1.0"}, "policy 'moss' has no parameter 'alpha'; it has no"),
+        ({"policy": "ucb1:gamma=1.0"}, "no parameter 'gamma'; its parameters are alpha"),
         ({"amaf": "raves"}, "amaf must be one of '', 'amaf', 'rave', 'grave'"),
         ({"threads": 0}, "threads must be an integer from 1"),
         ({"playout": "wild"}, "playout must be one of 'uniform', 'valid', 'safe', 'greedy'"),
         ({"playout": "greedy"}, "there are no greedy playouts for connect4, only for othello"),
         ({"playout": "safe", "mast": "gibbs"}, "playouts are either mast's or safe, not both"),
-        ({"evaluation": "discs"}, "connect4 has no evaluation 'discs'; it has returns"),
+        ({"playout": ":evaluation=discs"}, "connect4 has no evaluation 'discs'; it has returns"),
         ({"threads": 2, "parallel": "root", "reuse": True}, "cannot be reused"),
     ],
 )
@@ -538,3 +540,34 @@ def test_search_options_are_agent_parameters() -> None:
     assert math.isinf(MCTSAgent(make_game("connect4"))._params["fpu"][0])
     assert Workspace.make(make_game("connect4"), SearchConfig(), 10).size == 0
     assert SEARCH_PARAMS.isalignedstruct
+
+
+def test_options_may_have_parameters_of_their_own() -> None:
+    game = make_game("connect4")
+    spec = "mcts:policy=ucb_v,policy.zeta=2,amaf=grave,amaf.reference=7,playout.depth=3"
+    by_spec = make_agent(spec, game)
+    by_name = MCTSAgent(game, policy="ucb_v:zeta=2", amaf="grave:reference=7", playout=":depth=3")
+    for agent in (by_spec, by_name):
+        assert isinstance(agent, MCTSAgent)
+        assert (agent.config.policy, agent.config.amaf) == ("ucb_v", "grave")
+        assert agent._params["c"][0].tolist() == [2, 1, 0, 0]
+        assert agent._params["grave_reference"][0] == 7
+        assert agent._params["playout_depth"][0] == 3
+    assert by_spec.config == by_name.config
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("mcts:policy=moss,policy.c=1", "policy 'moss' has no parameter 'c'; it has no parameters"),
+        ("mcts:policy.alhpa=1", r"policy has no parameter 'alhpa' \(did you mean 'alpha'\?\)"),
+        ("mcts:policy.alpha=1,policy.alpha=2", "'policy.alpha' comes twice"),
+        ("mcts:policy.alpha=x", "policy.alpha must be a number"),
+        ("mcts:.alpha=1", "expected key=value"),
+        ("mcts:amaf=rave,amaf.bias=1", "no parameter 'bias'; its parameters are weight, reference"),
+        ("mcts:playout.depth=-1", "must be an integer from 0"),
+    ],
+)
+def test_wrong_parameters_of_options_are_refused(spec: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make_agent(spec, make_game("connect4"))

@@ -9,23 +9,22 @@ import pytest
 from ludoteca.agents import make_agent
 from ludoteca.agents.evaluations import find_evaluation
 from ludoteca.agents.games.registry import games_with
-from ludoteca.agents.mcts.act import ACTION_SELECTIONS
-from ludoteca.agents.mcts.agent import MCTSAgent, policy_parameters
-from ludoteca.agents.mcts.decoupled_act import best_action_kernel, settled_kernel
-from ludoteca.agents.mcts.decoupled_agent import DecoupledMCTSAgent
-from ludoteca.agents.mcts.decoupled_config import SEARCH_PARAMS, DecoupledSearchConfig, work_dtype
-from ludoteca.agents.mcts.decoupled_search import STATES, make_search, search_kernel
-from ludoteca.agents.mcts.decoupled_tree import (
-    ARM,
+from ludoteca.agents.registry import agent_params
+from ludoteca.agents.search.agent import MCTSAgent
+from ludoteca.agents.search.config import SEARCH_PARAMS, SearchConfig, work_dtype
+from ludoteca.agents.search.decoupled_agent import DecoupledMCTSAgent
+from ludoteca.agents.search.policies import POLICIES
+from ludoteca.agents.search.select import ACTION_SELECTIONS
+from ludoteca.agents.search.simultaneous.act import best_action_kernel, settled_kernel
+from ludoteca.agents.search.simultaneous.search import STATES, make_search, search_kernel
+from ludoteca.agents.search.simultaneous.tree import (
     FULL,
     NODE,
     check_joint_actions,
-    find_child,
-    start_tree,
+    make_table,
     table_size,
 )
-from ludoteca.agents.mcts.policies import POLICIES
-from ludoteca.agents.registry import agent_params
+from ludoteca.agents.search.statistics import arm_dtype
 from ludoteca.envs.games.goose_positions import FOOD
 from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.games.tron import tron
@@ -83,14 +82,15 @@ class Search:
     """A search with its memory in the open, compiled or interpreted."""
 
     def __init__(self, game, s, config=None, nodes=1000, depth=None, fpu=np.inf, seed=1):
-        self.game, self.config = game, config or DecoupledSearchConfig()
+        self.game, self.config = game, config or SearchConfig()
         self.nodes = np.zeros(nodes, NODE)
-        self.arms = np.zeros((nodes, game.num_players, game.num_actions), ARM)
+        self.arms = np.zeros(
+            (nodes, game.num_players, game.num_actions), arm_dtype(self.config.policy)
+        )
         self.table = np.zeros(table_size(nodes), np.int32)
         self.states, self.work = game.empty(STATES), np.zeros(1, work_dtype(game))
         self.params = np.zeros(1, SEARCH_PARAMS)
-        given = dict.fromkeys(POLICIES[self.config.policy].params)
-        self.params["c"] = policy_parameters(self.config.policy, given)
+        self.params["c"] = POLICIES[self.config.policy].parameters({})
         self.params["fpu"] = fpu
         self.params["playout_depth"] = game.max_plies if depth is None else depth
         self.states[0] = s
@@ -167,15 +167,13 @@ CROWD = (
 def test_every_policy_finds_the_only_surviving_move(policy):
     game, s = geese_position(*TRAP)
     simulations = 300 if policy == "exp3" else 60  # which learns slowly
-    search = Search(game, s, DecoupledSearchConfig(policy), depth=2).run(
-        simulations, interpreted=True
-    )
+    search = Search(game, s, SearchConfig(policy), depth=2).run(simulations, interpreted=True)
     visits, values = search.arms["visits"][0, 0], search.arms["value"][0, 0]
     assert visits.sum() == search.arms["visits"][0, 1].sum() == simulations
     assert (visits > 0).all()
     assert np.argmax(values / visits) == EAST
     assert np.isfinite(search.arms["value"]).all()
-    assert np.isfinite(search.arms["reward_estimate"]).all()
+    assert policy != "exp3" or np.isfinite(search.arms["reward_estimate"]).all()
     assert policy == "uniform" or np.argmax(visits) == EAST
     visits, values = search.arms["visits"][0, 1], search.arms["value"][0, 1]
     assert np.argmax(values / visits) in (SOUTH, WEST)
@@ -255,9 +253,9 @@ def test_a_full_tree_is_still_searched():
 @pytest.mark.parametrize(
     ("name", "config", "depth"),
     [
-        ("tron:rows=5,columns=6", DecoupledSearchConfig(playout="safe"), None),
-        ("tron:rows=5,columns=6", DecoupledSearchConfig("exp3", True), None),
-        ("hungry_geese:min_food=1", DecoupledSearchConfig(playout="safe"), 4),
+        ("tron:rows=5,columns=6", SearchConfig(playout="safe"), None),
+        ("tron:rows=5,columns=6", SearchConfig("exp3", True), None),
+        ("hungry_geese:min_food=1", SearchConfig(playout="safe"), 4),
     ],
 )
 @pytest.mark.compiled
@@ -361,12 +359,12 @@ def test_zero_first_play_urgency_tries_one_action():
 
 def test_action_selection_rules():
     game = tron()
-    arms = view_records(np.zeros((1, 2, 4), ARM))
+    arms = view_records(np.zeros((1, 2, 4), arm_dtype("ucb1")))
     arms["visits"][0, 1], arms["value"][0, 1] = (0, 60, 70, 10), (0, 40, 35, 9)
     work = view_records(np.zeros(1, work_dtype(game)))[0]
     params = view_records(np.zeros(1, SEARCH_PARAMS))[0]
     params.c[0] = 2.0
-    best_action = best_action_kernel(game, DecoupledSearchConfig())
+    best_action = best_action_kernel(game, SearchConfig())
     with np.errstate(over="ignore"):
         chosen = {
             name: best_action(arms, 1, action_selection, params, work)
@@ -387,7 +385,8 @@ def test_action_selection_rules():
 
 def test_joint_action_table_matches_a_dictionary():
     rng = np.random.default_rng(0)
-    nodes, arms = view_records(np.zeros(300, NODE)), np.zeros((300, 1, 1), ARM)
+    start_tree, find_child = make_table("ucb1")
+    nodes, arms = view_records(np.zeros(300, NODE)), np.zeros((300, 1, 1), arm_dtype("ucb1"))
     arms, table = view_records(arms), np.zeros(table_size(300), np.int32)
     for _ in range(3):  # whatever an earlier tree left in it
         with np.errstate(over="ignore"):
@@ -434,7 +433,7 @@ def test_truncated_playouts_are_evaluated():
     game, s = geese_position(lines, "WEW", steps=50)
     means = []
     for evaluation in ("standing", "returns"):
-        config = DecoupledSearchConfig(evaluation=evaluation)
+        config = SearchConfig(evaluation=evaluation)
         search = Search(game, s, config, depth=0).run(40, interpreted=True)
         means.append(search.arms["value"][0].sum(1) / 40)
     assert means[0][0] > means[0][2] > means[0][1]  # in the order of their lengths
@@ -453,7 +452,7 @@ def test_playout_defaults_of_geese_and_tron():
     goose, rider = (make_agent("mcts", make_game(name)) for name in ("hungry_geese", "tron"))
     assert (goose.config.playout, goose._params["playout_depth"][0]) == ("safe", 6)
     assert (rider.config.playout, rider._params["playout_depth"][0]) == ("uniform", 50)
-    asked = make_agent("mcts:playout=uniform,playout_depth=200", goose.game)
+    asked = make_agent("mcts:playout=uniform,playout.depth=200", goose.game)
     assert (asked.config.playout, asked._params["playout_depth"][0]) == ("uniform", 200)
 
 
@@ -471,8 +470,9 @@ def test_search_beats_three_geese():
     ("game", "spec", "message"),
     [
         ("tron", "mcts:solver=True", "no parameter 'solver' where all move at once, as in tron"),
-        ("tron", "mcts:amaf=rave", r"no parameter 'amaf' .*where all move at once"),
-        ("tron", "mcts:mast=gibbs", r"no parameter 'mast' .*where all move at once"),
+        ("tron", "mcts:transpositions=True", "no parameter 'transpositions' where all move"),
+        ("hungry_geese", "mcts:reuse=True", "reuse needs a game without chance"),
+        ("tron", "mcts:reuse=True,threads=2", "cannot be reused"),
         ("hungry_geese", "mcts:decisive=win", "no parameter 'decisive' where .* hungry_geese"),
         (
             "connect4",
@@ -486,7 +486,7 @@ def test_search_beats_three_geese():
             "playout must be one of 'uniform', 'valid', 'safe', 'greedy', got 'x'",
         ),
         ("tron", "mcts:policy=x", "policy must be one of"),
-        ("tron", "mcts:alpha=1,policy=moss", "policy 'moss' has no parameter 'alpha'"),
+        ("tron", "mcts:policy.alpha=1,policy=moss", "policy 'moss' has no parameter 'alpha'"),
         ("tron", "mcts:simulations=0", "simulations must be an integer from 1"),
         ("tron", "mcts:x=1", "agent mcts has no parameter 'x'"),
     ],
@@ -511,3 +511,79 @@ def test_too_many_joint_actions_are_refused():
     many = replace(game, num_actions=256, action_names=("x",) * 256)
     with pytest.raises(ValueError, match=r"256\^8 joint actions"):
         check_joint_actions(many)
+
+
+@pytest.mark.parametrize("amaf", ["amaf", "rave", "grave:reference=3"])
+def test_amaf_credits_the_actions_of_each_player_at_that_ply_or_later(amaf):
+    game = tron(4, 4)
+    agent = DecoupledMCTSAgent(game, simulations=40, amaf=amaf)
+    with np.errstate(over="ignore"):
+        agent.search(game.new(), np.array([3], np.uint64))
+    root = agent._threads.trees[0].arms[0]
+    visited = root["visits"] > 0
+    assert (root["amaf_visits"][visited] >= root["visits"][visited]).all()
+    assert (root["amaf_visits"] <= 40).all()
+    assert (root["amaf_value"] <= root["amaf_visits"]).all()
+    assert root["amaf_visits"].sum() > root["visits"].sum()
+
+
+def test_amaf_of_one_simulation_by_hand():
+    game = tron(4, 4)
+    agent = DecoupledMCTSAgent(game, simulations=1, amaf="rave")
+    with np.errstate(over="ignore"):
+        agent.search(game.new(), np.array([3], np.uint64))
+    tree = agent._threads.trees[0]
+    work, root = tree.work[0], tree.arms[0]
+    moves = int(work["moves"])
+    for p in range(2):
+        played = {
+            int(action)
+            for action, player in zip(work["played"][:moves], work["player"][:moves], strict=True)
+            if player == p and action >= 0
+        }
+        assert set(np.flatnonzero(root["amaf_visits"][p])) == played
+        assert (root["amaf_value"][p] == root["amaf_visits"][p] * work["scores"][p]).all()
+
+
+@pytest.mark.parametrize("mast", ["gibbs", "greedy"])
+def test_mast_counts_the_moves_of_all_players(mast):
+    game = tron(4, 4)
+    agent = DecoupledMCTSAgent(game, simulations=30, mast=mast)
+    with np.errstate(over="ignore"):
+        report = agent.search(game.new(), np.array([3], np.uint64))
+    work = agent._threads.trees[0].work[0]
+    assert report.simulations == 30
+    assert (work["mast_visits"].sum(1) >= 30).all()
+    assert (work["mast_value"] <= work["mast_visits"]).all()
+    # Both players move at every ply of this game.
+    assert work["mast_visits"][0].sum() == work["mast_visits"][1].sum()
+
+
+def test_the_subtree_of_the_joint_action_is_reused():
+    game = tron(5, 5)
+    agent = DecoupledMCTSAgent(game, simulations=200, reuse=True)
+    with np.errstate(over="ignore"):
+        s, rng, threads = game.new(), np.array([3], np.uint64), agent.tree_of(0, 0)
+        agent.search(s, rng, threads)
+        tree = threads.trees[0]
+        children = 1 + np.flatnonzero(tree.nodes["parent"][1 : threads.sizes[0]] == 0)
+        child = children[tree.nodes["visits"][children].argmax()]
+        visits, joint = int(tree.nodes["visits"][child]), int(tree.nodes["joint"][child])
+        arms = tree.arms[child].copy()
+        game.step(s, np.array(divmod(joint, game.num_actions)))
+        agent.simulations = 1
+        report = agent.search(s, rng, threads)
+        assert visits > 10
+        assert report.simulations == visits + 1
+        more = tree.arms[0]["visits"] - arms["visits"]
+        assert (more >= 0).all()
+        assert more.sum(1).tolist() == [1, 1]
+        # The table finds every node of the new tree.
+        nodes = tree.nodes[: threads.sizes[0]]
+        assert (tree.table[nodes["slot"][1:]] == np.arange(1, len(nodes))).all()
+        # Two plies later the tree is new.
+        for _ in range(2):
+            legal = [game.legal(s, p)[0] for p in range(2)]
+            game.step(s, np.array(legal))
+        if not game.is_terminal(s):
+            assert agent.search(s, rng, threads).simulations == 1

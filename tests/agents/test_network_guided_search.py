@@ -5,11 +5,17 @@ import math
 import numpy as np
 import pytest
 
-from ludoteca.agents.guided.gumbel import SequentialHalving, sequence_of_considered_visits
-from ludoteca.agents.guided.search import NetworkGuidedSearch
-from ludoteca.agents.guided.selection import SelectionParams, completed, gumbel_interior, puct
-from ludoteca.agents.guided.trees import ILLEGAL, ROOT, make_trees
 from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.search.network.gumbel import SequentialHalving, sequence_of_considered_visits
+from ludoteca.agents.search.network.search import NetworkGuidedSearch
+from ludoteca.agents.search.network.selection import (
+    SelectionParams,
+    completed,
+    gumbel_interior,
+    puct,
+)
+from ludoteca.agents.search.network.trees import ILLEGAL, LOSS, ROOT, make_trees
+from ludoteca.envs.interpreted import with_attributes
 from ludoteca.envs.registry import make_game
 
 pytestmark = pytest.mark.interpreted
@@ -45,7 +51,7 @@ def search(game, positions, simulations, params, evaluate=None, **options):
 @pytest.fixture
 def tree():
     """A node of player 1 with three legal actions of four, the last one without visits."""
-    trees = make_trees(make_game("connect4:rows=4,columns=4,connect=3"), 1, 3)
+    trees = with_attributes(make_trees(make_game("connect4:rows=4,columns=4,connect=3"), 1, 3))
     trees.mover[0, 0] = 1
     trees.value[0, 0] = 0.4  # to player 0
     trees.priors[0, 0] = [0.5, ILLEGAL, 0.3, 0.2]
@@ -101,7 +107,7 @@ EVEN = {
 def test_puct_switches_action_at_hand_computed_value(
     mover, visits, priors, mean, value, params, even
 ):
-    trees = make_trees(make_game("tictactoe"), 1, 3)
+    trees = with_attributes(make_trees(make_game("tictactoe"), 1, 3))
     trees.mover[0, 0], trees.value[0, 0] = mover, -value if mover else value
     trees.priors[0, 0] = ILLEGAL
     trees.priors[0, 0, [2, 5]], trees.visits[0, 0, [2, 5]] = priors, visits
@@ -113,10 +119,11 @@ def test_puct_switches_action_at_hand_computed_value(
 
 def test_pending_simulations_have_virtual_loss_in_puct():
     """Of 4 tries two are under way: 2 won make a mean of (2 - 2) / 4, and N = 5, n = 4."""
-    trees = make_trees(make_game("tictactoe"), 1, 3, leaf_batch=4)
+    trees = with_attributes(make_trees(make_game("tictactoe"), 1, 3, leaf_batch=4))
     trees.priors[0, 0] = ILLEGAL
-    trees.priors[0, 0, [2, 5]], trees.visits[0, 0, [2, 5]] = (0.5, 0.5), (2, 1)
-    trees.waiting[0, 0, 2], trees.totals[0, 0, 2] = 2, 2.0
+    # Each of the two under way is a visit with the value of a loss.
+    trees.priors[0, 0, [2, 5]], trees.visits[0, 0, [2, 5]] = (0.5, 0.5), (4, 1)
+    trees.totals[0, 0, 2] = 2.0 + 2 * LOSS
     # c = 1 + ln(11 / 5) = 1.788457; 0 + 1.788457 * 0.5 * 2.236068 * (1 / 5 - 1 / 2) = -0.599864
     params = SelectionParams(c_init=1.0, c_base=5.0)
     for more, expected in ((-3e-5, 2), (3e-5, 5)):

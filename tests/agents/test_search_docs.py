@@ -4,8 +4,8 @@ import inspect
 import re
 from pathlib import Path
 
-from ludoteca.agents.mcts import MCTSAgent
-from ludoteca.agents.mcts.policies import POLICIES
+from ludoteca.agents.search import MCTSAgent
+from ludoteca.agents.search.policies import POLICIES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "search.md").read_text(encoding="utf-8")
 

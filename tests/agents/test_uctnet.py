@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 import torch
 
-from ludoteca.agents.guided.search import NetworkGuidedSearch
-from ludoteca.agents.guided.selection import SelectionParams, puct, uct
-from ludoteca.agents.guided.trees import ILLEGAL, ROOT, make_trees
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
 from ludoteca.agents.networks.value_network import ValueConfig, make_value_network
 from ludoteca.agents.networks.weights import save_weights
 from ludoteca.agents.registry import make_agent
+from ludoteca.agents.search.network.search import NetworkGuidedSearch
+from ludoteca.agents.search.network.selection import SelectionParams, puct, uct
+from ludoteca.agents.search.network.trees import ILLEGAL, LOSS, ROOT, make_trees
 from ludoteca.agents.uctnet import UCTNetAgent
+from ludoteca.envs.interpreted import with_attributes
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.rng import below
@@ -121,7 +122,9 @@ def test_search_matches_plain_python_reference(c):
 @pytest.fixture
 def tree():
     """A node with three legal actions of four."""
-    trees = make_trees(make_game("connect4:rows=4,columns=4,connect=3"), 1, 3, leaf_batch=4)
+    trees = with_attributes(
+        make_trees(make_game("connect4:rows=4,columns=4,connect=3"), 1, 3, leaf_batch=4)
+    )
     trees.priors[0, 0] = [0.5, ILLEGAL, 0.3, 0.2]
     trees.visits[0, 0] = [3, 0, 2, 5]
     trees.totals[0, 0] = [1.5, 0, -0.5, 3.5]
@@ -141,16 +144,23 @@ def test_uct_matches_hand_computation(tree):
         assert {uct(tree, 0, 0, params) for _ in range(50)} == {0, 2, 3}
 
 
+def simulate(tree, action):
+    """Begin a simulation of an action."""
+    tree.visits[0, 0, action] += 1
+    tree.totals[0, 0, action] += LOSS
+
+
 def test_pending_simulations_have_virtual_loss(tree):
     params = UCT._replace(c_uct=0.0)
     assert uct(tree, 0, 0, params) == 3
-    tree.waiting[0, 0, 3] = 1  # (3.5 - 1) / 6 is less than 0.5
+    simulate(tree, 3)  # (3.5 - 1) / 6 is less than 0.5
     assert uct(tree, 0, 0, params) == 0
-    tree.waiting[0, 0, 0] = 1  # (1.5 - 1) / 4 is less still
+    simulate(tree, 0)  # (1.5 - 1) / 4 is less still
     assert uct(tree, 0, 0, params) == 3
     greedy = SelectionParams(c_init=0.0, c_base=1e9)
     assert puct(tree, 0, 0, greedy) == 3
-    tree.waiting[0, 0, 3] = 3
+    simulate(tree, 3)
+    simulate(tree, 3)
     assert puct(tree, 0, 0, greedy) == 0
 
 
@@ -168,7 +178,7 @@ def test_leaf_batches_evaluate_several_leaves(params, leaf_batch):
     streams = np.arange(3, dtype=np.uint64)[:, None].copy()
     found, trees = search(game, positions, 90, params, leaf_batch, streams, by=by)
     assert (found.visit_counts.sum(1) == 90).all()
-    assert not trees.waiting.any()
+    assert (abs(trees.totals[:, ROOT].sum(1)) <= 90).all()
     assert len(seen) <= 1 + -(-90 // leaf_batch)
     for b in range(3):
         size = trees.size[b]

@@ -5,11 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from ludoteca.agents.mcts.policies import POLICIES
-from ludoteca.agents.mcts.tree import NODE
+from ludoteca.agents.search.config import SEARCH_PARAMS
+from ludoteca.agents.search.policies import POLICIES
+from ludoteca.agents.search.statistics import arm_dtype
 from ludoteca.envs.record_views import view_records
 from ludoteca.evaluate.bandits import play_bandits, random_problems
-from ludoteca.evaluate.bandits.kernel import MONOTONE, make_play
+from ludoteca.evaluate.bandits.kernel import MONOTONE, make_play, work_dtype
 
 
 def test_greedy_pays_for_one_pull_of_the_worse_arm() -> None:
@@ -45,13 +46,19 @@ def test_uniform_loses_the_mean_gap() -> None:
     np.testing.assert_allclose(regret, 20_000 * gaps, rtol=0.05)
 
 
+def parameters(policy: str) -> np.ndarray:
+    params = np.zeros(1, SEARCH_PARAMS)
+    params["c"] = POLICIES[policy].parameters({})
+    return params
+
+
 def play_arms(policy: str, problem: list[float], rounds: int) -> np.ndarray:
     """Return the arms' records after one run."""
-    arms, n = np.zeros(len(problem), NODE), len(problem)
-    c = np.array([*POLICIES[policy].params.values(), 0.0])
-    memory = np.zeros(n), arms, np.zeros((n + 1, 1), np.uint64), np.zeros((1, 0))
+    arms, n = np.zeros(len(problem), arm_dtype(policy)), len(problem)
+    memory = np.zeros(1, work_dtype(n)), arms, np.zeros((n + 1, 1), np.uint64), np.zeros((1, 0))
     at, problems = np.zeros(0, np.int64), np.array([problem])
-    make_play(policy, policy in MONOTONE)(problems, 0, 0, 1, rounds, at, c, *memory)
+    play, params = make_play(policy, policy in MONOTONE), parameters(policy)
+    play(problems, 0, 0, 1, rounds, at, params, *memory)
     return arms
 
 
@@ -75,11 +82,12 @@ def test_the_nth_pull_of_an_arm_pays_the_same_under_every_policy() -> None:
 @pytest.mark.parametrize("policy", POLICIES)
 def test_interpreted_and_compiled_agree(policy: str) -> None:
     lazy, problems = policy in MONOTONE, random_problems(2, 4, seed=3)
-    at, c = np.array([10, 80]), np.array([*POLICIES[policy].params.values(), 0.0])
+    at, params = np.array([10, 80]), view_records(parameters(policy))
+    work, arms = np.zeros(1, work_dtype(4)), np.zeros(4, arm_dtype(policy))
     scores = np.zeros((2, 2))
     with np.errstate(over="ignore"):
         make_play(policy, lazy).py_func(
-            *(problems, 0, 5, 2, 80, at, c, np.zeros(4), view_records(np.zeros(4, NODE))),
+            *(problems, 0, 5, 2, 80, at, params, view_records(work), view_records(arms)),
             *(np.zeros((5, 1), np.uint64), scores),
         )
     compiled = play_bandits(policy, problems, 80, seed=5, runs=2, checkpoints=at.tolist())

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from interactive import First, Following, do, settle, sit
 
-from ludoteca.agents.mcts.report import Candidate, SearchReport
 from ludoteca.agents.registry import make_agent
+from ludoteca.agents.search.report import Candidate, SearchReport
 from ludoteca.envs.games.bitboards import bit
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.play.analysis import MoveAnalysis, think

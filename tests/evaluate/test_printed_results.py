@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from ludoteca.agents.games.endgame import solve_endgame
-from ludoteca.agents.mcts import MCTSAgent
-from ludoteca.agents.mcts.report import Candidate, SearchReport
 from ludoteca.agents.registry import make_agent
+from ludoteca.agents.search import MCTSAgent
+from ludoteca.agents.search.report import Candidate, SearchReport
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.exploit import best_response
 from ludoteca.evaluate.exploit.solved_positions import MoveAccuracy

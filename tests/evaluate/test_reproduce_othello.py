@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ludoteca.agents.mcts.act import ACTION_SELECTIONS
 from ludoteca.agents.registry import make_agent
+from ludoteca.agents.search.select import ACTION_SELECTIONS
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.statistics.intervals import score_interval, wilson
 from ludoteca.evaluate.studies.__main__ import main

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 import ludoteca
 from ludoteca import make_agent, make_game
 from ludoteca.agents import Agent
-from ludoteca.agents.mcts.agent import MCTSAgent
-from ludoteca.agents.mcts.report import SearchReport
+from ludoteca.agents.search.agent import MCTSAgent
+from ludoteca.agents.search.report import SearchReport
 from ludoteca.envs import Game
 from ludoteca.envs.api.vector import GameVectorEnv
 from ludoteca.evaluate.match import MatchResult, play_match

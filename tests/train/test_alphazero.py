@@ -8,11 +8,11 @@ import torch
 
 from ludoteca.agents.alphazero import PolicyValueAgent
 from ludoteca.agents.games.endgame import solve_endgame
-from ludoteca.agents.guided.selection import SelectionParams
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.networks.weights import load_weights
+from ludoteca.agents.search.network.selection import SelectionParams
 from ludoteca.envs.games.othello import placements
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import GAMES, make_game

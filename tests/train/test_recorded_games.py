@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ludoteca.agents.mcts.act import ACTION_SELECTIONS
 from ludoteca.agents.registry import make_agent
+from ludoteca.agents.search.select import ACTION_SELECTIONS
 from ludoteca.envs.registry import make_game
 from ludoteca.train.data import generate as generation
 from ludoteca.train.data import othello_table

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.guided.decoupled_search import (
+from ludoteca.agents.networks.seats import SeatEncoder
+from ludoteca.agents.search.network.decoupled_search import (
     DecoupledNetworkGuidedSearch,
     DecoupledSearchResult,
 )
-from ludoteca.agents.guided.policy_improvement import improved_policies
-from ludoteca.agents.networks.seats import SeatEncoder
+from ludoteca.agents.search.network.policy_improvement import improved_policies
 from ludoteca.agents.seat_network import Run, make_seat_evaluator
 from ludoteca.train.actor_critic.config import ActorCriticConfig
 from ludoteca.train.actor_critic.rollout import ActorCriticCollector, ActorCriticRollout

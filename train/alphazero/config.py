@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from ludoteca.agents.guided.selection import SelectionParams
 from ludoteca.agents.networks.pv_network import PVConfig
+from ludoteca.agents.search.network.selection import SelectionParams
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.train.auto_settings import AutoLimits
 from ludoteca.train.settings import AUTO, RLConfig

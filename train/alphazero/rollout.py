@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.games.endgame import OptimalLine, make_endgame_solver
-from ludoteca.agents.guided.search import Evaluate, NetworkGuidedSearch
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.sampling import sample_by_weight, sample_legal
+from ludoteca.agents.search.network.search import Evaluate, NetworkGuidedSearch
 from ludoteca.train.alphazero.config import AlphaZeroConfig
 from ludoteca.train.monitor import Monitor
 from ludoteca.train.rollout_games import RolloutGames, Turn

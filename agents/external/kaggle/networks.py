@@ -10,10 +10,10 @@ from ludoteca.agents.actor_critic import NetworkAgent
 from ludoteca.agents.external.kaggle.layers import Layers, run
 from ludoteca.agents.external.kaggle.torch_layers import Weights, keep, layers_of
 from ludoteca.agents.external.kaggle.tree_search import SeatEvaluator, search
-from ludoteca.agents.guided.policy_improvement import improved_policies
 from ludoteca.agents.networks.ac_network import ACNetwork, ResidualBody, UIB2021Body
 from ludoteca.agents.networks.layers import Block, Trunk
 from ludoteca.agents.networks.seats import find_hand_crafted_features
+from ludoteca.agents.search.network.policy_improvement import improved_policies
 from ludoteca.agents.seat_network import masked_softmax
 from ludoteca.envs.game import Game
 
@@ -46,9 +46,11 @@ def network_choose(agent: NetworkAgent) -> Callable[..., int]:
 
     def choose_by_search(s, player, legal, n, rng):
         root = search(s, rng, evaluate, simulations, leaf_batch, c, fpu, seconds)
-        priors = np.maximum(np.array(root.priors[player], np.float32), 0)
-        visits = np.array(root.visits[player])
-        values = 2 * np.array(root.totals[player]) / np.maximum(visits, 1) - 1
+        arms = root.arms[player]
+        priors = np.maximum(np.array([arm.prior for arm in arms], np.float32), 0)
+        visits = np.array([arm.visits for arm in arms])
+        totals = np.array([arm.value for arm in arms])
+        values = 2 * totals / np.maximum(visits, 1) - 1
         policies, *_ = improved_policies(priors, visits, values.astype(np.float32), value_scale)
         return int(np.argmax(policies))
 

@@ -1,7 +1,7 @@
 """Network-guided search in plain Python, for exported `ac` agents with a search.
 
-The decoupled PUCT of `ludoteca.agents.guided.decoupled_trees`, for one position of Hungry Geese.
-The same random stream and evaluator give the same visits.
+The decoupled PUCT of `ludoteca.agents.search.network.decoupled_trees`, for one position of Hungry
+Geese. The same random stream and evaluator give the same visits.
 """
 
 import math
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.agents.search.policies import puct
 from ludoteca.envs.games.hungry_geese import is_active, is_terminal, returns, step
 from ludoteca.envs.rng import next_u64
 
@@ -54,9 +55,10 @@ def search(
 def new_node() -> Any:
     """Return a node that is not evaluated yet.
 
-    `children` are by joint action; the other lists, once it is evaluated, by goose and action.
+    `children` are by joint action; `arms`, once it is evaluated, by goose and action, and `values`
+    by goose.
     """
-    return types.SimpleNamespace(children={}, priors=None, visits=None, totals=None, values=None)
+    return types.SimpleNamespace(children={}, arms=None, values=None)
 
 
 def simulate(root: Any, s: Any, stream: NDArray[np.uint64], c: float, fpu: float) -> Any:
@@ -68,12 +70,12 @@ def simulate(root: Any, s: Any, stream: NDArray[np.uint64], c: float, fpu: float
     s.rng = np.array([next_u64(stream)])
     node, path, players = root, [], len(s.length)
     over = is_terminal(s)
-    while not over and node.priors is not None:
+    while not over and node.arms is not None:
         joint_action = [NOBODY] * players
         for p in range(players):
             if is_active(s, p):
                 joint_action[p] = choose(node, p, c, fpu)
-                node.visits[p][joint_action[p]] += 1
+                node.arms[p][joint_action[p]].visits += 1
         path.append((node, joint_action))
         joint = tuple([max(action, 0) for action in joint_action])
         step(s, joint)
@@ -97,15 +99,16 @@ def copied(s: Any) -> Any:
 
 def choose(node: Any, p: int, c: float, fpu: float) -> int:
     """Choose an action of a goose by PUCT."""
-    priors, visits, totals = node.priors[p], node.visits[p], node.totals[p]
-    root = math.sqrt(max(sum(visits), 1))
+    visits = sum(arm.visits for arm in node.arms[p])
+    parent = types.SimpleNamespace(visits=max(visits, 1), params=(c,))
     best, best_score = 0, -math.inf
     for action in ACTIONS:
-        if priors[action] >= 0:
+        arm = node.arms[p][action]
+        if arm.prior >= 0:
             mean = node.values[p] - fpu
-            if visits[action] > 0:
-                mean = totals[action] / visits[action]
-            score = mean + c * priors[action] * root / (1 + visits[action])
+            if arm.visits > 0:
+                mean = arm.value / arm.visits
+            score = puct(arm, mean, parent)
             if score > best_score:
                 best, best_score = action, score
     return best
@@ -130,11 +133,12 @@ def evaluate_leaves(leaves: Sequence[Any], evaluate: SeatEvaluator) -> None:
         priors[k][p] = [float(one) if one > 0 else HIDDEN for one in policies[i]]
     for k in range(len(leaves)):
         node, _, path = leaves[k]
-        if node.priors is None:
-            node.priors = priors[k]
+        if node.arms is None:
+            node.arms = [
+                [types.SimpleNamespace(prior=prior, visits=0, value=0.0) for prior in row]
+                for row in priors[k]
+            ]
             node.values = [float(np.float32(one)) for one in values[k]]
-            node.visits = [[0] * 4 for _ in values[k]]
-            node.totals = [[0.0] * 4 for _ in values[k]]
         back_up(path, values[k])
 
 
@@ -150,4 +154,4 @@ def back_up(path: Sequence[Any], values: Sequence[float]) -> None:
     for node, joint_action in path:
         for p in range(len(joint_action)):
             if joint_action[p] != NOBODY:
-                node.totals[p][joint_action[p]] += values[p]
+                node.arms[p][joint_action[p]].value += values[p]

@@ -18,7 +18,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from ludoteca.agents.mcts.policies import POLICIES
+from ludoteca.agents.search.policies import POLICIES
 from ludoteca.duration import format_duration
 from ludoteca.evaluate.studies.ggp import uaemex2021
 from ludoteca.evaluate.studies.ggp.extended import answers
@@ -54,7 +54,7 @@ ENHANCEMENTS = {
     "solver+GRAVE": "solver=True,amaf=grave",
     "all": "solver=True,decisive=both,amaf=grave,mast=greedy,reuse=True",
 }
-ENHANCED = {"UCB": "policy=ucb1,alpha=2", "alpha2": "policy=ucb_alpha2"}
+ENHANCED = {"UCB": "policy=ucb1,policy.alpha=2", "alpha2": "policy=ucb_alpha2"}
 REPORTS = {  # of the extended study or not: file of its numbers, template, and their content
     False: ("comparison.json", "ggp/report.md.j2", comparison),
     True: ("answers.json", "ggp/extended.md.j2", answers),
@@ -134,9 +134,9 @@ def extended_study(fast: bool, seed: int) -> dict[str, Tournament]:
         for name, options in ENHANCEMENTS.items()
     }
     agents = {
-        "constants": {f"UCB {c:g}": f"policy=ucb1,alpha={c:g}" for c in CONSTANTS}
+        "constants": {f"UCB {c:g}": f"policy=ucb1,policy.alpha={c:g}" for c in CONSTANTS}
         | {"alpha1": "policy=ucb_alpha1", "alpha2": "policy=ucb_alpha2"},
-        "policies": {name: f"policy={name}" for name in POLICIES},
+        "policies": {name: f"policy={name}" for name in POLICIES if name != "kl_ucb"},
         "combinations": combined,
         "equal_time": combined,
     }

@@ -4,8 +4,8 @@ import numpy as np
 
 # Name of each policy -> its parameters in a spec string.
 SPECS = {
-    "ucb1": "policy=ucb1,alpha=2",
-    "etc": "policy=etc,m=2",
+    "ucb1": "policy=ucb1,policy.alpha=2",
+    "etc": "policy=etc,policy.m=2",
     "ucb_tuned": "policy=ucb_tuned",
     "ucb_alpha1": "policy=ucb_alpha1",
     "ucb_alpha2": "policy=ucb_alpha2",

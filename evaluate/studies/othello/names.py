@@ -3,7 +3,7 @@
 ITERATIONS = (50, 200, 800)
 SECONDS = 0.02  # per move, at equal time
 LEAVES = 16  # that a network evaluates in a batch, at equal time
-UCT = "mcts:policy=uct,c=1.4142135623730951,action_selection=mean"  # the paper's
+UCT = "mcts:policy=uct,policy.c=1.4142135623730951,action_selection=mean"  # the paper's
 SHIPPED = "othello"  # name of the AlphaZero network that comes with the package
 # One line for each competitor that goes beyond the paper: its name, and its spec string.
 COMPETITORS = {

@@ -1,0 +1,189 @@
+"""Monte Carlo tree search agent for sequential games."""
+
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.agent import compile_act
+from ludoteca.agents.games.endgame import make_endgame_solver, solve_endgame
+from ludoteca.agents.search.options import (
+    SearchOptions,
+    SequentialOptions,
+    signature_with_options,
+)
+from ludoteca.agents.search.report import SearchReport, make_exact_report, make_report
+from ludoteca.agents.search.select import MAX, ROBUST, UNKNOWN
+from ludoteca.agents.search.sequential.act import make_act, make_best_child
+from ludoteca.agents.search.sequential.parallel import PARALLEL, SearchThreads
+from ludoteca.agents.search.sequential.reuse import keep_subtree
+from ludoteca.agents.search.sequential.search import make_search
+from ludoteca.agents.search.sequential.simulation import make_simulation
+from ludoteca.agents.search.sequential.tree import ROOT
+from ludoteca.agents.search.tree_agent import TreeSearchAgent
+from ludoteca.envs.clock import clock
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import choice, integer
+
+
+class MCTSAgent(TreeSearchAgent):
+    """Monte Carlo tree search for sequential games, with any selection policy and enhancements."""
+
+    def __init__(
+        self,
+        game: Game,
+        policy: str = "ucb1",
+        simulations: int = 1000,
+        seconds: float | None = None,
+        action_selection: str = "robust",
+        reuse: bool = False,
+        solver_empties: int = 0,
+        threads: int = 1,
+        parallel: str = "tree",
+        max_nodes: int = 1_000_000,
+        **options: Unpack[SequentialOptions],
+    ):
+        """Make the agent.
+
+        Args:
+            game: the game to play.
+            policy: selection policy, a name in `ludoteca.agents.search.policies.POLICIES`; its
+                parameters may follow after a colon, as in `"ucb_v:zeta=2"`.
+            simulations: simulations per move.
+            seconds: time per move, instead of a number of simulations.
+            action_selection: selection of the final move: `"max"` (most wins), `"robust"`
+                (most visits), `"max_robust"` (both), `"mean"` or `"policy"`.
+            reuse: whether the subtree of the moves played is reused by the next search.
+            solver_empties: number of empty squares up to which positions are solved exactly,
+                however long that takes, instead of searched; 0: never. See
+                `ludoteca.agents.games.endgame`.
+            threads: number of threads; with more than one, results are not reproducible.
+            parallel: tree parallelization, `"tree"`, or root parallelization, `"root"`.
+            max_nodes: maximum number of nodes of a tree.
+            options: the following options.
+            draw: score of a draw: `"half"` a win, or a `"loss"` for all players.
+            fpu: first-play urgency: score of actions without visits; by default infinite.
+            solver: whether proven wins, draws and losses are backed up (MCTS-Solver).
+            transpositions: whether equal positions share their children and statistics.
+            amaf: `"amaf"`, `"rave"`, `"grave"` or `""`. Parameters: `weight` of AMAF statistics
+                (`"amaf"`, 0.5 by default), or the bias that determines its decay (`"rave"` and
+                `"grave"`, 0.1 by default); `reference`, the number of visits above which an
+                ancestor's AMAF statistics are used (`"grave"`, 50 by default).
+            mast: move-average sampling in playouts: `"gibbs"`, `"greedy"` or `""`. Its `parameter`
+                is the temperature (0.3 by default) or epsilon (0.4 by default).
+            decisive: decisive moves, `"win"`, decisive and anti-decisive moves, `"both"`, or `""`.
+            playout: playout policy: `"uniform"`, the default, or another policy of the game, see
+                `ludoteca.agents.playouts`. Parameters: `depth`, the maximum number of plies, after
+                which the position is evaluated; `evaluation`, `"returns"` or one of the game's own,
+                which is the default, see `ludoteca.agents.evaluations`.
+            max_depth: maximum depth of a tree below its root; 0: unlimited.
+
+        Raises:
+            ValueError: if a parameter is out of range or not one of the policy's, or the game has
+                no endgame solver.
+        """
+        if game.simultaneous:
+            raise ValueError(f"MCTSAgent needs a turn-based game, unlike {game.name}")
+        self._num_threads = integer("threads", threads, 1, 1024)
+        self._parallel = choice("parallel", parallel, PARALLEL)
+        self._max_nodes = integer("max_nodes", max_nodes, 2, 10**9)
+        super().__init__(
+            game,
+            simulations,
+            seconds,
+            action_selection,
+            reuse,
+            SearchOptions(policy, **options),
+            threads > 1 and parallel == "tree",
+        )
+        make_simulation(game, self.config)  # refuses a playout or an evaluation of other games
+        if reuse and threads > 1 and parallel == "root":
+            raise ValueError("trees that are searched apart (parallel='root') cannot be reused")
+        self.solver_empties = integer("solver_empties", solver_empties, 0, 60)
+        self._endgame_solver = make_endgame_solver(game) if solver_empties else None
+        self._one_by_one = (
+            reuse or threads > 1 or self.seconds is not None or self._endgame_solver is not None
+        )
+
+    def _make_threads(self) -> SearchThreads:
+        nodes = self._max_nodes
+        if self.seconds is None and not self.reuse:
+            nodes = min(nodes, self.most_simulations() * self.game.num_actions + 1)
+        return SearchThreads(self.game, self.config, nodes, self._num_threads, self._parallel)
+
+    def prepare(self) -> None:
+        """Compile or load the search, so that the first move is as fast as the others."""
+        if not self._one_by_one:
+            compile_act(self)
+            return
+        if self._endgame_solver is not None:
+            self._endgame_solver.prepare()
+        endgame_solver, self._endgame_solver = self._endgame_solver, None
+        try:
+            super().prepare()
+        finally:
+            self._endgame_solver = endgame_solver
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        env_indices: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Search each position and choose its move."""
+        if self._one_by_one:
+            return super().act(states, seats, rngs, env_indices)
+        actions = np.zeros(len(states), np.int64)
+        act = make_act(self.game, self.config)
+        trees = tuple(self._threads.trees[0])
+        act(trees, states, rngs, self._params, self.simulations, self.action_selection, actions)
+        return actions
+
+    def _choose(self, s: Any, rng: NDArray[np.uint64], seat: int, threads: Any) -> int:
+        return self.search(s, rng, threads).action
+
+    def search(
+        self, s: Any, rng: NDArray[np.uint64] | None = None, threads: SearchThreads | None = None
+    ) -> SearchReport:
+        """Search one position and return the statistics.
+
+        Args:
+            s: a record, as `Game.new` returns.
+            rng: random stream, uint64 `[1]`, advanced in place; a new one if None.
+            threads: workspace of a game whose tree is reused; the agent's own if None.
+        """
+        start = clock()
+        if (
+            self._endgame_solver is not None
+            and self._endgame_solver.empty(s) <= self.solver_empties
+        ):
+            return make_exact_report(self.game, solve_endgame(self.game, s))
+        rng = np.zeros(1, np.uint64) if rng is None else rng
+        workspace = self._threads if threads is None else threads
+        if threads is None or not keep_subtree(self.game, workspace.trees[0], s):
+            workspace.begin(s, int(rng[0]))
+        for other in workspace.trees[1:]:
+            other.states[0] = s
+        search, best_child = make_search(self.game, self.config), make_best_child(self.config)
+        work = workspace.trees[0].work
+
+        def best(action_selection: int) -> int:
+            return int(best_child(workspace.nodes(), action_selection, self._params, work))
+
+        self._simulate(
+            start,
+            lambda count: workspace.run(search, self._params, count),
+            lambda: best(MAX) == best(ROBUST),
+            lambda: bool(workspace.trees[0].nodes[ROOT]["proven"] != UNKNOWN),
+            len(workspace.trees),
+        )
+        chosen = best(self.action_selection)
+        rng[0] = work["rng"][0, 0]
+        title = f"MCTS ({self.config.policy}) of {self.game.name}"
+        return make_report(self.game, workspace.nodes(), chosen, clock() - start, title)
+
+
+MCTSAgent.__signature__ = signature_with_options(  # type: ignore[attr-defined]
+    MCTSAgent.__init__, SequentialOptions
+)

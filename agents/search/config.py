@@ -1,0 +1,100 @@
+"""Configuration of a search: `SearchConfig` at compile time, `SEARCH_PARAMS` at run time."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ludoteca.agents.search.policies import POLICIES
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import choice
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """Options that are compiled into a search.
+
+    Attributes:
+        policy: a name in `policies.POLICIES`.
+        draw_is_loss: score a draw 0 for every player, as the thesis in General Game Playing does,
+            rather than 1/2.
+        solver: back up proven wins, draws and losses (sequential games for two players).
+        amaf: `""`, `"amaf"` (constant weight), `"rave"` or `"grave"`.
+        mast: `""`, `"gibbs"` or `"greedy"`: move-average sampling in playouts (Finnsson and
+            Bjornsson, 2008; epsilon-greedy after Tak, Winands and Bjornsson, 2012).
+        decisive: `""`; `"win"`: play a winning move at once, in the tree and in playouts; `"both"`:
+            in the tree also avoid moves after which the opponent could win at once, if there are
+            others (Teytaud and Teytaud, "On the huge benefit of decisive moves", 2010). Sequential
+            games only.
+        transpositions: equal positions share their children and statistics
+            (UCT1 of Childs, Brodeur and Kocsis, "Transpositions and move groups", 2008). Sequential
+            games only.
+        shared_tree: several threads search one tree (tree parallelization). Sequential games only.
+        playout: a name of `ludoteca.agents.playouts.playout_names`.
+        evaluation: evaluation of truncated playouts, see
+            `ludoteca.agents.evaluations.find_evaluation`.
+    """
+
+    policy: str = "ucb1"
+    draw_is_loss: bool = False
+    solver: bool = False
+    amaf: str = ""
+    mast: str = ""
+    decisive: str = ""
+    transpositions: bool = False
+    shared_tree: bool = False
+    playout: str = "uniform"
+    evaluation: str = ""
+
+    def __post_init__(self) -> None:
+        choice("policy", self.policy, tuple(POLICIES))
+        choice("amaf", self.amaf, ("", "amaf", "rave", "grave"))
+        choice("mast", self.mast, ("", "gibbs", "greedy"))
+        choice("decisive", self.decisive, ("", "win", "both"))
+        if self.mast and self.playout != "uniform":
+            raise ValueError(f"playouts are either mast's or {self.playout}, not both")
+
+
+SEARCH_PARAMS = np.dtype(
+    [
+        ("c", np.float64, (4,)),  # the policy's parameters
+        ("fpu", np.float64),  # first-play urgency: the score of an arm without visits
+        ("amaf_weight", np.float64),  # "amaf": alpha; "rave" and "grave": the bias
+        ("mast_parameter", np.float64),  # temperature (gibbs) or epsilon (greedy)
+        ("grave_reference", np.int32),  # visits above which an ancestor's AMAF statistics are used
+        ("playout_depth", np.int32),  # plies of a playout before the position is evaluated
+        ("max_depth", np.int32),  # maximum depth of the tree below its root; 0: unlimited
+    ],
+    align=True,
+)
+
+
+def work_dtype(game: Game) -> np.dtype[np.void]:
+    """Return the record dtype of one thread's scratch space."""
+    players, actions, plies = game.num_players, game.num_actions, game.max_plies + 1
+    per_ply = (players,) if game.simultaneous else ()  # of each ply of a path
+    moves = plies * (players if game.simultaneous else 1)
+    scores = np.float64 if game.simultaneous else np.float32
+    return np.dtype(
+        [
+            ("rng", np.uint64, (1,)),
+            ("probability", np.float64),  # probability with which the last arm was sampled
+            ("mast_value", np.float64, (players, actions)),
+            ("weights", np.float64, (actions,)),
+            ("reference_value", np.float64, (actions,)),  # AMAF statistics of the GRAVE ancestor,
+            ("reference_visits", np.int32, (actions,)),  # by action; visits are -1 without it
+            ("probabilities", np.float64, (plies, *per_ply)),  # `probability`, along the path
+            ("scores", scores, (players,)),
+            ("joint", np.int64, (players,)),  # the actions of one step of a simultaneous game
+            ("simulation", np.int32),
+            ("moves", np.int32),  # number of recorded moves, see `playout.make_record`
+            ("mast_visits", np.int32, (players, actions)),
+            ("seen", np.int32, (players, actions)),  # simulation in which an action was last seen
+            ("path", np.int32, (plies,)),  # the nodes visited, the root first
+            ("legal", np.int16, (actions,)),
+            ("replies", np.int16, (actions,)),
+            ("chosen", np.int16, (plies, *per_ply)),  # actions along the path
+            ("played", np.int16, (moves,)),  # every action of the simulation
+            ("player", np.int8, (moves,)),  # and its player
+        ],
+        align=True,
+    )

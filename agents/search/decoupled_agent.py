@@ -1,0 +1,145 @@
+"""Monte Carlo tree search agent for simultaneous games."""
+
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.search.options import CommonOptions, SearchOptions, signature_with_options
+from ludoteca.agents.search.report import SearchReport
+from ludoteca.agents.search.select import MAX_ROBUST
+from ludoteca.agents.search.simultaneous.act import make_best_action, make_settled
+from ludoteca.agents.search.simultaneous.report import make_decoupled_report
+from ludoteca.agents.search.simultaneous.reuse import keep_subtree
+from ludoteca.agents.search.simultaneous.search import make_search
+from ludoteca.agents.search.simultaneous.tree import check_joint_actions
+from ludoteca.agents.search.simultaneous.workspace import DecoupledSearchThreads
+from ludoteca.agents.search.tree_agent import TreeSearchAgent
+from ludoteca.envs.clock import clock
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import integer
+
+
+class DecoupledMCTSAgent(TreeSearchAgent):
+    """Decoupled UCT for simultaneous games, with any selection policy.
+
+    Enhancements of `MCTSAgent` that it does not have, and why, are listed in
+    `ludoteca.agents.search.simultaneous.search`.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        policy: str = "ucb1",
+        simulations: int = 1000,
+        seconds: float | None = None,
+        action_selection: str = "robust",
+        reuse: bool = False,
+        threads: int = 1,
+        max_nodes: int = 200_000,
+        **options: Unpack[CommonOptions],
+    ):
+        """Make the agent; parameters and options are those of `MCTSAgent`, unless they say else.
+
+        Args:
+            game: the game to play.
+            policy: selection policy, a name in `ludoteca.agents.search.policies.POLICIES`; its
+                parameters may follow after a colon, as in `"ucb_v:zeta=2"`.
+            simulations: simulations per move.
+            seconds: time per move, instead of a number of simulations.
+            action_selection: selection of the final move, see `MCTSAgent`.
+            reuse: whether the subtree of the moves played is reused by the next search; in games
+                without chance.
+            threads: number of threads, each with a tree of its own (root parallelization).
+            max_nodes: maximum number of nodes of a tree.
+            options: the following options.
+            draw: score of a draw: `"half"` a win, or a `"loss"` for all players.
+            fpu: first-play urgency: score of actions without visits; by default infinite.
+            amaf: see `MCTSAgent`.
+            mast: see `MCTSAgent`.
+            playout: playout policy: `"uniform"`, `"valid"` or `"safe"` random moves, see
+                `ludoteca.agents.playouts`. The default is `"safe"` in Hungry Geese, otherwise
+                `"uniform"`. Parameters: `depth`, the maximum number of plies, 6 by default in
+                Hungry Geese, otherwise unlimited; `evaluation`, see `MCTSAgent`.
+            max_depth: maximum depth of a tree below its root; 0: unlimited.
+
+        Raises:
+            ValueError: if a parameter is out of range or not one of the policy's.
+        """
+        if not game.simultaneous:
+            raise ValueError(
+                f"{game.name} is turn-based, and DecoupledMCTSAgent is not for such games"
+            )
+        check_joint_actions(game)
+        if reuse and "rng" in (game.state.names or ()):
+            raise ValueError(f"reuse needs a game without chance, unlike {game.name}")
+        self._num_threads = integer("threads", threads, 1, 1024)
+        self._max_nodes = integer("max_nodes", max_nodes, 2, 10**9)
+        if reuse and threads > 1:
+            raise ValueError("trees that are searched apart (threads > 1) cannot be reused")
+        super().__init__(
+            game, simulations, seconds, action_selection, reuse, SearchOptions(policy, **options)
+        )
+        self._search = make_search(game, self.config)
+        self._best_action = make_best_action(game, self.config)
+        self._settled = make_settled(game)
+
+    def _make_threads(self) -> DecoupledSearchThreads:
+        nodes = self._max_nodes
+        if self.seconds is None and not self.reuse:
+            most = -(-self.simulations // self._num_threads) * (
+                2 if self.action_selection == MAX_ROBUST else 1
+            )
+            nodes = min(nodes, most + self.simulations // 10 + 2)
+        return DecoupledSearchThreads(self.game, self.config, nodes, self._num_threads)
+
+    def prepare(self) -> None:
+        """Compile or load the search, so that the first move is as fast as the others."""
+        super().prepare()
+        self._settled(self._threads.trees[0].arms, 0)
+
+    def search(
+        self,
+        s: Any,
+        rng: NDArray[np.uint64] | None = None,
+        threads: DecoupledSearchThreads | None = None,
+        seat: int = 0,
+    ) -> SearchReport:
+        """Search one position and return the statistics.
+
+        Args:
+            s: a record, as `Game.new` returns.
+            rng: random stream, uint64 `[1]`, advanced in place; a new one if None.
+            threads: workspace of a game whose tree is reused; the agent's own if None.
+            seat: the player to act.
+        """
+        start = clock()
+        rng = np.zeros(1, np.uint64) if rng is None else rng
+        threads = self._threads if threads is None else threads
+        action = self._choose(s, rng, seat, threads)
+        nodes, arms = threads.statistics()
+        title = f"decoupled MCTS ({self.config.policy}) of {self.game.name}, player {seat}"
+        return make_decoupled_report(self.game, nodes, arms, seat, action, clock() - start, title)
+
+    def _choose(self, s: Any, rng: NDArray[np.uint64], seat: int, threads: Any) -> int:
+        start = clock()
+        threads = self._threads if threads is None else threads
+        work = threads.trees[0].work
+        if not (self.reuse and keep_subtree(self.game, self.config, threads, s)):
+            threads.begin(s, rng)
+        self._simulate(
+            start,
+            lambda count: threads.run(self._search, self._params, count),
+            lambda: self._settled(threads.statistics()[1], seat),
+            lambda: False,
+            len(threads.trees),
+        )
+        arms = threads.statistics()[1]
+        action = self._best_action(arms, seat, self.action_selection, self._params, work)
+        rng[:] = work["rng"][0]
+        return int(action)
+
+
+DecoupledMCTSAgent.__signature__ = signature_with_options(  # type: ignore[attr-defined]
+    DecoupledMCTSAgent.__init__, CommonOptions
+)

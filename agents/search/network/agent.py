@@ -1,0 +1,136 @@
+"""Base class of agents with a network-guided search in sequential games."""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.search.network.report import make_network_guided_report
+from ludoteca.agents.search.network.search import NetworkGuidedSearch, PositionEncoder, SearchResult
+from ludoteca.agents.search.network.selection import SelectionParams
+from ludoteca.agents.search.report import SearchReport
+from ludoteca.envs.clock import clock
+from ludoteca.envs.params import integer
+from ludoteca.envs.records import batch_of_one
+
+
+class NetworkGuidedAgent(Agent):
+    """Searches positions in batches; subclasses set `simulations` and implement the search.
+
+    Attributes:
+        simulations: simulations per search.
+    """
+
+    lazy_attributes = ("_search",)
+    simulations: int
+
+    def __init__(
+        self,
+        encoder: PositionEncoder,
+        params: SelectionParams,
+        leaf_batch: int,
+        max_num_considered_actions: int = 16,
+    ):
+        """Make the agent.
+
+        Args:
+            encoder: encoder of the network's observations.
+            params: parameters of the selection.
+            leaf_batch: leaves of one search that the network evaluates together.
+            max_num_considered_actions: Gumbel: maximum number of actions that are considered at the
+                root.
+        """
+        super().__init__(encoder.game)
+        self._encoder, self._params = encoder, params
+        self._max_num_considered_actions = max_num_considered_actions
+        self._leaf_batch = integer("leaf_batch", leaf_batch, 1, 1024)
+        self._search: NetworkGuidedSearch | None = None
+        self._capacity = 0
+
+    @abstractmethod
+    def search_positions(
+        self, states: NDArray[np.void], rngs: NDArray[np.uint64] | None = None
+    ) -> SearchResult:
+        """Search a batch of unfinished positions.
+
+        Args:
+            states: the positions. Shape `[K]`.
+            rngs: one random stream per position, advanced in place by a stochastic search. Shape
+                `[K, 1]`.
+        """
+
+    def allocate_search(self, count: int) -> NetworkGuidedSearch:
+        """Return the workspace of `count` searches, the previous one if it is large enough."""
+        if self._search is None or count > self._capacity:
+            self._capacity = count
+            self._search = NetworkGuidedSearch(
+                self._encoder,
+                count,
+                self.simulations,
+                self._params,
+                self._max_num_considered_actions,
+                self._leaf_batch,
+            )
+        return self._search
+
+    def prepare(self) -> None:
+        """Compile the search by a single simulation, which also runs the network."""
+        simulations, self.simulations = self.simulations, min(self.simulations, 1)
+        self._search, self._capacity = None, 0
+        try:
+            self.search_positions(batch_of_one(self.game), np.zeros((1, 1), np.uint64))
+        finally:
+            self.simulations, self._search, self._capacity = simulations, None, 0
+
+    def search(self, s: Any, rng: NDArray[np.uint64] | None = None) -> SearchReport:
+        """Search one position and return a report, which can be printed.
+
+        Args:
+            s: a record, as `Game.new` returns.
+            rng: random stream, uint64 `[1]`, advanced in place; zero if None.
+        """
+        start = clock()
+        streams = (np.zeros(1, np.uint64) if rng is None else rng).reshape(1, 1)
+        result = self.search_positions(batch_of_one(self.game, s), streams)
+        action = int(self.select_actions(result, streams)[0])
+        seconds = clock() - start
+        assert self._search is not None
+        return make_network_guided_report(
+            self.game,
+            result,
+            self._search.trees,
+            action,
+            seconds,
+            self.title(),
+            not self._params.uct,
+        )
+
+    def select_actions(self, result: SearchResult, rngs: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return the actions to play after searches. Shape `[K]`.
+
+        Args:
+            result: results of K searches.
+            rngs: one random stream per position, advanced in place by a stochastic search. Shape
+                `[K, 1]`.
+        """
+        return result.action
+
+    def title(self) -> str:
+        """Return the kind of search and the game, for reports."""
+        return f"{type(self).__name__} of {self.game.name}"
+
+    def values(self, s: Any) -> NDArray[np.float32]:
+        """Return the mean value of every action, NaN without visits.
+
+        Args:
+            s: a record, as `Game.new` returns.
+
+        Returns:
+            Values in [-1, 1] for the player to move. Shape `[num_actions]`.
+        """
+        values: NDArray[np.float32] = self.search_positions(
+            batch_of_one(self.game, s)
+        ).action_values[0]
+        return values

@@ -1,0 +1,66 @@
+"""Report of a network-guided search."""
+
+import numpy as np
+
+from ludoteca.agents.search.network.search import SearchResult
+from ludoteca.agents.search.network.trees import NO_NODE, ROOT, SearchTrees
+from ludoteca.agents.search.report import Candidate, SearchReport
+from ludoteca.envs.game import Game
+
+
+def make_network_guided_report(
+    game: Game,
+    result: SearchResult,
+    trees: SearchTrees,
+    action: int,
+    seconds: float,
+    title: str,
+    priors: bool,
+) -> SearchReport:
+    """Return the report of the search of one position.
+
+    Args:
+        game: the game.
+        result: the result, for one position.
+        trees: the trees of the search, of which the first is read.
+        action: the chosen action.
+        seconds: duration of the search.
+        title: the kind of search and the game.
+        priors: whether the network has a policy.
+    """
+    visits, prior = result.visit_counts[0], trees.priors[0, ROOT]
+    legal = np.flatnonzero(prior >= 0)
+    scores = (np.nan_to_num(result.action_values[0].astype(np.float64), nan=-1.0) + 1) / 2
+    candidates = [
+        Candidate(
+            action=int(one),
+            name=game.action_names[one],
+            visits=int(visits[one]),
+            mean=float(scores[one]),
+            proven="",
+            prior=float(prior[one]) if priors else None,
+        )
+        for one in legal
+    ]
+    candidates.sort(key=lambda one: (-one.visits, -(one.prior or 0.0), one.action))
+    return SearchReport(
+        action=action,
+        name=game.action_names[action],
+        simulations=int(visits.sum()),
+        seconds=seconds,
+        nodes=int(trees.size[0]),
+        candidates=tuple(candidates),
+        principal_variation=_principal_variation(game, trees),
+        proven="",
+        title=title,
+    )
+
+
+def _principal_variation(game: Game, trees: SearchTrees) -> tuple[str, ...]:
+    """Return the names of the most visited moves from the root of the first tree on."""
+    names, node = [], ROOT
+    while node != NO_NODE and trees.visits[0, node].max() > 0:
+        action = int(trees.visits[0, node].argmax())
+        names.append(game.action_names[action])
+        node = int(trees.children[0, node, action])
+    return tuple(names)

@@ -1,0 +1,249 @@
+"""Batched network-guided search in sequential games: PUCT, Gumbel AlphaZero or UCT."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.search.network.gumbel import SequentialHalving
+from ludoteca.agents.search.network.selection import SelectionParams, completed, scaled
+from ludoteca.agents.search.network.simulate import make_simulation
+from ludoteca.agents.search.network.trees import (
+    BY_POLICY,
+    ROOT,
+    SearchTrees,
+    first_trees,
+    make_trees,
+)
+from ludoteca.envs.clock import clock
+from ludoteca.envs.game import Game
+from ludoteca.envs.jit import compiled_without_allocation, factory
+
+# Planes [K, ...] -> logits of all actions, float32 [K, A], and values in [-1, 1], float32 [K].
+Evaluate = Callable[[NDArray[np.int8]], tuple[NDArray[np.float32], NDArray[np.float32]]]
+
+
+class PositionEncoder(Protocol):
+    """Encoder of positions for a network; see `networks.encoder.Encoder`."""
+
+    game: Game
+
+    def encode(
+        self, states: NDArray[np.void], seats: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """Return the planes and the action masks of positions `[K]`."""
+
+    def translate_policy(
+        self, values: NDArray[np.float32], seats: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """Return per-action outputs of the network in the game's action order. Shape `[K, A]`."""
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """Result of B searches at their roots.
+
+    Attributes:
+        visit_counts: visit counts of the actions. Shape `[B, A]`.
+        action_weights: improved policy: normalized visit counts, or Gumbel's. Shape `[B, A]`.
+        action_values: mean values of the actions for the player to move, NaN without visits. Shape
+            `[B, A]`.
+        root_value: value of the improved policy for the player to move. Shape `[B]`.
+        action: action to play. Shape `[B]`.
+    """
+
+    visit_counts: NDArray[np.int32]
+    action_weights: NDArray[np.float32]
+    action_values: NDArray[np.float32]
+    root_value: NDArray[np.float32]
+    action: NDArray[np.int64]
+
+
+class NetworkGuidedSearch:
+    """Search over a batch of positions of one sequential game.
+
+    Attributes:
+        trees: the trees of the last search.
+    """
+
+    def __init__(
+        self,
+        encoder: PositionEncoder,
+        count: int,
+        simulations: int,
+        params: SelectionParams | None = None,
+        max_num_considered_actions: int = 16,
+        leaf_batch: int = 1,
+    ):
+        """Allocate the workspace.
+
+        Args:
+            encoder: encoder of the network's observations.
+            count: B, maximum number of positions in a batch.
+            simulations: maximum number of simulations per search.
+            params: parameters of the selection; by default PUCT's.
+            max_num_considered_actions: Gumbel: maximum number of actions that are considered at the
+                root.
+            leaf_batch: leaves of one search that the network evaluates together, with virtual loss;
+                more than one is faster for small batches, and a little weaker. Not for Gumbel.
+
+        Raises:
+            ValueError: if `leaf_batch` is above 1 with Gumbel.
+        """
+        self._encoder, self._params = encoder, params or SelectionParams()
+        self._max_num_considered_actions = max_num_considered_actions
+        self._max_simulations, self._leaf_batch = simulations, leaf_batch
+        if self._params.gumbel and leaf_batch > 1:
+            raise ValueError(f"the policy gumbel needs leaf_batch=1, got {leaf_batch}")
+        # The last node is scratch space for a position.
+        self._all = make_trees(encoder.game, count, simulations + 2, leaf_batch)
+        self.trees: SearchTrees = self._all
+        self._compiled = make_simulation(
+            encoder.game, self._params.gumbel, self._params.uct, self._params.decisive
+        )
+        actions = encoder.game.num_actions
+        self._scratch = (np.zeros(actions, np.float32), np.zeros(2))
+        self._legal = np.zeros(actions, np.int16)
+
+    def run(
+        self,
+        states: NDArray[np.void],
+        evaluate: Evaluate,
+        simulations: NDArray[np.int64] | int,
+        rng: np.random.Generator | None = None,
+        dirichlet_fraction: float = 0.0,
+        dirichlet_alpha: float = 0.3,
+        gumbel_scale: float = 0.0,
+        streams: NDArray[np.uint64] | None = None,
+        seconds: float | None = None,
+    ) -> SearchResult:
+        """Search a batch of unfinished positions.
+
+        Args:
+            states: the positions. Shape `[B]`.
+            evaluate: the network.
+            simulations: simulations per search: one number, or one per position, shape `[B]`.
+            rng: generator of the noise at the roots; None for none.
+            dirichlet_fraction: PUCT: weight of Dirichlet noise in the roots' priors.
+            dirichlet_alpha: concentration of the Dirichlet distribution.
+            gumbel_scale: Gumbel: scale of the Gumbel noise at the roots.
+            streams: UCT: one random stream per position, advanced in place. Shape `[B, 1]`.
+            seconds: time limit; the first simulations are run in any case.
+
+        Raises:
+            ValueError: if there are more positions or simulations than the workspace holds.
+        """
+        count = len(states)
+        budget = np.broadcast_to(np.asarray(simulations, np.int64), (count,))
+        longest = int(budget.max(initial=0))
+        if count > len(self._all.size) or longest > self._max_simulations:
+            raise ValueError(
+                f"the workspace is for {len(self._all.size)} searches of "
+                f"{self._max_simulations} simulations, got {count} of up to {longest}"
+            )
+        start = clock()
+        trees = self.trees = first_trees(self._all, count)
+        trees.states[:, ROOT] = states
+        trees.streams[:] = 0 if streams is None else streams
+        self._compiled.begin(trees)
+        self._expand(trees, evaluate)
+        priors = trees.priors[:, ROOT]
+        legal = priors >= 0
+        halving = None
+        if self._params.gumbel:
+            halving = self._halving(priors, legal, budget, rng, gumbel_scale)
+        elif rng is not None and dirichlet_fraction > 0:
+            noise = np.where(legal, rng.gamma(dirichlet_alpha, size=legal.shape), 0)
+            noise /= np.maximum(noise.sum(1, keepdims=True), 1e-30)
+            trees.priors[:, ROOT] = np.where(
+                legal, (1 - dirichlet_fraction) * priors + dirichlet_fraction * noise, priors
+            )
+        first = np.full(count, BY_POLICY)
+        for k in range(0, longest, self._leaf_batch):
+            # The first simulations are run in any case: without visits there is no best action.
+            if k > 0 and seconds is not None and clock() - start > seconds:
+                break
+            if halving is not None:
+                first = halving.choose(k, trees.visits[:, ROOT], self._sigma(trees))
+            now = np.clip(budget - k, 0, self._leaf_batch)
+            self._compiled.descend(trees, now, first, self._params, *self._scratch)
+            self._expand(trees, evaluate)
+        if streams is not None:
+            streams[:] = trees.streams
+        return self._result(trees, halving)
+
+    def _expand(self, trees: SearchTrees, evaluate: Evaluate) -> None:
+        """Evaluate the new leaves by the network, and back up all pending simulations."""
+        chosen, slots = np.divmod(np.flatnonzero(trees.fresh), self._leaf_batch)
+        leaves = trees.leaves[chosen, slots]
+        seats = trees.mover[chosen, leaves].astype(np.int64)
+        logits = np.zeros((0, self._encoder.game.num_actions), np.float32)
+        values = np.zeros(0, np.float32)
+        if len(chosen) > 0:
+            planes, _ = self._encoder.encode(trees.states[chosen, leaves], seats)
+            logits, values = evaluate(planes)
+            wanted = (len(chosen), self._encoder.game.num_actions)
+            if logits.shape != wanted or values.shape != wanted[:1]:
+                raise ValueError(
+                    f"the network must return logits {wanted} and values {wanted[:1]}, got "
+                    f"{logits.shape} and {values.shape}"
+                )
+            logits = self._encoder.translate_policy(logits, seats)
+        self._compiled.expand(trees, chosen, slots, logits, values, self._legal, self._scratch[1])
+
+    def _halving(
+        self,
+        priors: NDArray[np.float32],
+        legal: NDArray[np.bool_],
+        budget: NDArray[np.int64],
+        rng: np.random.Generator | None,
+        gumbel_scale: float,
+    ) -> SequentialHalving:
+        noisy = np.log(np.where(legal, np.maximum(priors, 1e-9), 1))
+        if rng is not None and gumbel_scale > 0:
+            noisy = noisy + gumbel_scale * rng.gumbel(size=noisy.shape)
+        return SequentialHalving(noisy, legal, self._max_num_considered_actions, budget)
+
+    def _sigma(self, trees: SearchTrees) -> NDArray[np.float64]:
+        """Return `sigma(q)` of the roots' actions, 0 without visits."""
+        visits, totals = trees.visits[:, ROOT], trees.totals[:, ROOT]
+        q = totals / np.maximum(visits, 1)
+        return np.where(visits > 0, scaled(q, visits.max(1, keepdims=True), self._params), 0.0)
+
+    def _result(self, trees: SearchTrees, halving: SequentialHalving | None) -> SearchResult:
+        visits, totals = trees.visits[:, ROOT].copy(), trees.totals[:, ROOT]
+        counts = np.maximum(visits.sum(1), 1)
+        with np.errstate(invalid="ignore"):
+            values = np.where(visits > 0, totals / np.maximum(visits, 1), np.nan)
+        policy = (visits / counts[:, None]).astype(np.float32)
+        best = visits.argmax(1)
+        if halving is not None:
+            make_write_policies()(trees, self._params, policy)
+            best = halving.best(visits, self._sigma(trees))
+        elif self._params.uct:  # the highest mean; of equal ones, the most visited
+            means = np.where(visits > 0, values, -np.inf)
+            best = np.where(means == means.max(1, keepdims=True), visits, -1).argmax(1)
+        elif (visits.sum(1) == 0).any():  # no simulation: the priors are all there is
+            unsearched = visits.sum(1) == 0
+            policy[unsearched] = np.maximum(trees.priors[unsearched, ROOT], 0)
+            best = np.where(unsearched, policy.argmax(1), best)
+        # Expected value of the improved policy over the visited actions.
+        weights = np.where(visits > 0, policy, 0)
+        value = (weights * np.nan_to_num(values)).sum(1) / np.maximum(weights.sum(1), 1e-9)
+        return SearchResult(
+            visits, policy, values.astype(np.float32), value.astype(np.float32), best
+        )
+
+
+@factory()
+def make_write_policies() -> Any:
+    """Return `write_policies(trees, params, policy)`, which fills `policy`, float32 `[B, A]`."""
+
+    @compiled_without_allocation
+    def write_policies(trees: Any, params: Any, policy: Any) -> None:
+        for b in range(len(policy)):
+            completed(trees, b, ROOT, params, policy[b])
+
+    return write_policies

@@ -1,0 +1,153 @@
+"""Options of a search as users give them, and the configuration and parameters they stand for.
+
+An option with parameters of its own is a nested spec string, such as `policy="ucb_v:zeta=2"`. In
+the spec string of an agent these are keys with a dot: `mcts:policy=ucb_v,policy.zeta=2`.
+"""
+
+import inspect
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.playouts import choose_playout
+from ludoteca.agents.search.config import SEARCH_PARAMS, SearchConfig
+from ludoteca.agents.search.policies import POLICIES
+from ludoteca.envs.game import Game
+from ludoteca.envs.names import did_you_mean
+from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.spec import parse_params
+
+AMAF = {"weight": None, "reference": 50}
+MAST = {"parameter": None}
+PLAYOUT = {"depth": None, "evaluation": ""}
+
+
+class CommonOptions(TypedDict, total=False):
+    """Options of every search, see `SearchOptions`."""
+
+    draw: str
+    fpu: float
+    amaf: str
+    mast: str
+    playout: str
+    max_depth: int
+
+
+class SequentialOptions(CommonOptions, total=False):
+    """Options of a search in sequential games, see `SearchOptions`."""
+
+    solver: bool
+    transpositions: bool
+    decisive: str
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """Options of a search, see `MCTSAgent`."""
+
+    policy: str = "ucb1"
+    draw: str = "half"
+    fpu: float = math.inf
+    solver: bool = False
+    transpositions: bool = False
+    amaf: str = ""
+    mast: str = ""
+    decisive: str = ""
+    playout: str = ""
+    max_depth: int = 0
+
+    def config(self, game: Game, shared_tree: bool = False) -> SearchConfig:
+        """Return what is compiled into the search.
+
+        Raises:
+            ValueError: if an option is out of range, or makes no sense in the game.
+        """
+        if self.solver and game.num_players != 2:
+            raise ValueError(f"solver needs two players, and {game.name} has {game.num_players}")
+        if self.transpositions and "rng" in (game.state.names or ()):
+            raise ValueError(f"transpositions need a game without chance, unlike {game.name}")
+        playout, own = parse_nested("playout", self.playout, PLAYOUT)
+        return SearchConfig(
+            policy=self._policy()[0],
+            draw_is_loss=choice("draw", self.draw, ("half", "loss")) == "loss",
+            solver=choice("solver", self.solver, (False, True)),
+            amaf=parse_nested("amaf", self.amaf, AMAF)[0],
+            mast=parse_nested("mast", self.mast, MAST)[0],
+            decisive=self.decisive,
+            transpositions=choice("transpositions", self.transpositions, (False, True)),
+            shared_tree=shared_tree,
+            playout=choose_playout(game, playout, own["depth"], least=0)[0],
+            evaluation=own["evaluation"],
+        )
+
+    def params(self, game: Game) -> NDArray[np.void]:
+        """Return the parameters at run time, a record of `SEARCH_PARAMS`. Shape `[1]`.
+
+        Raises:
+            ValueError: if one is out of range, or not one of its option's.
+        """
+        name, policy = self._policy()
+        amaf, amaf_params = parse_nested("amaf", self.amaf, AMAF)
+        mast, mast_params = parse_nested("mast", self.mast, MAST)
+        playout, own = parse_nested("playout", self.playout, PLAYOUT)
+        weight, parameter = amaf_params["weight"], mast_params["parameter"]
+        params = np.zeros(1, SEARCH_PARAMS)
+        params["c"] = POLICIES[name].parameters(policy)
+        params["fpu"] = self.fpu
+        params["amaf_weight"] = (0.5 if amaf == "amaf" else 0.1) if weight is None else weight
+        params["mast_parameter"] = (
+            (0.3 if mast == "gibbs" else 0.4) if parameter is None else parameter
+        )
+        params["grave_reference"] = integer("amaf.reference", amaf_params["reference"], 0, 10**9)
+        params["playout_depth"] = choose_playout(game, playout, own["depth"], least=0)[1]
+        params["max_depth"] = integer("max_depth", self.max_depth, 0, 10**6)
+        return params
+
+    def _policy(self) -> tuple[str, dict[str, Any]]:
+        name = self.policy.partition(":")[0] or "ucb1"
+        choice("policy", name, tuple(POLICIES))
+        params = parse_nested("policy", self.policy, POLICIES[name].params)[1]
+        return name, {key: real(f"policy.{key}", params[key], -1e9, 1e9) for key in params}
+
+
+def parse_nested(option: str, text: str, defaults: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Split the value of an option into its name and its parameters, with their defaults.
+
+    Raises:
+        ValueError: if the option has no such parameter.
+    """
+    if not isinstance(text, str):
+        raise ValueError(f"{option} must be a text such as 'name:parameter=1', got {text!r}")
+    name, _, rest = text.partition(":")
+    given = parse_params(text, rest)
+    for key in given:
+        if key not in defaults:
+            names = ", ".join(defaults)
+            has = f"its parameters are {names}" if names else "it has no parameters"
+            near = did_you_mean(key, defaults)
+            owner = f"{option} {name!r}" if name else option
+            raise ValueError(f"{owner} has no parameter {key!r}{near}; {has}")
+    return name, {**defaults, **given}
+
+
+def signature_with_options(
+    init: Any, options: type[CommonOptions] | type[SequentialOptions]
+) -> inspect.Signature:
+    """Return the signature of a constructor with its options in place of `**options`."""
+    explicit = [
+        parameter
+        for parameter in list(inspect.signature(init).parameters.values())[1:]
+        if parameter.kind is not parameter.VAR_KEYWORD
+    ]
+    keywords = [
+        inspect.Parameter(
+            one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=one.type
+        )
+        for one in fields(SearchOptions)
+        if one.name in options.__annotations__
+    ]
+    return inspect.Signature([*explicit, *keywords])

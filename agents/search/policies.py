@@ -1,0 +1,204 @@
+"""Selection policies of tree search: UCB variants, PUCT, Thompson sampling, EXP3 and others.
+
+A policy is one kernel, `score(arm, mean, parent) -> float`, and one line of `POLICIES`. An arm is
+an action of the player to move; every arm has been visited at least once (except with first-play
+urgency).
+
+    arm      the arm's record, see `statistics.arm_dtype`; its visits are T_i
+    mean     its mean score x_i, in [0, 1]
+    parent   the node whose arms are compared, see `Parent`
+
+Policies of kind "max" visit the arm of highest score; those of kind "weights" sample an arm with
+probability proportional to its score. A policy may keep a `Statistic` of its own. `kl_ucb.py` is an
+example of a policy in a file of its own.
+
+Sources, unless a formula cites its own: the thesis in General Game Playing (Valencia, UAEMex,
+2021), sections 1.3.3 and 1.3.6 for UCB1, UCB-Tuned, UCB-V, UCB-Minimal, MOSS and ETC, and 4.2 for
+UCB-alpha1 and UCB-alpha2. Perick, St-Pierre, Maes and Ernst, "Comparison of different selection
+strategies in Monte-Carlo tree search for the game of Tron" (CIG 2012), compare all others but
+uniform sampling, UCT, PUCT and KL-UCB.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ludoteca.agents.search.distributions import gamma
+from ludoteca.agents.search.kl_ucb import KL_UCB
+from ludoteca.agents.search.policy import SelectionPolicy, Statistic, smoothed_variance
+from ludoteca.envs.jit import kernel
+
+
+@kernel
+def ucb1(arm: Any, mean: float, parent: Any) -> Any:
+    """UCB1 with its constant alpha; alpha = 2 is Auer, Cesa-Bianchi and Fischer, 2002, fig. 1."""
+    return mean + math.sqrt(parent.params[0] * parent.log_visits / arm.visits)
+
+
+@kernel
+def uct(arm: Any, mean: float, parent: Any) -> Any:
+    """UCT, Browne et al., "A survey of MCTS methods", 2012, section 3.3.1.
+
+    Q/N + C sqrt(2 ln N(parent) / N(child)) is for rewards in [-1, 1]; scores in [0, 1] halve it.
+    """
+    return mean + parent.params[0] / 2 * math.sqrt(2 * parent.log_visits / arm.visits)
+
+
+@kernel
+def ucb_tuned(arm: Any, mean: float, parent: Any) -> Any:
+    """UCB1-Tuned, Auer, Cesa-Bianchi and Fischer, 2002, section 4."""
+    n = arm.visits
+    v = arm.square / n - mean * mean + math.sqrt(2 * parent.log_visits / n)
+    return mean + math.sqrt(parent.log_visits / n * min(0.25, v))
+
+
+@kernel
+def ucb_v(arm: Any, mean: float, parent: Any) -> Any:
+    """UCB-V, Audibert, Munos and Szepesvari, 2009, eq. 1; c = (zeta, c)."""
+    n = arm.visits
+    variance = max(arm.square / n - mean * mean, 0.0)
+    explore = parent.params[0] * parent.log_visits
+    return mean + math.sqrt(2 * variance * explore / n) + parent.params[1] * 3 * explore / n
+
+
+@kernel
+def ucb_minimal(arm: Any, mean: float, parent: Any) -> Any:
+    """UCB-Minimal, Maes, Wehenkel and Ernst, 2011."""
+    return mean + parent.params[0] / arm.visits
+
+
+@kernel
+def moss(arm: Any, mean: float, parent: Any) -> Any:
+    """MOSS, Audibert and Bubeck, 2009, with the visits so far in place of the horizon."""
+    n = arm.visits
+    return mean + math.sqrt(max(math.log(parent.visits / (parent.num_arms * n)), 0.0) / n)
+
+
+@kernel
+def etc(arm: Any, mean: float, parent: Any) -> Any:
+    """Explore then commit: m visits each, in turn, then the highest mean.
+
+    Equation 1.13 of the thesis in General Game Playing (Valencia, UAEMex, 2021).
+    """
+    return mean if arm.visits >= parent.params[0] else 2 + parent.params[0] - arm.visits
+
+
+@kernel
+def ucb_alpha1(arm: Any, mean: float, parent: Any) -> Any:
+    """UCB-alpha1: UCB1 with alpha = 1 / K; algorithm 17 of the thesis."""
+    return mean + math.sqrt(parent.log_visits / (parent.num_arms * arm.visits))
+
+
+@kernel
+def ucb_alpha2(arm: Any, mean: float, parent: Any) -> Any:
+    """UCB-alpha2: UCB1 with alpha = e / (2 K); algorithm 18 of the thesis."""
+    return mean + math.sqrt(math.e * parent.log_visits / (2 * parent.num_arms * arm.visits))
+
+
+@kernel
+def puct(arm: Any, mean: float, parent: Any) -> Any:
+    """PUCT, Silver et al., "Mastering the game of Go without human knowledge", 2017, methods."""
+    return mean + parent.params[0] * arm.prior * math.sqrt(parent.visits) / (1 + arm.visits)
+
+
+@kernel
+def uniform(arm: Any, mean: float, parent: Any) -> Any:
+    """Sample arms uniformly."""
+    return 1.0
+
+
+@kernel
+def epsilon_greedy(arm: Any, mean: float, parent: Any) -> Any:
+    """epsilon_n-greedy, Auer, Cesa-Bianchi and Fischer, 2002, fig. 3; c = (c, d).
+
+    With epsilon = min(1, c K / (d^2 t)) any arm is sampled, otherwise one of the best.
+    """
+    epsilon = min(
+        1.0,
+        parent.params[0] * parent.num_arms / (parent.params[1] * parent.params[1] * parent.visits),
+    )
+    return epsilon / parent.num_arms + (
+        (1 - epsilon) / parent.best[2] if mean >= parent.best[0] else 0.0
+    )
+
+
+@kernel
+def thompson(arm: Any, mean: float, parent: Any) -> Any:
+    """Thompson sampling from Beta(1 + wins, 1 + losses); a drawn game counts half."""
+    a = gamma(1 + arm.value, parent.rng)
+    return a / (a + gamma(1 + arm.visits - arm.value, parent.rng))
+
+
+@kernel
+def exp3(arm: Any, mean: float, parent: Any) -> Any:
+    """EXP3, Auer, Cesa-Bianchi, Freund and Schapire, 2002, fig. 1: log-weights.
+
+    The search mixes in uniform exploration, gamma / K, and divides scores by probabilities.
+    """
+    return parent.params[0] / parent.num_arms * arm.reward_estimate
+
+
+@kernel
+def reset_estimate(arm: Any) -> None:
+    """Reset EXP3's sum of importance-weighted scores."""
+    arm.reward_estimate = 0.0
+
+
+@kernel
+def update_estimate(arm: Any, score: float, probability: float) -> None:
+    """Add a score, divided by the probability of its arm."""
+    arm.reward_estimate += score / probability
+
+
+@kernel
+def omc(arm: Any, mean: float, parent: Any) -> Any:
+    """Urgency of objective Monte Carlo, Chaslot et al., 2006: chance to beat the best arm."""
+    return math.erfc((parent.best[0] - mean) / math.sqrt(2 * smoothed_variance(arm)))
+
+
+@kernel
+def omc_deterministic(arm: Any, mean: float, parent: Any) -> Any:
+    """OMC's fairness, t urgency / (visits, sum of urgencies), up to factors common to arms."""
+    return omc(arm, mean, parent) / arm.visits
+
+
+@kernel
+def pbbm(arm: Any, mean: float, parent: Any) -> Any:
+    """Probability to beat the best move, Coulom, "Efficient selectivity", 2006, section 3.2.
+
+    Variances are those of the means; Coulom's epsilon, a floor under every probability that keeps
+    urgent moves from being starved, is left out, as the smoothed variances serve for that.
+    """
+    spread = math.sqrt(2 * (parent.best[1] + smoothed_variance(arm) / arm.visits))
+    return math.exp(-2.4 * (parent.best[0] - mean) / spread)
+
+
+POLICIES = {
+    "ucb1": SelectionPolicy(ucb1, {"alpha": 2.0}),
+    "ucb_tuned": SelectionPolicy(ucb_tuned, {}),
+    "ucb_v": SelectionPolicy(ucb_v, {"zeta": 1.0, "c": 1.0}),
+    "ucb_minimal": SelectionPolicy(ucb_minimal, {"c": 1.0}),
+    "moss": SelectionPolicy(moss, {}),
+    "etc": SelectionPolicy(etc, {"m": 2}),
+    "ucb_alpha1": SelectionPolicy(ucb_alpha1, {}),
+    "ucb_alpha2": SelectionPolicy(ucb_alpha2, {}),
+    "uct": SelectionPolicy(uct, {"c": math.sqrt(2)}),
+    "uniform": SelectionPolicy(uniform, {}, "weights"),
+    "omc": SelectionPolicy(omc_deterministic, {}, needs_best=True),
+    "omc_stochastic": SelectionPolicy(omc, {}, "weights", needs_best=True),
+    "epsilon_greedy": SelectionPolicy(
+        epsilon_greedy, {"c": 1.0, "d": 0.8}, "weights", needs_best=True
+    ),
+    "exp3": SelectionPolicy(
+        exp3,
+        {"gamma": 0.3},
+        "weights",
+        exponential=True,
+        statistic=Statistic((("reward_estimate", np.float64),), reset_estimate, update_estimate),
+    ),
+    "thompson": SelectionPolicy(thompson, {}),
+    "pbbm": SelectionPolicy(pbbm, {}, "weights", needs_best=True),
+    "puct": SelectionPolicy(puct, {"c": 1.5}),
+    "kl_ucb": KL_UCB,
+}

@@ -1,0 +1,119 @@
+"""Selection policy: a score of arms, its parameters, and a statistic of its own."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.jit import kernel
+
+NO_BEST = (-1.0, 0.0, 0)
+
+
+class Parent(NamedTuple):
+    """Node whose arms are compared.
+
+    Attributes:
+        visits: visits of all arms together, t.
+        log_visits: its natural logarithm.
+        num_arms: number of arms, K.
+        best: highest mean, its smoothed variance divided by visits, and the number of arms that
+            have that mean; `NO_BEST` unless the policy needs it.
+        params: parameters of the policy, in the order of its table line.
+        rng: random stream of the search.
+    """
+
+    visits: Any
+    log_visits: Any
+    num_arms: Any
+    best: Any
+    params: Any
+    rng: Any
+
+
+@kernel
+def reset_nothing(arm: Any) -> None:
+    """Reset the statistic of policies that have none."""
+
+
+@kernel
+def update_nothing(arm: Any, score: float, probability: float) -> None:
+    """Update the statistic of policies that have none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Statistic:
+    """Statistic that a policy keeps of every arm, besides visits and scores.
+
+    Attributes:
+        fields: names and types of its fields in the record of an arm.
+        reset: kernel `reset(arm)`.
+        update: kernel `update(arm, score, probability)`, called with the score of each visit and
+            the probability with which the arm was selected.
+    """
+
+    fields: tuple[tuple[str, Any], ...] = ()
+    reset: Callable[..., None] = reset_nothing
+    update: Callable[..., None] = update_nothing
+
+
+NO_STATISTIC = Statistic()
+
+
+@dataclass(frozen=True, eq=False)
+class SelectionPolicy:
+    """Entry of the table of policies.
+
+    Attributes:
+        score: kernel `score(arm, mean, parent) -> float`.
+        params: names of the parameters, and their defaults.
+        kind: `"max"`, the arm of highest score is visited, or `"weights"`, an arm is sampled with
+            probability proportional to its score.
+        exponential: whether weights are EXP3's: the scores are their exponents, and the first
+            parameter is the share of uniform exploration.
+        needs_best: whether the score depends on `Parent.best`.
+        statistic: statistic of its own.
+    """
+
+    score: Callable[..., float]
+    params: Mapping[str, float]
+    kind: Literal["max", "weights"] = "max"
+    exponential: bool = False
+    needs_best: bool = False
+    statistic: Statistic = NO_STATISTIC
+
+    def parameters(self, given: Mapping[str, float]) -> NDArray[np.float64]:
+        """Return the parameters in the order of the table, zero-padded to 4.
+
+        Raises:
+            ValueError: if one is given that the policy does not have.
+        """
+        for name in given:
+            if name not in self.params:
+                names = ", ".join(self.params)
+                has = f"its parameters are {names}" if names else "it has no parameters"
+                raise ValueError(f"the policy has no parameter {name!r}; {has}")
+        values = [float(given.get(name, default)) for name, default in self.params.items()]
+        return np.array(values + [0.0] * (4 - len(values)), np.float64)
+
+
+@kernel
+def leading(best: Any, arm: Any, mean: float) -> Any:
+    """Return `Parent.best` updated with an arm; the initial value is `NO_BEST`."""
+    if mean > best[0]:
+        return (mean, smoothed_variance(arm) / arm.visits, 1)
+    return (best[0], best[1], best[2] + int(mean == best[0]))
+
+
+@kernel
+def smoothed_variance(arm: Any) -> Any:
+    """Return the variance of an arm's scores with one win and one loss added: never zero.
+
+    Without them two equal scores would be final for policies that estimate the probability of an
+    arm to be the best.
+    """
+    n = arm.visits + 2
+    mean = (arm.value + 1) / n
+    return (arm.square + 1) / n - mean * mean

@@ -1,0 +1,202 @@
+"""Report of a search, as text or JSON."""
+
+import json
+import textwrap
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.games.endgame import EndgameSolution
+from ludoteca.agents.search.select import DRAW, LOSS, WIN
+from ludoteca.agents.search.sequential.tree import ROOT, UNEXPANDED
+from ludoteca.envs.game import Game
+
+PROOFS = {WIN: "win", DRAW: "draw", LOSS: "loss"}
+MEANS = {"win": 1.0, "draw": 0.5, "loss": 0.0}
+SHOWN, WIDTH = 10, 80  # number of printed moves, and columns of a line
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Statistics of an action at the root.
+
+    Attributes:
+        action: the action; `name` is its name.
+        visits: number of simulations that begin with it.
+        mean: mean score in [0, 1] of the player to move.
+        proven: `"win"`, `"draw"`, `"loss"` for the player to move, or `""`.
+        prior: its probability by the policy network in a network-guided search, else None.
+    """
+
+    action: int
+    name: str
+    visits: int
+    mean: float
+    proven: str
+    prior: float | None = None
+
+
+@dataclass(frozen=True)
+class SearchReport:
+    """The statistics of one search.
+
+    Attributes:
+        action: the chosen action; `name` is its name.
+        simulations: number of simulations.
+        seconds: duration of the search.
+        nodes: number of nodes of the tree.
+        candidates: actions at the root, the most visited first.
+        principal_variation: names of the most visited actions from the root on.
+        proven: `"win"`, `"draw"`, `"loss"` for the player to move, or `""`.
+        players: in simultaneous games, the actions of every player with that player's means, empty
+            for inactive players. `candidates` are those of the player to act.
+        score: exact score of the player to move if the position was solved instead of searched (in
+            Othello, the final difference of discs); else None. Then only the best move is a
+            candidate, without visits.
+        title: the kind of search and the game, such as `"MCTS (ucb1) of connect4"`.
+    """
+
+    action: int
+    name: str
+    simulations: int
+    seconds: float
+    nodes: int
+    candidates: tuple[Candidate, ...]
+    principal_variation: tuple[str, ...]
+    proven: str
+    players: tuple[tuple[Candidate, ...], ...] = ()
+    score: int | None = None
+    title: str = ""
+
+    def to_json(self) -> str:
+        """Return the report as JSON text."""
+        return json.dumps(asdict(self))
+
+    def __repr__(self) -> str:
+        return (
+            f"SearchReport({self.title!r}, name={self.name!r}, "
+            f"simulations={self.simulations}, nodes={self.nodes}"
+            + f", proven={self.proven!r}" * bool(self.proven)
+            + ("" if self.score is None else f", score={self.score:+d}")
+            + ")"
+        )
+
+    def __str__(self) -> str:
+        """Return the report in lines of at most 80 columns: the best moves, most visited first."""
+        best = next((one for one in self.candidates if one.action == self.action), None)
+        value = "" if best is None or best.visits == 0 else f", value {best.mean:.3f}"
+        value = "" if self.proven else value
+        lines = textwrap.wrap(
+            f"{self.title or 'search'}: best move {self.name}{value}"
+            + f", proven {self.proven}" * bool(self.proven)
+            + ("" if self.score is None else f", exact score {self.score:+d}"),
+            WIDTH,
+        )
+        if self.score is None:
+            rate = self.simulations / max(self.seconds, 1e-9)
+            work = f"{self.simulations:,} simulations in {self.seconds:.3f} s ({rate:,.0f}/s)"
+        else:
+            work = f"solved in {self.seconds:.3f} s"
+        lines.append(f"{work}, {self.nodes:,} nodes")
+        if self.principal_variation:
+            line = "principal variation: " + " ".join(self.principal_variation)
+            lines += textwrap.wrap(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+        if not self.players:
+            lines += _table(self.candidates, self.action)
+        for p, moves in enumerate(self.players):
+            mine = self.action if moves is self.candidates else None
+            lines += [f"player {p}", *_table(moves, mine)] if moves else [f"player {p}: out"]
+        player = "each player" if self.players else "the player to move"
+        lines.append(f"value: mean score of {player}, 1 = win, 0.5 = draw, 0 = loss")
+        return "\n".join(lines)
+
+
+def _table(candidates: Sequence[Candidate], chosen: int | None) -> list[str]:
+    """Return a heading and one line per candidate; a star marks the chosen action."""
+    total = max(sum(one.visits for one in candidates), 1)
+    shown = list(candidates[:SHOWN])
+    shown += [one for one in candidates[SHOWN:] if one.action == chosen]
+    name = max([len(one.name) for one in shown] + [4]) + 2
+    has_priors = any(one.prior is not None for one in candidates)
+    heading = f"{'move':>{name}} {'visits':>11} {'share':>7} {'value':>7}"
+    lines = [heading + f" {'prior':>7}" * has_priors]
+    for one in shown:
+        value = f"{one.mean:.3f}" if one.visits or one.proven else "-"
+        label = f"* {one.name}" if one.action == chosen else one.name
+        line = f"{label:>{name}} {one.visits:>11,} {one.visits / total:>7.1%} {value:>7}"
+        line += f" {one.prior:>7.1%}" if one.prior is not None else ""
+        lines.append(line + f"  proven {one.proven}" * bool(one.proven))
+    if len(candidates) > len(shown):
+        lines.append(f"{'...':>{name}} {len(candidates) - len(shown)} more in .candidates")
+    return lines
+
+
+def make_report(
+    game: Game, nodes: NDArray[np.void], chosen: int, seconds: float, title: str = ""
+) -> SearchReport:
+    """Return the report of a search from its tree.
+
+    Args:
+        game: the game.
+        nodes: the tree, dtype `tree.node_dtype`.
+        chosen: node of the chosen action.
+        seconds: duration of the search.
+        title: the kind of search and the game.
+    """
+    root = nodes[ROOT]
+    candidates = [
+        Candidate(
+            int(child["action"]),
+            game.action_names[child["action"]],
+            int(child["visits"]),
+            float(child["value"] / max(child["visits"], 1)),
+            PROOFS.get(int(child["proven"]), ""),
+        )
+        for child in _children(nodes, root)
+    ]
+    candidates.sort(key=lambda one: (-one.visits, one.action))
+    return SearchReport(
+        action=int(nodes[chosen]["action"]),
+        name=game.action_names[nodes[chosen]["action"]],
+        simulations=int(root["visits"]),
+        seconds=seconds,
+        nodes=len(nodes),
+        candidates=tuple(candidates),
+        principal_variation=tuple(_principal_variation(game, nodes)),
+        proven=PROOFS.get(int(root["proven"]), ""),
+        title=title,
+    )
+
+
+def make_exact_report(game: Game, solution: EndgameSolution) -> SearchReport:
+    """Return the report of a solved position."""
+    outcome = solution.outcome
+    return SearchReport(
+        action=solution.action,
+        name=solution.name,
+        simulations=0,
+        seconds=solution.seconds,
+        nodes=solution.nodes,
+        candidates=(Candidate(solution.action, solution.name, 0, MEANS[outcome], outcome),),
+        principal_variation=solution.principal_variation,
+        proven=outcome,
+        score=solution.score,
+        title=f"exact endgame of {game.name}",
+    )
+
+
+def _children(nodes: NDArray[np.void], parent: Any) -> NDArray[np.void]:
+    if parent["first"] == UNEXPANDED:
+        return nodes[:0]
+    return nodes[parent["first"] : parent["first"] + parent["count"]]
+
+
+def _principal_variation(game: Game, nodes: NDArray[np.void]) -> list[str]:
+    names, node = [], nodes[ROOT]
+    while len(children := _children(nodes, node)) and children["visits"].max() > 0:
+        node = children[children["visits"].argmax()]
+        names.append(game.action_names[node["action"]])
+    return names

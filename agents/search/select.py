@@ -1,0 +1,285 @@
+"""Selection of an arm by a policy, and of the final move: one for all trees and bandits."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ludoteca.agents.search.distributions import unit
+from ludoteca.agents.search.policies import POLICIES, puct
+from ludoteca.agents.search.policy import NO_BEST, Parent, leading
+from ludoteca.envs.jit import factory, kernel
+from ludoteca.envs.rng import below
+
+EXCLUDED = -math.inf  # weight of an arm that is not sampled
+UNVISITED = -1  # instead of an arm: one without visits, or any if there is none of those
+
+# Proven result of an arm for its player (`proven`); ordered from bad to good, and such that
+# WIN + LOSS - x is the result for the opponent.
+UNKNOWN, LOSS, DRAW, WIN = range(4)
+
+# Final move selection (Chaslot et al., "Progressive strategies for Monte-Carlo tree search", 2008,
+# section 2.4): the arm with the most wins, with the most visits, with both (the search continues
+# until there is one, at most twice as long), with the highest mean, or the arm that the selection
+# policy would visit next.
+ACTION_SELECTIONS = ("max", "robust", "max_robust", "mean", "policy")
+MAX, ROBUST, MAX_ROBUST, MEAN, BY_POLICY = range(len(ACTION_SELECTIONS))
+
+
+@factory()
+def make_select(
+    policy: str, amaf: str = "", solver: bool = False, simultaneous: bool = False
+) -> Callable[..., int]:
+    """Return the kernel of a selection policy.
+
+    `select(arms, actions, n, unvisited, visits, num_arms, params, work) -> k` selects one of n
+    arms, or `UNVISITED`, and writes the probability of that choice to `work.probability`.
+
+    In simultaneous games arm k is `arms[actions[k]]`, and ties are broken at random, so that the
+    players' choices are not correlated. In other games it is `arms[k]`, and ties go to the first.
+
+    Args of the kernel:
+        arms: records with the fields of `statistics.arm_dtype`.
+        actions: actions of the arms.
+        n: number of arms.
+        unvisited: number of arms without visits, whose score is `params.fpu`.
+        visits: visits of all arms together.
+        num_arms: number of arms, K of the policies.
+        params: a record of `config.SEARCH_PARAMS`.
+        work: scratch space, a record of `config.work_dtype`.
+    """
+    selection = POLICIES[policy]
+    score, needs_best = selection.score, selection.needs_best
+    is_sampled, exponential = selection.kind == "weights", selection.exponential
+    use_amaf = amaf != ""
+    mixed_mean, arm_at = make_mixed_mean(amaf), make_arm_at(simultaneous)
+
+    @kernel
+    def mean_of(arm: Any, actions: Any, k: int, params: Any, work: Any) -> float:
+        if use_amaf:
+            if simultaneous:
+                return mixed_mean(arm, actions[k], params, work)
+            return mixed_mean(arm, arm.action, params, work)
+        return float(arm.value / arm.visits)
+
+    @kernel
+    def select(
+        arms: Any,
+        actions: Any,
+        n: int,
+        unvisited: int,
+        visits: int,
+        num_arms: int,
+        params: Any,
+        work: Any,
+    ) -> int:
+        best_mean = NO_BEST
+        if needs_best:
+            for k in range(n):
+                arm = arm_at(arms, actions, k)
+                if arm.visits > 0:
+                    best_mean = leading(best_mean, arm, mean_of(arm, actions, k, params, work))
+        parent = Parent(visits, math.log(visits), num_arms, best_mean, params.c, work.rng)
+        best, best_score, ties, num_scored, total = UNVISITED, -math.inf, 0, 0, 0.0
+        for k in range(n):
+            arm = arm_at(arms, actions, k)
+            if arm.visits == 0 or is_proven(arm):
+                work.weights[k] = EXCLUDED
+                continue
+            points = score(arm, mean_of(arm, actions, k, params, work), parent)
+            num_scored += 1
+            if is_sampled:
+                work.weights[k] = points
+                total += points
+            if points > best_score:
+                best, best_score, ties = k, points, 1
+            elif simultaneous and points == best_score:
+                ties += 1
+                if below(work.rng, ties) == 0:
+                    best = k
+        work.probability = 1.0
+        if best == UNVISITED or (unvisited > 0 and params.fpu >= best_score):
+            return UNVISITED
+        if is_sampled:
+            return sample(n, num_scored, best, best_score, total, params, work)
+        return best
+
+    @kernel
+    def is_proven(arm: Any) -> bool:
+        """Return whether an arm is proven; such arms are not searched again.
+
+        Cazenave and Saffidine, "Score bounded Monte-Carlo tree search", 2010, section 4.2.
+        """
+        if solver:
+            return bool(arm.proven != UNKNOWN)
+        return False
+
+    @kernel
+    def sample(
+        n: int, num_scored: int, best: int, best_score: float, total: float, params: Any, work: Any
+    ) -> int:
+        """Sample an arm with probability proportional to its weight."""
+        weights = work.weights
+        if exponential:
+            # Shifted, so that the largest weight is 1.
+            total = 0.0
+            for k in range(n):
+                if weights[k] != EXCLUDED:
+                    weights[k] = math.exp(weights[k] - best_score)
+                    total += weights[k]
+            mix = params.c[0]
+            for k in range(n):
+                if weights[k] != EXCLUDED:
+                    weights[k] = (1 - mix) * weights[k] / total + mix / num_scored
+            total = 1.0
+        if not total > 0.0:
+            return best
+        left = unit(work.rng) * total
+        for k in range(n):
+            if weights[k] != EXCLUDED:
+                left -= weights[k]
+                if left <= 0 and weights[k] > 0:
+                    work.probability = weights[k] / total
+                    return k
+        work.probability = weights[best] / total
+        return best
+
+    return select
+
+
+@factory()
+def make_select_by_prior(simultaneous: bool = False) -> Callable[..., int]:
+    """Return the kernel of PUCT with a network's priors and values.
+
+    `select(arms, actions, n, visits, unvisited_mean, c) -> k` selects one of n arms. Arms without
+    visits have the mean `unvisited_mean`, arms with a negative prior are not selected; of equal
+    ones, the first is. In simultaneous games arm k is `arms[actions[k]]`, in others `arms[k]`.
+    """
+    arm_at = make_arm_at(simultaneous)
+
+    @kernel
+    def select(
+        arms: Any, actions: Any, n: int, visits: int, unvisited_mean: float, c: float
+    ) -> int:
+        parent = Parent(max(visits, 1), 0.0, n, NO_BEST, (c,), 0)
+        best, best_score = 0, -math.inf
+        for k in range(n):
+            arm = arm_at(arms, actions, k)
+            if arm.prior >= 0:
+                mean = unvisited_mean
+                if arm.visits > 0:
+                    mean = float(arm.value / arm.visits)
+                points = puct(arm, mean, parent)
+                if points > best_score:
+                    best, best_score = k, points
+        return best
+
+    return select
+
+
+@factory()
+def make_arm_at(simultaneous: bool) -> Callable[..., Any]:
+    """Return the kernel `arm_at(arms, actions, k) -> arm`, see `make_select`."""
+
+    @kernel
+    def arm_at(arms: Any, actions: Any, k: int) -> Any:
+        if simultaneous:
+            return arms[actions[k]]
+        return arms[k]
+
+    return arm_at
+
+
+@factory()
+def make_mixed_mean(amaf: str) -> Callable[..., float]:
+    """Return the kernel `mixed_mean(arm, action, params, work)`.
+
+    It computes the mean of a visited arm, mixed with its AMAF mean. "amaf": alpha-AMAF, Helmbold
+    and Parker-Wood, 2009. "rave": Gelly and Silver, 2011, section 4.3, with the weight of Silver's
+    thesis, 2009, eq. 8.25. "grave": the same with an ancestor's statistics, Cazenave, "Generalized
+    rapid action value estimation", 2015; they are in `work.reference_visits` and
+    `work.reference_value`, by action.
+    """
+    use_amaf, constant, grave = amaf != "", amaf == "amaf", amaf == "grave"
+
+    @kernel
+    def mixed_mean(arm: Any, action: Any, params: Any, work: Any) -> float:
+        mean = float(arm.value / arm.visits)
+        if use_amaf:
+            visits, value = arm.amaf_visits, arm.amaf_value
+            if grave and work.reference_visits[action] >= 0:
+                visits, value = work.reference_visits[action], work.reference_value[action]
+            if visits > 0:
+                weight = params.amaf_weight
+                if not constant:
+                    bias = params.amaf_weight
+                    weight = visits / (
+                        visits + arm.visits + 4.0 * bias * bias * visits * arm.visits
+                    )
+                mean = (1 - weight) * mean + weight * value / visits
+        return mean
+
+    return mixed_mean
+
+
+@factory()
+def make_select_final(
+    policy: str, solver: bool = False, simultaneous: bool = False, draw_value: float = 0.5
+) -> Callable[..., int]:
+    """Return the kernel of the final move selection.
+
+    `select_final(arms, n, visits, num_arms, action_selection, params, work) -> k` selects one of
+    `arms[:n]`. Ties go to the arm with more visits; then to the first, or in simultaneous games to
+    a random one. A proven win is always played, a proven loss only if nothing else is left; a
+    proven draw is preferred to an arm whose mean is below a draw.
+    """
+    score, needs_best = POLICIES[policy].score, POLICIES[policy].needs_best
+
+    @kernel
+    def select_final(
+        arms: Any,
+        n: int,
+        visits: int,
+        num_arms: int,
+        action_selection: int,
+        params: Any,
+        work: Any,
+    ) -> int:
+        best_mean = NO_BEST
+        if needs_best:
+            for k in range(n):
+                if arms[k].visits > 0:
+                    best_mean = leading(best_mean, arms[k], arms[k].value / arms[k].visits)
+        log_visits = math.log(visits) if visits > 0 else 0.0
+        parent = Parent(visits, log_visits, num_arms, best_mean, params.c, work.rng)
+        best, best_points, ties, proven_draw = 0, -math.inf, 0, -1
+        for k in range(n):
+            arm = arms[k]
+            if arm.visits == 0:
+                continue
+            if action_selection == MAX:
+                points = float(arm.value)
+            elif action_selection == MEAN:
+                points = float(arm.value / arm.visits)
+            elif action_selection == BY_POLICY:
+                points = float(score(arm, arm.value / arm.visits, parent))
+            else:
+                points = float(arm.visits)
+            if solver:
+                if arm.proven == WIN:
+                    return k
+                if arm.proven == LOSS:
+                    points -= 1e12
+                if arm.proven == DRAW:
+                    proven_draw = k
+                    points -= 1e6  # no longer visited: compared by its value alone, below
+            if points > best_points or (points == best_points and arm.visits > arms[best].visits):
+                best, best_points, ties = k, points, 1
+            elif simultaneous and points == best_points and arm.visits == arms[best].visits:
+                ties += 1
+                if below(work.rng, ties) == 0:
+                    best = k
+        if proven_draw >= 0 and arms[best].value < draw_value * arms[best].visits:
+            return proven_draw
+        return best
+
+    return select_final

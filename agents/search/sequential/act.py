@@ -1,0 +1,85 @@
+"""Final move selection after a search, and the compiled loop over a batch of positions."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ludoteca.agents.search.config import SearchConfig
+from ludoteca.agents.search.select import MAX, MAX_ROBUST, ROBUST, make_select_final
+from ludoteca.agents.search.sequential.search import search_kernel
+from ludoteca.agents.search.sequential.tree import ROOT, SIZE, START
+from ludoteca.envs.game import Game
+from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
+
+
+@factory("search")
+def make_act(game: Game, config: SearchConfig) -> Any:
+    """Return `act(trees, positions, rngs, params, simulations, action_selection, actions)`.
+
+    The function searches each of `positions` with a new tree and writes the chosen `actions`, int64
+    `[K]`; the search of position k uses the random stream `rngs[k]`, uint64 `[K, 1]`, advanced in
+    place. `trees` are the first six arguments of the search, see `search.search_kernel`.
+    """
+    search, best_child = search_kernel(game, config), best_child_kernel(config)
+
+    @compiled_without_allocation
+    def act(
+        trees: Any,
+        positions: Any,
+        rngs: Any,
+        params_array: Any,
+        simulations: int,
+        action_selection: int,
+        actions: Any,
+    ) -> None:
+        nodes, shared, table, states, words, works = trees
+        work, params = works[0], params_array[0]
+        for k in range(len(positions)):
+            states[START] = positions[k]
+            work.rng[0] = rngs[k, 0]
+            shared[SIZE] = 0
+            search(nodes, shared, table, states, words, work, params, simulations)
+            extra = 0
+            while action_selection == MAX_ROBUST and extra < simulations:
+                most_wins = best_child(nodes, MAX, params, work)
+                if most_wins == best_child(nodes, ROBUST, params, work):
+                    break
+                more = max(simulations // 10, 1)
+                search(nodes, shared, table, states, words, work, params, more)
+                extra += more
+            actions[k] = nodes[best_child(nodes, action_selection, params, work)].action
+            rngs[k, 0] = work.rng[0]
+
+    return act
+
+
+@factory()
+def make_best_child(config: SearchConfig) -> Any:
+    """Return the compiled form of `best_child_kernel(config)`."""
+    run = best_child_kernel(config)
+
+    @compiled_without_allocation
+    def best_child(nodes: Any, action_selection: int, params: Any, work: Any) -> int:
+        return run(nodes, action_selection, params[0], work[0])
+
+    return best_child
+
+
+@factory()
+def best_child_kernel(config: SearchConfig) -> Callable[..., int]:
+    """Return `best_child(nodes, action_selection, params, work) -> node`.
+
+    It selects the child of the root to play, see `select.make_select_final`.
+    """
+    draw_value = 0.0 if config.draw_is_loss else 0.5
+    select_final = make_select_final(config.policy, config.solver, False, draw_value)
+
+    @kernel
+    def best_child(nodes: Any, action_selection: int, params: Any, work: Any) -> int:
+        root = nodes[ROOT]
+        block = nodes[root.first]
+        arms = nodes[root.first : root.first + block.opened]
+        return root.first + select_final(
+            arms, block.opened, block.selections, root.count, action_selection, params, work
+        )
+
+    return best_child

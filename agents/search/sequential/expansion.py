@@ -1,0 +1,150 @@
+"""Expansion of tree nodes, with decisive moves and a transposition table."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ludoteca.agents.search.config import SearchConfig
+from ludoteca.agents.search.select import UNKNOWN
+from ludoteca.agents.search.sequential.tree import NO_PLAYER, ROOT, SIZE, SPARE, UNEXPANDED
+from ludoteca.agents.search.statistics import make_statistics
+from ludoteca.envs.game import Game
+from ludoteca.envs.jit import factory, kernel
+
+PROBES = 8  # slots probed for an entry of the transposition table
+MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+U32 = np.uint64(32)
+
+
+@factory()
+def make_expansion(
+    game: Game, config: SearchConfig
+) -> tuple[Callable[..., None], Callable[..., None], Callable[..., bool]]:
+    """Return three kernels.
+
+    `start_tree(nodes, shared, table, work)` makes a tree with only a root.
+
+    `expand(nodes, node, shared, table, states, s, words, work)` creates the children of `node`,
+    with position `s`, unless the tree is full. With transpositions, a position that was expanded
+    before shares its existing children.
+
+    `wins_at_once(states, s, action, work) -> bool` returns whether `action` wins in `s`.
+    """
+    legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
+    returns = game.returns
+    player: Any = game.player
+    decisive, anti = config.decisive != "", config.decisive == "both"
+    transpositions = config.transpositions
+    reset_arm, _ = make_statistics(config.policy)
+
+    @kernel
+    def reset_node(node: Any, prior: float, action: int, mover: int) -> None:
+        """Make a record the node of an action without visits."""
+        reset_arm(node, prior)
+        node.first, node.count, node.opened, node.selections = UNEXPANDED, 0, 0, 0
+        node.action, node.mover, node.proven = action, mover, UNKNOWN
+
+    @kernel
+    def start_tree(nodes: Any, shared: Any, table: Any, work: Any) -> None:
+        reset_node(nodes[ROOT], 1.0, -1, NO_PLAYER)
+        shared[SIZE] = 1
+        for i in range(len(table)):
+            table[i].first = UNEXPANDED
+        work.simulation = 0
+        work.seen[:] = 0
+        work.mast_visits[:] = 0
+        work.mast_value[:] = 0.0
+
+    @kernel
+    def wins_at_once(states: Any, s: Any, action: int, work: Any) -> bool:
+        """Return whether `action` wins in `s`; overwrite the spare position."""
+        mover = player(s)
+        states[SPARE] = s
+        spare = states[SPARE]
+        step(spare, action)
+        if is_terminal(spare):
+            returns(spare, work.scores)
+            return work.scores[mover] > 0
+        return False
+
+    @kernel
+    def lets_win(states: Any, s: Any, action: int, work: Any) -> bool:
+        """Return whether the next player could win at once after `action` in `s`."""
+        mover = player(s)
+        states[SPARE] = s
+        spare = states[SPARE]
+        step(spare, action)
+        if is_terminal(spare) or player(spare) == mover:
+            return False
+        n = legal_actions(spare, work.replies)
+        for k in range(n):
+            if k > 0:
+                states[SPARE] = s
+                step(spare, action)
+            replier = player(spare)
+            step(spare, work.replies[k])
+            if is_terminal(spare):
+                returns(spare, work.scores)
+                if work.scores[replier] > 0:
+                    return True
+        return False
+
+    @kernel
+    def candidates(states: Any, s: Any, work: Any) -> int:
+        """Write the actions that get a child: the legal ones that decisive moves do not exclude."""
+        n = legal_actions(s, work.legal)
+        if decisive:
+            for k in range(n):
+                if wins_at_once(states, s, work.legal[k], work):
+                    work.legal[0] = work.legal[k]
+                    return 1
+            if anti:
+                kept = 0
+                for k in range(n):
+                    if not lets_win(states, s, work.legal[k], work):
+                        work.legal[kept] = work.legal[k]
+                        kept += 1
+                return kept if kept > 0 else legal_actions(s, work.legal)
+        return n
+
+    @kernel
+    def hash_of(words: Any) -> Any:
+        """Return the hash of a position's record."""
+        key = np.uint64(len(words))
+        for word in words:
+            key = (key ^ np.uint64(word)) * MULTIPLIER
+            key ^= key >> U32
+        return key
+
+    @kernel
+    def expand(
+        nodes: Any, node: int, shared: Any, table: Any, states: Any, s: Any, words: Any, work: Any
+    ) -> None:
+        parent = nodes[node]
+        entry = np.int64(-1)
+        if transpositions:
+            key = hash_of(words)
+            for probe in range(PROBES):
+                i = np.int64((key + np.uint64(probe)) % np.uint64(len(table)))
+                if table[i].first == UNEXPANDED:
+                    entry = i
+                    break
+                if table[i].key == key:
+                    parent.first, parent.count = table[i].first, table[i].count
+                    return
+        n = candidates(states, s, work)
+        first = shared[SIZE]
+        if first + n > len(nodes):
+            return
+        shared[SIZE] += n
+        mover = player(s)
+        for k in range(n):
+            reset_node(nodes[first + k], 1.0 / n, work.legal[k], mover)
+        parent.first, parent.count = first, n
+        # Not joined by `and`: without transpositions the compiler drops what it cannot type.
+        if transpositions:  # noqa: SIM102
+            if entry >= 0:
+                table[entry].key, table[entry].first, table[entry].count = key, first, n
+
+    return start_tree, expand, wins_at_once

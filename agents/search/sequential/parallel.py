@@ -1,0 +1,123 @@
+"""Tree and root parallelization of a search."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.search.config import SearchConfig
+from ludoteca.agents.search.sequential.tree import ROOT, UNEXPANDED
+from ludoteca.agents.search.sequential.workspace import Workspace
+from ludoteca.agents.search.statistics import summed_fields
+from ludoteca.envs.game import Game
+
+PARALLEL = ("tree", "root")
+
+
+class SearchThreads:
+    """Threads of an agent with their workspaces.
+
+    With `parallel="tree"` they build one tree under a lock, and a visit counts as a loss until its
+    score is known (virtual loss). With `"root"` each builds its own tree, and the root statistics
+    are summed.
+
+    Chaslot, Winands and van den Herik, "Parallel Monte-Carlo tree search", 2008.
+    """
+
+    def __init__(
+        self, game: Game, config: SearchConfig, max_nodes: int, threads: int, parallel: str
+    ):
+        self._made_of = game, config, max_nodes, threads, parallel
+        self._fields = summed_fields(config.policy)
+        first = Workspace.make(game, config, max_nodes)
+        self.shared_tree = parallel == "tree"
+        self.trees = [first] + [
+            first.for_another_thread(game)
+            if self.shared_tree
+            else Workspace.make(game, config, max_nodes)
+            for _ in range(threads - 1)
+        ]
+        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the constructor's arguments and the state that the next search may reuse.
+
+        The transposition table is left out, since every search clears it.
+        """
+        used = [
+            (tree.nodes[: tree.size].copy(), tree.shared)
+            for tree in (self.trees[:1] if self.shared_tree else self.trees)
+        ]
+        own = [(tree.states, tree.work) for tree in self.trees]
+        return {"made_of": self._made_of, "used": used, "own": own}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        SearchThreads.__init__(self, *state["made_of"])
+        for tree, (nodes, shared) in zip(self.trees, state["used"], strict=False):
+            tree.nodes[: len(nodes)], tree.shared[:] = nodes, shared
+        for tree, (states, work) in zip(self.trees, state["own"], strict=True):
+            tree.states[:], tree.work[:] = states, work
+
+    def begin(self, s: Any, rng: int) -> None:
+        """Start the search of position `s`, with one random stream per thread."""
+        streams = np.random.SeedSequence(rng).generate_state(len(self.trees), np.uint64)
+        for k, tree in enumerate(self.trees):
+            tree.begin(s, rng if k == 0 else int(streams[k]))
+
+    def run(self, search: Callable[..., None], params: NDArray[np.void], count: int) -> None:
+        """Run `count` simulations, divided among the threads."""
+        parts = [
+            count * (k + 1) // len(self.trees) - count * k // len(self.trees)
+            for k in range(len(self.trees))
+        ]
+        if self._pool is None:
+            search(*self.trees[0], params, count)
+            return
+        others = [
+            self._pool.submit(search, *tree, params, part)
+            for tree, part in zip(self.trees[1:], parts[1:], strict=True)
+        ]
+        search(*self.trees[0], params, parts[0])
+        for other in others:
+            other.result()
+
+    def nodes(self) -> NDArray[np.void]:
+        """Return the tree; of several trees, the root and its children with summed statistics."""
+        if self.shared_tree or len(self.trees) == 1:
+            return self.trees[0].nodes[: self.trees[0].size]
+        return merged([tree.nodes for tree in self.trees], self._fields)
+
+
+def merged(trees: list[NDArray[np.void]], fields: tuple[str, ...]) -> NDArray[np.void]:
+    """Return the summed statistics of the trees' roots and of their children.
+
+    Args:
+        trees: trees of one position, each with an expanded root.
+        fields: the statistics.
+
+    Returns:
+        A tree of the root and its children, those with visits first.
+    """
+    blocks = [nodes[nodes[ROOT]["first"] :][: nodes[ROOT]["count"]] for nodes in trees]
+    children = {int(child["action"]): child.copy() for child in blocks[0]}
+    for child in children.values():
+        child["first"] = UNEXPANDED
+    for block in blocks[1:]:
+        for child in block:
+            known = children[int(child["action"])]
+            for field in fields:
+                known[field] += child[field]
+            known["proven"] = max(known["proven"], child["proven"])
+    ordered = sorted(children.values(), key=lambda child: -int(child["visits"]))
+    nodes = np.array([trees[0][ROOT].copy(), *ordered], trees[0].dtype)
+    nodes[ROOT]["visits"] = sum(int(tree[ROOT]["visits"]) for tree in trees)
+    nodes[ROOT]["proven"] = max(int(tree[ROOT]["proven"]) for tree in trees)
+    nodes[ROOT]["first"] = 1
+    nodes[1]["opened"] = np.count_nonzero(nodes["visits"][1:])
+    nodes[1]["selections"] = nodes["visits"][1:].sum()
+    return nodes
+
+
+__all__ = ["PARALLEL", "SearchThreads", "merged"]

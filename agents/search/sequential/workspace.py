@@ -1,0 +1,64 @@
+"""Workspace of searches: tree, transposition table and scratch space."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from ludoteca.agents.search.config import SearchConfig, work_dtype
+from ludoteca.agents.search.sequential.tree import ENTRY, SHARED, STATES, node_dtype
+from ludoteca.envs.game import Game
+from ludoteca.envs.records import CACHE_LINE, as_words
+
+
+class Workspace(NamedTuple):
+    """Tree and scratch space of one thread, see `search.search_kernel`."""
+
+    nodes: NDArray[np.void]
+    shared: NDArray[np.int64]
+    table: NDArray[np.void]
+    states: NDArray[np.void]
+    words: NDArray[Any]
+    work: NDArray[np.void]
+
+    @property
+    def size(self) -> int:
+        """Number of nodes of the tree."""
+        return int(self.shared[-1])
+
+    @classmethod
+    def make(cls, game: Game, config: SearchConfig, max_nodes: int) -> "Workspace":
+        """Return the workspace of one tree and one thread."""
+        entries = 1 << (max_nodes - 1).bit_length() if config.transpositions else 0
+        tree = (
+            np.zeros(max_nodes, node_dtype(config.policy)),
+            apart(SHARED, np.int64),
+            np.zeros(entries, ENTRY),
+        )
+        return cls(*tree, *_thread_memory(game))
+
+    def for_another_thread(self, game: Game) -> "Workspace":
+        """Return the workspace of another thread that searches the same tree."""
+        return Workspace(self.nodes, self.shared, self.table, *_thread_memory(game))
+
+    def begin(self, s: Any, rng: int) -> None:
+        """Reset the tree to position `s`, with the random stream `rng`."""
+        self.shared[:] = 0
+        self.states[0] = s
+        for name in ("seen", "simulation", "mast_visits", "mast_value"):
+            self.work[name] = 0
+        self.work["rng"] = rng
+
+
+def _thread_memory(game: Game) -> tuple[NDArray[Any], ...]:
+    states = apart(STATES, game.state)
+    states[:] = game.empty(STATES)
+    return states, as_words(states), apart(1, work_dtype(game))
+
+
+def apart(count: int, dtype: DTypeLike) -> NDArray[Any]:
+    """Return zeros in separate cache lines, which avoids false sharing between cores."""
+    size = count * np.dtype(dtype).itemsize
+    room = np.zeros(-(-size // CACHE_LINE) * CACHE_LINE + CACHE_LINE, np.uint8)
+    start = -room.ctypes.data % CACHE_LINE
+    return room[start : start + size].view(dtype)

@@ -1,0 +1,76 @@
+"""Final move selection in decoupled search."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ludoteca.agents.search.config import SearchConfig
+from ludoteca.agents.search.select import make_select_final
+from ludoteca.agents.search.simultaneous.tree import ROOT
+from ludoteca.envs.game import Game
+from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
+
+
+@factory()
+def make_best_action(game: Game, config: SearchConfig) -> Callable[..., int]:
+    """Return the compiled form of `best_action_kernel(game, config)`."""
+    run = best_action_kernel(game, config)
+
+    @compiled_without_allocation
+    def best_action(arms: Any, seat: int, action_selection: int, params: Any, work: Any) -> int:
+        return run(arms, seat, action_selection, params[0], work[0])
+
+    return best_action  # type: ignore[no-any-return]
+
+
+@factory()
+def make_settled(game: Game) -> Callable[..., bool]:
+    """Return the compiled form of `settled_kernel(game)`."""
+    run = settled_kernel(game)
+
+    @compiled_without_allocation
+    def settled(arms: Any, seat: int) -> bool:
+        return run(arms, seat)
+
+    return settled  # type: ignore[no-any-return]
+
+
+@factory()
+def best_action_kernel(game: Game, config: SearchConfig) -> Callable[..., int]:
+    """Return `best_action(arms, seat, action_selection, params, work) -> action`, the final move.
+
+    See `select.make_select_final`. Returns 0 if the player cannot act.
+    """
+    num_actions = game.num_actions
+    select_final = make_select_final(config.policy, simultaneous=True)
+
+    @kernel
+    def best_action(arms: Any, seat: int, action_selection: int, params: Any, work: Any) -> int:
+        visits, num_visited = 0, 0
+        for action in range(num_actions):
+            visits += arms[ROOT, seat, action].visits
+            num_visited += int(arms[ROOT, seat, action].visits > 0)
+        return select_final(
+            arms[ROOT, seat], num_actions, visits, num_visited, action_selection, params, work
+        )
+
+    return best_action
+
+
+@factory()
+def settled_kernel(game: Game) -> Callable[..., bool]:
+    """Return `settled(arms, seat) -> bool`: whether one action has most wins and most visits."""
+    num_actions = game.num_actions
+
+    @kernel
+    def settled(arms: Any, seat: int) -> bool:
+        most_wins, most_visits = 0.0, 0
+        for action in range(num_actions):
+            most_wins = max(most_wins, arms[ROOT, seat, action].value)
+            most_visits = max(most_visits, arms[ROOT, seat, action].visits)
+        for action in range(num_actions):
+            arm = arms[ROOT, seat, action]
+            if arm.value == most_wins and arm.visits == most_visits:
+                return True
+        return False
+
+    return settled

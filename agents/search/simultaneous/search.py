@@ -1,0 +1,192 @@
+"""Monte Carlo tree search for simultaneous games: decoupled UCT.
+
+In every node each player has a separate bandit problem over their own actions, and all choose
+independently; the joint action leads to the next node. Chance is open-loop: a node stands for the
+actions that led there, not for sampled chance events.
+
+Tak, Lanctot and Winands, "Monte Carlo tree search variants for simultaneous move games", 2014,
+section III.A; its use for Tron is due to Samothrakis, Robles and Lucas, 2010.
+
+Enhancements of sequential search that stay out, and why: a solver, since an arm is not a position:
+its result depends on the actions of the others, and a proof needs the solution of the matrix game
+of the node; decisive moves, for the same reason; transpositions and tree parallelization, since
+nodes stand for joint actions and are few.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from ludoteca.agents.search.config import SearchConfig
+from ludoteca.agents.search.playouts import make_playout_action, make_record, make_scoring
+from ludoteca.agents.search.simultaneous.selection import NO_ACTION, make_selection
+from ludoteca.agents.search.simultaneous.tree import FULL, ROOT, make_table
+from ludoteca.agents.search.statistics import make_statistics
+from ludoteca.envs.game import Game
+from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
+from ludoteca.envs.rng import next_u64
+
+START, PLAYED = range(2)  # positions of a search: the root's, and the one being played
+STATES = 2
+
+
+@factory("search")
+def make_search(game: Game, config: SearchConfig) -> Callable[..., int]:
+    """Return the compiled form of `search_kernel(game, config)`."""
+    run = search_kernel(game, config)
+
+    @compiled_without_allocation
+    def search(
+        nodes: Any,
+        arms: Any,
+        table: Any,
+        size: int,
+        states: Any,
+        work: Any,
+        params: Any,
+        simulations: int,
+    ) -> int:
+        return run(nodes, arms, table, size, states, work[0], params[0], simulations)
+
+    return search  # type: ignore[no-any-return]
+
+
+@factory()
+def search_kernel(game: Game, config: SearchConfig) -> Callable[..., int]:
+    """Return `search(nodes, arms, table, size, states, work, params, simulations) -> size`.
+
+    The kernel continues a tree of `size` nodes, or starts one if that is 0.
+
+    Arguments of the kernel:
+        nodes: the tree, dtype `tree.NODE`; a full tree is searched without expansion.
+        arms: statistics of the players' actions, dtype `statistics.arm_dtype(config.policy)`. Shape
+            `[nodes, players, actions]`.
+        table: the children, see `tree.make_table`.
+        size: number of nodes.
+        states: positions, `states[START]` the root's. Shape `[2]`.
+        work: a record of `config.work_dtype(game)`.
+        params: a record of `config.SEARCH_PARAMS`.
+        simulations: number of simulations.
+    """
+    step, is_terminal = game.step, game.is_terminal
+    has_chance = "rng" in (game.state.names or ())
+    grave = config.amaf == "grave"
+    start_tree, find_child = make_table(config.policy)
+    choose_all = make_selection(game, config)
+    play_out = make_playout(game, config)
+    back_up = make_backup(game, config)
+
+    @kernel
+    def search(
+        nodes: Any,
+        arms: Any,
+        table: Any,
+        size: int,
+        states: Any,
+        work: Any,
+        params: Any,
+        simulations: int,
+    ) -> int:
+        if size == 0:
+            start_tree(nodes, arms)
+            size = 1
+            work.simulation = 0
+            work.seen[:] = 0
+            work.mast_visits[:] = 0
+            work.mast_value[:] = 0.0
+        s = states[PLAYED]
+        for _ in range(simulations):
+            states[PLAYED] = states[START]
+            if has_chance:
+                s.rng[0] = next_u64(work.rng)
+            # Select and expand.
+            node, depth, reference = ROOT, 0, NO_ACTION
+            work.moves = 0
+            nodes[ROOT].visits += 1
+            while not is_terminal(s) and (node == ROOT or nodes[node].visits > 1):
+                if depth > 0 and depth == params.max_depth:
+                    break
+                if grave and nodes[node].visits > params.grave_reference:
+                    reference = node
+                work.path[depth] = node
+                joint = choose_all(arms, node, reference, s, depth, work, params)
+                step(s, work.joint)
+                depth += 1
+                child = find_child(nodes, arms, table, size, node, joint)
+                if child == FULL:
+                    break
+                size = max(size, child + 1)
+                node = child
+                nodes[node].visits += 1
+            play_out(s, work, params)
+            back_up(arms, work, depth)
+        return size
+
+    return search
+
+
+@factory()
+def make_backup(game: Game, config: SearchConfig) -> Callable[..., None]:
+    """Return `back_up(arms, work, depth)`.
+
+    It adds `work.scores` to the arms of the path, whose visits were incremented during selection.
+    """
+    players, num_actions, amaf = game.num_players, game.num_actions, config.amaf != ""
+    _, add_score = make_statistics(config.policy)
+    _, mark_played, update_mast = make_record(game, config)
+
+    @kernel
+    def back_up(arms: Any, work: Any, depth: int) -> None:
+        if amaf:
+            update_amaf(arms, work, depth)
+        update_mast(work)
+        for d in range(depth):
+            for p in range(players):
+                action = work.chosen[d, p]
+                if action != NO_ACTION:
+                    arm = arms[work.path[d], p, action]
+                    add_score(arm, work.scores[p], work.probabilities[d, p])
+
+    @kernel
+    def update_amaf(arms: Any, work: Any, depth: int) -> None:
+        """Credit every arm of the path whose action its player played at that ply or later."""
+        work.simulation += 1
+        move = work.moves
+        for d in range(depth - 1, -1, -1):
+            move = mark_played(work, move, d)
+            for p in range(players):
+                for action in range(num_actions):
+                    if work.seen[p, action] == work.simulation:
+                        arm = arms[work.path[d], p, action]
+                        arm.amaf_visits += 1
+                        arm.amaf_value += work.scores[p]
+
+    return back_up
+
+
+@factory()
+def make_playout(game: Game, config: SearchConfig) -> Callable[..., None]:
+    """Return the kernel `play_out(s, work, params)`.
+
+    It plays `s` to the end, at most `params.playout_depth` plies, and writes every player's score
+    in [0, 1] to `work.scores`.
+    """
+    legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
+    players = game.num_players
+    playout_action = make_playout_action(game, config)
+    write_scores = make_scoring(game, config)
+    record, _, _ = make_record(game, config)
+
+    @kernel
+    def play_out(s: Any, work: Any, params: Any) -> None:
+        plies = 0
+        while plies < params.playout_depth and not is_terminal(s):
+            for p in range(players):
+                n = legal_actions(s, p, work.legal)
+                action = playout_action(s, p, n, work, params) if n > 0 else NO_ACTION
+                record(work, p, action)
+                work.joint[p] = max(action, 0)
+            step(s, work.joint)
+            plies += 1
+        write_scores(s, work)
+
+    return play_out

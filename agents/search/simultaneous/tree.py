@@ -1,0 +1,96 @@
+"""Tree of a decoupled search: arrays of nodes and arms, and a hash table of children.
+
+A node stands for a sequence of joint actions. In each node every player has one arm per action;
+there is one child per joint action that was played, found through the table.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ludoteca.agents.search.statistics import make_statistics
+from ludoteca.envs.game import Game
+from ludoteca.envs.jit import factory, kernel
+
+ROOT = 0
+
+FULL = -1  # the tree has its maximum number of nodes
+MIX = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio
+
+NODE = np.dtype(
+    [
+        ("joint", np.int64),  # index of the joint action that led here: its actions as digits
+        ("parent", np.int32),
+        ("slot", np.int32),  # slot of this node in the table
+        ("visits", np.int32),
+    ],
+    align=True,
+)
+
+
+def table_size(nodes: int) -> int:
+    """Return the length of the table of a tree of up to `nodes` nodes: a power of 2, half full."""
+    return 1 << (2 * nodes - 1).bit_length()
+
+
+def check_joint_actions(game: Game) -> None:
+    """Check that the joint actions of a game fit the field `joint`.
+
+    Raises:
+        ValueError: if there are 2**63 or more.
+    """
+    if game.num_actions**game.num_players >= 2**63:
+        raise ValueError(
+            f"{game.spec} has {game.num_actions}^{game.num_players} joint actions, and a search "
+            "has room for 2^63 - 1"
+        )
+
+
+@factory()
+def make_table(policy: str) -> tuple[Callable[..., None], Callable[..., int]]:
+    """Return two kernels over arms of dtype `statistics.arm_dtype(policy)`.
+
+    `start_tree(nodes, arms)` makes the root the only node.
+
+    `find_child(nodes, arms, table, size, node, joint)` returns the child of `node` by a joint
+    action; `size` if it is new, or `FULL`. The table uses open addressing. A slot is in use if its
+    node is in the tree and refers back to the slot, so entries of earlier searches need not be
+    cleared.
+    """
+    reset_arm, _ = make_statistics(policy)
+
+    @kernel
+    def reset_node(nodes: Any, arms: Any, node: int) -> None:
+        """Reset the statistics of `node`."""
+        nodes[node].visits = 0
+        players, actions = arms.shape[1:]
+        for p in range(players):
+            for action in range(actions):
+                reset_arm(arms[node, p, action], 0.0)
+
+    @kernel
+    def start_tree(nodes: Any, arms: Any) -> None:
+        nodes[ROOT].joint, nodes[ROOT].parent, nodes[ROOT].slot = -1, -1, -1
+        reset_node(nodes, arms, ROOT)
+
+    @kernel
+    def find_child(nodes: Any, arms: Any, table: Any, size: int, node: int, joint: int) -> int:
+        mask = len(table) - 1
+        mixed = (np.uint64(joint) * MIX ^ np.uint64(node)) * MIX
+        slot = np.int64(mixed >> np.uint64(32)) & mask
+        while True:
+            child = table[slot]
+            if child >= size or nodes[child].slot != slot:
+                break
+            if nodes[child].parent == node and nodes[child].joint == joint:
+                return int(child)
+            slot = (slot + 1) & mask
+        if size == len(nodes):
+            return FULL
+        table[slot] = size
+        nodes[size].joint, nodes[size].parent, nodes[size].slot = joint, node, slot
+        reset_node(nodes, arms, size)
+        return size
+
+    return start_tree, find_child

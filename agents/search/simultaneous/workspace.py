@@ -1,0 +1,88 @@
+"""Workspace of decoupled searches, and root parallelization over threads."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.search.config import SearchConfig, work_dtype
+from ludoteca.agents.search.sequential.workspace import apart
+from ludoteca.agents.search.simultaneous.search import START, STATES
+from ludoteca.agents.search.simultaneous.tree import NODE, ROOT, table_size
+from ludoteca.agents.search.statistics import arm_dtype, summed_fields
+from ludoteca.envs.game import Game
+
+
+class DecoupledWorkspace(NamedTuple):
+    """Tree and scratch space of one thread, see `search.search_kernel`."""
+
+    nodes: NDArray[np.void]
+    arms: NDArray[np.void]
+    table: NDArray[np.int32]
+    states: NDArray[np.void]
+    work: NDArray[np.void]
+
+    @classmethod
+    def make(cls, game: Game, config: SearchConfig, max_nodes: int) -> "DecoupledWorkspace":
+        """Return the workspace of one tree and one thread."""
+        states = apart(STATES, game.state)
+        states[:] = game.empty(STATES)
+        return cls(
+            np.zeros(max_nodes, NODE),
+            np.zeros((max_nodes, game.num_players, game.num_actions), arm_dtype(config.policy)),
+            np.zeros(table_size(max_nodes), np.int32),
+            states,
+            apart(1, work_dtype(game)),
+        )
+
+
+class DecoupledSearchThreads:
+    """Threads that search one position, each with a tree of its own (root parallelization).
+
+    The statistics of the moves at the roots are added up. Chaslot, Winands and van den Herik,
+    "Parallel Monte-Carlo tree search", 2008.
+    """
+
+    def __init__(self, game: Game, config: SearchConfig, max_nodes: int, threads: int):
+        self._made_of = game, config, max_nodes, threads
+        self._fields = summed_fields(config.policy)
+        self.trees = [DecoupledWorkspace.make(game, config, max_nodes) for _ in range(threads)]
+        self.sizes = [0] * threads
+        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+
+    def __reduce__(self) -> tuple[type["DecoupledSearchThreads"], tuple[Any, ...]]:
+        return DecoupledSearchThreads, self._made_of  # searches share no state
+
+    def begin(self, s: Any, rng: NDArray[np.uint64]) -> None:
+        """Start the search of position `s`, with one random stream per thread."""
+        streams = np.random.SeedSequence(int(rng[0])).generate_state(len(self.trees), np.uint64)
+        for k, tree in enumerate(self.trees):
+            tree.states[START] = s
+            tree.work["rng"][0] = rng if k == 0 else streams[k]
+        self.sizes = [0] * len(self.trees)
+
+    def run(self, search: Callable[..., int], params: NDArray[np.void], count: int) -> None:
+        """Run `count` simulations, divided among the threads."""
+        threads = len(self.trees)
+
+        def run_thread(k: int) -> int:
+            part = count * (k + 1) // threads - count * k // threads
+            nodes, arms, table, states, work = self.trees[k]
+            return search(nodes, arms, table, self.sizes[k], states, work, params, part)
+
+        others = [self._pool.submit(run_thread, k) for k in range(1, threads)] if self._pool else []
+        self.sizes = [run_thread(0), *(other.result() for other in others)]
+
+    def statistics(self) -> tuple[NDArray[np.void], NDArray[np.void]]:
+        """Return the nodes and arms of the first tree, with the summed root statistics of all."""
+        first, size = self.trees[0], self.sizes[0]
+        nodes, arms = first.nodes[:size], first.arms[:size]
+        if len(self.trees) > 1:
+            nodes, arms = nodes.copy(), arms.copy()
+            for tree in self.trees[1:]:
+                nodes[ROOT]["visits"] += tree.nodes[ROOT]["visits"]
+                for name in self._fields:
+                    arms[name][ROOT] += tree.arms[name][ROOT]
+        return nodes, arms

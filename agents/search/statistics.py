@@ -1,0 +1,64 @@
+"""Statistics of an arm, an action of one player in one node.
+
+A tree of a sequential game stores them in its nodes (`sequential/tree.py`), a tree of a
+simultaneous game by node, player and action (`simultaneous/tree.py`), a bandit in an array.
+A visit is counted when an arm is selected, and its score is added when it is known. Until then it
+counts as a loss for other simulations of the same tree (virtual loss: Chaslot, Winands and van den
+Herik, "Parallel Monte-Carlo tree search", 2008).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ludoteca.agents.search.policies import POLICIES
+from ludoteca.envs.jit import factory, kernel
+
+# Scores are in [0, 1].
+ARM_FIELDS = (
+    ("value", np.float64),  # sum of scores
+    ("square", np.float64),  # sum of squared scores
+    ("amaf_value", np.float64),  # sum of scores of simulations that played the action later on
+    ("visits", np.int32),
+    ("amaf_visits", np.int32),
+    ("prior", np.float32),  # probability of the action under a policy (PUCT)
+)
+
+
+def arm_dtype(policy: str, *fields: tuple[str, Any]) -> np.dtype[np.void]:
+    """Return the record dtype of an arm, with the policy's own statistic and further fields."""
+    return np.dtype([*ARM_FIELDS, *POLICIES[policy].statistic.fields, *fields], align=True)
+
+
+def summed_fields(policy: str) -> tuple[str, ...]:
+    """Return the fields that are summed where several trees are merged."""
+    own = (name for name, _ in POLICIES[policy].statistic.fields)
+    return (*(name for name, _ in ARM_FIELDS if name != "prior"), *own)
+
+
+@factory()
+def make_statistics(policy: str) -> tuple[Callable[..., None], Callable[..., None]]:
+    """Return two kernels.
+
+    `reset_arm(arm, prior)` resets the statistics of an arm.
+
+    `add_score(arm, score, probability)` adds the score of a visit, of an arm that was selected with
+    that probability.
+    """
+    reset_own, update_own = POLICIES[policy].statistic.reset, POLICIES[policy].statistic.update
+
+    @kernel
+    def reset_arm(arm: Any, prior: float) -> None:
+        arm.value = arm.square = arm.amaf_value = 0.0
+        arm.visits = arm.amaf_visits = 0
+        arm.prior = np.float32(prior)
+        reset_own(arm)
+
+    @kernel
+    def add_score(arm: Any, score: float, probability: float) -> None:
+        arm.value += score
+        arm.square += score * score
+        update_own(arm, score, probability)
+
+    return reset_arm, add_score

@@ -1,0 +1,137 @@
+"""Base class of agents that search a tree by playouts."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.search.clock import search_for
+from ludoteca.agents.search.options import SearchOptions
+from ludoteca.agents.search.select import ACTION_SELECTIONS, MAX_ROBUST
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.records import batch_of_one
+
+KEPT_TREES = 64  # trees that an agent with reuse keeps; the least recently used is dropped
+
+
+class TreeSearchAgent(Agent):
+    """Monte Carlo tree search.
+
+    The agent is stateless unless `reuse` is set: then each search continues with the subtree that
+    the moves played have reached.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        simulations: int,
+        seconds: float | None,
+        action_selection: str,
+        reuse: bool,
+        options: SearchOptions,
+        shared_tree: bool = False,
+    ):
+        super().__init__(game)
+        self.config, self._params = options.config(game, shared_tree), options.params(game)
+        self.simulations = integer("simulations", simulations, 1, 10**9)
+        self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
+        self.action_selection = ACTION_SELECTIONS.index(
+            choice("action_selection", action_selection, ACTION_SELECTIONS)
+        )
+        self.reuse = choice("reuse", reuse, (False, True))
+        self._threads = self._make_threads()
+        self._kept: dict[tuple[int, int], Any] = {}  # by index of the game and seat
+
+    @abstractmethod
+    def _make_threads(self) -> Any:
+        """Return the workspaces of new threads."""
+
+    @abstractmethod
+    def _choose(self, s: Any, rng: NDArray[np.uint64], seat: int, threads: Any) -> int:
+        """Search one position; return the chosen action."""
+
+    def most_simulations(self) -> int:
+        """Return the maximum number of simulations of a search without time limit."""
+        return self.simulations * (2 if self.action_selection == MAX_ROBUST else 1)
+
+    def prepare(self) -> None:
+        """Compile or load the search, so that the first move is as fast as the others."""
+        states, nowhere = batch_of_one(self.game), np.full(1, -1)
+        simulations, self.simulations = self.simulations, 1
+        seconds, self.seconds = self.seconds, None
+        try:
+            for _ in range(1 + self.reuse):  # the second search reuses the tree of the first
+                self.act(states, np.zeros(1, np.int64), np.zeros((1, 1), np.uint64), nowhere)
+        finally:
+            self.simulations, self.seconds = simulations, seconds
+            self.reset(nowhere)
+
+    def reset(self, env_indices: NDArray[np.int64]) -> None:
+        """Forget the trees of the games at `env_indices`: new ones begin there."""
+        gone = set(env_indices.tolist())
+        self._kept = {key: tree for key, tree in self._kept.items() if key[0] not in gone}
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        env_indices: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Search each position and choose its move."""
+        actions = np.zeros(len(states), np.int64)
+        for k in range(len(states)):
+            seat = int(seats[k])
+            threads = self.tree_of(int(env_indices[k]), seat) if self.reuse else None
+            actions[k] = self._choose(states[k], rngs[k], seat, threads)
+        return actions
+
+    def tree_of(self, env_index: int, seat: int) -> Any:
+        """Return the workspace with the reusable tree of a game.
+
+        It is kept until the next game at its index begins (`reset`), or until many others were used
+        since.
+
+        Args:
+            env_index: index of the game in its batch.
+            seat: the agent's player there.
+        """
+        key = (env_index, seat)
+        tree = self._kept.pop(key, None) or self._make_threads()
+        self._kept[key] = tree  # last: the first key is the least recently used
+        if len(self._kept) > KEPT_TREES:
+            del self._kept[next(iter(self._kept))]
+        return tree
+
+    def _simulate(
+        self,
+        start: float,
+        run: Callable[[int], None],
+        is_settled: Callable[[], bool],
+        is_proven: Callable[[], bool],
+        threads: int,
+    ) -> None:
+        """Call `run(simulations)` until the budget is spent, or the root is proven.
+
+        With the final move selection `max_robust`, the search continues until one move has both
+        most wins and most visits (`is_settled`), at most twice as long. `start` is the start of the
+        search, by `ludoteca.envs.clock.clock`.
+        """
+        if self.seconds is None:
+            run(self.simulations)
+            left = self.simulations
+            while self.action_selection == MAX_ROBUST and left > 0 and not is_settled():
+                more = max(self.simulations // 10, 1)
+                run(more)
+                left -= more
+            return
+
+        def run_more(count: int) -> bool:
+            run(count * threads)
+            return is_proven()
+
+        search_for(self.seconds, start, run_more)
