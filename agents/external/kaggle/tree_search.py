@@ -116,21 +116,21 @@ def choose(node: Any, p: int, c: float, fpu: float) -> int:
 
 def evaluate_leaves(leaves: Sequence[Any], evaluate: SeatEvaluator) -> None:
     """Evaluate leaves for all living geese, and back up their values."""
-    outputs = [
+    requests = [
         (k, p)
         for k in range(len(leaves))
         for p in range(len(leaves[k][1].length))
         if is_active(leaves[k][1], p)
     ]
-    if not outputs:
+    if not requests:
         return
-    policies, expected = evaluate([leaves[k][1] for k, _ in outputs], [p for _, p in outputs])
+    policies, expected = evaluate([leaves[k][1] for k, _ in requests], [p for _, p in requests])
     values = [results(s) for _, s, _ in leaves]
-    priors = [[[HIDDEN] * 4 for _ in one] for one in values]
-    for i in range(len(outputs)):
-        k, p = outputs[i]
+    priors = [[[HIDDEN] * 4 for _ in player_values] for player_values in values]
+    for i in range(len(requests)):
+        k, p = requests[i]
         values[k][p] = float(0.5 + 0.5 * expected[i])
-        priors[k][p] = [float(one) if one > 0 else HIDDEN for one in policies[i]]
+        priors[k][p] = [float(prior) if prior > 0 else HIDDEN for prior in policies[i]]
     for k in range(len(leaves)):
         node, _, path = leaves[k]
         if node.arms is None:
