@@ -10,7 +10,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.cli.options import Seconds
 
 Preset = Literal["one-minute", "two-minutes", "ten-minutes", "half-hour", "hour", "night"]
-Name = Literal["auto", "dqn", "alphazero", "actor-critic"]
+Name = Literal["auto", "dqn", "alphazero", "ppo", "search-imitation", "uib2021", "reinforce"]
 Settings = Annotated[
     tuple[str, ...], arg(name="set", metavar="[NAME=VALUE ...]", help_behavior_hint="")
 ]
@@ -40,8 +40,8 @@ def train_command(parameters: Any) -> Callable[..., None]:
         """Train a network that plays a game, in a given time.
 
         The algorithm is chosen by the game: AlphaZero where players move in turn, deep Q-learning
-        if there are 100 actions or more or an opponent is given, actor-critic where moves are
-        simultaneous. The number of games follows from the speed of this machine. The command of
+        if there are 100 actions or more or an opponent is given, PPO where moves are simultaneous.
+        The number of games follows from the speed of this machine. The command of
         the algorithm with all settings is printed first. An interrupted run resumes when the same
         command is given again. The parameters of the game are options, too: see
         `ludoteca train hex --help`.

@@ -12,7 +12,7 @@ from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.solved import study as solved
 from ludoteca.evaluate.studies.solved.study import NETWORKS, make_study
 from ludoteca.evaluate.studies.solved.tables import OPPONENTS, TRAININGS
-from ludoteca.train.alphazero.config import AlphaZeroConfig
+from ludoteca.train.alphazero import AlphaZeroConfig
 
 STUDY = make_study()
 TASKS = STUDY.tasks

@@ -14,8 +14,6 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.symmetry import DIRECTIONS
 from ludoteca.evaluate.match import play_match
-from ludoteca.train.actor_critic.config import ActorCriticConfig
-from ludoteca.train.actor_critic.training import ActorCriticTraining
 from ludoteca.train.augmentation import Augmentation
 from ludoteca.train.data.dataset import concatenate
 from ludoteca.train.data.generate import GenerationConfig, play_games
@@ -26,6 +24,8 @@ from ludoteca.train.imitation.config import DEFAULT, UIB2021, ImitationConfig
 from ludoteca.train.imitation.data import load_data
 from ludoteca.train.imitation.training import ImitationTraining
 from ludoteca.train.optimizer import plateau_rate
+from ludoteca.train.ppo.config import ActorCriticConfig
+from ludoteca.train.ppo.training import ActorCriticTraining
 
 SMALL = "hungry_geese:num_players=2,rows=5,columns=5,max_length=8,episode_steps=60"
 TINY = ACConfig(filters=8, blocks=1)

@@ -1,28 +1,47 @@
 """Replay: what goes in comes out, the oldest is forgotten, and surprises come more often."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from ludoteca.envs.registry import make_game
-from ludoteca.train.replay import Packing, ReplayBuffer
+from ludoteca.train.examples import ExampleLayout
+from ludoteca.train.replay import Packing, RingBuffer
 from ludoteca.train.sum_tree import SumTree
 
 SHAPE, ACTIONS = (2, 3, 3), 9
+COLUMNS = {
+    "planes": "planes",
+    "action": "action",
+    "reward": "scalar",
+    "discount": "scalar",
+    "next_planes": "planes",
+    "next_mask": "mask",
+}
+
+
+def layout(binary: bool = True) -> ExampleLayout:
+    game = SimpleNamespace(num_actions=ACTIONS)
+    return ExampleLayout(
+        SimpleNamespace(game=game, shape=SHAPE, scale=1 if binary else 0.1), COLUMNS
+    )
 
 
 def filled(capacity: int, count: int, binary: bool = True):
     """Return a buffer and all that was put into it, by field."""
     rng = np.random.default_rng(0)
     high = 2 if binary else 30
-    buffer = ReplayBuffer(capacity, SHAPE, ACTIONS, binary)
+    columns = layout(binary)
+    buffer = RingBuffer(capacity, columns.dtype)
     planes, after = rng.integers(high, size=(2, count, *SHAPE)).astype(np.int8)
     masks = rng.integers(2, size=(count, ACTIONS)).astype(np.int8)
     records = np.zeros(count, buffer.records.dtype)
     records["planes"], records["next_planes"] = (
-        buffer.planes.pack(planes),
-        buffer.planes.pack(after),
+        columns.planes.pack(planes),
+        columns.planes.pack(after),
     )
-    records["next_mask"] = buffer.masks.pack(masks)
+    records["next_mask"] = columns.masks.pack(masks)
     records["action"] = np.arange(count) % ACTIONS
     records["reward"] = np.arange(count)
     records["discount"] = -0.5
@@ -36,14 +55,14 @@ def test_what_goes_in_comes_out(binary):
     buffer.add(records[25:])
     assert len(buffer) == 40
     places = np.array([3, 39, 3])
-    batch = buffer.batch(places)
-    assert np.array_equal(batch.planes, planes[places])
-    assert np.array_equal(batch.next_planes, after[places])
-    assert np.array_equal(batch.next_masks, masks[places])
-    assert batch.actions.tolist() == [3, 3, 3]
-    assert batch.rewards.tolist() == [3.0, 39.0, 3.0]
-    assert batch.discounts.tolist() == [-0.5] * 3
-    assert len(batch) == 3
+    batch = layout(binary).unpack(buffer.records[places])
+    assert np.array_equal(batch["planes"], planes[places])
+    assert np.array_equal(batch["next_planes"], after[places])
+    assert np.array_equal(batch["next_mask"], masks[places])
+    assert batch["action"].tolist() == [3, 3, 3]
+    assert batch["reward"].tolist() == [3.0, 39.0, 3.0]
+    assert batch["discount"].tolist() == [-0.5] * 3
+    assert all(len(column) == 3 for column in batch.values())
 
 
 def test_planes_take_an_eighth_of_the_memory():
@@ -59,7 +78,7 @@ def test_the_oldest_are_forgotten():
     assert sorted(buffer.records["reward"]) == list(range(24, 40))
     assert len(buffer) == 16
     assert buffer.added == 40
-    once = ReplayBuffer(16, SHAPE, ACTIONS, True)
+    once = RingBuffer(16, layout().dtype)
     once.add(records)  # more than it holds, at once
     assert sorted(once.records["reward"]) == list(range(24, 40))
 
@@ -69,7 +88,7 @@ def test_the_oldest_are_forgotten():
 def test_a_buffer_that_was_overfilled_at_once_forgets_the_oldest_next(before, count):
     """Of more than it holds, each record lies where it would had they been added one by one."""
     buffer, records, *_ = filled(16, before + count + 5)
-    single = ReplayBuffer(16, SHAPE, ACTIONS, True)
+    single = RingBuffer(16, layout().dtype)
     for low, high in ((0, before), (before, before + count), (before + count, len(records))):
         places = buffer.add(records[low:high])
         assert np.array_equal(buffer.records[places], records[low:high][-16:])
@@ -97,30 +116,30 @@ def test_buffer_resumes_from_its_saved_state():
     buffer, records, *_ = filled(16, 40)
     buffer.add(records[:21])
     state = {name: array.copy() for name, array in buffer.state().items()}
-    again = ReplayBuffer(16, SHAPE, ACTIONS, True)
+    again = RingBuffer(16, layout().dtype)
     again.restore(state)
     for one in (buffer, again):
         one.add(records[21:])
     assert np.array_equal(buffer.records, again.records)
     with pytest.raises(ValueError, match="expected at most 8 records"):
-        ReplayBuffer(8, SHAPE, ACTIONS, True).restore(state)
+        RingBuffer(8, layout().dtype).restore(state)
 
 
 def test_symmetries_turn_whole_transitions():
     game = make_game("tictactoe")
     buffer, records, planes, after, masks = filled(50, 20)
     buffer.add(records)
-    batch = buffer.batch(np.arange(20))
+    batch = layout().unpack(buffer.records[:20])
     for symmetry in game.symmetries():
-        turned = batch.mapped(symmetry)
+        turned = layout().mapped(batch, symmetry)
         for k in range(20):
             # The action's cell goes where the planes' cells go.
-            row, column = divmod(int(batch.actions[k]), 3)
-            there = divmod(int(turned.actions[k]), 3)
-            assert turned.planes[k, :, *there].tolist() == planes[k, :, row, column].tolist()
-            assert turned.next_planes[k, :, *there].tolist() == after[k, :, row, column].tolist()
-            assert turned.next_masks[k, turned.actions[k]] == masks[k, batch.actions[k]]
-        assert turned.rewards is batch.rewards
+            row, column = divmod(int(batch["action"][k]), 3)
+            there = divmod(int(turned["action"][k]), 3)
+            assert turned["planes"][k, :, *there].tolist() == planes[k, :, row, column].tolist()
+            assert turned["next_planes"][k, :, *there].tolist() == after[k, :, row, column].tolist()
+            assert turned["next_mask"][k, turned["action"][k]] == masks[k, batch["action"][k]]
+        assert turned["reward"] is batch["reward"]
 
 
 @pytest.mark.parametrize("capacity", [1, 2, 5, 8, 100])

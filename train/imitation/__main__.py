@@ -2,7 +2,7 @@
 
 `python -m ludoteca.train.imitation --data games.npz` learns moves and game results. The agent
 `cnn:RUN_DIR` plays the network, `ac:RUN_DIR` plays it with a search, and `python -m
-ludoteca.train.actor_critic --start-from RUN_DIR` continues training by reinforcement learning.
+ludoteca.train.ppo --start-from RUN_DIR` continues training by reinforcement learning.
 Preset `uib2021` builds and trains the network of Martín Miralles, "Hungry Geese" (UIB, 2021),
 section 2.4. An interrupted run resumes, with the same result, when the same command is given again.
 """

@@ -5,16 +5,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from ludoteca.agents.alphazero import PolicyValueAgent
-from ludoteca.agents.networks.pv_network import PVNetwork
 from ludoteca.agents.networks.runner import Runner
-from ludoteca.envs.game import Game
 from ludoteca.evaluate.match import play_match
-from ludoteca.train.alphazero.actors import SelfPlayActor
-from ludoteca.train.alphazero.config import AlphaZeroConfig
 from ludoteca.train.distributed import ranks
-from ludoteca.train.monitor import Monitor
 from ludoteca.train.run_directory import Arrays
 
 
@@ -29,39 +25,39 @@ class Gatekeeper:
         tested: number of candidate networks.
     """
 
-    def __init__(
-        self,
-        player: SelfPlayActor,
-        game: Game,
-        network: PVNetwork,
-        config: AlphaZeroConfig,
-        monitor: Monitor | None = None,
-    ):
-        """Wrap a self-play actor that has `network`; `config.precision` is not auto."""
-        self._player, self._game, self._config = player, game, config
-        self._monitor = monitor or Monitor()
-        scale = 1 / game.observation_high
+    def __init__(self, algorithm: Any, player: Any):
+        """Wrap a self-play actor.
+
+        Args:
+            algorithm: algorithm whose `agent` plays the matches; see `AlphaZero`.
+            player: its self-play actor.
+        """
+        self._algorithm, self._player = algorithm, player
+        config, network = algorithm.config, algorithm.network
         self._candidate, self._incumbent = (
-            Runner(network, scale, config.device, config.precision) for _ in range(2)
+            Runner(network, algorithm.encoder.scale, config.device, config.precision)
+            for _ in range(2)
         )
         self._template, self._weights = network, _copied(network)
         self._iterations = 0  # since the last match
         self.accepted = self.tested = 0
+        player.load(network)
 
-    def load(self, network: PVNetwork) -> None:
+    def load(self, network: nn.Module) -> None:
         """Play a gatekeeper match with a candidate network, at its interval.
 
         Raises:
             Stopped: if the run is to stop; the match is then played after resuming.
         """
-        config, monitor = self._config, self._monitor
+        algorithm, monitor = self._algorithm, self._algorithm.monitor
+        config, game = algorithm.config, algorithm.game
         if (self._iterations + 1) * config.games_per_iteration < config.gating_interval:
             self._iterations += 1
             return
         self._candidate.load(network)
         agents = [
             PolicyValueAgent(
-                self._game,
+                game,
                 runner,
                 config.num_simulations,
                 config.search_rule,
@@ -73,7 +69,7 @@ class Gatekeeper:
         monitor.begin("evaluating", config.gating_games, "game")
         match = ranks().broadcast(
             lambda: play_match(
-                self._game,
+                game,
                 agents,
                 config.gating_games,
                 seed=config.seed + self.tested + 1,
@@ -88,15 +84,19 @@ class Gatekeeper:
             self._weights = _copied(network)
             self._player.load(network)
 
-    def reload(self) -> None:
+    def reload(self, network: nn.Module) -> None:
         """Load the self-play network into the player again, after a rollout was dropped."""
-        network = copy.deepcopy(self._template)
-        network.load_state_dict(self._weights)
-        self._player.load(network)
+        incumbent = copy.deepcopy(self._template)
+        incumbent.load_state_dict(self._weights)
+        self._player.load(incumbent)
 
     def play(self, rng: np.random.Generator, games: int = 0) -> Any:
         """Collect a rollout with the self-play network."""
         return self._player.play(rng, games)
+
+    def metrics(self) -> dict[str, float | int | None]:
+        """Return the number of accepted candidates."""
+        return {"candidates_accepted": self.accepted}
 
     def state(self) -> Arrays:
         """Return the state, for `restore`."""
@@ -105,7 +105,7 @@ class Gatekeeper:
             f"held/{name}": tensor.numpy() for name, tensor in self._weights.items()
         }
 
-    def restore(self, arrays: Arrays, network: PVNetwork) -> None:
+    def restore(self, arrays: Arrays, network: nn.Module) -> None:
         """Resume from `state`; `network` has the same architecture."""
         self._iterations, self.accepted, self.tested = (int(number) for number in arrays["numbers"])
         self._weights = {
@@ -120,5 +120,5 @@ class Gatekeeper:
         network.load_state_dict(now)
 
 
-def _copied(network: PVNetwork) -> dict[str, torch.Tensor]:
+def _copied(network: nn.Module) -> dict[str, torch.Tensor]:
     return {name: tensor.detach().cpu().clone() for name, tensor in network.state_dict().items()}
