@@ -128,22 +128,14 @@ class AlphaZeroConfig(RLConfig):
             integer(name, getattr(self, name), 1, 10**9)
         self.check_auto("buffer_size")
         self.check_auto("learning_starts", least=0)
-        for name in (
-            "fast_simulations",
-            "temperature_plies",
-            "random_plies",
-            "solver_empties",
-            "gating_interval",
-        ):
+        for name in ("fast_simulations", "temperature_plies", "random_plies"):
+            integer(name, getattr(self, name), 0, 2**62)
+        for name in ("solver_empties", "gating_interval"):
             integer(name, getattr(self, name), 0, 2**62)
         integer("eval_simulations", self.eval_simulations, 0, 10**6)
         integer("gating_games", self.gating_games, 2, 10**6)
-        for name in (
-            "full_search_prob",
-            "dirichlet_fraction",
-            "outcome_weight",
-            "gating_threshold",
-        ):
+        shares = ("full_search_prob", "dirichlet_fraction", "outcome_weight", "gating_threshold")
+        for name in shares:
             real(name, getattr(self, name), 0, 1)
         for name in ("c_puct", "dirichlet_alpha", "temperature", "vf_coef"):
             real(name, getattr(self, name), 0, 1e9)
@@ -384,17 +376,10 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
     def trained_agent(self, file: Path) -> AlphaZeroAgent:
         """Return an agent with the network in a file."""
         config = self.config
-        return AlphaZeroAgent(
-            self.game,
-            file,
-            simulations=config.eval_simulations,
-            policy=config.search_policy,
-            c_puct=config.c_puct,
-            max_num_considered_actions=config.max_num_considered_actions,
-            solver_empties=config.solver_empties,
-            device=config.device,
-            precision=config.precision,
-        )
+        same = ("c_puct", "max_num_considered_actions", "solver_empties", "device", "precision")
+        options = {name: getattr(config, name) for name in same}
+        simulations, policy = config.eval_simulations, config.search_policy
+        return AlphaZeroAgent(self.game, file, simulations=simulations, policy=policy, **options)
 
     def report_text(self) -> ReportText:
         """Return the description of the run in its report."""

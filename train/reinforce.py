@@ -31,7 +31,7 @@ class ReinforceConfig(ActorCriticConfig):
     run_dir: Path = Path("runs/reinforce")
     gae_lambda: float = 1.0
     """Lambda of generalized advantage estimation; 1: return minus value, as in REINFORCE."""
-    ent_coef: float = 0.01
+    ent_coef: float = 0.05
     """Coefficient of the entropy bonus."""
 
     def __post_init__(self) -> None:

@@ -130,7 +130,9 @@ def ppo(config_class: Any = PPOConfig, **network: Any) -> tuple[TrainableModel, 
     game = make_game("tron:rows=5,columns=5")
     built = ACConfig(**{"kind": "residual", "view": "plain", "filters": 8, "blocks": 1} | network)
     shape = SeatEncoder(game, "plain").shape
-    learner = learner_of(config_class(game=game.spec, network=built, precision="float32"))
+    learner = learner_of(
+        config_class(game=game.spec, network=built, precision="float32", opponent_pool=())
+    )
     for module in learner.network.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = 0.0  # processes draw different numbers

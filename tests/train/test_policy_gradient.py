@@ -37,7 +37,7 @@ def _threads():
     ("config_class", "game", "games", "changes", "least"),
     [
         (PPOConfig, "tictactoe", 10_000, {"replay_ratio": 4.0}, 0.75),
-        (ReinforceConfig, "tictactoe", 10_000, {"batch_size": 64}, 0.65),
+        (ReinforceConfig, "tictactoe", 8_000, {}, 0.65),
         (ReinforceConfig, "tron:rows=5,columns=5", 6_000, {}, 0.75),
     ],
     ids=["ppo-sequential", "reinforce-sequential", "reinforce-simultaneous"],
