@@ -53,7 +53,7 @@ from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.study import read_records, record
 from ludoteca.train.command import parse as parse_training
 from ludoteca.train.data.__main__ import Command
-from ludoteca.train.imitation.__main__ import parse
+from ludoteca.train.imitation import parse
 
 EPISODES = (Path("some episodes.zip"), Path("more"))
 STUDY = make_study(EPISODES)

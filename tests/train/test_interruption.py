@@ -31,9 +31,8 @@ from ludoteca.train.monitor import Monitor
 from ludoteca.train.ppo import PPOConfig
 from ludoteca.train.run_directory import RunDirectory
 from ludoteca.train.search_imitation import SearchImitationConfig
-from ludoteca.train.value_regression.config import ValueRegressionConfig
-from ludoteca.train.value_regression.run import train as train_value_network
-from ludoteca.train.value_regression.training import ValueRegressionTraining
+from ludoteca.train.value_regression import ValueRegressionConfig, ValueRegressionTraining
+from ludoteca.train.value_regression import train as train_value_network
 
 SMALL = {
     "games": 100,

@@ -7,7 +7,7 @@ import numpy as np
 from ludoteca.agents.networks.ac_network import load_ac_network
 from ludoteca.evaluate.markdown import percent
 from ludoteca.train.epoch_report import ValidationReport
-from ludoteca.train.imitation.training import ImitationTraining
+from ludoteca.train.imitation import ImitationTraining
 
 LISTED = 30  # agents in the table, those with the most moves; `results.json` has all
 MEASURES = {"loss": "loss", "value_loss": "value loss", "value_loss_of_mean": "of mean"}
