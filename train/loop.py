@@ -250,7 +250,10 @@ class Training(ResumableTraining):
     def _evaluated(self) -> tuple[dict[str, float], float]:
         """Return the win rates of the network, and its evaluation score."""
         algorithm = self.algorithm
+        self.evaluator.num_replays = int(self.metrics.draws_boards)
         values, matches = self.evaluator.evaluate(algorithm.agent(), algorithm.opponents())
+        if matches[0].replays:
+            self.metrics.add_board(self.games, self.game, matches[0].replays[0])
         return values, algorithm.score(matches)
 
     def _measure(self) -> None:

@@ -16,6 +16,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 from torch import nn
 
 from ludoteca.agents.networks.encoder import Encoder
@@ -518,6 +520,23 @@ def test_a_finished_run_leaves_a_report(finished):
     with (folder / "metrics.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [int(row["step"]) for row in rows] == [0, 256, 512]
+
+
+def test_tensorboard_has_hyperparameters_the_command_and_boards(finished):
+    folder, _ = finished
+    accumulator = EventAccumulator(str(folder / "tensorboard"))
+    accumulator.Reload()
+    tags = accumulator.Tags()
+    assert "evaluation game" in tags["images"]
+    assert [image.step for image in accumulator.Images("evaluation game")] == [0, 256, 512]
+    assert {"loss", "mixed:x=0.2/first", "plies"} <= set(tags["scalars"])
+    texts = accumulator.PluginTagToContent("text")
+    assert "command/text_summary" in texts
+    plugin = accumulator.PluginTagToContent("hparams")["_hparams_/session_start_info"]
+    hparams = HParamsPluginData.FromString(plugin).session_start_info.hparams
+    assert hparams["gamma"].number_value == 1.0
+    assert hparams["network.blocks"].number_value == 1
+    assert hparams["opponent"].string_value == "mixed:x=0.2"
 
 
 def test_the_numbers_can_be_had_again_from_the_checkpoint(finished):

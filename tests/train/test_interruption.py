@@ -157,7 +157,9 @@ KINDS = {
     "ppo-pipeline": (Training, replace(AC_CONFIG, overlap_actor_learner=True)),
     "search": (
         Training,
-        SearchImitationConfig(num_simulations=4, search_prob=0.5, buffer_size=500, **AC_SETTINGS),
+        SearchImitationConfig(
+            num_simulations=4, search_prob=0.5, buffer_size=500, replay_ratio=8.0, **AC_SETTINGS
+        ),
     ),
     "document": (Training, DOCUMENT_CONFIG),
     "value": (ValueRegressionTraining, None),
