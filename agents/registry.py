@@ -69,7 +69,7 @@ _makers: dict[str, tuple[Any, Callable[..., Agent]]] = {}
 def make_agent(spec: str, game: Game) -> Agent:
     """Return the agent that a spec string names, for example `"sb3:path=model.zip"`.
 
-    The first parameter's value may stand without its key: `"mixed:0.5"` is `"mixed:x=0.5"`. Aliases
+    The key of the first parameter may be omitted: `"mixed:0.5"` is `"mixed:epsilon=0.5"`. Aliases
     are names, too: `"alphazero:connect4"` is `"az:connect4"`. An agent that is not registered is
     named by what makes it, a subclass of `Agent` or a function: `"mymodule:MyAgent"` or
     `"agents/mine.py:MyAgent:depth=3"`, which imports that module.

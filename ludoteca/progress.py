@@ -82,10 +82,10 @@ class RateClock:
         seconds = now - before
         if seconds < LEAST_SECONDS:
             return {}
-        found = {last.unit: (last.done - first.done) / seconds}
+        rates = {last.unit: (last.done - first.done) / seconds}
         for name, count in last.counts.items():
-            found[name] = (count - first.counts.get(name, 0)) / seconds
-        return {name: rate for name, rate in found.items() if rate > 0}
+            rates[name] = (count - first.counts.get(name, 0)) / seconds
+        return {name: rate for name, rate in rates.items() if rate > 0}
 
     def seconds_left(self) -> float:
         """Return the estimated seconds until the end; infinite if unknown."""

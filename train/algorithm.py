@@ -35,7 +35,7 @@ class ReportText(NamedTuple):
     """Description of a run in its report.
 
     Attributes:
-        partner: training opponent, such as `"mixed:x=0.2"`, or `"itself"`.
+        partner: training opponent, such as `"mixed:epsilon=0.2"`, or `"itself"`.
         seat: training seat: `"first"`, `"second"`, `"both"` or `"any"`.
         plays: sentence about the play of the selected network.
     """

@@ -6,7 +6,6 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.vector import AutoresetMode
 
 import ludoteca  # noqa: F401  registers the environments
 from ludoteca.agents.registry import make_agent
@@ -27,16 +26,8 @@ class VectorWorkload:
     `seconds` includes the choice of actions; `inside` is the time within `step`.
     """
 
-    def __init__(
-        self,
-        game: str,
-        num_envs: int,
-        num_threads: int = 1,
-        autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP,
-    ):
-        self._env = GameVectorEnv(
-            game, num_envs, num_threads=num_threads, autoreset_mode=autoreset_mode
-        )
+    def __init__(self, game: str, num_envs: int, num_threads: int = 1):
+        self._env = GameVectorEnv(game, num_envs, num_threads=num_threads)
         self._choose = MaskSampler()
         self._played = 0  # number of actions in all games
         _, info = self._env.reset(seed=0)

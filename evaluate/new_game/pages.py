@@ -65,7 +65,7 @@ def _section(match: re.Match[str], name: str) -> str:
     if kind == "Facts":
         body = table(["fact", "value"], facts(game), texts=2)
     elif kind == "Parameters":
-        body = table(["parameter", "default", "what it may be"], parameters(name), texts=3)
+        body = table(["parameter", "default", "values"], parameters(name), texts=3)
     elif kind == "Other parameters":
         heads = ["spec", "observation", "actions", "longest game"]
         sized = [[row[0], *sizes(make_game(row[0].strip("`")))] for row in rows]

@@ -11,7 +11,7 @@ from ludoteca.agents.baselines import OnePlyAgent
 from ludoteca.agents.games.registry import KNOWLEDGE
 from ludoteca.agents.registry import agent_params, find_maker
 from ludoteca.envs.engine.trajectory import record_trajectory
-from ludoteca.envs.games.hungry_geese import geese
+from ludoteca.envs.games.goose_positions import geese
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match
 

@@ -13,7 +13,8 @@ from ludoteca.agents.games.hungry_geese.deterministic import (
     deterministic,
 )
 from ludoteca.agents.registry import make_agent
-from ludoteca.envs.games.hungry_geese import FOOD, NONE, geese, hungry_geese
+from ludoteca.envs.games.goose_positions import FOOD, NONE, geese
+from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 

@@ -14,7 +14,8 @@ from ludoteca.agents.flat import (
 )
 from ludoteca.agents.games.hungry_geese.policies import length_to_the_fifth
 from ludoteca.agents.playouts import playout_policy
-from ludoteca.envs.games.hungry_geese import FOOD, hungry_geese
+from ludoteca.envs.games.goose_positions import FOOD
+from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.games.tron import tron
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game

@@ -17,7 +17,8 @@ from ludoteca.agents.external.kaggle.export import EXPORTERS, export_agent
 from ludoteca.agents.external.kaggle.observation import configuration, observation, position
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import FORFEIT
-from ludoteca.envs.games.hungry_geese import FOOD, geese, hungry_geese
+from ludoteca.envs.games.goose_positions import FOOD, geese
+from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 

@@ -26,7 +26,8 @@ from ludoteca.agents.mcts.decoupled_tree import (
 )
 from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.agents.registry import agent_params
-from ludoteca.envs.games.hungry_geese import FOOD, hungry_geese
+from ludoteca.envs.games.goose_positions import FOOD
+from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.games.tron import tron
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game

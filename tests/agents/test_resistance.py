@@ -321,17 +321,17 @@ def test_mixed_plays_at_random_with_the_given_probability():
     rngs = np.random.default_rng(6).integers(0, 2**64, (count, 1), np.uint64)
     seats, env_indices = np.full(count, s.to_move), np.arange(count)
     best, legal = choose(HeuristicAgent(game), s), game.legal(s)
-    for x in (0.0, 0.2, 1.0):
-        actions = MixedAgent(game, x).act(states, seats, rngs.copy(), env_indices)
+    for epsilon in (0.0, 0.2, 1.0):
+        actions = MixedAgent(game, epsilon).act(states, seats, rngs.copy(), env_indices)
         found = np.bincount(actions, minlength=25)
-        assert set(np.flatnonzero(found)) == (set(legal) if x else {best})
-        expected = np.where(np.isin(np.arange(25), legal), x / len(legal), 0)
-        expected[best] += 1 - x
+        assert set(np.flatnonzero(found)) == (set(legal) if epsilon else {best})
+        expected = np.where(np.isin(np.arange(25), legal), epsilon / len(legal), 0)
+        expected[best] += 1 - epsilon
         assert np.abs(found / count - expected).max() < 4.5 * 0.5 / count**0.5
-        again = MixedAgent(game, x).act(states, seats, rngs.copy(), env_indices)
+        again = MixedAgent(game, epsilon).act(states, seats, rngs.copy(), env_indices)
         np.testing.assert_array_equal(actions, again)
-    assert make_agent("mixed", game).random_share == 0.2
-    assert make_agent("mixed:x=0.5", game).random_share == 0.5
+    assert make_agent("mixed", game).epsilon == 0.2
+    assert make_agent("mixed:epsilon=0.5", game).epsilon == 0.5
 
 
 def test_values_of_mixed_are_those_of_the_heuristic():
@@ -349,7 +349,7 @@ def test_other_games_are_refused(name, agent):
         make_agent(agent, game)
 
 
-@pytest.mark.parametrize("x", [-0.1, 1.1, "often"])
-def test_bad_shares_are_explained(x):
-    with pytest.raises(ValueError, match="x must be a number from 0 to 1"):
-        make_agent(f"mixed:x={x}", hex(5))
+@pytest.mark.parametrize("epsilon", [-0.1, 1.1, "often"])
+def test_epsilon_outside_the_unit_interval_is_an_error(epsilon):
+    with pytest.raises(ValueError, match="epsilon must be a number from 0 to 1"):
+        make_agent(f"mixed:epsilon={epsilon}", hex(5))

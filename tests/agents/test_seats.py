@@ -17,7 +17,7 @@ from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.agents.networks.torus import around
 from ludoteca.agents.networks.weights import save_weights
 from ludoteca.agents.registry import make_agent
-from ludoteca.envs.games.hungry_geese import geese
+from ludoteca.envs.games.goose_positions import geese
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.symmetry import DIRECTIONS
 from ludoteca.evaluate.match import play_match

@@ -42,7 +42,7 @@ BRIEFLY = {
     "ac": ("deterministic", 60),
     "az": ("random", 4),
     "cnn": ("greedy", 100),
-    "dqn": ("mixed:x=0.2", 24),
+    "dqn": ("mixed:epsilon=0.2", 24),
 }
 # All matches are played in the slow tests, up to so many games.
 GAMES = {"az": 40}
@@ -143,7 +143,7 @@ def test_cards_are_written_and_measured_by_commands(tmp_path, monkeypatch, capsy
     assert [(seat["games"], seat["distinct"]) for seat in match["seats"]] == [(2, 1), (2, 1)]
     assert match["seats"][0]["low"] < 0.3
     assert len(load_card("dqn", "hex5")["strength"]) == len(before["strength"])
-    given = ["--trained-by", before["trained_by"], "--trained-against", "mixed:x=0.2"]
+    given = ["--trained-by", before["trained_by"], "--trained-against", "mixed:epsilon=0.2"]
     assert main(["new", "dqn:hex5", *given]) == 0
     made = load_card("dqn", "hex5")
     assert made | {"strength": 0} == before | {"strength": 0}

@@ -26,7 +26,7 @@ TUTORIAL = ROOT / "docs/tutorial/2_deep_q_learning.md"
 def examples(text: str) -> list[Block]:
     """Return the blocks tagged `python`, but not `no-test`."""
     blocks = blocks_of(text)
-    return [one for one in blocks if one.language == "python" and "no-test" not in one.tags]
+    return [block for block in blocks if block.language == "python" and "no-test" not in block.tags]
 
 
 def quick_part(blocks: list[Block]) -> list[Block]:
@@ -72,10 +72,10 @@ COMPILED = ("docs/search.md", "docs/training.md", "docs/results/README.md", "doc
     "document",
     [
         pytest.param(
-            one, marks=pytest.mark.compiled if str(one.relative_to(ROOT)) in COMPILED else ()
+            path, marks=pytest.mark.compiled if str(path.relative_to(ROOT)) in COMPILED else ()
         )
-        for one in DOCUMENTS
-        if quick_part(examples(one.read_text(encoding="utf-8")))
+        for path in DOCUMENTS
+        if quick_part(examples(path.read_text(encoding="utf-8")))
     ],
     ids=lambda path: str(path.relative_to(ROOT)),
 )
@@ -121,8 +121,8 @@ def test_blocks_are_found_by_their_tags() -> None:
     text = "# A\n```python\na = 1\n```\n```python no-test\nb\n```\n```bash\nc\n```\n```\nd\n```\n"
     text += "```python\ne = 2\nf = 3\n```\n\n```text\n1 ...\n```\nprose\n```text\nelse\n```\n"
     text += "```python slow\ng\n```\n```python\nh\n```\n"
-    found = [(block.line, block.code, block.output) for block in examples(text)]
-    assert found == [
+    blocks = [(block.line, block.code, block.output) for block in examples(text)]
+    assert blocks == [
         (2, "a = 1\n", None),
         (14, "e = 2\nf = 3\n", "1 ...\n"),
         (26, "g\n", None),

@@ -6,6 +6,7 @@ import json
 import math
 import re
 import shutil
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,23 +18,33 @@ from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.agents.mcts.tree import NODE
 from ludoteca.envs.record_views import view_records
 from ludoteca.evaluate.studies.__main__ import main
-from ludoteca.evaluate.studies.bandits import command, play_bandits, random_problems
+from ludoteca.evaluate.studies.bandits import play_bandits, random_problems, study
 from ludoteca.evaluate.studies.bandits import uaemex2021 as thesis
-from ludoteca.evaluate.studies.bandits.annealing import anneal
 from ludoteca.evaluate.studies.bandits.cells import (
     FULL,
     BanditStudy,
-    CellMissingError,
     Cells,
+    annealing,
+    between_neighbors,
+    intervals,
     spread,
 )
-from ludoteca.evaluate.studies.bandits.distribute import compute_all, make_plan
-from ludoteca.evaluate.studies.bandits.grids import between_neighbors, intervals
+from ludoteca.evaluate.studies.bandits.computation import (
+    NOTHING,
+    CellMissingError,
+    Findings,
+    Shard,
+    compute_all,
+    run_study,
+)
 from ludoteca.evaluate.studies.bandits.kernel import MONOTONE, make_play
-from ludoteca.evaluate.studies.bandits.report import alpha_rows, not_worse, write_report
-from ludoteca.evaluate.studies.bandits.study import Findings, Shard, run_study
-from ludoteca.evaluate.studies.bandits.tables import template_names
-from ludoteca.evaluate.studies.report import render
+from ludoteca.evaluate.studies.bandits.plan import make_plan
+from ludoteca.evaluate.studies.bandits.report import (
+    alpha_rows,
+    not_worse,
+    to_markdown,
+    write_report,
+)
 from ludoteca.local_executor import InlineExecutor
 
 # Bookkeeping.
@@ -216,6 +227,17 @@ def test_the_thesis_tables_are_consistent() -> None:
     assert (FULL.arms, FULL.problems, FULL.runs, FULL.rounds) == (thesis.ARMS, 1000, 100, 100_000)
 
 
+def anneal(cost, steps, seed, **options):
+    """Return every `(x, cost)` that simulated annealing tries, in order."""
+    search = annealing(steps, seed, **options)
+    tried, x = [], next(search)
+    with suppress(StopIteration):
+        while True:
+            tried.append((x, cost(x)))
+            x = search.send(tried[-1][1])
+    return tried
+
+
 def test_annealing_finds_the_bottom() -> None:
     tried = anneal(lambda x: 1000 * (x - 0.3) ** 2, steps=100, seed=1)
     assert min(tried, key=lambda pair: pair[1])[0] == pytest.approx(0.3, abs=0.02)
@@ -265,7 +287,7 @@ def assert_same(one: Findings, other: Findings) -> None:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Findings]:
     folder = tmp_path_factory.mktemp("whole")
-    return folder, run_study(TINY, folder, quiet=True)
+    return folder, run_study(TINY, folder)
 
 
 def test_the_study_finds_what_playing_gives(whole: tuple[Path, Findings]) -> None:
@@ -290,23 +312,23 @@ def test_shards_merge_to_the_same(whole: tuple[Path, Findings], tmp_path: Path) 
     for _ in range(2):
         for i, folder in enumerate(folders):
             with pytest.raises(CellMissingError, match="cells of other shards"):
-                run_study(TINY, folder, Shard(i, 3), quiet=True)
+                run_study(TINY, folder, Shard(i, 3))
         for source, target in itertools.permutations(folders, 2):
             shutil.copytree(source, target, dirs_exist_ok=True)
     for i, folder in enumerate(folders):
-        assert_same(run_study(TINY, folder, Shard(i, 3), merge=i == 0, quiet=True), whole[1])
+        assert_same(run_study(TINY, folder, NOTHING if i == 0 else Shard(i, 3)), whole[1])
 
 
 def test_a_merge_computes_nothing(whole: tuple[Path, Findings], tmp_path: Path) -> None:
     # Two K of 4 alphas in 2 blocks each; the first of each annealing; a curve for each policy.
     with pytest.raises(CellMissingError, match=f"^{16 + 2 + len(POLICIES)} cells"):
-        run_study(TINY, tmp_path / "empty", merge=True, quiet=True)
+        run_study(TINY, tmp_path / "empty", shard=NOTHING)
     copy = tmp_path / "copy"
     shutil.copytree(whole[0], copy)
     lost = copy / "cells" / "ucb1" / "K5" / "0.25-1.json"
     lost.unlink()
     with pytest.raises(CellMissingError, match=r"^1 cells .*K5/0.25-1.json"):
-        run_study(TINY, copy, merge=True, quiet=True)
+        run_study(TINY, copy, shard=NOTHING)
     assert not lost.exists()
 
 
@@ -318,7 +340,7 @@ def test_a_stopped_study_resumes(whole: tuple[Path, Findings], tmp_path: Path) -
     for file in lost:
         file.unlink()
     before = {file: file.stat().st_mtime_ns for file in kept}
-    assert_same(run_study(TINY, copy, threads=2, quiet=True), whole[1])
+    assert_same(run_study(TINY, copy, threads=2), whole[1])
     assert all(file.stat().st_mtime_ns == time for file, time in before.items())
     assert sorted((copy / "cells").rglob("*.json")) == cells
 
@@ -334,7 +356,7 @@ def test_an_executor_computes_the_same(whole: tuple[Path, Findings], tmp_path: P
     done = list(compute_all(cells, InlineExecutor()))
     assert done[-1] == (len(done), len(done))
     assert len(list(tmp_path.rglob("*/K*/*.json"))) == 7 + len(done)
-    assert_same(run_study(TINY, tmp_path, merge=True, quiet=True), whole[1])
+    assert_same(run_study(TINY, tmp_path, shard=NOTHING), whole[1])
     assert list(compute_all(cells, InlineExecutor())) == []
     assert list(compute_all(Cells(TINY, whole[0]), InlineExecutor())) == []
 
@@ -344,14 +366,14 @@ def test_a_plan_knows_all_cells(whole: tuple[Path, Findings]) -> None:
     blocks = len(list(whole[0].rglob("ucb1/K*/*.json")))
     assert plan.cells["grids"] + plan.cells["annealing"] >= blocks  # some alphas come twice
     assert plan.cells["curves"] == len(TINY.curve_arms) * len(POLICIES) * 1
-    text = "\n".join(plan.lines(price=0.1))
+    text = plan.text(price=0.1)
     assert f"{plan.pulls:.3g} pulls" in text
     assert re.search(r"\n +1,000 +\d.* \$\d", text)
 
 
 def test_another_study_does_not_resume_there(whole: tuple[Path, Findings]) -> None:
     with pytest.raises(ValueError, match="describes another study"):
-        run_study(replace(TINY, seed=2), whole[0], quiet=True)
+        run_study(replace(TINY, seed=2), whole[0])
 
 
 def test_the_report(whole: tuple[Path, Findings], tmp_path: Path) -> None:
@@ -382,19 +404,15 @@ def test_the_report(whole: tuple[Path, Findings], tmp_path: Path) -> None:
 def test_committed_report_is_that_of_the_committed_tables() -> None:
     folder = Path(__file__).resolve().parents[2] / "docs/results/bandits"
     content = json.loads((folder / "results.json").read_text())
-    tables = []
+    tables = {"alphas": content["alphas"]}
     for name in ("regrets", "curves"):
         with (folder / f"{name}.csv").open() as lines:
             numbers = {"arms": int, "rounds": int, "policy": str}
-            tables.append(
-                [
-                    {key: numbers.get(key, float)(x) for key, x in row.items() if x}
-                    for row in csv.DictReader(lines)
-                ]
-            )
-    about = content["about"]
-    names = template_names(about["study"], content["alphas"], *tables, about)
-    assert render("bandits/report.md.j2", names) == (folder / "report.md").read_text()
+            tables[name] = [
+                {key: numbers.get(key, float)(x) for key, x in row.items() if x}
+                for row in csv.DictReader(lines)
+            ]
+    assert to_markdown(content["about"], **tables) == (folder / "report.md").read_text()
 
 
 def test_alphas_are_compared_by_paired_differences() -> None:
@@ -429,7 +447,7 @@ def test_the_settings_are_checked() -> None:
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     tiny = replace(TINY, problems=30, annealing_problems=20)  # the command asks for 20 below
-    monkeypatch.setattr(command, "BanditStudy", lambda: tiny)
+    monkeypatch.setattr(study, "BanditStudy", lambda: tiny)
     options = ["bandits", "--runs", str(tmp_path), "--problems", "20"]
     assert main([*options, "--shard", "3/2"]) == 2
     assert "shard must be i/n with i from 0 to n - 1, got '3/2'" in capsys.readouterr().err

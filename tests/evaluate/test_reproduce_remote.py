@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from ludoteca.evaluate.studies.remote import pack, run_on_workers, unpack
+from ludoteca.evaluate.studies.execution import pack, run_on_workers, unpack
 from ludoteca.local_executor import InlineExecutor
 
 CODE = """

@@ -30,7 +30,7 @@ def play(game: dict[str, Any]) -> dict[str, Any]:
         state.observation.remainingOverageTime = game["bank"]
     # As `env.run`, which would begin with a reset.
     runner = env._Environment__agent_runner(
-        [one if isinstance(one, str) else scripted(one) for one in game["agents"]]
+        [agent if isinstance(agent, str) else scripted(agent) for agent in game["agents"]]
     )
     while not env.done:
         env.step(*runner.act())

@@ -478,8 +478,8 @@ def finished(tmp_path_factory):
         DEMO,
         run_dir=folder,
         game="hex:board_size=3",
-        opponent="mixed:x=0.2",
-        eval_opponents=("mixed:x=0.2", "heuristic"),
+        opponent="mixed:epsilon=0.2",
+        eval_opponents=("mixed:epsilon=0.2", "heuristic"),
         network=QConfig(filters=(8,), blocks=1),
         games=512,
         learning_starts=500,
@@ -515,7 +515,7 @@ def test_a_finished_run_leaves_a_report(finished):
             games = "30 (all the same)" if seat["distinct"] == 1 else "30"
             assert f"| {part['opponent']} | {seat['seat']} | {games} | {seat['wins']} |" in text
     assert [part["opponent"] for part in results["evaluation"]] == [
-        "mixed:x=0.2", "heuristic", "random",
+        "mixed:epsilon=0.2", "heuristic", "random",
     ]  # fmt: skip
     with (folder / "metrics.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -529,14 +529,14 @@ def test_tensorboard_has_hyperparameters_the_command_and_boards(finished):
     tags = accumulator.Tags()
     assert "evaluation game" in tags["images"]
     assert [image.step for image in accumulator.Images("evaluation game")] == [0, 256, 512]
-    assert {"loss", "mixed:x=0.2/first", "plies"} <= set(tags["scalars"])
+    assert {"loss", "mixed:epsilon=0.2/first", "plies"} <= set(tags["scalars"])
     texts = accumulator.PluginTagToContent("text")
     assert "command/text_summary" in texts
     plugin = accumulator.PluginTagToContent("hparams")["_hparams_/session_start_info"]
     hparams = HParamsPluginData.FromString(plugin).session_start_info.hparams
     assert hparams["gamma"].number_value == 1.0
     assert hparams["network.blocks"].number_value == 1
-    assert hparams["opponent"].string_value == "mixed:x=0.2"
+    assert hparams["opponent"].string_value == "mixed:epsilon=0.2"
 
 
 def test_the_numbers_can_be_had_again_from_the_checkpoint(finished):
@@ -549,7 +549,7 @@ def test_the_numbers_can_be_had_again_from_the_checkpoint(finished):
     assert card["evaluation"] == json.loads(json.dumps(results["evaluation"]))
     assert card["config"]["seed"] == 0
     replay = Replay.load(folder / "replay.json")
-    assert replay.players[1] == "mixed:x=0.2"
+    assert replay.players[1] == "mixed:epsilon=0.2"
     assert replay.returns is not None
 
 
@@ -564,7 +564,7 @@ def test_a_finished_run_can_be_reported_again(finished):
         },
         run_dir=folder,
         network=QConfig(filters=(8,), blocks=1),
-        eval_opponents=("mixed:x=0.2", "heuristic"),
+        eval_opponents=("mixed:epsilon=0.2", "heuristic"),
     )
     again = main(config)
     assert again is not None

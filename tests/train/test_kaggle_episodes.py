@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 
 from ludoteca.envs.game import FORFEIT
-from ludoteca.envs.games.hungry_geese import geese, hungry_geese
+from ludoteca.envs.games.goose_positions import geese
+from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.registry import make_game
 from ludoteca.train.data import collect
 from ludoteca.train.data import generate as generation

@@ -25,8 +25,8 @@ LONG = RunStatus(
     total=1_000_000,
     unit="games",
     counts={"updates": 98_765},
-    last="after 120,000 games: mixed:x=0.2 as first 99.9 %, mixed:x=0.2 as second 98.7 %, "
-    "heuristic as first 100.0 %, heuristic as second 100.0 %",
+    last="after 120,000 games: mixed:epsilon=0.2 as first 99.9 %, "
+    "mixed:epsilon=0.2 as second 98.7 %, heuristic as first 100.0 %, heuristic as second 100.0 %",
     notice="stopping: what was learned is being saved; Ctrl-C again quits at once",
 )
 
@@ -48,7 +48,7 @@ def test_the_display_fits_into_80_columns():
     assert lines[0].startswith("evaluating ━")
     assert lines[0].rstrip().endswith("123,456 of 1,000,000 games 3:31:20 left")
     assert lines[1].rstrip() == "game 1,234 of 12,000 · 69 games/s, 175 updates/s"
-    assert lines[2].startswith("after 120,000 games: mixed:x=0.2 as first 99.9 %")
+    assert lines[2].startswith("after 120,000 games: mixed:epsilon=0.2 as first 99.9 %")
     assert lines[2].rstrip().endswith("…")
     assert lines[3].rstrip() == LONG.notice
     assert len(drawn(replace(LONG, last="", notice=""), clock)) == 2
@@ -107,7 +107,7 @@ def test_there_are_no_rates_while_everything_compiles():
 def compile_slowly(subject: str, seconds: float) -> None:
     """Report a compilation that takes a while, as compiled functions do."""
     with compilation.compiling():
-        compilation.begin(subject, "environment", 12.0 / compilation.machine_factor())
+        compilation.announce(subject, "environment", 12.0 / compilation.machine_factor())
         time.sleep(seconds)
 
 

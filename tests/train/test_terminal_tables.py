@@ -23,7 +23,7 @@ def seat(name: str, games: int, distinct: int | None = None) -> dict:
     return {"seat": name, "win_rate": 0.98765, "low": 0.97531, "high": 0.99999, **counts}
 
 
-OPPONENTS = ("mcts:simulations=1000,policy=uct,threads=2", "mixed:x=0.2", "deterministic")
+OPPONENTS = ("mcts:simulations=1000,policy=uct,threads=2", "mixed:epsilon=0.2", "deterministic")
 RESULTS = {
     "game": "hex:board_size=5",
     "evaluation": [

@@ -174,8 +174,8 @@ def test_a_run_takes_its_settings_from_the_options(tmp_path):
     assert default_run_dir(game, "hour") == Path("runs/hex-board_size=3-hour")
     assert default_run_dir(make_game("hex"), "hour") == Path("runs/hex-hour")
     assert TimedRun(game, algorithm="dqn", processes=2).config.num_actors == 2
-    against = TimedRun(game, opponent="mixed:x=0.2").config
-    assert against.opponent == against.eval_opponents[0] == "mixed:x=0.2"
+    against = TimedRun(game, opponent="mixed:epsilon=0.2").config
+    assert against.opponent == against.eval_opponents[0] == "mixed:epsilon=0.2"
     for options, problem in (
         ({"processes": 0}, "processes must be an integer from 1 to 1024, got 0"),
         ({"minutes": -1}, "minutes must be a number from 0.1"),

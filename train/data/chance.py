@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ludoteca.envs.games.hungry_geese import FOOD, NONE
+from ludoteca.envs.games.goose_positions import FOOD, NONE
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.rng import GAMMA
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.games.bitboards import U0, U1, block, count
 from ludoteca.envs.games.othello import (
+    AXES,
     NOT_FIRST_COLUMN,
     NOT_LAST_COLUMN,
-    STEPS,
     U8,
     outflanking,
     region,
@@ -85,17 +85,17 @@ def stable(discs: Any, empty: Any, board: Any) -> Any:
     A disc is turned along a line only if the line has an empty square, and neither neighbor in the
     line is the edge or a disc of the same player that is stable itself.
     """
-    rows = lines_with(empty, STEPS[0])
-    rising = lines_with(empty, STEPS[1])
-    columns = lines_with(empty, STEPS[2])
-    falling = lines_with(empty, STEPS[3])
+    rows = lines_with(empty, AXES[0])
+    rising = lines_with(empty, AXES[1])
+    columns = lines_with(empty, AXES[2])
+    falling = lines_with(empty, AXES[3])
     found = U0
     while True:
         loose = board.region & ~found
-        turnable = rows & between(loose, STEPS[0])
-        turnable |= rising & between(loose, STEPS[1])
-        turnable |= columns & between(loose, STEPS[2])
-        turnable |= falling & between(loose, STEPS[3])
+        turnable = rows & between(loose, AXES[0])
+        turnable |= rising & between(loose, AXES[1])
+        turnable |= columns & between(loose, AXES[2])
+        turnable |= falling & between(loose, AXES[3])
         if discs & ~turnable == found:
             return found
         found = discs & ~turnable

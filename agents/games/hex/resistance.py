@@ -34,7 +34,7 @@ class HeuristicAgent(CompiledAgent):
     Its lookahead is its own stone: it always takes a win, and very likely prevents one.
     """
 
-    random_share = 0.0  # probability of a random move
+    epsilon = 0.0  # probability of a random move
 
     def __init__(self, game: Game):
         """Make the agent.
@@ -46,7 +46,7 @@ class HeuristicAgent(CompiledAgent):
             raise ValueError(f"the electric-resistance heuristic is for hex, not for {game.name}")
         self._size = game.params["board_size"]
         self._work = np.zeros(1, work_dtype(self._size))
-        super().__init__(game, make_act(), self._work, self.random_share)
+        super().__init__(game, make_act(), self._work, self.epsilon)
 
     def values(self, s: Any) -> NDArray[np.float64]:
         """Return the value of each cell for the player to move.
@@ -95,35 +95,35 @@ class HeuristicAgent(CompiledAgent):
 
 
 class MixedAgent(HeuristicAgent):
-    """Plays as the heuristic, but with probability `x` uniformly at random (Hex)."""
+    """Plays as the heuristic, but with probability `epsilon` uniformly at random (Hex)."""
 
-    def __init__(self, game: Game, x: float = 0.2):
+    def __init__(self, game: Game, epsilon: float = 0.2):
         """Make the agent.
 
         Args:
             game: the game it plays.
-            x: probability of a random move, among all legal ones.
+            epsilon: probability of a random move, among all legal ones.
 
         Raises:
-            ValueError: if the game is not Hex, or `x` is not a probability.
+            ValueError: if the game is not Hex, or `epsilon` is not a probability.
         """
-        self.random_share = real("x", x, 0, 1)
+        self.epsilon = real("epsilon", epsilon, 0, 1)
         super().__init__(game)
 
 
 @factory()
 def make_act() -> Any:
-    """Return `act(positions, seats, rngs, work, x, actions)`.
+    """Return `act(positions, seats, rngs, work, epsilon, actions)`.
 
     Writes the chosen `actions`, int64 `[K]`; position k uses the random stream `rngs[k]`, uint64
     `[K, 1]`.
     """
 
     @compiled_without_allocation
-    def act(positions: Any, seats: Any, rngs: Any, work: Any, x: float, actions: Any) -> None:
+    def act(positions: Any, seats: Any, rngs: Any, work: Any, epsilon: float, actions: Any) -> None:
         for k in range(len(positions)):
             rng = rngs[k]
-            if x > 0 and uniform(rng) < x:
+            if epsilon > 0 and uniform(rng) < epsilon:
                 n = legal_actions(positions[k], work[0].legal)
                 actions[k] = work[0].legal[below(rng, n)] if n > 0 else 0
             else:

@@ -11,7 +11,8 @@ import numpy as np
 from ludoteca.agents.agent import Policy, PolicyAgent
 from ludoteca.agents.games.hungry_geese.policies import beside_rival
 from ludoteca.envs.game import Game
-from ludoteca.envs.games.hungry_geese import FOOD, NONE, turns_back
+from ludoteca.envs.games.goose_positions import FOOD, NONE
+from ludoteca.envs.games.hungry_geese import turns_back
 from ludoteca.envs.games.torus import beside, neighbor
 from ludoteca.envs.jit import factory, kernel
 from ludoteca.envs.params import choice, integer, real

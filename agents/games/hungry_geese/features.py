@@ -10,7 +10,8 @@ from typing import Any
 
 from ludoteca.agents.games.hungry_geese.corridors import LIMIT, corridor
 from ludoteca.agents.games.knowledge import HandCraftedFeatures
-from ludoteca.envs.games.hungry_geese import NONE, turns_back
+from ludoteca.envs.games.goose_positions import NONE
+from ludoteca.envs.games.hungry_geese import turns_back
 from ludoteca.envs.games.torus import beside, neighbor
 from ludoteca.envs.jit import kernel
 

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from ludoteca.envs.games.hungry_geese import NONE, turns_back
+from ludoteca.envs.games.goose_positions import NONE
+from ludoteca.envs.games.hungry_geese import turns_back
 from ludoteca.envs.games.torus import neighbor
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.rng import below
