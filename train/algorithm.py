@@ -7,7 +7,7 @@ file of its own, and one line in `ludoteca.train.algorithms`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
@@ -89,7 +89,7 @@ class Algorithm(ABC, Generic[ConfigType]):
     title: ClassVar[str]
     module: ClassVar[str]
     config_class: ClassVar[type[Any]]
-    encoder_class: ClassVar[Callable[[Game], Any]]
+    encoder_class: ClassVar[type[Any]]
     make_network: ClassVar[Callable[[Any, Game], Any]]
     load_network: ClassVar[Callable[[Game, Path], tuple[Any, dict[str, Any]]]]
     agent_name: ClassVar[str]
@@ -159,7 +159,7 @@ class Algorithm(ABC, Generic[ConfigType]):
         """
 
     @abstractmethod
-    def measure(self, rollout: Any) -> dict[str, tuple[float, float]]:
+    def measure(self, rollout: Any) -> Mapping[str, tuple[float, float]]:
         """Return the sum and the count of each of `rollout_metrics`."""
 
     @abstractmethod

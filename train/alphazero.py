@@ -28,7 +28,7 @@ from ludoteca.agents.sampling import sample_by_weight, sample_legal
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.train.algorithm import Algorithm, ReportText, Run, Tensors
-from ludoteca.train.examples import ExampleLayout
+from ludoteca.train.examples import ExampleLayout, Kind
 from ludoteca.train.gatekeeper import Gatekeeper
 from ludoteca.train.rollout_games import Turn
 from ludoteca.train.settings import AUTO, AutoLimits, RLConfig
@@ -193,7 +193,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
     def __init__(self, config: AlphaZeroConfig, game: Game, network: PVNetwork):
         super().__init__(config, game, network)
         self.encoder = Encoder(game)
-        columns = {"planes": "planes", "policy": "policy", "value": "scalar"}
+        columns: dict[str, Kind] = {"planes": "planes", "policy": "policy", "value": "scalar"}
         self.layout = ExampleLayout(self.encoder, columns)
         self.endgame = make_endgame_solver(game) if config.solver_empties else None
         self.lines: dict[int, OptimalLine] = {}  # by game: continuation of solved games

@@ -19,7 +19,7 @@ from ludoteca.train.distributed import PeerLostError, joined, ranks
 from ludoteca.train.epoch_report import ValidationReport, validation_table, write_supervised_report
 from ludoteca.train.epochs import SupervisedTraining
 from ludoteca.train.interruption import Interrupted, stopping_on_signals
-from ludoteca.train.loop import Training
+from ludoteca.train.loop import RLTraining
 from ludoteca.train.monitor import Stopped
 from ludoteca.train.next_command import next_command
 from ludoteca.train.paper_presets import load_presets
@@ -37,7 +37,7 @@ MIN_EVAL_SECONDS = 3.0  # seconds for an evaluation when time is up
 _begun: float | None = None  # when the command of this process began, by `time.monotonic()`
 
 
-def train(training: Training) -> dict[str, Any] | None:
+def train(training: RLTraining) -> dict[str, Any] | None:
     """Train to the end or until the run is stopped, with a progress display; then report.
 
     The limit of time, if there is one, includes evaluations, compiling and the report. Ctrl-C and
@@ -98,7 +98,7 @@ def train(training: Training) -> dict[str, Any] | None:
     return results if training.finished else None
 
 
-def _evaluated(training: Training) -> dict[str, Any] | None:
+def _evaluated(training: RLTraining) -> dict[str, Any] | None:
     """Evaluate the network and write the report; return None if there is no time."""
     monitor = training.monitor
     try:
@@ -110,7 +110,7 @@ def _evaluated(training: Training) -> dict[str, Any] | None:
         return None
 
 
-def _final_seconds(training: Training) -> float | None:
+def _final_seconds(training: RLTraining) -> float | None:
     """Return the estimated seconds of the final evaluation, from earlier ones, or None."""
     config, opponents = training.config, len(training.algorithm.opponents())
     if training.evaluator.seconds == 0:
@@ -274,7 +274,7 @@ def run(config: RLConfig) -> dict[str, Any] | None:
     Returns:
         Contents of `results.json`, or None if the time limit came first.
     """
-    return train(Training(config))
+    return train(RLTraining(config))
 
 
 def run_algorithm(name: str) -> None:

@@ -27,7 +27,7 @@ from ludoteca.agents.sampling import sample_legal
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.train.algorithm import Algorithm, Model, ReportText, Run, Tensors
-from ludoteca.train.examples import ExampleLayout
+from ludoteca.train.examples import ExampleLayout, Kind
 from ludoteca.train.optimizer import Optimization
 from ludoteca.train.returns import loss_weight, n_step_returns
 from ludoteca.train.settings import AUTO, AutoLimits, RLConfig
@@ -202,9 +202,9 @@ class DQN(Algorithm[DQNConfig]):
     def __init__(self, config: DQNConfig, game: Game, network: QNetwork):
         super().__init__(config, game, network)
         self.encoder = Encoder(game)
-        kinds = {"action": "action", "reward": "scalar", "discount": "scalar"}
-        following = {"next_planes": "planes", "next_mask": "mask"}
-        self.layout = ExampleLayout(self.encoder, {"planes": "planes"} | kinds | following)
+        kinds: dict[str, Kind] = {"action": "action", "reward": "scalar", "discount": "scalar"}
+        following: dict[str, Kind] = {"next_planes": "planes", "next_mask": "mask"}
+        self.layout = ExampleLayout(self.encoder, {"planes": "planes", **kinds, **following})
         self_play = config.opponent == "self"
         self.opponent = None if self_play else make_agent(config.opponent, game)
         seats = {"first": [0], "second": [1], "both": [0, 1]}[config.agent_seat]
@@ -343,7 +343,7 @@ class DQN(Algorithm[DQNConfig]):
 
     def measure(self, rollout: DQNRollout) -> dict[str, tuple[float, float]]:
         """Return the games that the learner won in each seat, and the plies."""
-        wins = {}
+        wins: dict[str, tuple[float, float]] = {}
         for seat, name in enumerate(("training__first", "training__second")):
             there = (rollout.seats == seat) | (rollout.seats < 0)
             wins[name] = (int((rollout.returns[there, seat] > 0).sum()), int(there.sum()))

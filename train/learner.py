@@ -73,9 +73,9 @@ class NetworkLearner(TrainableModel[Any]):
         names = algorithm.loss_metrics
         means = self.means(*(losses[name].detach() for name in names))
         self._check(dict(zip(names, means, strict=True)))
-        errors = losses.get("td_error")
-        if errors is not None:
-            errors = self._ranks.all_gather(errors.detach().cpu().numpy(), size)
+        errors = None
+        if "td_error" in losses:
+            errors = self._ranks.all_gather(losses["td_error"].detach().cpu().numpy(), size)
         return dict(zip(names, means, strict=True)), errors
 
     def _check(self, losses: dict[str, float]) -> None:

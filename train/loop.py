@@ -14,7 +14,7 @@ from ludoteca.train.monitor import Stopped
 from ludoteca.train.resumable import ResumableTraining
 
 
-class Training(ResumableTraining):
+class RLTraining(ResumableTraining):
     """Training run of an algorithm, which can be interrupted at any time.
 
     With `overlap_actor_learner`, the next rollout is collected in a second thread during the

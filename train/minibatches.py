@@ -105,6 +105,9 @@ class ReplayMinibatches:
 class RolloutMinibatches:
     """Minibatches of epochs over the examples of one rollout, which is dropped afterwards."""
 
+    _left: int  # minibatches until the end
+    _count: int
+
     def __init__(self, algorithm: Algorithm[Any]):
         """Begin without examples."""
         self._algorithm, self._batch_size = algorithm, algorithm.config.batch_size

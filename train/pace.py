@@ -11,7 +11,7 @@ from typing import Any
 
 from ludoteca.envs.clock import clock
 from ludoteca.train.evaluation import evaluate
-from ludoteca.train.loop import Training
+from ludoteca.train.loop import RLTraining
 from ludoteca.train.settings import AUTO
 
 COMPILED = 4  # games of a rollout that only compiles
@@ -118,7 +118,7 @@ def _trial(config: Any, games_per_iteration: int) -> Iterator[Any]:
     if hasattr(config, "learning_starts"):
         trial["learning_starts"] = 1
     with tempfile.TemporaryDirectory() as folder:
-        training = Training(
+        training = RLTraining(
             replace(config, run_dir=Path(folder) / "trial", **trial), tensorboard=False
         )
         try:

@@ -112,7 +112,12 @@ class ActorCritic(Algorithm[Any]):
     limits = LIMITS
     rollout_metrics: ClassVar[tuple[str, ...]] = ("plies", "decisions", "opponent_pool_return")
     summed_metrics = ("decisions",)
-    loss_metrics = ("policy_loss", "value_loss", "entropy", "divergence")
+    loss_metrics: ClassVar[tuple[str, ...]] = (
+        "policy_loss",
+        "value_loss",
+        "entropy",
+        "divergence",
+    )
     drawn_losses = ("policy_loss", "value_loss")
 
     def __init__(self, config: Any, game: Game, network: ACNetwork):
@@ -189,7 +194,8 @@ class ActorCritic(Algorithm[Any]):
                 *more,
             )
         )
-        return self.encoder.translate(actions, turn.movers[rows])
+        chosen: NDArray[np.int64] = self.encoder.translate(actions, turn.movers[rows])
+        return chosen
 
     def policies(
         self, run: Run, turn: Turn, rows: NDArray[np.int64], rng: np.random.Generator
@@ -298,7 +304,8 @@ class PPO(ActorCritic):
             return order
         # By the policy alone: by the sampled action, unlikely actions would weigh too much.
         confident = records["max_prob"][order] >= CONFIDENT_PROB
-        return order[~confident | (rng.random(len(order)) < fraction)]
+        selected: NDArray[np.int64] = order[~confident | (rng.random(len(order)) < fraction)]
+        return selected
 
     def loss(self, batch: Tensors) -> Tensors:
         """Compute clipped surrogate loss, value loss and entropy bonus.

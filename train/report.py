@@ -23,7 +23,7 @@ from ludoteca.provenance import package_versions, run_info
 from ludoteca.terminal_table import TerminalTable
 from ludoteca.train.algorithm import Algorithm
 from ludoteca.train.evaluation import evaluate_in_time, seat_names
-from ludoteca.train.loop import Training
+from ludoteca.train.loop import RLTraining
 from ludoteca.train.metrics import Row
 from ludoteca.train.monitor import Stopped
 from ludoteca.train.settings import RLConfig, SupervisedConfig
@@ -35,7 +35,7 @@ SHEET = 48  # pictures of a game on one sheet, at most
 COLORS = ("#1f77d0", "#d6452b", "#2a9d5c", "#8a5cc2", "#c98a1b", "#5b6770")
 
 
-def write_report(training: Training) -> dict[str, Any]:
+def write_report(training: RLTraining) -> dict[str, Any]:
     """Evaluate the selected network of a training, write all files, and return the results.
 
     Writes `best.safetensors` again, with its card, and `learning_curve.png`, `replay.json`,
@@ -162,7 +162,7 @@ def _repeated(seat: dict[str, Any]) -> bool:
     return seat["games"] > 1 and seat.get("distinct") == 1
 
 
-def draw_curve(training: Training) -> bytes:
+def draw_curve(training: RLTraining) -> bytes:
     """Return the curves of win rates and losses, as a PNG file."""
     metrics = training.metrics.rows
     figure = Figure(figsize=(7.5, 6), dpi=120, layout="constrained")
@@ -207,11 +207,12 @@ def points(metrics: list[Row], name: str) -> tuple[list[float], list[float]]:
 def annotated(agent: Any, replay: Replay, seat: int) -> list[Scene]:
     """Return scenes of a game: each position before a move of the agent, with its Q values.
 
-    The last scene is the end of the game. In simultaneous games, every position is shown.
+    The last scene is the end of the game. In simultaneous games, and of agents without Q values,
+    every position is shown.
     """
     game, scenes = agent.game, []
     positions = list(replay.positions())
-    if game.simultaneous:
+    if game.simultaneous or not hasattr(agent, "values"):
         return replay_scenes(replay)
     for t, s in enumerate(positions):
         last = int(np.ravel(replay.actions[t - 1])[0]) if t > 0 else None
@@ -302,7 +303,7 @@ def provenance_section(results: dict[str, Any]) -> str:
 """
 
 
-def _decisions(training: Training) -> dict[str, int]:
+def _decisions(training: RLTraining) -> dict[str, int]:
     """Return the number of decisions of the network, if its training counts them."""
     counts = [int(row["decisions"] or 0) for row in training.metrics.rows if "decisions" in row]
     return {"decisions": sum(counts)} if counts else {}

@@ -184,10 +184,12 @@ class ResumableTraining:
     def progress(self) -> float:
         """Number of games so far; those in self-play or in learning count in proportion."""
         waiting, learned_from = self._rollout, self._lengths  # another thread may ask
-        learning = learned_from is not None
-        games = len(learned_from) if learning else 0 if waiting is None else len(waiting.lengths)
-        played = float(games)
-        learned = played * self.monitor.phases["learning"].share if learning else 0.0
+        played = learned = 0.0
+        if learned_from is not None:
+            played = float(len(learned_from))
+            learned = played * self.monitor.phases["learning"].share
+        elif waiting is not None:
+            played = float(len(waiting.lengths))
         if self._acting is not None or played == 0:
             played += self.config.games_per_iteration * self.monitor.phases["playing"].share
         return min(self.games + (played + learned) / 2, self.config.games)

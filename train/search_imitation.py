@@ -26,7 +26,7 @@ from ludoteca.agents.seat_network import make_seat_evaluator
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
 from ludoteca.train.algorithm import Run, Tensors
-from ludoteca.train.examples import ExampleLayout
+from ludoteca.train.examples import ExampleLayout, Kind
 from ludoteca.train.opponent_pool import ActorCriticConfig
 from ludoteca.train.ppo import ActorCritic, ActorCriticRollout, entropy_of
 from ludoteca.train.rollout_games import Turn
@@ -98,7 +98,12 @@ class SearchImitation(ActorCritic):
 
     def __init__(self, config: SearchImitationConfig, game: Game, network: ACNetwork):
         super().__init__(config, game, network)
-        columns = {"planes": "planes", "mask": "mask", "policy": "policy", "target": "scalar"}
+        columns: dict[str, Kind] = {
+            "planes": "planes",
+            "mask": "mask",
+            "policy": "policy",
+            "target": "scalar",
+        }
         self.layout = ExampleLayout(self.encoder, columns)
 
     @classmethod

@@ -2,11 +2,11 @@
 
 from ludoteca.progress import RunStatus
 from ludoteca.train.epochs import SupervisedTraining
-from ludoteca.train.loop import Training
+from ludoteca.train.loop import RLTraining
 from ludoteca.train.monitor import Monitor
 
 
-def rl_status(training: Training) -> RunStatus:
+def rl_status(training: RLTraining) -> RunStatus:
     """Return the status of a reinforcement learning run."""
     monitor = training.monitor
     return RunStatus(
@@ -52,7 +52,7 @@ def detail(monitor: Monitor) -> str:
     return f"{work.unit} {work.done:,} of {about}{max(work.total, work.done):,}"
 
 
-def last_evaluation(training: Training) -> str:
+def last_evaluation(training: RLTraining) -> str:
     """Return the results of the last evaluation, or "" if there was none."""
     for row in reversed(training.metrics.rows):
         rates = {

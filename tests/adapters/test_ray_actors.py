@@ -23,7 +23,7 @@ from ludoteca.local_executor import InlineExecutor  # noqa: E402
 from ludoteca.train import actors as actors_module  # noqa: E402
 from ludoteca.train.alphazero import AlphaZeroConfig  # noqa: E402
 from ludoteca.train.dqn import DQNConfig  # noqa: E402
-from ludoteca.train.loop import Training  # noqa: E402
+from ludoteca.train.loop import RLTraining  # noqa: E402
 from ludoteca.train.ppo import PPOConfig  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
@@ -42,7 +42,7 @@ SMALL = {
 }
 MAKERS = {
     "alphazero": (
-        Training,
+        RLTraining,
         AlphaZeroConfig(
             game="tictactoe",
             network=PVConfig(filters=8, blocks=1),
@@ -55,7 +55,7 @@ MAKERS = {
         ),
     ),
     "dqn": (
-        Training,
+        RLTraining,
         DQNConfig(
             game="tictactoe",
             network=QConfig(filters=(8,), blocks=1),
@@ -66,7 +66,7 @@ MAKERS = {
         ),
     ),
     "ppo": (
-        Training,
+        RLTraining,
         PPOConfig(
             game="tron:rows=5,columns=5",
             network=ACConfig(kind="residual", view="plain", filters=8, blocks=1),

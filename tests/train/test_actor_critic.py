@@ -12,7 +12,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.train.command import parse
 from ludoteca.train.command import run as main
-from ludoteca.train.loop import Training
+from ludoteca.train.loop import RLTraining
 from ludoteca.train.opponent_pool import ActorCriticConfig
 from ludoteca.train.ppo import LEARNER, PPO, PPOConfig, clipped_loss
 from ludoteca.train.returns import advantages
@@ -111,7 +111,7 @@ def test_it_learns_tron(changes, tmp_path):
         save_seconds=1e9,
         **changes,
     )
-    training = Training(config, tensorboard=False)
+    training = RLTraining(config, tensorboard=False)
     candidate = training.algorithm.agent()
     assert candidate.simulations == changes.get("num_simulations", 0)
     candidate.set_search(simulations=0)
@@ -211,7 +211,7 @@ def test_the_documents_loss_has_a_least_value():
 
 @pytest.mark.parametrize("config", [TINY, TINY_SEARCH, TINY_DOCUMENT], ids=lambda c: c.algorithm)
 def test_a_run_ends_when_losses_are_no_numbers(config, tmp_path):
-    training = Training(replace(config, run_dir=tmp_path), tensorboard=False)
+    training = RLTraining(replace(config, run_dir=tmp_path), tensorboard=False)
     with torch.no_grad():
         next(training.network.parameters()).fill_(torch.nan)
     with pytest.raises(ValueError, match=r"losses of update 1 are nan and nan: learning_rate="):
@@ -241,7 +241,7 @@ def test_rounds_are_games_of_the_seats_that_learn():
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 def test_a_share_of_the_certain_decisions_is_learned_from(share, tmp_path, monkeypatch):
-    training = Training(
+    training = RLTraining(
         replace(TINY, run_dir=tmp_path, confident_fraction=share), tensorboard=False
     )
     training.player.load(training.network)
@@ -269,12 +269,12 @@ def test_a_share_of_the_certain_decisions_is_learned_from(share, tmp_path, monke
     ids=["ppo", "alone", "search", "document"],
 )
 def test_an_interrupted_run_ends_as_one_that_was_not(config, tmp_path):
-    whole = Training(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
+    whole = RLTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
     for _ in whole.run():
         pass
     parts = replace(config, run_dir=tmp_path / "parts")
     for rounds in (1, 2, 10):
-        training = Training(parts, tensorboard=False)
+        training = RLTraining(parts, tensorboard=False)
         for _, _ in zip(range(rounds), training.run(), strict=False):
             pass
     assert training.finished
@@ -298,12 +298,12 @@ def test_an_interrupted_run_ends_as_one_that_was_not(config, tmp_path):
 def test_wrong_opponents_leave_no_folder(name, spec, message, tmp_path):
     folder = tmp_path / "run"
     with pytest.raises((ValueError, OSError), match=message):
-        Training(replace(TINY, run_dir=folder, **{name: (spec,)}), tensorboard=False)
+        RLTraining(replace(TINY, run_dir=folder, **{name: (spec,)}), tensorboard=False)
     assert not folder.exists()
 
 
 def test_the_documents_loop_keeps_only_what_wins(tmp_path, monkeypatch):
-    training = Training(replace(TINY_DOCUMENT, run_dir=tmp_path), tensorboard=False)
+    training = RLTraining(replace(TINY_DOCUMENT, run_dir=tmp_path), tensorboard=False)
     algorithm = training.algorithm
     assert isinstance(algorithm, UIB2021)
     shares, kept = iter([0.4, 0.4, 0.6]), []
@@ -368,4 +368,4 @@ def test_settings_that_cannot_be_are_refused(changes, problem, tmp_path):
     of_search = any(hasattr(TINY_SEARCH, name) and not hasattr(TINY, name) for name in changes)
     config = TINY_SEARCH if of_search else TINY_DOCUMENT if "max_rollouts" in changes else TINY
     with pytest.raises(ValueError, match=problem):
-        Training(replace(config, run_dir=tmp_path, **changes), tensorboard=False)
+        RLTraining(replace(config, run_dir=tmp_path, **changes), tensorboard=False)

@@ -21,7 +21,7 @@ from ludoteca.train.actors import LocalActor, make_player
 from ludoteca.train.alphazero import AlphaZero, AlphaZeroConfig, AlphaZeroRollout
 from ludoteca.train.command import run as main
 from ludoteca.train.gatekeeper import Gatekeeper
-from ludoteca.train.loop import Training
+from ludoteca.train.loop import RLTraining
 from ludoteca.train.replay import Packing
 
 TINY = AlphaZeroConfig(
@@ -68,7 +68,7 @@ def test_it_learns_tic_tac_toe_to_perfection(tmp_path):
         eval_simulations=16,
         save_seconds=1e9,
     )
-    training = Training(config, tensorboard=False)
+    training = RLTraining(config, tensorboard=False)
     for _ in training.run():
         pass
     match = play_match("tictactoe", [f"az:{tmp_path},simulations=32", "random"], 600, seed=9)
@@ -182,14 +182,14 @@ def test_resumed_run_ends_with_the_same_result(tmp_path, rule, gate):
     config = replace(
         TINY, search_policy=rule, full_search_prob=0.5, gating_interval=gate, gating_games=4
     )
-    whole = Training(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
+    whole = RLTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
     for _ in whole.run():
         pass
-    begun = Training(replace(config, run_dir=tmp_path / "parts"), tensorboard=False)
+    begun = RLTraining(replace(config, run_dir=tmp_path / "parts"), tensorboard=False)
     for games in begun.run():
         if games >= 40:
             break
-    again = Training(replace(config, run_dir=tmp_path / "parts"), tensorboard=False)
+    again = RLTraining(replace(config, run_dir=tmp_path / "parts"), tensorboard=False)
     assert again.games == 40
     for _ in again.run():
         pass
@@ -201,7 +201,7 @@ def test_resumed_run_ends_with_the_same_result(tmp_path, rule, gate):
 
 def test_a_finished_run_can_be_made_longer(tmp_path):
     for games in (40, 60):
-        training = Training(replace(TINY, run_dir=tmp_path, games=games), tensorboard=False)
+        training = RLTraining(replace(TINY, run_dir=tmp_path, games=games), tensorboard=False)
         assert training.games == games - (40 if games == 40 else 20)
         for _ in training.run():
             pass
@@ -216,7 +216,7 @@ def test_a_finished_run_can_be_made_longer(tmp_path):
 def test_which_network_is_kept(tmp_path, monkeypatch, select, strengths, kept):
     measured = iter(strengths)
     monkeypatch.setattr(AlphaZero, "score", lambda self, matches: next(measured))
-    training = Training(
+    training = RLTraining(
         replace(TINY, run_dir=tmp_path, checkpoint_selection=select), tensorboard=False
     )
     for _ in training.run():
@@ -231,7 +231,7 @@ def test_several_processes_play_the_same_games_again(tmp_path):
     config = replace(TINY, games=40, num_actors=2, eval_games=1, final_eval_games=1)
     weights = []
     for name in ("one", "two"):
-        training = Training(replace(config, run_dir=tmp_path / name), tensorboard=False)
+        training = RLTraining(replace(config, run_dir=tmp_path / name), tensorboard=False)
         for _ in training.run():
             pass
         weights.append(training.network.state_dict())
@@ -300,9 +300,9 @@ def test_every_game_in_turn_can_be_learned(id_, tmp_path):
     )
     if make_game(id_).simultaneous:
         with pytest.raises(ValueError, match="two players who move in turn"):
-            Training(config, tensorboard=False)
+            RLTraining(config, tensorboard=False)
         return
-    training = Training(config, tensorboard=False)
+    training = RLTraining(config, tensorboard=False)
     for _ in training.run():
         pass
     assert training.updates > 0
@@ -311,7 +311,7 @@ def test_every_game_in_turn_can_be_learned(id_, tmp_path):
 
 
 def test_a_run_ends_when_losses_are_no_numbers(tmp_path):
-    training = Training(replace(TINY, run_dir=tmp_path), tensorboard=False)
+    training = RLTraining(replace(TINY, run_dir=tmp_path), tensorboard=False)
     planes = np.zeros((2, *Encoder(training.game).shape), np.int8)
     policies = np.full((2, training.game.num_actions), 1 / training.game.num_actions, np.float32)
     batch = {"planes": planes, "policy": policies, "value": np.zeros(2, np.float32)}

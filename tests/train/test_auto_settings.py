@@ -114,7 +114,7 @@ def test_rollouts_are_shared_evenly_by_workers(tmp_path):
 
 def test_a_run_that_is_made_longer_keeps_the_sizes_it_began_with(tmp_path):
     from ludoteca.agents.networks.q_network import QConfig
-    from ludoteca.train.loop import Training
+    from ludoteca.train.loop import RLTraining
 
     network = QConfig(filters=(4,), blocks=0)
     config = DQNConfig(
@@ -125,11 +125,11 @@ def test_a_run_that_is_made_longer_keeps_the_sizes_it_began_with(tmp_path):
         eval_games=1,
         network=network,
     )
-    short = Training(config, tensorboard=False)
+    short = RLTraining(config, tensorboard=False)
     for _ in short.run():
         pass
     assert short.updates > 0
-    longer = Training(replace(config, games=20_000), tensorboard=False)
+    longer = RLTraining(replace(config, games=20_000), tensorboard=False)
     assert longer.games == 32
     assert longer.config == replace(short.config, games=20_000)
 

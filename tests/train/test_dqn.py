@@ -33,7 +33,7 @@ from ludoteca.train.demo import DEMO
 from ludoteca.train.dqn import DQN, DQNConfig, DQNRollout, epsilon_at, rewards
 from ludoteca.train.examples import ExampleLayout
 from ludoteca.train.learner import NetworkLearner
-from ludoteca.train.loop import Training
+from ludoteca.train.loop import RLTraining
 from ludoteca.train.optimizer import learning_rate
 
 DEFAULT = DQNConfig()
@@ -331,7 +331,7 @@ def test_it_learns_tic_tac_toe(tmp_path):
         eval_games=200,
         save_seconds=1e9,
     )
-    training = Training(config, tensorboard=False)
+    training = RLTraining(config, tensorboard=False)
     for _ in training.run():
         pass
     untrained = training.metrics.rows[0]["random__first"]
@@ -369,9 +369,9 @@ def test_every_game_in_turn_can_be_learned(id_, tmp_path):
     )
     if game.simultaneous:
         with pytest.raises(ValueError, match="two players who move in turn"):
-            Training(config, tensorboard=False)
+            RLTraining(config, tensorboard=False)
         return
-    training = Training(config, tensorboard=False)
+    training = RLTraining(config, tensorboard=False)
     before = {name: weight.clone() for name, weight in training.network.state_dict().items()}
     for _ in training.run():
         pass
@@ -389,7 +389,7 @@ def test_the_seed_decides_and_the_pipeline_runs_beside(tmp_path):
         "other": {"seed": 1},
         "alone": {"overlap_actor_learner": False},
     }.items():
-        training = Training(
+        training = RLTraining(
             replace(TINY, run_dir=tmp_path / name, games=120, **settings), tensorboard=False
         )
         assert [*training.run()] == [20, 40, 60, 80, 100, 120]
@@ -403,7 +403,7 @@ def test_the_seed_decides_and_the_pipeline_runs_beside(tmp_path):
 
 def test_evaluations_need_not_fall_together_with_rows(tmp_path):
     config = replace(TINY, run_dir=tmp_path, games=120, log_interval=50, eval_interval=80)
-    training = Training(config, tensorboard=False)
+    training = RLTraining(config, tensorboard=False)
     for _ in training.run():
         pass
     evaluated = {row["step"]: "random__first" in row for row in training.metrics.rows}
@@ -425,7 +425,7 @@ def test_evaluations_need_not_fall_together_with_rows(tmp_path):
 )
 def test_killed_run_resumes_to_the_same_result(tmp_path, settings):
     config = replace(TINY, **settings)
-    whole = Training(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
+    whole = RLTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
     for _ in whole.run():
         pass
     killed = replace(config, run_dir=tmp_path / "killed")
@@ -433,8 +433,8 @@ def test_killed_run_resumes_to_the_same_result(tmp_path, settings):
         "import time; from pathlib import PosixPath;"
         "from ludoteca.train.dqn import DQNConfig;"
         "from ludoteca.agents.networks.q_network import QConfig;"
-        "from ludoteca.train.loop import Training\n"
-        f"for games in Training({killed!r}, tensorboard=False).run():\n"
+        "from ludoteca.train.loop import RLTraining\n"
+        f"for games in RLTraining({killed!r}, tensorboard=False).run():\n"
         "    print(games, flush=True); time.sleep(0.05)"
     )
     process = subprocess.Popen(
@@ -448,7 +448,7 @@ def test_killed_run_resumes_to_the_same_result(tmp_path, settings):
     process.wait()
     process.stdout.close()
     assert process.returncode == -signal.SIGKILL
-    again = Training(killed, tensorboard=False)
+    again = RLTraining(killed, tensorboard=False)
     assert 0 < again.games < config.games
     for _ in again.run():
         pass
@@ -462,13 +462,13 @@ def test_killed_run_resumes_to_the_same_result(tmp_path, settings):
 
 def test_a_folder_belongs_to_one_run(tmp_path):
     config = replace(TINY, run_dir=tmp_path)
-    Training(config, tensorboard=False)
-    Training(replace(config, minutes=1.0, save_seconds=5), tensorboard=False)
+    RLTraining(config, tensorboard=False)
+    RLTraining(replace(config, minutes=1.0, save_seconds=5), tensorboard=False)
     with pytest.raises(ValueError, match=r"other settings.*gamma: 1.0 there, 0.5 here"):
-        Training(replace(config, gamma=0.5), tensorboard=False)
+        RLTraining(replace(config, gamma=0.5), tensorboard=False)
     (tmp_path / "state.npz").write_bytes(b"half a fi")
     with pytest.raises(ValueError, match=r"state.npz is damaged .*: remove it to begin anew"):
-        Training(config, tensorboard=False)
+        RLTraining(config, tensorboard=False)
 
 
 @pytest.fixture(scope="module")
@@ -583,7 +583,7 @@ def test_run_ended_by_time_resumes(tmp_path, capsys, monkeypatch):
     assert main(config) is None
     assert time.monotonic() - start < 20  # 6 seconds and, on a busy machine, the report
     about = load_weights(tmp_path / "best.safetensors")[1]
-    training = Training(config, tensorboard=False)
+    training = RLTraining(config, tensorboard=False)
     assert 0 < training.games < 10**6
     assert not (tmp_path / "results.json").exists()
     results = json.loads((tmp_path / "results_so_far.json").read_text())
@@ -600,18 +600,18 @@ def test_run_ended_by_time_resumes(tmp_path, capsys, monkeypatch):
 
 def test_weights_of_a_small_board_start_a_large_one(tmp_path):
     small = replace(TINY, run_dir=tmp_path / "a", game="hex:board_size=3", games=40)
-    first = Training(small, tensorboard=False)
+    first = RLTraining(small, tensorboard=False)
     for _ in first.run():
         pass
     large = replace(
         small, run_dir=tmp_path / "b", game="hex:board_size=5", start_from=tmp_path / "a"
     )
-    second = Training(large, tensorboard=False)
+    second = RLTraining(large, tensorboard=False)
     best = load_weights(tmp_path / "a" / "best.safetensors")[0]
     assert all(torch.equal(best[name], w) for name, w in second.network.state_dict().items())
     other = replace(large, run_dir=tmp_path / "c", network=QConfig(filters=(16,), blocks=1))
     with pytest.raises(ValueError, match="has another architecture"):
-        Training(other, tensorboard=False)
+        RLTraining(other, tensorboard=False)
 
 
 def test_the_document_preset_is_the_documents():

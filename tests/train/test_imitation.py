@@ -20,7 +20,7 @@ from ludoteca.train.data.generate import GenerationConfig, play_games
 from ludoteca.train.data.positions import replay_positions
 from ludoteca.train.data.storage import load_dataset, save_dataset
 from ludoteca.train.imitation import ImitationConfig, ImitationTraining, load_data, main, parse
-from ludoteca.train.loop import Training
+from ludoteca.train.loop import RLTraining
 from ludoteca.train.optimizer import plateau_rate
 from ludoteca.train.ppo import PPOConfig
 
@@ -391,7 +391,7 @@ def test_command_leaves_a_report_and_a_network_to_start_from(mixed, tmp_path, ca
     assert about["card"]["validation"] == results["validation"]
     assert about["card"]["data"]["files"][0]["file"] == mixed.name
     further = PPOConfig(game=SMALL, network=loaded.config, start_from=run, run_dir=tmp_path / "ac")
-    begun = Training(further, tensorboard=False).network.state_dict()
+    begun = RLTraining(further, tensorboard=False).network.state_dict()
     assert all(torch.equal(begun[key], one) for key, one in loaded.state_dict().items())
 
 

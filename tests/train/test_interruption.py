@@ -26,7 +26,7 @@ from ludoteca.train.command import run as main
 from ludoteca.train.data.generate import GenerationConfig, generate
 from ludoteca.train.dqn import DQNConfig
 from ludoteca.train.interruption import Interrupted
-from ludoteca.train.loop import Training
+from ludoteca.train.loop import RLTraining
 from ludoteca.train.monitor import Monitor
 from ludoteca.train.ppo import PPOConfig
 from ludoteca.train.run_directory import RunDirectory
@@ -146,22 +146,22 @@ def run_to_end(training) -> None:
 
 
 KINDS = {
-    "dqn": (Training, DQN_CONFIG),
-    "dqn-alone": (Training, replace(DQN_CONFIG, overlap_actor_learner=False, opponent="random")),
-    "alphazero": (Training, AZ_CONFIG),
+    "dqn": (RLTraining, DQN_CONFIG),
+    "dqn-alone": (RLTraining, replace(DQN_CONFIG, overlap_actor_learner=False, opponent="random")),
+    "alphazero": (RLTraining, AZ_CONFIG),
     "alphazero-no-gate": (
-        Training,
+        RLTraining,
         replace(AZ_CONFIG, gating_interval=0, full_search_prob=0.5),
     ),
-    "ppo": (Training, replace(AC_CONFIG, replay_ratio=2.5, augment=True)),
-    "ppo-pipeline": (Training, replace(AC_CONFIG, overlap_actor_learner=True)),
+    "ppo": (RLTraining, replace(AC_CONFIG, replay_ratio=2.5, augment=True)),
+    "ppo-pipeline": (RLTraining, replace(AC_CONFIG, overlap_actor_learner=True)),
     "search": (
-        Training,
+        RLTraining,
         SearchImitationConfig(
             num_simulations=4, search_prob=0.5, buffer_size=500, replay_ratio=8.0, **AC_SETTINGS
         ),
     ),
-    "document": (Training, DOCUMENT_CONFIG),
+    "document": (RLTraining, DOCUMENT_CONFIG),
     "value": (ValueRegressionTraining, None),
 }
 
@@ -215,8 +215,8 @@ def test_a_run_that_is_stopped_anywhere_ends_as_one_that_was_not(
 @pytest.mark.slow
 def test_a_round_of_several_processes_is_dropped_and_played_again(tmp_path, monkeypatch):
     config = replace(AZ_CONFIG, games=40, num_actors=2, gating_interval=0)
-    run_to_end(Training(replace(config, run_dir=tmp_path / "whole"), tensorboard=False))
-    training = Training(replace(config, run_dir=tmp_path / "parts"), tensorboard=False)
+    run_to_end(RLTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False))
+    training = RLTraining(replace(config, run_dir=tmp_path / "parts"), tensorboard=False)
     check, polls = Monitor.check, 0
 
     def impatient(self):
@@ -370,7 +370,7 @@ def remove(folder: Path) -> None:
 
 def test_derived_files_that_are_missing_or_old_are_written_again(tmp_path):
     config = replace(DQN_CONFIG, run_dir=tmp_path, games=40)
-    run_to_end(Training(config, tensorboard=False))
+    run_to_end(RLTraining(config, tensorboard=False))
     names = ("network.safetensors", "best.safetensors", "metrics.csv")
     whole = {name: (tmp_path / name).read_bytes() for name in names}
     for name in names:
@@ -378,12 +378,12 @@ def test_derived_files_that_are_missing_or_old_are_written_again(tmp_path):
             (tmp_path / name).unlink()
             if content is not None:
                 (tmp_path / name).write_bytes(content)
-            assert Training(config, tensorboard=False).finished
+            assert RLTraining(config, tensorboard=False).finished
             assert (tmp_path / name).read_bytes() == whole[name]
     # A card is no reason to write a file again.
     weights, about = load_weights(tmp_path / "best.safetensors")
     save_weights(tmp_path / "best.safetensors", weights, about | {"card": {"any": "thing"}})
-    Training(config, tensorboard=False)
+    RLTraining(config, tensorboard=False)
     assert load_weights(tmp_path / "best.safetensors")[1]["card"] == {"any": "thing"}
 
 
@@ -422,7 +422,7 @@ def test_a_state_of_another_program_is_refused_with_its_name(numbers, tmp_path):
     config = replace(DQN_CONFIG, run_dir=tmp_path)
     RunDirectory(tmp_path, {}).save_state(numbers, {})
     with pytest.raises(ValueError, match=r"state.npz is not a state that this training can resume"):
-        Training(config, tensorboard=False)
+        RLTraining(config, tensorboard=False)
     assert not (tmp_path / "config.json").exists()
 
 
@@ -430,12 +430,12 @@ def test_settings_that_are_damaged_are_refused_with_their_name(tmp_path):
     for content in ("", "[1]", "{"):
         (tmp_path / "config.json").write_text(content)
         with pytest.raises(ValueError, match=r"config.json is damaged"):
-            Training(replace(DQN_CONFIG, run_dir=tmp_path), tensorboard=False)
+            RLTraining(replace(DQN_CONFIG, run_dir=tmp_path), tensorboard=False)
 
 
 def test_an_agent_of_an_untrained_network_says_so(tmp_path):
     config = replace(DQN_CONFIG, run_dir=tmp_path / "run", learning_starts=10**6)
-    training = Training(config, tensorboard=False)
+    training = RLTraining(config, tensorboard=False)
     next(training.run())
     training.save()
     assert training.updates == 0
@@ -443,9 +443,9 @@ def test_an_agent_of_an_untrained_network_says_so(tmp_path):
         make_agent(f"dqn:{tmp_path / 'run'}", make_game("tictactoe"))
     assert len(warned) == 1
     trained = replace(config, run_dir=tmp_path / "trained", learning_starts=30, games=40)
-    run_to_end(Training(trained, tensorboard=False))
+    run_to_end(RLTraining(trained, tensorboard=False))
     further = replace(config, run_dir=tmp_path / "further", start_from=tmp_path / "trained")
-    Training(further, tensorboard=False).save()
+    RLTraining(further, tensorboard=False).save()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for name in ("trained", "further"):
@@ -465,7 +465,7 @@ def test_a_finished_training_without_any_update_is_reported_as_untrained(tmp_pat
 @pytest.mark.parametrize("select", ["best", "last"])
 def test_the_best_network_is_not_the_untrained_one_once_others_have_learned(select, tmp_path):
     config = replace(DQN_CONFIG, run_dir=tmp_path, checkpoint_selection=select, eval_interval=10**6)
-    training = Training(config, tensorboard=False)
+    training = RLTraining(config, tensorboard=False)
     for games in training.run():
         if games == 60:
             break
@@ -474,7 +474,7 @@ def test_the_best_network_is_not_the_untrained_one_once_others_have_learned(sele
     about = load_weights(tmp_path / "best.safetensors")[1]
     assert about["games"] == 60
     assert about["updates"] == training.updates > 0
-    again = Training(config, tensorboard=False)
+    again = RLTraining(config, tensorboard=False)
     assert again.selected == {"win_rate": None, "games": 60}
     training.evaluate_out_of_turn()
     assert training.selected["win_rate"] is not None
@@ -482,7 +482,7 @@ def test_the_best_network_is_not_the_untrained_one_once_others_have_learned(sele
 
 def signals_at(updates: list[int], number: int, monkeypatch) -> None:
     """Let this process get a signal after some updates, counted over all runs."""
-    update, count = Training.update, 0
+    update, count = RLTraining.update, 0
 
     def send(self) -> None:
         nonlocal count
@@ -491,7 +491,7 @@ def signals_at(updates: list[int], number: int, monkeypatch) -> None:
         if count in updates:
             os.kill(os.getpid(), number)
 
-    monkeypatch.setattr(Training, "update", send)
+    monkeypatch.setattr(RLTraining, "update", send)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -504,7 +504,7 @@ def test_a_signal_saves_and_reports_what_was_learned(number, tmp_path, monkeypat
     assert isinstance(stopped.value, KeyboardInterrupt)
     assert [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)] == handlers
     output = capsys.readouterr()
-    again = Training(config, tensorboard=False)
+    again = RLTraining(config, tensorboard=False)
     assert again.updates == 15  # in the middle of a round
     assert 0 < again.games < config.games
     assert f"stopped by {number.name} after {again.games} of 100 games" in output.out
@@ -516,7 +516,7 @@ def test_a_signal_saves_and_reports_what_was_learned(number, tmp_path, monkeypat
     # The same command ends as if nothing had happened.
     assert main(config) is not None
     assert not (config.run_dir / "results_so_far.json").exists()
-    run_to_end(Training(replace(config, run_dir=tmp_path / "whole"), tensorboard=False))
+    run_to_end(RLTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False))
     assert_same(tmp_path / "whole", tmp_path / "run")
 
 
@@ -526,7 +526,7 @@ def test_a_second_signal_quits_at_once_and_says_what_is_left(
 ):
     config = replace(DQN_CONFIG, run_dir=tmp_path)
     if checkpoint:
-        training = Training(config, tensorboard=False)
+        training = RLTraining(config, tensorboard=False)
         next(training.run())
         training.save()
     signals_at([10], signal.SIGINT, monkeypatch)
@@ -535,7 +535,7 @@ def test_a_second_signal_quits_at_once_and_says_what_is_left(
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(10)
 
-    monkeypatch.setattr(Training, "save", save)
+    monkeypatch.setattr(RLTraining, "save", save)
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt) as stopped:
         main(config)
@@ -588,7 +588,7 @@ def test_without_time_nothing_is_reported_but_the_run_resumes(tmp_path, capsys):
     assert "a rollout of 20 games needs more time" in output
     assert {file.name for file in tmp_path.iterdir()} >= {"state.npz", "network.safetensors"}
     assert not (tmp_path / "report.md").exists()
-    run_to_end(Training(config, tensorboard=False))
+    run_to_end(RLTraining(config, tensorboard=False))
 
 
 def test_a_stopped_training_in_epochs_reports_what_it_has(positions, tmp_path, monkeypatch, capsys):

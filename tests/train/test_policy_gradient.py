@@ -5,7 +5,7 @@ import torch
 
 from ludoteca.agents.networks.ac_network import ACConfig
 from ludoteca.evaluate.match import play_match
-from ludoteca.train.loop import Training
+from ludoteca.train.loop import RLTraining
 from ludoteca.train.ppo import PPOConfig
 from ludoteca.train.reinforce import ReinforceConfig
 
@@ -44,7 +44,7 @@ def _threads():
 )
 def test_policy_gradient_beats_random_moves(config_class, game, games, changes, least, tmp_path):
     config = config_class(run_dir=tmp_path, game=game, games=games, **(SETTINGS | changes))
-    training = Training(config, tensorboard=False)
+    training = RLTraining(config, tensorboard=False)
     agents = [training.algorithm.agent(), "random"]
     before = play_match(game, agents, 400, seed=5).totals[0].score
     for _ in training.run():

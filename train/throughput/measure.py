@@ -15,7 +15,7 @@ from ludoteca.executor import LOCAL, Executor, make_executor
 from ludoteca.local_executor import LocalExecutor
 from ludoteca.shared import Shared
 from ludoteca.train.algorithms import find_algorithm
-from ludoteca.train.loop import Training
+from ludoteca.train.loop import RLTraining
 from ludoteca.train.minibatches import ReplayMinibatches
 from ludoteca.train.replay import RingBuffer
 from ludoteca.train.settings import RLConfig
@@ -231,7 +231,7 @@ def _replay_buffer(training: Any) -> RingBuffer | None:
 def _training(config: RLConfig) -> Iterator[Any]:
     """Start a run in a temporary folder, which is deleted afterwards."""
     with tempfile.TemporaryDirectory() as folder:
-        training = Training(replace(config, run_dir=Path(folder) / "run"), tensorboard=False)
+        training = RLTraining(replace(config, run_dir=Path(folder) / "run"), tensorboard=False)
         try:
             yield training
         finally:
