@@ -14,7 +14,7 @@ from ludoteca.agents.networks.weights import find_weights
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
-from ludoteca.evaluate.timed_match import Timed
+from ludoteca.evaluate.timed_match import TimedAgent
 from ludoteca.files import write_whole
 from ludoteca.provenance import run_info
 
@@ -78,7 +78,7 @@ def fresh_games(
     return content
 
 
-class PositionRecorder(Timed):
+class PositionRecorder(TimedAgent):
     """Agent that records the positions in which it moves.
 
     Attributes:

@@ -63,7 +63,7 @@ class ResumableTraining:
         evaluator: plays the evaluation games.
         metrics: rows of metrics so far.
         monitor: receives the progress, and can stop the run.
-        begun: start of this part of the run, by `time.monotonic()`.
+        begun: start of this process's part of the run, by `time.monotonic()`.
         saved: number of games at the last checkpoint, or None if there is none.
     """
 

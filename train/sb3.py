@@ -161,9 +161,7 @@ class SelfPlayCallback(BaseCallback):
     def _agent(self, policy: BasePolicy) -> Agent:
         _, is_distribution = find_scores(policy)
         epsilon = (0.0 if is_distribution else 0.1) if self.epsilon is None else self.epsilon
-        return SB3Agent.from_policy(
-            self._game, policy, deterministic=not is_distribution, epsilon=epsilon
-        )
+        return SB3Agent(self._game, policy, deterministic=not is_distribution, epsilon=epsilon)
 
     def _write_state(self, folder: Path) -> None:
         members = [

@@ -31,7 +31,7 @@ def learn(network, updates, sign=1, deterministic=True, **options):  # sign: -1 
         loss.backward()
         optimizer.step()
     game, snapshot = envs.unwrapped.game, copy.deepcopy(network)
-    return TorchAgent.from_network(game, lambda x: snapshot(x)[:, :7], deterministic=deterministic)
+    return TorchAgent(game, lambda x: snapshot(x)[:, :7], deterministic=deterministic)
 
 
 set_num_threads(1)

@@ -1,4 +1,4 @@
-"""Pages of the games, docs/games: tables written from the code, prose left as it is.
+"""Pages of the games, docs/games: generates the tables and keeps the prose.
 
 `python -m ludoteca.evaluate.new_game.pages` writes the tables of all pages anew. The tables stand
 between two comments. Facts and parameters are written whole; of other tables, the author writes

@@ -10,7 +10,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from ludoteca.evaluate.markdown import bold, number, p_text, p_value, percent, table
+from ludoteca.evaluate.markdown import bold, number, p_text, p_value, percent
 from ludoteca.evaluate.statistics.intervals import score_interval, wilson
 from ludoteca.evaluate.studies.study import RESULTS, Records, RecordsByPart, Study
 from ludoteca.files import read_json, write_whole
@@ -31,7 +31,6 @@ def render(template: str, names: Mapping[str, Any]) -> str:
         autoescape=False,
     )
     environment.filters |= FILTERS
-    environment.globals["table"] = table
     return environment.get_template(template).render(names)
 
 

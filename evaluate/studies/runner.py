@@ -17,7 +17,7 @@ from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.study import Study, Task, Tasks, read_records, record, settings_of
 from ludoteca.executor import LOCAL, make_executor
 from ludoteca.files import read_json, write_whole
-from ludoteca.local_executor import ONE_THREAD, cores
+from ludoteca.local_executor import THREAD_VARIABLES, cores
 from ludoteca.lock import lock_folder
 from ludoteca.progress import progress_bar
 
@@ -183,7 +183,7 @@ def run_tasks(
         return
     folder.mkdir(parents=True, exist_ok=True)
     _lock = lock_folder(folder)  # until this function returns
-    added = dict.fromkeys(ONE_THREAD, "1") if one_thread else {}
+    added = dict.fromkeys(THREAD_VARIABLES, "1") if one_thread else {}
     with progress_bar(len(tasks), show, "tasks", done=len(tasks) - len(waiting)) as advance:
 
         def finish(name: str) -> None:

@@ -25,6 +25,11 @@ pytestmark = pytest.mark.interpreted
 
 Small = Callable[[str], Game]
 ids = pytest.mark.parametrize("id_", GAMES)
+# Sequential and simultaneous; the others in `make test-slow`: each is compiled twice.
+THREADED = [
+    pytest.param(id_, marks=() if id_ in ("TicTacToe-v0", "Tron-v0") else pytest.mark.slow)
+    for id_ in GAMES
+]
 modes = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.value)
 rules = pytest.mark.parametrize("rule", ["lose", "penalize", "random"])
 opponents = pytest.mark.parametrize("opponent", [None, "random"], ids=["self-play", "opponent"])
@@ -264,7 +269,7 @@ def test_compiled_opponents_equal_python_opponents(
     assert_same(trajectory(fused, 25, illegal), trajectory(plain, 25, illegal))
 
 
-@ids
+@pytest.mark.parametrize("id_", THREADED)
 @opponents
 @modes
 @pytest.mark.compiled

@@ -1,4 +1,4 @@
-"""Studies of papers: reports beside their tables."""
+"""Tests of the tournament study: reports against committed results."""
 
 import json
 import shutil

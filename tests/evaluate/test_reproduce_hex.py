@@ -1,4 +1,4 @@
-"""Study of Hex: its runs are those of the paper, and the report has their results."""
+"""Tests of the Hex study: runs of the paper, and report."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""Tasks of a study that are made elsewhere: what they need goes there, and their folders back."""
+"""Tests of tasks of a study on other machines: artifacts sent and returned."""
 
 import json
 from dataclasses import dataclass

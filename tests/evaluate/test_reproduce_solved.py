@@ -1,4 +1,4 @@
-"""Study of solved games: its commands are valid, and the report has their results."""
+"""Tests of the study of solved games: commands and report."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Actor-critic learns Tron, resumes exactly where it stopped, and keeps the document's loop."""
+"""Tests of actor-critic training: losses by hand, learning, exact resume."""
 
 import json
 from dataclasses import fields, replace
@@ -95,7 +95,7 @@ def _threads():
     ],
     ids=["ppo", "search"],
 )
-def test_it_learns_tron(changes, tmp_path):
+def test_actor_critic_learns_tron(changes, tmp_path):
     plain_search = replace(TINY_SEARCH, improvement_fraction=0.0)
     config = replace(
         plain_search if "num_simulations" in changes else TINY,
@@ -156,7 +156,7 @@ def test_searched_decisions_are_those_of_the_search():
     assert played.improvements.max() > 0.1
 
 
-def test_decisions_are_kept_by_what_a_search_gains(tmp_path):
+def test_decisions_are_sampled_by_policy_improvement(tmp_path):
     config = replace(TINY_SEARCH, run_dir=tmp_path, improvement_fraction=0.5)
     algorithm, rng = algorithm_of(SearchImitation, config), np.random.default_rng(0)
     gains = np.zeros(100_000, np.float32)
@@ -174,7 +174,7 @@ def test_decisions_are_kept_by_what_a_search_gains(tmp_path):
     assert np.array_equal(algorithm.copies(gains, rng), np.arange(len(gains)))
 
 
-def test_advantages_by_hand():
+def test_gae_matches_hand_computation():
     played = (
         np.zeros(5, np.int32),
         np.array([0, 1, 0, 1, 0], np.int8),
@@ -191,7 +191,7 @@ def test_advantages_by_hand():
     assert np.allclose(advantages(*played, 1, 1), [0.9, -0.7, 0.8, -0.5, 0.4])
 
 
-def test_losses_by_hand():
+def test_losses_match_hand_computation():
     moved = torch.log(torch.tensor([1.5, 1.5, 0.5, 0.5, 1.1]))
     gains = torch.tensor([1.0, -1.0, 1.0, -1.0, 2.0])
     expected = -(1.2 - 1.5 + 0.5 - 0.8 + 2.2) / 5
@@ -210,7 +210,7 @@ def test_the_documents_loss_has_a_least_value():
 
 
 @pytest.mark.parametrize("config", [TINY, TINY_SEARCH, TINY_DOCUMENT], ids=lambda c: c.algorithm)
-def test_a_run_ends_when_losses_are_no_numbers(config, tmp_path):
+def test_non_finite_losses_end_a_run(config, tmp_path):
     training = RLTraining(replace(config, run_dir=tmp_path), tensorboard=False)
     with torch.no_grad():
         next(training.network.parameters()).fill_(torch.nan)
@@ -218,7 +218,7 @@ def test_a_run_ends_when_losses_are_no_numbers(config, tmp_path):
         training.learn(training.play(0))
 
 
-def test_rounds_are_games_of_the_seats_that_learn():
+def test_rollouts_hold_games_of_the_learning_seats():
     def run(planes):
         return np.zeros((len(planes), 5), np.float32)
 
@@ -268,7 +268,7 @@ def test_a_share_of_the_certain_decisions_is_learned_from(share, tmp_path, monke
     [TINY, replace(TINY, overlap_actor_learner=False, augment=True), TINY_SEARCH, TINY_DOCUMENT],
     ids=["ppo", "alone", "search", "document"],
 )
-def test_an_interrupted_run_ends_as_one_that_was_not(config, tmp_path):
+def test_interrupted_run_resumes_to_the_same_result(config, tmp_path):
     whole = RLTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
     for _ in whole.run():
         pass
@@ -353,7 +353,7 @@ def test_the_command_writes_a_report(tmp_path, capsys):
     ("changes", "problem"),
     [
         ({"game": "othello"}, "no hand-crafted features"),
-        ({"game": "othello", "num_simulations": 4}, "all move at once"),
+        ({"game": "othello", "num_simulations": 4}, "needs a simultaneous game"),
         ({"network": ACConfig(value=False)}, "network.value=True"),
         ({"eval_opponents": ()}, "at least one opponent"),
         ({"gamma": 1.5}, "gamma"),
@@ -364,7 +364,7 @@ def test_the_command_writes_a_report(tmp_path, capsys):
         ({"opponent_pool": ("nobody",)}, "unknown agent"),
     ],
 )
-def test_settings_that_cannot_be_are_refused(changes, problem, tmp_path):
+def test_invalid_settings_raise(changes, problem, tmp_path):
     of_search = any(hasattr(TINY_SEARCH, name) and not hasattr(TINY, name) for name in changes)
     config = TINY_SEARCH if of_search else TINY_DOCUMENT if "max_rollouts" in changes else TINY
     with pytest.raises(ValueError, match=problem):

@@ -233,7 +233,7 @@ def test_bad_parameters_are_named_in_the_error() -> None:
         SelfPlayCallback(epsilon=2)
 
 
-def test_without_sb3_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_sb3_error_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "stable_baselines3.common.callbacks", None)
     monkeypatch.delitem(sys.modules, "ludoteca.train.sb3")
     with pytest.raises(ImportError, match=r'pip install "ludoteca\[train\]"'):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.envs.params import integer
-from ludoteca.evaluate.studies.bandits.play import play_bandits, random_problems
+from ludoteca.evaluate.bandits.play import play_bandits, random_problems
 from ludoteca.evaluate.studies.bandits.uaemex2021 import ARMS
 from ludoteca.files import read_json, write_whole
 

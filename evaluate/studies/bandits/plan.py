@@ -4,8 +4,9 @@ from dataclasses import dataclass, replace
 from time import process_time
 
 from ludoteca.agents.mcts.policies import POLICIES
+from ludoteca.duration import format_duration
 from ludoteca.envs.clock import clock
-from ludoteca.evaluate.forecast import Forecast, forecast_lines, long_time
+from ludoteca.evaluate.forecast import Forecast, forecast_lines
 from ludoteca.evaluate.studies.bandits.cells import BanditStudy, Cell
 from ludoteca.evaluate.studies.report import render
 
@@ -26,7 +27,7 @@ class Plan:
     def text(self, price: float) -> str:
         """Return the plan as text; `price` is that of a core for an hour, in dollars."""
         forecast_table = "\n".join(forecast_lines(self.forecast, price))
-        names = {**vars(self), "long_time": long_time, "forecast_table": forecast_table}
+        names = {**vars(self), "format_duration": format_duration, "forecast_table": forecast_table}
         return render("bandits/plan.txt.j2", names)
 
 

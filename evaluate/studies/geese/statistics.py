@@ -43,12 +43,12 @@ def slowest(found: Records) -> float:
     Other work on the machine slows agents down, not in all of these competitions.
     """
     finals = [found[name]["agents"] for name in FINALS if name in found]
-    return min(max(agent["seconds_per_move"] for agent in agents) for agents in finals)
+    return min(float(max(agent["seconds_per_move"] for agent in agents)) for agents in finals)
 
 
 def rivals(match: Mapping[str, Any], labels: Labels) -> tuple[str, str]:
     """Return the rivals of a competition's first agent, and whether it was trained against them."""
-    ours, *others = (one["agent"] for one in match["agents"])
+    ours, *others = (agent["agent"] for agent in match["agents"])
     # A tree search has not learned from any agent.
     card = load_card("ac", SHIPPED) if ours.startswith("ac:") else None
     relations = [trained_against(card, spec) for spec in others] if card else ["-"]
@@ -75,7 +75,7 @@ def ratings(found: Records, labels: Labels) -> list[tuple[str, Ratings, dict[str
         name: ([called(spec, labels) for spec in specs], read_outcomes(match["outcomes"]))
         for name, match in found.items()
         if "outcomes" in match
-        if len(set(specs := [one["agent"] for one in match["agents"]])) == len(specs)
+        if len(set(specs := [agent["agent"] for agent in match["agents"]])) == len(specs)
     }
     totals = total_lives({name: found[name] for name in rated}, labels)
     best_first = sorted(rate_all(rated).items(), key=lambda item: -float(item[1].elo))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.evaluate.studies import verdicts
 from ludoteca.evaluate.studies.ggp import uaemex2021 as thesis
 from ludoteca.evaluate.studies.ggp.conclusions import conclusions
 from ludoteca.evaluate.tournament.analysis import analyze
@@ -42,6 +43,7 @@ def comparison(stages: Mapping[str, Results]) -> tuple[dict[str, Any], dict[str,
     }
     names = {
         **vars(thesis),
+        **vars(verdicts),
         "results": results,
         "per_pair": first.tournament.games_per_pair,
         "conclusions": checked,

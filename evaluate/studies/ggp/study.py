@@ -19,13 +19,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ludoteca.agents.mcts.policies import POLICIES
+from ludoteca.duration import format_duration
 from ludoteca.evaluate.studies.ggp import uaemex2021
 from ludoteca.evaluate.studies.ggp.extended import answers
 from ludoteca.evaluate.studies.ggp.report import comparison
 from ludoteca.evaluate.studies.report import render
 from ludoteca.evaluate.studies.runner import RUNS
 from ludoteca.evaluate.tournament.plan import Tournament
-from ludoteca.evaluate.tournament.report import duration, provenance_paragraphs, write_report
+from ludoteca.evaluate.tournament.report import provenance_paragraphs, write_report
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.evaluate.tournament.run import run_tournament
 from ludoteca.evaluate.tournament.saved_results import read_results
@@ -34,6 +35,7 @@ from ludoteca.local_executor import cores
 from ludoteca.provenance import run_provenance
 
 FAST_GAMES_PER_PAIR = 24
+# Of the extended study.
 GAMES_PER_PAIR = {"constants": 60, "policies": 20, "combinations": 10, "equal_time": 10}
 EXTENDED_FAST_GAMES_PER_PAIR = 2
 BUDGETS = ("simulations=1000", "seconds=0.002")  # of a move
@@ -90,18 +92,14 @@ def reproduce(
     name = "ggp_extended" if extended else "ggp"
     records = runs / (f"{name}_fast" if fast else name)
     out = (records / "report" if fast else Path("docs/results") / name) if out is None else out
-    results: dict[str, Results] = {}
+    results, shown = dict[str, Results](), sys.stderr.isatty()
     for stage, tournament in (extended_study if extended else study)(fast, seed).items():
         if rewrite:
             results[stage] = read_results(out / stage)
             continue
         print(f"{stage}: {tournament.total_games:,} games", file=sys.stderr)
         results[stage] = run_tournament(
-            tournament,
-            records / stage,
-            processes=processes,
-            progress=sys.stderr.isatty(),
-            executor=executor,
+            tournament, records / stage, processes=processes, progress=shown, executor=executor
         )
         write_report(results[stage], out / stage, processes=processes or cores())
     file, template, compare = REPORTS[extended]
@@ -109,7 +107,7 @@ def reproduce(
     provenance = {key: run[key] for key in ("about", "versions")}
     content, names = compare(results)
     text = json.dumps(provenance | content, indent=1, default=lambda number: number.item())
-    names |= {"provenance": provenance_paragraphs(**provenance), "duration": duration}
+    names |= {"provenance": provenance_paragraphs(**provenance), "duration": format_duration}
     write_whole(out / file, text + "\n")
     write_whole(out / "report.md", render(template, names))
     print(f"report: {out / 'report.md'}")

@@ -31,11 +31,10 @@ class Curve:
             high: where it ends.
         """
         steps, rates = self.points(f"training__{self.seat}")
-        last = steps[-1]
         parts = [
             (step - before, rate)
             for before, step, rate in zip((0, *steps), steps, rates, strict=False)
-            if low * last < step <= high * last
+            if low * steps[-1] < step <= high * steps[-1]
         ]
         won = sum(rate * games for games, rate in parts)
         return 100 * won / max(sum(games for games, _ in parts), 1)

@@ -35,7 +35,7 @@ PLIES = ((12, 18), (19, 30))  # random ones before a position
 POSITION_COUNT = 500
 # All of these play Hex 5x5 against the network.
 OPPONENTS = (
-    "random", "greedy", "heuristic", "mixed:x=0.2", "dqn:hex5", "mcts:simulations=10000",
+    "random", "greedy", "heuristic", "mixed:epsilon=0.2", "dqn:hex5", "mcts:simulations=10000",
     "mcts:simulations=10000,solver=True,amaf=rave",
 )  # fmt: skip
 # Of these, as of the network's own search, nothing is random: all games of a seat are one.
