@@ -1,4 +1,4 @@
-"""Agent with a policy network for one player of a simultaneous game, with or without search."""
+"""Agent with a policy network for any player, in simultaneous games with or without search."""
 
 from collections.abc import Callable
 from typing import Any
@@ -56,7 +56,7 @@ class SeatNetworkAgent(Agent):
 
     @classmethod
     def check_game(cls, game: Game) -> None:
-        """Check that a game is simultaneous."""
+        """Check that a game is simultaneous, or sequential and for two players."""
         SeatEncoder(game)
 
     def set_search(
@@ -84,6 +84,8 @@ class SeatNetworkAgent(Agent):
             ValueError: if a parameter is out of range.
         """
         self.simulations = integer("simulations", simulations, 0, 10**6)
+        if simulations and not self.game.simultaneous:
+            raise ValueError(f"the search needs a simultaneous game, got {self.game.spec}")
         self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
         if self.seconds is not None and simulations == 0:
             raise ValueError("seconds needs simulations=..., how many there are at most")
@@ -151,14 +153,18 @@ class SeatNetworkAgent(Agent):
         return probabilities
 
     def policies(self, states: NDArray[np.void], seats: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return the network's policies, float32 `[K, num_actions]`, 0 for masked actions.
+        """Return the policies in the game's order of actions, 0 for masked ones.
 
         Args:
             states: positions. Shape `[K]`.
             seats: players whose policies are wanted. Shape `[K]`.
+
+        Returns:
+            float32, shape `[K, num_actions]`.
         """
         planes, masks = self.encoder.encode(states, seats)
-        return masked_softmax(self._run(planes)[:, : self.game.num_actions], masks)
+        policies = masked_softmax(self._run(planes)[:, : self.game.num_actions], masks)
+        return self.encoder.translate_policy(policies, seats)
 
     def search_positions(
         self, states: NDArray[np.void], streams: NDArray[np.uint64]

@@ -18,12 +18,16 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ludoteca.agents.networks.runner import Runner
+from ludoteca.envs.registry import make_game
 from ludoteca.executor import LOCAL, Executor, make_executor, parse_executor
 from ludoteca.shared import Shared
+from ludoteca.train.algorithm import Algorithm
+from ludoteca.train.algorithms import find_algorithm
 from ludoteca.train.async_rollouts import AsyncRollouts
 from ludoteca.train.distributed import ranks
 from ludoteca.train.inference import RemoteRunner, start_inference
 from ludoteca.train.monitor import Monitor
+from ludoteca.train.run_directory import Arrays
 from ludoteca.train.settings import RLConfig
 
 R = TypeVar("R")
@@ -185,6 +189,19 @@ class MultiprocessActor(Generic[R]):
             "staleness_max": max(stale, default=None),
         }
 
+    reload = load
+
+    def metrics(self) -> dict[str, float | int | None]:
+        """Return metrics of the player: none."""
+        return {}
+
+    def state(self) -> Arrays:
+        """Return the state, for `restore`: none."""
+        return {}
+
+    def restore(self, arrays: Arrays, network: nn.Module) -> None:
+        """Resume from `state`."""
+
     def close(self) -> None:
         """Stop the workers; they start again on demand."""
         self._drop()
@@ -197,6 +214,75 @@ class MultiprocessActor(Generic[R]):
         if self._ahead is not None:
             self._ahead.close()
             self._ahead = None
+
+
+class LocalActor:
+    """Self-play of an algorithm in this process, with a copy of its network."""
+
+    def __init__(self, algorithm: Algorithm[Any], server: str = ""):
+        """Make the actor.
+
+        Args:
+            algorithm: algorithm that collects the rollouts.
+            server: name of the inference server, or "" for inference in this process.
+        """
+        self.algorithm = algorithm
+        scale, config = algorithm.encoder.scale, algorithm.config
+        self._run = algorithm.make_run(make_runner(algorithm.network, scale, config, server))
+
+    def load(self, network: nn.Module) -> None:
+        """Load the weights of a network."""
+        self._run.load(network)
+
+    reload = load
+
+    def play(self, rng: np.random.Generator, games: int = 0) -> Any:
+        """Collect a rollout after `games` games.
+
+        Raises:
+            Stopped: if the run is to stop.
+        """
+        return self.algorithm.collect(self._run, rng, games)
+
+    def metrics(self) -> dict[str, float | int | None]:
+        """Return metrics of the player: none."""
+        return {}
+
+    def state(self) -> Arrays:
+        """Return the state, for `restore`: none."""
+        return {}
+
+    def restore(self, arrays: Arrays, network: nn.Module) -> None:
+        """Resume from `state`."""
+
+
+class AlgorithmWorker:
+    """Self-play of an algorithm in a worker, for a part of each rollout."""
+
+    def __init__(self, config: RLConfig, server: str):
+        """Make the algorithm of settings; `server` as for `LocalActor`."""
+        game = make_game(config.game)
+        algorithm = find_algorithm(config.algorithm)
+        self._network = algorithm.make_network(config.network, game)
+        self._algorithm = algorithm(config, game, self._network)
+        self._actor = LocalActor(self._algorithm, server)
+
+    def play(self, weights: Sequence[Weights], rng: np.random.Generator, games: int) -> Any:
+        """Play a part of a rollout."""
+        past = [as_state_dict(one) for one in weights[1:]]
+        self._algorithm.load_past(past)
+        set_weights(self._network, weights[0])
+        self._actor.load(self._network)
+        return self._actor.play(rng, games)
+
+
+def make_player(algorithm: Algorithm[Any]) -> tuple[Any, MultiprocessActor[Any] | None]:
+    """Return the player of an algorithm's rollouts, and its actors in other processes, or None."""
+    config, scale = algorithm.config, algorithm.encoder.scale
+    if not config.has_actors:
+        return algorithm.make_player(LocalActor(algorithm)), None
+    actors = MultiprocessActor[Any](config, AlgorithmWorker, scale, algorithm.monitor)
+    return algorithm.make_player(actors), actors
 
 
 def play_part(
@@ -234,8 +320,13 @@ def make_runner(network: nn.Module, scale: float, config: RLConfig, server: str)
 
 def set_weights(network: nn.Module, weights: Weights) -> None:
     """Load received weights into a network."""
+    network.load_state_dict(as_state_dict(weights))
+
+
+def as_state_dict(weights: Weights) -> dict[str, Tensor]:
+    """Return received weights as tensors."""
     # PyTorch warns of arrays that cannot be written to, as received ones are.
-    network.load_state_dict({name: torch.tensor(array) for name, array in weights.items()})
+    return {name: torch.tensor(array) for name, array in weights.items()}
 
 
 def concatenate_rollouts(parts: Sequence[R]) -> R:

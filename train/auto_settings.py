@@ -6,12 +6,12 @@ same number, a run of 1,000 games of Tic-Tac-Toe would never begin to learn. A s
 """
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from ludoteca.envs.game import Game
 from ludoteca.train.distributed import ranks
-from ludoteca.train.settings import AUTO, RLConfig
+from ludoteca.train.settings import AUTO, AutoLimits, RLConfig
 
 Config = TypeVar("Config", bound=RLConfig)
 
@@ -21,30 +21,6 @@ LEAST_ROLLOUT = 16  # games of a rollout; fewer make poor use of batched inferen
 START_SHARE = 0.01  # of all positions of a run, before the first update
 LOGS, EVALUATIONS = 32, 7  # in a run, at least
 PAST_NETWORKS = 16  # that join the opponent pool in a run, at least
-
-
-@dataclass(frozen=True)
-class AutoLimits:
-    """Maxima of the settings of an algorithm, as used in long runs.
-
-    Attributes:
-        games_per_iteration: games of a rollout.
-        log_interval: games between rows of metrics.
-        eval_interval: games between evaluations.
-        start: name of the setting for the learning start, or `""`, and its value.
-        buffer: name of the setting for the size of the replay buffer, or `""`, and its value.
-        buffer_share: share of all positions of a run that the buffer holds in short ones.
-        past_opponent_interval: games between networks that join the opponent pool; 0: there is no
-            pool.
-    """
-
-    games_per_iteration: int
-    log_interval: int
-    eval_interval: int
-    start: tuple[str, int] = ("", 0)
-    buffer: tuple[str, int] = ("", 0)
-    buffer_share: float = 1.0
-    past_opponent_interval: int = 0
 
 
 def fit_to_run(config: Config, game: Game, limits: AutoLimits) -> Config:

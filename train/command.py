@@ -14,6 +14,7 @@ from rich.console import Console
 from ludoteca.evaluate.cli.help_text import wrapped_help
 from ludoteca.progress import show_progress
 from ludoteca.train import STARTED
+from ludoteca.train.algorithms import find_algorithm
 from ludoteca.train.distributed import PeerLostError, joined, ranks
 from ludoteca.train.epoch_report import ValidationReport, validation_table, write_supervised_report
 from ludoteca.train.epochs import SupervisedTraining
@@ -21,12 +22,12 @@ from ludoteca.train.interruption import Interrupted, stopping_on_signals
 from ludoteca.train.loop import RLTraining
 from ludoteca.train.monitor import Stopped
 from ludoteca.train.next_command import next_command
-from ludoteca.train.report import ReportSubject, results_table, write_report
+from ludoteca.train.paper_presets import load_presets
+from ludoteca.train.report import results_table, write_report
 from ludoteca.train.settings import RLConfig, SupervisedConfig
 from ludoteca.train.status import rl_status, supervised_status
 from ludoteca.train.time_limit import TimeLimit
 
-Training = TypeVar("Training", bound=RLTraining)
 InEpochs = TypeVar("InEpochs", bound=SupervisedTraining)
 Config = TypeVar("Config", bound=RLConfig | SupervisedConfig)
 
@@ -36,9 +37,7 @@ MIN_EVAL_SECONDS = 3.0  # seconds for an evaluation when time is up
 _begun: float | None = None  # when the command of this process began, by `time.monotonic()`
 
 
-def train(
-    training: Training, subject: Callable[[Training], ReportSubject]
-) -> dict[str, Any] | None:
+def train(training: RLTraining) -> dict[str, Any] | None:
     """Train to the end or until the run is stopped, with a progress display; then report.
 
     The limit of time, if there is one, includes evaluations, compiling and the report. Ctrl-C and
@@ -46,7 +45,6 @@ def train(
 
     Args:
         training: training run.
-        subject: returns the subject of its report.
 
     Returns:
         Contents of `results.json`, or None if the run was stopped before its end.
@@ -71,7 +69,7 @@ def train(
                 training.save()
             if ranks().leads and (training.updates > 0 or training.finished):
                 monitor.grant(_evaluation_end(limit, received))
-                results = _evaluated(training, subject)
+                results = _evaluated(training)
     except KeyboardInterrupt:
         _print_resume_hint(training.saved, config.games, "games")
         raise
@@ -94,29 +92,27 @@ def train(
     elif results is None:
         print("the training is finished; the same command evaluates it and writes the report")
     if training.updates > 0:
-        print(f"next: {next_command(training.game, training.kind, config.run_dir)}")
+        print(f"next: {next_command(training.game, training.algorithm.agent_name, config.run_dir)}")
     if received:
         raise Interrupted(received[0])
     return results if training.finished else None
 
 
-def _evaluated(
-    training: Training, subject: Callable[[Training], ReportSubject]
-) -> dict[str, Any] | None:
+def _evaluated(training: RLTraining) -> dict[str, Any] | None:
     """Evaluate the network and write the report; return None if there is no time."""
     monitor = training.monitor
     try:
         if not training.selected_is_latest and not training.finished:
             with monitor.task(1 / 2):
                 training.evaluate_out_of_turn()
-        return write_report(training, subject(training))
+        return write_report(training)
     except Stopped:
         return None
 
 
 def _final_seconds(training: RLTraining) -> float | None:
     """Return the estimated seconds of the final evaluation, from earlier ones, or None."""
-    config, opponents = training.config, len(training.opponents())
+    config, opponents = training.config, len(training.algorithm.opponents())
     if training.evaluator.seconds == 0:
         return None
     ratio = config.final_eval_games / config.eval_games * (opponents + 1) / opponents
@@ -252,6 +248,38 @@ def parse_preset(
         args=arguments if named else [default, *arguments],
     )
     return parsed
+
+
+def parse(name: str, arguments: Sequence[str]) -> Any:
+    """Parse the command line of an algorithm: an optional preset, and changed settings.
+
+    Args:
+        name: a name in `ludoteca.train.algorithms.ALGORITHMS`.
+        arguments: arguments of the command.
+    """
+    algorithm = find_algorithm(name)
+    description = sys.modules[algorithm.__module__].__doc__
+    default = algorithm.config_class()
+    presets = load_presets(name, default)
+    if presets:
+        presets = {"default": (f"settings of our own for {algorithm.title}", default)} | presets
+        return parse_preset(algorithm.module, description, presets, arguments)
+    prog = f"python -m {algorithm.module}"
+    return tyro.cli(algorithm.config_class, prog=prog, description=description, args=arguments)
+
+
+def run(config: RLConfig) -> dict[str, Any] | None:
+    """Train with an algorithm, evaluate the selected network, and write the report.
+
+    Returns:
+        Contents of `results.json`, or None if the time limit came first.
+    """
+    return train(RLTraining(config))
+
+
+def run_algorithm(name: str) -> None:
+    """Run the command of an algorithm, `python -m ludoteca.train.NAME`."""
+    run_command(find_algorithm(name).module, lambda: run(parse(name, sys.argv[1:])))
 
 
 def run_command(name: str, main: Callable[[], Any]) -> None:

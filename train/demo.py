@@ -10,12 +10,11 @@ from pathlib import Path
 import tyro
 
 from ludoteca.agents.networks.q_network import QConfig
-from ludoteca.train.command import run_command
-from ludoteca.train.dqn.__main__ import main
-from ludoteca.train.dqn.config import DEFAULT, DQNConfig
+from ludoteca.train.command import run, run_command
+from ludoteca.train.dqn import DQNConfig
 
 DEMO = replace(
-    DEFAULT,
+    DQNConfig(),
     run_dir=Path("runs/demo"),
     game="hex:board_size=5",
     opponent="mixed:epsilon=0.2",
@@ -35,7 +34,7 @@ DEMO = replace(
 if __name__ == "__main__":
     run_command(
         "ludoteca.train.demo",
-        lambda: main(
+        lambda: run(
             tyro.cli(
                 DQNConfig, default=DEMO, prog="python -m ludoteca.train.demo", description=__doc__
             )

@@ -112,7 +112,9 @@ class SupervisedTraining(ABC):
                 rows = self._restore(*self._state)
             self._state = None
         self._folder.claim()
-        self.metrics = Metrics(self.config.run_dir, rows, keep_writing=tensorboard)
+        self.metrics = Metrics(
+            self.config.run_dir, rows, keep_writing=tensorboard, settings=self.config.as_dict()
+        )
         if self.saved is not None:
             self._write_derived()
 

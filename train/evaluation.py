@@ -56,6 +56,7 @@ class Evaluator:
 
     Attributes:
         seconds: duration of the longest evaluation.
+        num_replays: number of games of each match to record.
     """
 
     def __init__(self, game: Game, games: int, seed: int, monitor: Monitor):
@@ -68,7 +69,7 @@ class Evaluator:
             monitor: receives the progress, and can stop it.
         """
         self._game, self._games, self._seed, self._monitor = game, games, seed, monitor
-        self.seconds = 0.0
+        self.seconds, self.num_replays = 0.0, 0
 
     def evaluate(
         self, agent: Agent, opponents: Sequence[str]
@@ -94,7 +95,13 @@ class Evaluator:
                 monitor.step("evaluating", done + ended)
 
             rated, match = evaluate(
-                self._game, agent, opponent, self._games, self._seed, on_step=show
+                self._game,
+                agent,
+                opponent,
+                self._games,
+                self._seed,
+                self.num_replays,
+                on_step=show,
             )
             values |= {f"{opponent}__{one['seat']}": one["win_rate"] for one in rated}
             matches.append(match)

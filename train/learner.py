@@ -1,87 +1,103 @@
-"""Learner of a reinforcement learning run, and its initial network."""
+"""Learner of a reinforcement learning run: updates of a network by the loss of an algorithm."""
 
 import math
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
+import numpy as np
 import torch
-from torch import Tensor
+from numpy.typing import NDArray
+from torch import Tensor, nn
 
-from ludoteca.agents.networks.ac_network import ACNetwork
-from ludoteca.agents.networks.pv_network import PVNetwork
-from ludoteca.agents.networks.q_network import QNetwork
 from ludoteca.agents.networks.weights import find_weights
-from ludoteca.train.optimizer import Optimization, learning_rate
-from ludoteca.train.settings import RLConfig
-from ludoteca.train.trainable_model import Network, TrainableModel
+from ludoteca.envs.game import Game
+from ludoteca.train.algorithm import Algorithm
+from ludoteca.train.examples import Batch
+from ludoteca.train.optimizer import learning_rate
+from ludoteca.train.trainable_model import TrainableModel
 
-First = TypeVar("First", QNetwork, PVNetwork, ACNetwork)
 
+class NetworkLearner(TrainableModel[Any]):
+    """Trainable model that minimizes the loss of an algorithm.
 
-class NetworkLearner(TrainableModel[Network]):
-    """Trainable model with a learning rate schedule over the games of the run."""
+    The learning rate decays over the games of the run.
+    """
 
-    def __init__(
-        self, network: Network, config: RLConfig, scale: float, momentum: float, decay: float
-    ):
-        """Make a learner.
+    def __init__(self, algorithm: Algorithm[Any]):
+        """Make a learner of the network of an algorithm."""
+        config, scale = algorithm.config, algorithm.encoder.scale
+        optimization = algorithm.optimization()
+        super().__init__(algorithm.network, optimization, scale, config.device, config.precision)
+        self._algorithm = algorithm
+        algorithm.begin_learning(self)
+
+    def parts(self) -> dict[str, nn.Module]:
+        """Return the networks of the state, by name."""
+        return self._algorithm.networks()
+
+    def outputs(self, planes: Tensor) -> Tensor:
+        """Return the outputs of the network, with gradients, for int8 planes."""
+        with self.cast():
+            outputs: Tensor = self.trained(self.scaled(planes)).float()
+        return outputs
+
+    def evaluate(self, network: nn.Module, planes: Tensor) -> Tensor:
+        """Return the outputs of any network of the same input."""
+        with self.cast():
+            outputs: Tensor = network(self.scaled(planes)).float()
+        return outputs
+
+    def update(
+        self, batch: Batch, progress: float
+    ) -> tuple[dict[str, float], NDArray[np.float32] | None]:
+        """Make an update from a minibatch.
 
         Args:
-            network: network to train, in place.
-            config: settings.
-            scale: scale factor of the input planes.
-            momentum: momentum of SGD.
-            decay: weight decay.
-        """
-        optimization = Optimization(
-            config.optimizer, config.learning_rate, momentum, decay, config.max_grad_norm
-        )
-        super().__init__(network, optimization, scale, config.device, config.precision)
-        self._settings = config
+            batch: columns of the algorithm's layout, and `weight` if sampling is prioritized.
+            progress: fraction of the training that is done.
 
-    def step(self, loss: Tensor, progress: float) -> None:
-        """Make one gradient step.
-
-        Args:
-            loss: loss of a batch.
-            progress: fraction of the training that is done, for the learning rate.
-        """
-        config = self._settings
-        self.gradient_step(
-            loss, learning_rate(config.learning_rate, config.final_learning_rate, progress)
-        )
-
-    def finite_losses(self, policy_loss: Tensor, value_loss: Tensor) -> tuple[float, float]:
-        """Return the policy and value loss of the last update, averaged over all ranks.
+        Returns:
+            The scalar losses, averaged over all ranks, and the absolute TD errors, if there are
+            any. Shape `[N]`.
 
         Raises:
-            ValueError: if they are not finite: training has diverged.
+            ValueError: if a loss is not finite: training has diverged.
         """
-        policy, value = self.means(policy_loss, value_loss)
-        if not (math.isfinite(policy) and math.isfinite(value)):
-            config = self._settings
-            raise ValueError(
-                f"the losses of update {self.updates} are {policy} and {value}: "
-                f"learning_rate={config.learning_rate:g} is too high for "
-                f"optimizer={config.optimizer!r} and max_grad_norm={config.max_grad_norm:g}"
-            )
-        return policy, value
+        algorithm, config = self._algorithm, self._algorithm.config
+        size = len(next(iter(batch.values())))
+        rows = self.part(size)
+        algorithm.progress = progress
+        losses = algorithm.loss({name: self.given(array[rows]) for name, array in batch.items()})
+        rate = learning_rate(config.learning_rate, config.final_learning_rate, progress)
+        self.gradient_step(losses["loss"], rate)
+        algorithm.after_update(self.updates)
+        names = algorithm.loss_metrics
+        means = self.means(*(losses[name].detach() for name in names))
+        self._check(dict(zip(names, means, strict=True)))
+        errors = None
+        if "td_error" in losses:
+            errors = self._ranks.all_gather(losses["td_error"].detach().cpu().numpy(), size)
+        return dict(zip(names, means, strict=True)), errors
+
+    def _check(self, losses: dict[str, float]) -> None:
+        """Check that the losses of an update are finite.
+
+        Raises:
+            ValueError: if one is not.
+        """
+        config, named = self._algorithm.config, self._algorithm.drawn_losses
+        numbers = [losses[name] for name in named]
+        if all(math.isfinite(number) for number in numbers):
+            return
+        is_or_are = "loss of update {} is" if len(numbers) == 1 else "losses of update {} are"
+        raise ValueError(
+            f"the {is_or_are.format(self.updates)} {' and '.join(map(str, numbers))}: "
+            f"learning_rate={config.learning_rate:g} is too high for "
+            f"optimizer={config.optimizer!r} and max_grad_norm={config.max_grad_norm:g}"
+        )
 
 
-def first_network(
-    config: RLConfig,
-    kind: str,
-    load: Callable[[Path], tuple[First, Any]],
-    make: Callable[[], First],
-) -> First:
-    """Return the initial network of a run.
-
-    Args:
-        config: settings; weights come from `start_from`, or are random.
-        kind: name of the agent, see `find_weights`.
-        load: returns the network in a file, and its metadata.
-        make: makes a network with random weights.
+def first_network(algorithm: type[Algorithm[Any]], config: Any, game: Game) -> Any:
+    """Return the initial network of a run: random, or loaded from `start_from`.
 
     Raises:
         FileNotFoundError: if the file does not exist.
@@ -90,8 +106,9 @@ def first_network(
     if config.start_from is None:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.seed)
-            return make()
-    network, _ = load(find_weights(config.start_from, kind))
+            return algorithm.make_network(config.network, game)
+    file = find_weights(config.start_from, algorithm.agent_name)
+    network, _ = algorithm.load_network(game, file)
     if network.config != config.network:
         raise ValueError(
             f"start_from={config.start_from} has another architecture: {network.config}, "

@@ -15,13 +15,13 @@ from ludoteca.train.resumable import ResumableTraining
 
 
 class RLTraining(ResumableTraining):
-    """Training run that can be interrupted at any time.
+    """Training run of an algorithm, which can be interrupted at any time.
 
     With `overlap_actor_learner`, the next rollout is collected in a second thread during the
     updates from the last one, by the network before them. A checkpoint is taken between two
     updates, together with the rollout in use: a run that resumes from it learns bit for bit the
     same. An unfinished rollout is dropped, and collected again by the same network with the same
-    random numbers. The loop calls the steps of an algorithm, see `TrainingSteps`.
+    random numbers.
     """
 
     def run(self) -> Iterator[int]:
@@ -82,7 +82,7 @@ class RLTraining(ResumableTraining):
         Raises:
             Stopped: if the run is to stop; all finished work is kept.
         """
-        if self._rollout is None:
+        if self._rollout is None and self._lengths is None:
             self.monitor.phase = "playing"
             self._load_player()
             rng_state = self.playing.bit_generator.state
@@ -92,17 +92,17 @@ class RLTraining(ResumableTraining):
                 self.playing.bit_generator.state = rng_state
                 raise
             self._acting = None
-        rollout, next_rollout = self._rollout, None
-        games = self.games + len(rollout.lengths)
+        lengths = self._rollout.lengths if self._lengths is None else self._lengths
+        games, next_rollout = self.games + len(lengths), None
         rng_state = self.playing.bit_generator.state
         try:
             if self._overlaps and games < self.config.games:
                 self._load_player()
                 next_rollout = pool.submit(self._play, games)
-            self._learn(rollout)
-            self._learning, self._unmeasured, self._rollout = False, True, None
-            self.games, self._last_games = games, len(rollout.lengths)
-            self.plies += int(rollout.lengths.sum())
+            self._learn()
+            self._lengths, self._unmeasured = None, True
+            self.games, self._last_games = games, len(lengths)
+            self.plies += int(lengths.sum())
             self.monitor.phase = "playing"
             if next_rollout is None:
                 self.monitor.begin("playing", 0)
@@ -127,6 +127,14 @@ class RLTraining(ResumableTraining):
         """
         return self._ranks.broadcast(lambda: self.play(games), playing=True)
 
+    def play(self, games: int) -> Any:
+        """Collect a rollout after `games` games; samples only from the generator `playing`.
+
+        Raises:
+            Stopped: if the run is to stop.
+        """
+        return self.player.play(self.playing, games)
+
     @property
     def _overlaps(self) -> bool:
         """Whether the next rollout is requested during the updates."""
@@ -141,17 +149,18 @@ class RLTraining(ResumableTraining):
         else:
             network = copy.deepcopy(self.network)
             network.load_state_dict(self._acting)
-            self.reload(network)
+            self.player.reload(network)
 
-    def _learn(self, rollout: Any) -> None:
-        """Make the pending updates from a rollout.
+    def _learn(self) -> None:
+        """Make the pending updates from the collected rollout.
 
         Raises:
             Stopped: if the run is to stop; it can be called again then.
         """
-        if not self._learning:
-            self.add_rollout(rollout)
-            self._learning = True
+        if self._lengths is None:
+            self.add_rollout(self._rollout)
+            # Only the training examples are needed from now on.
+            self._rollout, self._lengths = None, self._rollout.lengths
         monitor = self.monitor
         monitor.phase = "learning"
         total = self.due
@@ -160,7 +169,52 @@ class RLTraining(ResumableTraining):
             self._ranks.check(monitor)
             self.update()
             self._ranks.step(monitor, total - self.due)
-        self.finish_rollout(rollout)
+        self.finish_rollout()
+
+    def learn(self, rollout: Any) -> None:
+        """Learn from a rollout, from its first to its last update."""
+        self.add_rollout(rollout)
+        while self.due > 0:
+            self.update()
+        self.finish_rollout()
+
+    def add_rollout(self, rollout: Any) -> None:
+        """Add a rollout to the training examples; its size determines the pending updates."""
+        algorithm, minibatches = self.algorithm, self.minibatches
+        records = algorithm.targets(rollout, self.learning)
+        algorithm.begin_rollout(self.learner)
+        minibatches.add(records, len(rollout.lengths), self.learning)
+        self._means.add(algorithm.measure(rollout))
+
+    @property
+    def due(self) -> int:
+        """Number of pending updates."""
+        return self.minibatches.due
+
+    def update(self) -> None:
+        """Make one pending update; samples only from the generator `learning`."""
+        algorithm, rng = self.algorithm, self.learning
+        minibatch = self.minibatches.sample(rng)
+        batch = algorithm.layout.unpack(minibatch.records)
+        symmetries = algorithm.encoder.symmetries
+        if self.config.augment and len(symmetries) > 1:
+            batch = algorithm.layout.mapped(batch, symmetries[int(rng.integers(len(symmetries)))])
+        if minibatch.weights is not None:
+            batch["weight"] = minibatch.weights
+        with self.minibatches.dropout():
+            losses, errors = self.learner.update(batch, self.games / self.config.games)
+        if errors is not None:
+            self.minibatches.set_priorities(minibatch, errors)
+        self._means.add({name: (loss, 1) for name, loss in losses.items()})
+
+    def finish_rollout(self) -> None:
+        """Finish learning from a rollout after its last update.
+
+        Raises:
+            Stopped: if the run is to stop; it is called again then.
+        """
+        self.algorithm.finish_rollout(self.learner)
+        self.minibatches.clear()
 
     def _drop(self, next_rollout: "Future[Any] | None", rng_state: Any) -> None:
         """Drop an unfinished rollout, and restore the generator to its beginning."""
@@ -177,8 +231,8 @@ class RLTraining(ResumableTraining):
         Raises:
             Stopped: if the run is to stop; then nothing is kept.
         """
-        values, matches = self.evaluator.evaluate(self.candidate(), self.opponents())
-        self._best.consider(self.network, self.games, self.updates, self.strength(matches))
+        values, score = self._evaluated()
+        self._best.consider(self.network, self.games, self.updates, score)
         return values
 
     def evaluate_out_of_turn(self) -> None:
@@ -189,9 +243,18 @@ class RLTraining(ResumableTraining):
         Raises:
             Stopped: if there is not enough time.
         """
-        _, matches = self.evaluator.evaluate(self.candidate(), self.opponents())
-        self._best.consider_interim(self.updates, self.strength(matches))
+        _, score = self._evaluated()
+        self._best.consider_interim(self.updates, score)
         self._write_derived()
+
+    def _evaluated(self) -> tuple[dict[str, float], float]:
+        """Return the win rates of the network, and its evaluation score."""
+        algorithm = self.algorithm
+        self.evaluator.num_replays = int(self.metrics.draws_boards)
+        values, matches = self.evaluator.evaluate(algorithm.agent(), algorithm.opponents())
+        if matches[0].replays:
+            self.metrics.add_board(self.games, self.game, matches[0].replays[0])
+        return values, algorithm.score(matches)
 
     def _measure(self) -> None:
         """Write a network copy, log metrics and evaluate, each at its interval."""
@@ -229,3 +292,13 @@ class RLTraining(ResumableTraining):
         values = self._ranks.broadcast(self.evaluate) if evaluated else {}
         seen = self.summary() | (self.actors.summary() if self.actors is not None else {})
         self.metrics.add(self.games, seconds=round(self.seconds, 1), **seen, **values)
+
+    def summary(self) -> dict[str, float | int | None]:
+        """Return the metrics since the last summary."""
+        means = self._means.summary()
+        return {
+            **means,
+            "updates": self.updates,
+            **self.algorithm.metrics(self.games),
+            **self.player.metrics(),
+        }

@@ -1,13 +1,23 @@
-"""Metrics of a training, for TensorBoard and as a CSV table."""
+"""Metrics of a training, for TensorBoard and as a CSV table.
+
+TensorBoard also gets the hyperparameters, the command, and the last position of a game of each
+evaluation. Weights & Biases copies all of it after `wandb.init(sync_tensorboard=True)`.
+"""
 
 import csv
 import io
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from torch.utils.tensorboard import SummaryWriter
 
+from ludoteca.envs.game import Game
+from ludoteca.envs.render import render
+from ludoteca.envs.replay import Replay
 from ludoteca.files import write_whole
+from ludoteca.provenance import command_line
 from ludoteca.train.distributed import ranks
 
 Row = dict[str, float | int | None]
@@ -20,14 +30,22 @@ class Metrics:
         rows: rows so far, with their `step`; part of the state of a run.
     """
 
-    def __init__(self, folder: Path, rows: list[Row] | None = None, keep_writing: bool = True):
+    def __init__(
+        self,
+        folder: Path,
+        rows: list[Row] | None = None,
+        keep_writing: bool = True,
+        settings: Mapping[str, Any] = MappingProxyType({}),
+    ):
         """Make metrics that are written to `folder`.
 
         Args:
             folder: folder of the run.
             rows: earlier rows of the run.
             keep_writing: whether TensorBoard files are written.
+            settings: settings of the run, the hyperparameters in TensorBoard.
         """
+        self._settings = settings
         self.rows = rows or []
         self._folder = folder
         self._writer: Any = None
@@ -37,6 +55,7 @@ class Metrics:
             assert last is not None
             make: Any = SummaryWriter
             self._writer = make(str(folder / "tensorboard"), purge_step=int(last) + 1)
+            self._writer.add_text("command", f"`{command_line()}`", max(int(last), 0))
 
     def add(self, step: int, **values: float | int | None) -> None:
         """Add a row; None: not measured."""
@@ -45,6 +64,18 @@ class Metrics:
             for name, value in values.items():
                 if value is not None:
                     self._writer.add_scalar(name.replace("__", "/"), value, step)
+
+    @property
+    def draws_boards(self) -> bool:
+        """Whether `add_board` draws."""
+        return self._writer is not None
+
+    def add_board(self, step: int, game: Game, replay: Replay) -> None:
+        """Add the last position of a game to TensorBoard, if its files are written."""
+        if self._writer is not None:
+            *_, final = replay.positions()
+            image = render(game, final, "rgb_array")
+            self._writer.add_image("evaluation game", image, step, dataformats="HWC")
 
     def save(self) -> None:
         """Write `metrics.csv`."""
@@ -58,6 +89,27 @@ class Metrics:
         write_whole(self._folder / "metrics.csv", text.getvalue())
 
     def close(self) -> None:
-        """Close the TensorBoard files."""
-        if self._writer is not None:
-            self._writer.close()
+        """Write the hyperparameters with the last metrics, and close the TensorBoard files."""
+        if self._writer is None:
+            return
+        latest: dict[str, float | int] = {}
+        for row in self.rows:
+            latest |= {name: value for name, value in row.items() if value is not None}
+        step = int(latest.pop("step", 0))
+        if self._settings and latest:
+            metrics = {name.replace("__", "/"): value for name, value in latest.items()}
+            settings = dict(_hyperparameters(self._settings))
+            self._writer.add_hparams(settings, metrics, run_name=".", global_step=step)
+        self._writer.close()
+
+
+def _hyperparameters(
+    settings: Mapping[str, Any], prefix: str = ""
+) -> Iterator[tuple[str, bool | int | float | str]]:
+    """Yield names with dots for nested settings, and values as TensorBoard stores them."""
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _hyperparameters(value, f"{prefix}{name}.")
+        else:
+            plain = isinstance(value, bool | int | float | str)
+            yield prefix + name, value if plain else str(value)

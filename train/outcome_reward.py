@@ -3,11 +3,10 @@
 from typing import Any
 
 import gymnasium
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from ludoteca.envs.api.single import GameEnv
 from ludoteca.envs.params import real
+from ludoteca.train.returns import loss_weight
 
 
 class OutcomeReward(gymnasium.Wrapper[Any, Any, Any, Any]):
@@ -52,13 +51,3 @@ class OutcomeReward(gymnasium.Wrapper[Any, Any, Any, Any]):
             plies = self._game_env.game_batch.plies_of(0)
             reward *= float(loss_weight(plies, self._game_env.game.max_plies))
         return observation, reward, terminated, truncated, info
-
-
-def loss_weight(plies: ArrayLike, max_plies: int) -> NDArray[np.float64]:
-    """Return `1 - plies / (max_plies + 1)`: less for later losses, and never 0.
-
-    Args:
-        plies: number of plies of the game.
-        max_plies: maximum number of plies of a game.
-    """
-    return 1 - np.asarray(plies, np.float64) / (max_plies + 1)

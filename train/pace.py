@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ludoteca.envs.clock import clock
-from ludoteca.train.algorithms import Algorithm
 from ludoteca.train.evaluation import evaluate
+from ludoteca.train.loop import RLTraining
 from ludoteca.train.settings import AUTO
 
 COMPILED = 4  # games of a rollout that only compiles
@@ -66,20 +66,19 @@ def plan(config: Any, pace: Pace, seconds: float, left: float) -> dict[str, int]
     return {"games": games, "eval_interval": -(-games // (EVALUATIONS - 1)), **counts}
 
 
-def measure_pace(algorithm: Algorithm, config: Any, seconds: float) -> Pace:
+def measure_pace(config: Any, seconds: float) -> Pace:
     """Measure the speed of a run, after all code is compiled.
 
     Trains with the same settings in a temporary folder: first on as few games as possible, to
     compile, then on as many as fit into a small part of the time.
 
     Args:
-        algorithm: algorithm of the run.
         config: settings; the number of games is not used.
         seconds: time limit of the run.
     """
     limit = min(max(TRIAL_SHARE * seconds, LEAST_TRIAL), LONGEST_TRIAL)
     workers = getattr(config, "num_actors", 1)
-    with _trial(algorithm, config, workers * -(-COMPILED // workers)) as training:
+    with _trial(config, workers * -(-COMPILED // workers)) as training:
         steps = training.run()
         for _ in range(2):  # the second rollout is played while the first is learned
             next(steps)
@@ -87,7 +86,7 @@ def measure_pace(algorithm: Algorithm, config: Any, seconds: float) -> Pace:
         _evaluation_seconds(training, 1)
     ready = time.monotonic()
     rollout = ROLLOUT if config.games_per_iteration == AUTO else config.games_per_iteration
-    with _trial(algorithm, config, workers * -(-rollout // workers)) as training:
+    with _trial(config, workers * -(-rollout // workers)) as training:
         training.monitor.deadline = ready + limit
         for _ in training.run():
             if time.monotonic() > ready + limit / 2:
@@ -104,7 +103,7 @@ def measure_pace(algorithm: Algorithm, config: Any, seconds: float) -> Pace:
 
 
 @contextmanager
-def _trial(algorithm: Algorithm, config: Any, games_per_iteration: int) -> Iterator[Any]:
+def _trial(config: Any, games_per_iteration: int) -> Iterator[Any]:
     """Make a run without an end, in a temporary folder."""
     trial: dict[str, Any] = {
         "games": 10**9,
@@ -119,7 +118,9 @@ def _trial(algorithm: Algorithm, config: Any, games_per_iteration: int) -> Itera
     if hasattr(config, "learning_starts"):
         trial["learning_starts"] = 1
     with tempfile.TemporaryDirectory() as folder:
-        training = algorithm.make(replace(config, run_dir=Path(folder) / "trial", **trial))
+        training = RLTraining(
+            replace(config, run_dir=Path(folder) / "trial", **trial), tensorboard=False
+        )
         try:
             yield training
         finally:
@@ -131,6 +132,6 @@ def _trial(algorithm: Algorithm, config: Any, games_per_iteration: int) -> Itera
 def _evaluation_seconds(training: Any, games: int) -> float:
     """Return the seconds of `games` games in each seat against each opponent."""
     begun = clock()
-    for opponent in dict.fromkeys((*training.opponents(), "random")):
-        evaluate(training.game, training.candidate(), opponent, games, seed=0)
+    for opponent in dict.fromkeys((*training.algorithm.opponents(), "random")):
+        evaluate(training.game, training.algorithm.agent(), opponent, games, seed=0)
     return clock() - begun

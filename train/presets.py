@@ -5,7 +5,7 @@ from typing import Any
 
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import Game
-from ludoteca.train.algorithms import ALGORITHMS
+from ludoteca.train.algorithms import find_algorithm
 from ludoteca.train.settings import RLConfig
 
 # Name of a preset -> its time limit in minutes.
@@ -37,12 +37,12 @@ def preset_config(algorithm: str, game: Game, minutes: float, opponent: str = "s
     """Return the settings of a run of a number of minutes, except its number of games.
 
     Args:
-        algorithm: name in `ALGORITHMS`.
+        algorithm: name in `ludoteca.train.algorithms.ALGORITHMS`.
         game: the game.
         minutes: time limit of the run.
         opponent: training opponent, or `"self"`.
     """
-    config: RLConfig = ALGORITHMS[algorithm].config
+    config: RLConfig = find_algorithm(algorithm).config_class()
     network = network_config(algorithm, game, minutes)
     games = 50 if minutes < 10 else 200
     config = replace(
@@ -70,10 +70,10 @@ def network_config(algorithm: str, game: Game, minutes: float) -> Any:
     small = rows * columns <= SMALL
     _, on_small, on_large = [line for line in NETWORKS if minutes >= line[0]][-1]
     filters, blocks = on_small if small else on_large
-    usual: Any = ALGORITHMS[algorithm].config.network
+    usual: Any = find_algorithm(algorithm).config_class().network
     if algorithm == "dqn":
         return replace(usual, filters=(filters,), blocks=blocks)
-    if algorithm == "actor-critic" and game.name != "hungry_geese":
+    if algorithm != "alphazero" and game.name != "hungry_geese":
         usual = replace(usual, kind="residual", view="plain")
     return replace(usual, filters=filters, blocks=blocks)
 

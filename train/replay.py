@@ -1,58 +1,17 @@
-"""Replay buffers: ring buffers of records and of transitions."""
+"""Replay buffer: a ring buffer of packed records."""
 
-from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.params import integer
-from ludoteca.envs.symmetry import Symmetry
-
-
-@dataclass(frozen=True)
-class TransitionBatch:
-    """Minibatch of n-step transitions.
-
-    Attributes:
-        planes: observations, int8. Shape `[N, planes, rows, columns]`.
-        actions: actions, int64. Shape `[N]`.
-        rewards: discounted n-step rewards, float32. Shape `[N]`.
-        discounts: factors of the bootstrap values at `next_planes`: 0 at the end of a game, and
-            negative if the opponent moves there. float32, shape `[N]`.
-        next_planes: observations after n steps, zero at the end of a game. As `planes`.
-        next_masks: legal actions there, int8. Shape `[N, num_actions]`.
-    """
-
-    planes: NDArray[np.int8]
-    actions: NDArray[np.int64]
-    rewards: NDArray[np.float32]
-    discounts: NDArray[np.float32]
-    next_planes: NDArray[np.int8]
-    next_masks: NDArray[np.int8]
-
-    def __len__(self) -> int:
-        return len(self.actions)
-
-    def __getitem__(self, rows: slice) -> "TransitionBatch":
-        return TransitionBatch(*(getattr(self, field.name)[rows] for field in fields(self)))
-
-    def mapped(self, symmetry: Symmetry) -> "TransitionBatch":
-        """Return the batch under a symmetry of the game."""
-        return TransitionBatch(
-            symmetry.observation(self.planes),
-            symmetry.actions[self.actions],
-            self.rewards,
-            self.discounts,
-            symmetry.observation(self.next_planes),
-            symmetry.policy(self.next_masks),
-        )
 
 
 class Packing:
     """Bit packing of binary planes, to an eighth of the memory; identity for others."""
 
-    def __init__(self, shape: tuple[int, ...], binary: bool):
+    def __init__(self, shape: tuple[int, ...], binary: bool = True):
         """Make a packing for arrays of `shape`; `binary`: with values 0 and 1 only."""
         self.shape, self.binary = shape, binary
         self.numbers = int(np.prod(shape))
@@ -120,39 +79,3 @@ class RingBuffer:
             )
         self.records[: len(records)] = records
         self.added = int(state["added"])
-
-
-class ReplayBuffer(RingBuffer):
-    """Replay buffer of packed transitions."""
-
-    def __init__(self, capacity: int, shape: tuple[int, ...], num_actions: int, binary: bool):
-        """Make an empty buffer.
-
-        Args:
-            capacity: maximum number of transitions.
-            shape: shape of an observation.
-            num_actions: number of actions of the game.
-            binary: whether planes contain only 0 and 1.
-        """
-        self.planes, self.masks = Packing(shape, binary), Packing((num_actions,), True)
-        transition = [
-            ("planes", np.uint8, (self.planes.size,)),
-            ("action", np.int16),
-            ("reward", np.float32),
-            ("discount", np.float32),
-            ("next_planes", np.uint8, (self.planes.size,)),
-            ("next_mask", np.uint8, (self.masks.size,)),
-        ]
-        super().__init__(capacity, np.dtype(transition))
-
-    def batch(self, indices: NDArray[np.int64]) -> TransitionBatch:
-        """Return the transitions at some indices."""
-        chosen = self.records[indices]
-        return TransitionBatch(
-            planes=self.planes.unpack(chosen["planes"]),
-            actions=chosen["action"].astype(np.int64),
-            rewards=chosen["reward"].copy(),
-            discounts=chosen["discount"].copy(),
-            next_planes=self.planes.unpack(chosen["next_planes"]),
-            next_masks=self.masks.unpack(chosen["next_mask"]),
-        )

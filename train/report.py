@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from ludoteca.evaluate.replay_rendering import replay_scenes, seconds_per_positi
 from ludoteca.files import write_whole
 from ludoteca.provenance import package_versions, run_info
 from ludoteca.terminal_table import TerminalTable
+from ludoteca.train.algorithm import Algorithm
 from ludoteca.train.evaluation import evaluate_in_time, seat_names
 from ludoteca.train.loop import RLTraining
 from ludoteca.train.metrics import Row
@@ -35,30 +35,7 @@ SHEET = 48  # pictures of a game on one sheet, at most
 COLORS = ("#1f77d0", "#d6452b", "#2a9d5c", "#8a5cc2", "#c98a1b", "#5b6770")
 
 
-@dataclass(frozen=True)
-class ReportSubject:
-    """Subject of a report.
-
-    Attributes:
-        title: title, such as `"Deep Q-learning"`.
-        agent: agent with the selected network; in sequential games, one with `values(s)`.
-        opponents: evaluation opponents during training.
-        partner: training opponent, such as `"mixed:epsilon=0.2"`, or `"itself"`.
-        seat: training seat: `"first"`, `"second"` or `"both"`.
-        losses: names of the losses among the metrics.
-        plays: sentence about its play.
-    """
-
-    title: str
-    agent: Any
-    opponents: tuple[str, ...]
-    partner: str
-    seat: str
-    losses: tuple[str, ...]
-    plays: str
-
-
-def write_report(training: RLTraining, subject: ReportSubject) -> dict[str, Any]:
+def write_report(training: RLTraining) -> dict[str, Any]:
     """Evaluate the selected network of a training, write all files, and return the results.
 
     Writes `best.safetensors` again, with its card, and `learning_curve.png`, `replay.json`,
@@ -70,16 +47,18 @@ def write_report(training: RLTraining, subject: ReportSubject) -> dict[str, Any]
         Stopped: if there is not enough time for any.
     """
     config, game, folder = training.config, training.game, training.config.run_dir
+    algorithm, text = training.algorithm, training.algorithm.report_text()
+    agent = algorithm.trained_agent(folder / "best.safetensors")
     evaluation: list[dict[str, Any]] = []
     replay = None
-    network_seat = 1 if subject.seat == "second" else 0
-    opponents, monitor = list(dict.fromkeys((*subject.opponents, "random"))), training.monitor
+    network_seat = 1 if text.seat == "second" else 0
+    opponents, monitor = list(dict.fromkeys((*algorithm.opponents(), "random"))), training.monitor
     monitor.phase = "evaluating"
     for k, opponent in enumerate(opponents):
         try:
             rated, match = evaluate_in_time(
                 game,
-                subject.agent,
+                agent,
                 opponent,
                 config.final_eval_games,
                 config.seed + 2,
@@ -112,14 +91,14 @@ def write_report(training: RLTraining, subject: ReportSubject) -> dict[str, Any]
     }
     write_card(folder / "best.safetensors", results, ("training", "evaluation"))
     write_results(folder, results, training.finished)
-    write_whole(folder / "learning_curve.png", draw_curve(training, subject))
+    write_whole(folder / "learning_curve.png", draw_curve(training))
     replay.save(folder / "replay.json")
-    scenes = annotated(subject.agent, replay, network_seat)
+    scenes = annotated(agent, replay, network_seat)
     seconds = seconds_per_position(replay) if game.simultaneous else 1.5
     write_whole(folder / "game.svg", svg_animation(scenes, seconds=seconds, last_seconds=4))
     every = -(-len(scenes) // SHEET)
     write_whole(folder / "game.png", png(contact_sheet(scenes[:-1:every] + scenes[-1:])))
-    write_whole(folder / "report.md", describe(results, subject, replay, network_seat))
+    write_whole(folder / "report.md", describe(results, algorithm, replay, network_seat))
     return results
 
 
@@ -183,13 +162,15 @@ def _repeated(seat: dict[str, Any]) -> bool:
     return seat["games"] > 1 and seat.get("distinct") == 1
 
 
-def draw_curve(training: RLTraining, subject: ReportSubject) -> bytes:
+def draw_curve(training: RLTraining) -> bytes:
     """Return the curves of win rates and losses, as a PNG file."""
     metrics = training.metrics.rows
     figure = Figure(figsize=(7.5, 6), dpi=120, layout="constrained")
     axes, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
     seats = seat_names(training.game)
-    tested = [f"{opponent}__{seat}" for opponent in subject.opponents for seat in seats]
+    tested = [
+        f"{opponent}__{seat}" for opponent in training.algorithm.opponents() for seat in seats
+    ]
     for name, color in zip(tested, COLORS * len(tested), strict=False):
         opponent, seat = name.rsplit("__", 1)
         steps, rates = points(metrics, name)
@@ -205,9 +186,9 @@ def draw_curve(training: RLTraining, subject: ReportSubject) -> bytes:
     axes.axvline(kept, color="#888888", linestyle=":", linewidth=1, label="selected")
     axes.set_ylabel("games won, %")
     axes.set_ylim(-2, 102)
-    axes.set_title(f"{training.config.game} with {subject.partner}")
+    axes.set_title(f"{training.config.game} with {training.algorithm.report_text().partner}")
     axes.legend(loc="lower right", fontsize="small")
-    for name, color in zip(subject.losses, ("#5b6770", "#c98a1b"), strict=False):
+    for name, color in zip(training.algorithm.drawn_losses, ("#5b6770", "#c98a1b"), strict=False):
         below.plot(*points(metrics, name), color=color, linewidth=1, label=name.replace("_", " "))
     below.legend(loc="upper right", fontsize="small")
     below.set_xlabel("games learned from")
@@ -226,11 +207,12 @@ def points(metrics: list[Row], name: str) -> tuple[list[float], list[float]]:
 def annotated(agent: Any, replay: Replay, seat: int) -> list[Scene]:
     """Return scenes of a game: each position before a move of the agent, with its Q values.
 
-    The last scene is the end of the game. In simultaneous games, every position is shown.
+    The last scene is the end of the game. In simultaneous games, and of agents without Q values,
+    every position is shown.
     """
     game, scenes = agent.game, []
     positions = list(replay.positions())
-    if game.simultaneous:
+    if game.simultaneous or not hasattr(agent, "values"):
         return replay_scenes(replay)
     for t, s in enumerate(positions):
         last = int(np.ravel(replay.actions[t - 1])[0]) if t > 0 else None
@@ -249,19 +231,20 @@ def _shown(game: Game, values: Any) -> Any:
     return values if game.layout.cell_actions or game.layout.column_actions else None
 
 
-def describe(results: dict[str, Any], subject: ReportSubject, replay: Replay, seat: int) -> str:
+def describe(results: dict[str, Any], algorithm: Algorithm[Any], replay: Replay, seat: int) -> str:
     """Return the report as Markdown."""
     game, config, training = make_game(results["game"]), results["config"], results["training"]
     best = training["best"]
-    return f"""# {subject.title} in {game.title}
+    text = algorithm.report_text()
+    return f"""# {algorithm.title} in {game.title}
 
-`{results["game"]}`, trained against {subject.partner}.
+`{results["game"]}`, trained against {text.partner}.
 
 ## Result
 
 {table(HEADINGS, rows(results), texts=2)}
 
-{subject.plays} Intervals are Wilson's; they
+{text.plays} Intervals are Wilson's; they
 mean nothing against deterministic opponents, as all games of a seat are then the same.
 Games are seeded with {results["evaluation_seed"]}: none of them was seen in training or in the
 selection of the network.

@@ -1,27 +1,32 @@
 """State of a reinforcement learning run: checkpoints, exact resume, and the files of `run_dir`."""
 
 import time
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from ludoteca.agents.registry import make_agent
-from ludoteca.envs.game import Game
+from ludoteca.envs.registry import make_game
 from ludoteca.executor import LOCAL
+from ludoteca.train.actors import make_player
+from ludoteca.train.algorithms import find_algorithm
 from ludoteca.train.allocator import keep_memory
+from ludoteca.train.auto_settings import fit_to_run
 from ludoteca.train.best_network import BestNetwork
 from ludoteca.train.checkpoint import Weights, as_arrays, copied, write_if_other
 from ludoteca.train.distributed import ranks
 from ludoteca.train.evaluation import Evaluator
-from ludoteca.train.learner import NetworkLearner
+from ludoteca.train.learner import NetworkLearner, first_network
+from ludoteca.train.mean_metrics import MeanMetrics
 from ludoteca.train.metrics import Metrics
+from ludoteca.train.minibatches import make_minibatches
 from ludoteca.train.monitor import Monitor
 from ludoteca.train.precision import run_precision
 from ludoteca.train.run_directory import Arrays, RunDirectory, with_prefix, without_prefix
 from ludoteca.train.settings import RLConfig
-from ludoteca.train.training_steps import TrainingSteps
 
 # Settings that may differ when a run resumes: they do not change what is learned, or, as the number
 # of games, extend the run with the learning rate schedule of the longer one.
@@ -39,19 +44,21 @@ MUTABLE_SETTINGS = (
 NEW_SETTINGS = {"num_actors": 1, "executor": LOCAL, "max_staleness": 0, "inference": "actors"}
 
 
-class ResumableTraining(TrainingSteps):
-    """Training run whose checkpoints hold everything that exact resume needs.
-
-    A subclass calls `begin` at the end of its constructor.
+class ResumableTraining:
+    """Training run of an algorithm, whose checkpoints hold everything that exact resume needs.
 
     Attributes:
         config: settings.
         game: the game.
+        algorithm: the algorithm.
         precision: numeric precision of convolutions, `"float32"` or `"bfloat16"`.
         learner: network and optimizer.
-        games: number of games learned from so far.
-        plies: number of plies of these games; in simultaneous games, of joint actions.
-        seconds: wall time of the run, over all processes that resumed it.
+        player: player of rollouts; `load` replaces its copy of the network.
+        actors: actors in other processes, or None for self-play in this one.
+        minibatches: training examples, and the pending updates from them.
+        games: number of games learned from.
+        plies: number of plies of these games; in simultaneous games, of joint moves.
+        seconds: wall time of the run, all parts included.
         learning_seconds: the same without evaluations, checkpoints and compilation.
         evaluator: plays the evaluation games.
         metrics: rows of metrics so far.
@@ -60,21 +67,23 @@ class ResumableTraining(TrainingSteps):
         saved: number of games at the last checkpoint, or None if there is none.
     """
 
-    config: RLConfig
     metrics: Metrics
-    learner: NetworkLearner[Any]
 
-    def __init__(self, config: RLConfig, game: Game):
+    def __init__(self, config: RLConfig, tensorboard: bool = True):
         """Begin a run, or resume the one in `run_dir`.
 
         Raises:
-            ValueError: if `run_dir` holds a run with other settings.
+            ValueError: if `run_dir` holds a run with other settings, or a setting is invalid.
+            FileNotFoundError: if the network file of an opponent is missing.
         """
         self.begun = time.monotonic()
         self._ranks = ranks()
         torch.set_num_threads(config.threads)
         keep_memory()
-        self.config, self.game = config, game
+        self.game, algorithm = make_game(config.game), find_algorithm(config.algorithm)
+        algorithm.check_game(self.game)
+        self.config = config = fit_to_run(config, self.game, algorithm.limits)
+        network = first_network(algorithm, config, self.game)
         self.monitor = Monitor()
         self.run_directory = RunDirectory(
             config.run_dir, config.as_dict(), MUTABLE_SETTINGS, NEW_SETTINGS
@@ -84,21 +93,30 @@ class ResumableTraining(TrainingSteps):
         # Self-play and learning run concurrently, so each has a generator of its own.
         seeds = np.random.SeedSequence(config.seed).spawn(2)
         self.playing, self.learning = (np.random.default_rng(seed) for seed in seeds)
+        self.algorithm = algorithm(replace(config, precision=self.precision), self.game, network)
+        self.algorithm.monitor = self.monitor
+        self.learner = NetworkLearner(self.algorithm)
+        self.minibatches = make_minibatches(self.algorithm)
+        self.player, self.actors = make_player(self.algorithm)
         self.games = self.plies = 0
         self.seconds = self.learning_seconds = 0.0
         self.saved: int | None = None
         self._best = BestNetwork(
             config.checkpoint_selection, pretrained=config.start_from is not None
         )
-        self.evaluator = Evaluator(game, config.eval_games, config.seed + 1, self.monitor)
+        self.evaluator = Evaluator(self.game, config.eval_games, config.seed + 1, self.monitor)
+        names = (*algorithm.rollout_metrics, *algorithm.loss_metrics)
+        self._means = MeanMetrics(names, algorithm.summed_metrics)
         self._last_games = 0  # games of the last rollout
-        self._rollout: Any = None  # collected, with updates still pending
-        self._learning = False  # whether updates from it were made
+        self._rollout: Any = None  # collected, and not learned from yet
+        # Lengths of the games of the rollout with pending updates.
+        self._lengths: NDArray[np.int64] | None = None
         self._unmeasured = False  # whether metrics of the last iteration are still to be logged
         # Weights of the self-play network, from `player.load` to the end of its rollout.
         self._acting: Weights | None = None
+        self._begin(tensorboard)
 
-    def begin(self, tensorboard: bool) -> None:
+    def _begin(self, tensorboard: bool) -> None:
         """Restore the state of a run that resumes, and open the metrics.
 
         Raises:
@@ -106,7 +124,7 @@ class ResumableTraining(TrainingSteps):
                 is of another version of this package.
             FileNotFoundError: if an opponent's network file is missing.
         """
-        for spec in dict.fromkeys(self.opponents()):
+        for spec in dict.fromkeys(self.algorithm.opponents()):
             make_agent(spec, self.game)
         rows = []
         if self._state is not None:
@@ -114,7 +132,9 @@ class ResumableTraining(TrainingSteps):
                 rows = self._restore(*self._state)
             self._state = None
         self.run_directory.claim()
-        self.metrics = Metrics(self.config.run_dir, rows, keep_writing=tensorboard)
+        self.metrics = Metrics(
+            self.config.run_dir, rows, keep_writing=tensorboard, settings=self.config.as_dict()
+        )
         if self.saved is not None:
             self._write_derived()
 
@@ -127,24 +147,23 @@ class ResumableTraining(TrainingSteps):
         self.playing.bit_generator.state = numbers["playing"]
         self.learning.bit_generator.state = numbers["learning"]
         self._unmeasured = numbers.get("unmeasured", False)
-        self._learning = numbers.get("in_learning", False)
-        waiting = without_prefix("waiting", arrays)
+        self._lengths = arrays.get("lengths")
+        waiting, rollout_class = without_prefix("waiting", arrays), self.algorithm.rollout_class
         if waiting:
-            names = [field.name for field in fields(self.rollout_class)]
-            self._rollout = self.rollout_class(**{name: waiting[name] for name in names})
+            names = [field.name for field in fields(rollout_class)]
+            self._rollout = rollout_class(**{name: waiting[name] for name in names})
         acting = without_prefix("acting", arrays)
         if acting:
             self._acting = {name: torch.from_numpy(array) for name, array in acting.items()}
         self._best.restore(numbers, arrays, self.config.run_dir / "best.safetensors")
-        self.restore(numbers["own"], arrays)
+        self._means.sums = numbers["sums"]
+        self.learner.restore(without_prefix("learner", arrays))
+        self.player.restore(without_prefix("player", arrays), self.network)
+        self.minibatches.restore(numbers["minibatches"], without_prefix("minibatches", arrays))
+        self.algorithm.restore(numbers["algorithm"], without_prefix("algorithm", arrays))
         self.saved = self.games
         rows: list[Any] = numbers["rows"]
         return rows
-
-    @property
-    def learning_rollout(self) -> Any:
-        """Rollout from which some, but not all updates were made, or None."""
-        return self._rollout if self._learning else None
 
     @property
     def network(self) -> Any:
@@ -164,9 +183,13 @@ class ResumableTraining(TrainingSteps):
     @property
     def progress(self) -> float:
         """Number of games so far; those in self-play or in learning count in proportion."""
-        waiting = self._rollout  # another thread may ask
-        played = 0.0 if waiting is None else float(len(waiting.lengths))
-        learned = played * self.monitor.phases["learning"].share if self._learning else 0.0
+        waiting, learned_from = self._rollout, self._lengths  # another thread may ask
+        played = learned = 0.0
+        if learned_from is not None:
+            played = float(len(learned_from))
+            learned = played * self.monitor.phases["learning"].share
+        elif waiting is not None:
+            played = float(len(waiting.lengths))
         if self._acting is not None or played == 0:
             played += self.config.games_per_iteration * self.monitor.phases["playing"].share
         return min(self.games + (played + learned) / 2, self.config.games)
@@ -192,11 +215,21 @@ class ResumableTraining(TrainingSteps):
         `state.npz` holds everything, and is written first and atomically. The other files derive
         from it: those that are missing or out of date are written when the run resumes.
         """
-        own, arrays = self.state()
-        best, best_arrays = self._best.state()
+        best, arrays = self._best.state()
+        minibatches, examples = self.minibatches.state()
+        own, own_arrays = self.algorithm.state()
+        arrays = (
+            arrays
+            | with_prefix("learner", self.learner.state())
+            | with_prefix("player", self.player.state())
+            | with_prefix("minibatches", examples)
+            | with_prefix("algorithm", own_arrays)
+        )
         if self._rollout is not None:
             columns = {f.name: getattr(self._rollout, f.name) for f in fields(self._rollout)}
             arrays = arrays | with_prefix("waiting", columns)
+        if self._lengths is not None:
+            arrays = arrays | {"lengths": self._lengths}
         if self._acting is not None:
             arrays = arrays | with_prefix("acting", as_arrays(self._acting))
         numbers = {
@@ -211,10 +244,11 @@ class ResumableTraining(TrainingSteps):
             "playing": self.playing.bit_generator.state,
             "learning": self.learning.bit_generator.state,
             "unmeasured": self._unmeasured,
-            "in_learning": self._learning,
-            "own": own,
+            "sums": self._means.sums,
+            "minibatches": minibatches,
+            "algorithm": own,
         }
-        self.run_directory.save_state(numbers, arrays | best_arrays)
+        self.run_directory.save_state(numbers, arrays)
         self.saved = self.games
         self._write_derived()
 

@@ -1,13 +1,12 @@
 """Batch of self-play games of a rollout, each played to its end."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.agents.networks.seats import SeatEncoder
+from ludoteca.agents.agent import Agent
 from ludoteca.envs.engine.episode_state import EVERY_SEAT, scratch_dtype
 from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.engine.playouts import make_returns
@@ -47,7 +46,7 @@ class RolloutGames:
         monitor: receives the progress, and may stop the run.
     """
 
-    def __init__(self, encoder: Encoder | SeatEncoder, count: int, monitor: Monitor | None = None):
+    def __init__(self, encoder: Any, count: int, monitor: Monitor | None = None):
         """Allocate `count` games."""
         game = encoder.game
         self.monitor = monitor or Monitor()
@@ -96,28 +95,53 @@ class RolloutGames:
         rows, movers = np.divmod(np.flatnonzero(active.T), game.num_players)
         return going[rows], movers
 
-    def play(self, turn: Turn, actions: NDArray[np.int64]) -> int:
+    def act(
+        self,
+        agent: Agent | None,
+        turn: Turn,
+        rows: NDArray[np.int64],
+        streams: NDArray[np.uint64],
+    ) -> NDArray[np.int64]:
+        """Return the actions of an agent in some rows of a turn, in the game's numbering.
+
+        Args:
+            agent: the agent.
+            turn: the turn.
+            rows: rows of the turn in which the agent moves. Shape `[K]`.
+            streams: random streams, one a game or one for each player. Shape `[B, 1 or P]`.
+        """
+        assert agent is not None
+        env_indices, players = turn.env_indices[rows], turn.movers[rows]
+        own = (env_indices, players if streams.shape[1] > 1 else np.zeros_like(players))
+        advanced = streams[own].reshape(-1, 1)
+        actions = agent.act(turn.states[rows], players, advanced, env_indices)
+        streams[own] = advanced[:, 0]
+        return np.asarray(actions, np.int64)
+
+    def play(self, turn: Turn, actions: NDArray[np.int64]) -> None:
         """Step one ply, with one action for each decision of a turn, in the game's numbering.
 
-        Returns:
-            -1, or the row of the first illegal action; no game is stepped then.
+        Raises:
+            ValueError: if an action is illegal; no game is stepped then.
         """
         game_batch, players = self._game_batch, self.encoder.game.num_players
-        going, rows = np.unique(turn.env_indices, return_inverse=True)
-        joint = np.zeros((len(going), players), np.int64)
+        live, rows = np.unique(turn.env_indices, return_inverse=True)
+        joint = np.zeros((len(live), players), np.int64)
         joint[rows, turn.movers] = actions
-        wrong = self._stepper.apply_joint_actions(
+        illegal = self._stepper.apply_joint_actions(
             game_batch.states,
             game_batch.episode_states,
-            going,
+            live,
             joint,
             game_batch.history,
             self._scratch,
         )
-        if wrong < 0:
-            return -1
-        k, player = divmod(int(wrong), players)
-        return int(np.flatnonzero((rows == k) & (turn.movers == player))[0])
+        if illegal >= 0:
+            k, player = divmod(int(illegal), players)
+            raise ValueError(
+                f"player {player} chose the illegal action {joint[k, player]} at ply {turn.ply} of "
+                f"{self.encoder.game.spec}"
+            )
 
     @property
     def returns(self) -> NDArray[np.float32]:

@@ -1,13 +1,9 @@
 """Settings shared by reinforcement learning algorithms, and by supervised algorithms."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from ludoteca.agents.networks.ac_network import ACConfig
-from ludoteca.agents.networks.pv_network import PVConfig
-from ludoteca.agents.networks.q_network import QConfig
-from ludoteca.agents.networks.value_network import ValueConfig
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.executor import LOCAL, parse_executor
 
@@ -17,8 +13,38 @@ AUTO = (
 
 
 @dataclass(frozen=True)
+class AutoLimits:
+    """Maxima of the settings of an algorithm, as used in long runs.
+
+    Attributes:
+        games_per_iteration: games of a rollout.
+        log_interval: games between rows of metrics.
+        eval_interval: games between evaluations.
+        start: name of the setting for the learning start, or `""`, and its value.
+        buffer: name of the setting for the size of the replay buffer, or `""`, and its value.
+        buffer_share: share of all positions of a run that the buffer holds in short ones.
+        past_opponent_interval: games between networks that join the opponent pool; 0: there is no
+            pool.
+    """
+
+    games_per_iteration: int
+    log_interval: int
+    eval_interval: int
+    start: tuple[str, int] = ("", 0)
+    buffer: tuple[str, int] = ("", 0)
+    buffer_share: float = 1.0
+    past_opponent_interval: int = 0
+
+
+@dataclass(frozen=True)
 class RLConfig:
-    """Settings of all reinforcement learning algorithms; each may override defaults."""
+    """Settings of all reinforcement learning algorithms; each may override defaults.
+
+    Attributes:
+        algorithm: name in `ludoteca.train.algorithms.ALGORITHMS`, or a target, `"module:class"`.
+    """
+
+    algorithm: ClassVar[str]
 
     run_dir: Path = Path("runs/training")
     """Folder of the run. Networks, metrics, report and checkpoint are written there; the same
@@ -35,7 +61,7 @@ class RLConfig:
     """Seed of the initial weights, the games and the batches. The same settings and seed give the
     same network on the same machine."""
 
-    network: QConfig | PVConfig | ACConfig = field(default_factory=PVConfig)
+    network: Any = None
     """Architecture of the network."""
     start_from: Path | None = None
     """Network file or run folder whose weights initialize the network; None: random weights."""
@@ -199,7 +225,7 @@ class SupervisedConfig:
     """Seed of the initial weights, the validation split and the batches. The same settings and seed
     give the same network on the same machine."""
 
-    network: ValueConfig | ACConfig = field(default_factory=ValueConfig)
+    network: Any = None
     """Architecture of the network."""
     epochs: int = 20
     """Maximum number of epochs."""

@@ -14,7 +14,8 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
 from ludoteca.envs.registry import default_game
-from ludoteca.train.algorithms import ALGORITHMS, choose_algorithm
+from ludoteca.train.algorithms import choose_algorithm, find_algorithm
+from ludoteca.train.command import run
 from ludoteca.train.equivalent_command import equivalent_command, with_settings
 from ludoteca.train.pace import PLANNED, measure_pace, plan
 from ludoteca.train.presets import PRESETS, preset_config
@@ -60,7 +61,7 @@ class TimedRun:
             make_agent(opponent, game)  # a name that does not exist fails here, before any work
         self.game = game
         name = choose_algorithm(game, algorithm, opponent)
-        self.algorithm = ALGORITHMS[name]
+        self.algorithm = find_algorithm(name)
         self.minutes = PRESETS[preset] if minutes is None else minutes
         config = preset_config(name, game, PRESETS[preset], opponent)
         time_name = preset if minutes is None else f"{minutes:g}-minutes"
@@ -84,7 +85,7 @@ class TimedRun:
         """
         sizes = self._begun_before
         if not self.planned:
-            pace = measure_pace(self.algorithm, self.config, 60 * self.minutes)
+            pace = measure_pace(self.config, 60 * self.minutes)
             self._begun = pace.ready
             sizes = plan(self.config, pace, 60 * self.minutes, self._seconds_left())
             self.planned = True
@@ -110,10 +111,12 @@ class TimedRun:
             )
         sys.stderr.flush()
         self.plan()
-        command = equivalent_command(self.algorithm.module, self.config, self.algorithm.config)
+        command = equivalent_command(
+            self.algorithm.module, self.config, self.algorithm.config_class()
+        )
         console.print(f"{self.config.games:,} games; the same with all settings to change:")
         console.print(f"  {command}", markup=False, soft_wrap=True)
-        return self.algorithm.main(self.config)
+        return run(self.config)
 
     def _seconds_left(self) -> float:
         return 60 * self.minutes - (time.monotonic() - self._begun)

@@ -10,7 +10,9 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.cli.options import Seconds
 
 Preset = Literal["one-minute", "two-minutes", "ten-minutes", "half-hour", "hour", "night"]
-AlgorithmName = Literal["auto", "dqn", "alphazero", "actor-critic"]
+AlgorithmName = Literal[
+    "auto", "dqn", "alphazero", "ppo", "search-imitation", "uib2021", "reinforce"
+]
 Settings = Annotated[
     tuple[str, ...], arg(name="set", metavar="[NAME=VALUE ...]", help_behavior_hint="")
 ]
@@ -39,11 +41,12 @@ def train_command(parameters: Any) -> Callable[..., None]:
     ) -> None:
         """Train a network that plays a game, in a given time.
 
-        The default algorithm depends on the game: AlphaZero for sequential games, DQN if there are
-        100 actions or more or an opponent is given, actor-critic for simultaneous games. The number
-        of games depends on the speed of this machine. The equivalent command with all settings is
-        printed first. After an interruption, the same command resumes the run. Parameters of the
-        game are options, too: see `ludoteca train hex --help`.
+        The algorithm is chosen by the game: AlphaZero where players move in turn, deep Q-learning
+        if there are 100 actions or more or an opponent is given, PPO where moves are simultaneous.
+        The number of games follows from the speed of this machine. The command of
+        the algorithm with all settings is printed first. An interrupted run resumes when the same
+        command is given again. The parameters of the game are options, too: see
+        `ludoteca train hex --help`.
 
         Args:
             game: the game, such as hex or hex:board_size=5.

@@ -83,6 +83,11 @@ class TrainableModel(Generic[Network]):
         """Return planes as the input tensor of the network."""
         return to_tensor(planes, self._scale, self._device, torch.float32)
 
+    def scaled(self, planes: Tensor) -> Tensor:
+        """Return int8 planes on the device as the input of the network, channels last."""
+        x = planes.to(torch.float32, memory_format=torch.channels_last)
+        return x if self._scale == 1 else x * self._scale
+
     def given(self, array: NDArray[Any]) -> Tensor:
         """Return an array as a tensor on the device of the network."""
         return torch.from_numpy(array).to(self._device)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import nn
 
 from ludoteca.envs.jit import compiled_without_allocation, factory
 
@@ -80,6 +81,16 @@ class EvaluationCache:
         outputs = self._outputs[places]
         outputs[new] = computed
         return outputs
+
+
+class CachedRunner(EvaluationCache):
+    """Evaluation cache whose network can be replaced."""
+
+    def load(self, network: nn.Module) -> None:
+        """Copy the weights of a network, and clear the cache."""
+        runner: Any = self._run
+        runner.load(network)
+        self.clear()
 
 
 @factory()

@@ -1,5 +1,6 @@
 """Policy-value networks of AlphaZero."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -9,8 +10,6 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.agents.networks.evaluation_cache import EvaluationCache
-from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.networks.tower import Tower, value_head
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer
@@ -65,13 +64,13 @@ def make_pv_network(config: PVConfig, game: Game) -> PVNetwork:
     return PVNetwork(config, Encoder(game))
 
 
-def make_evaluator(runner: Runner | EvaluationCache) -> Any:
+def make_evaluator(run: Callable[[NDArray[np.int8]], NDArray[np.float32]]) -> Any:
     """Return `evaluate(planes) -> (logits, values)` of a policy-value network."""
 
     def evaluate(
         planes: NDArray[np.int8],
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        outputs = runner(planes)
+        outputs = run(planes)
         return np.ascontiguousarray(outputs[:, :-1]), np.ascontiguousarray(outputs[:, -1])
 
     return evaluate

@@ -1,4 +1,4 @@
-"""Encoder of positions of simultaneous games for networks, one observation per player."""
+"""Encoder of positions for networks that play any seat, one observation per player."""
 
 from typing import Any, Literal
 
@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.games.knowledge import HandCraftedFeatures, load
 from ludoteca.agents.games.registry import find_knowledge, games_with
+from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.predictor import Observer
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled, factory
@@ -19,9 +20,10 @@ View = Literal["plain", "hand_crafted"]
 class SeatEncoder:
     """Encodes positions so that one network can play every player.
 
-    The view `plain` is the game's observation. The view `hand_crafted` has the features of
-    `ludoteca.agents.games` for the game; its masks leave out certainly losing actions, unless all
-    are.
+    The view `plain` is the game's observation, in sequential games for two players that of
+    `Encoder`; `hand_crafted` are the features of its
+    `HAND_CRAFTED_FEATURES`, and its masks leave out actions that lose for certain, as long as there
+    are others.
 
     Attributes:
         game: the game.
@@ -35,17 +37,23 @@ class SeatEncoder:
         """Make the encoder.
 
         Raises:
-            ValueError: if the game is not simultaneous, or there is no such view.
+            ValueError: if the game is sequential and not for two players, or there is no such view.
         """
-        if not game.simultaneous:
-            raise ValueError(f"needs a simultaneous game, got {game.spec}")
         choice("view", view, ("plain", "hand_crafted"))
         self.game, self.view = game, view
+        self._sequential = None if game.simultaneous else Encoder(game)
+        if self._sequential is not None:
+            if view != "plain":
+                raise ValueError(f"{game.spec} has no hand-crafted features: needs view='plain'")
+            self.shape, self.scale = self._sequential.shape, self._sequential.scale
+            self.symmetries = self._sequential.symmetries
+            self._encode: Any = self._sequential.encode
+            return
         _, rows, columns = game.observation_shape
         if view == "plain":
             self.shape, self.scale = game.observation_shape, 1 / game.observation_high
             self.symmetries = game.symmetries()
-            self._encode: Any = Observer(game).observe
+            self._encode = Observer(game).observe
         else:
             features = find_hand_crafted_features(game)
             self.shape, self.scale = (features.planes, rows, columns), 1 / features.high
@@ -63,6 +71,18 @@ class SeatEncoder:
         """
         planes_and_masks: tuple[NDArray[np.int8], NDArray[np.int8]] = self._encode(states, seats)
         return planes_and_masks
+
+    def translate(self, actions: NDArray[np.int64], seats: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Translate the network's actions to the game's, or back. Shape `[K]`."""
+        return actions if self._sequential is None else self._sequential.translate(actions, seats)
+
+    def translate_policy(
+        self, values: NDArray[np.float32], seats: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """Return per-action outputs of the network in the game's order. Shape `[K, A]`."""
+        if self._sequential is None:
+            return values
+        return self._sequential.translate_policy(values, seats)
 
     def _encode_hand_crafted(
         self, states: NDArray[np.void], seats: NDArray[np.int64]

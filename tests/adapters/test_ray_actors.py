@@ -21,12 +21,10 @@ from ludoteca.agents.networks.q_network import QConfig  # noqa: E402
 from ludoteca.agents.networks.weights import load_weights  # noqa: E402
 from ludoteca.local_executor import InlineExecutor  # noqa: E402
 from ludoteca.train import actors as actors_module  # noqa: E402
-from ludoteca.train.actor_critic.config import ActorCriticConfig  # noqa: E402
-from ludoteca.train.actor_critic.methods import make_training  # noqa: E402
-from ludoteca.train.alphazero.config import AlphaZeroConfig  # noqa: E402
-from ludoteca.train.alphazero.training import AlphaZeroTraining  # noqa: E402
-from ludoteca.train.dqn.config import DQNConfig  # noqa: E402
-from ludoteca.train.dqn.training import DQNTraining  # noqa: E402
+from ludoteca.train.alphazero import AlphaZeroConfig  # noqa: E402
+from ludoteca.train.dqn import DQNConfig  # noqa: E402
+from ludoteca.train.loop import RLTraining  # noqa: E402
+from ludoteca.train.ppo import PPOConfig  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
 SMALL = {
@@ -44,7 +42,7 @@ SMALL = {
 }
 MAKERS = {
     "alphazero": (
-        AlphaZeroTraining,
+        RLTraining,
         AlphaZeroConfig(
             game="tictactoe",
             network=PVConfig(filters=8, blocks=1),
@@ -57,7 +55,7 @@ MAKERS = {
         ),
     ),
     "dqn": (
-        DQNTraining,
+        RLTraining,
         DQNConfig(
             game="tictactoe",
             network=QConfig(filters=(8,), blocks=1),
@@ -68,8 +66,8 @@ MAKERS = {
         ),
     ),
     "ppo": (
-        make_training,
-        ActorCriticConfig(
+        RLTraining,
+        PPOConfig(
             game="tron:rows=5,columns=5",
             network=ACConfig(kind="residual", view="plain", filters=8, blocks=1),
             opponent_pool=("random_safe",),

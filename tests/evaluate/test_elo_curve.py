@@ -8,8 +8,8 @@ import pytest
 
 from ludoteca.agents.networks.pv_network import PVConfig
 from ludoteca.evaluate.elo_curve import checkpoints_of, main, rate_checkpoints
-from ludoteca.train.alphazero.config import AlphaZeroConfig
-from ludoteca.train.alphazero.training import AlphaZeroTraining
+from ludoteca.train.alphazero import AlphaZeroConfig
+from ludoteca.train.loop import RLTraining
 
 
 def test_later_checkpoints_have_higher_ratings(tmp_path):
@@ -30,7 +30,7 @@ def test_later_checkpoints_have_higher_ratings(tmp_path):
         final_eval_games=1,
         checkpoint_interval=200,
     )
-    training = AlphaZeroTraining(config, tensorboard=False)
+    training = RLTraining(config, tensorboard=False)
     for _ in training.run():
         pass
     assert [games for games, _ in sorted(checkpoints_of(tmp_path))] == [200, 400, 600, 800]

@@ -45,10 +45,9 @@ from ludoteca.evaluate.studies.geese.study import (
 )
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.study import read_records, record
-from ludoteca.train.actor_critic.__main__ import parse as parse_training
-from ludoteca.train.actor_critic.config import DEFAULT, UIB2021
+from ludoteca.train.command import parse as parse_training
 from ludoteca.train.data.__main__ import Command
-from ludoteca.train.imitation.__main__ import parse
+from ludoteca.train.imitation import parse
 
 EPISODES = (Path("some episodes.zip"), Path("more"))
 STUDY = make_study(EPISODES)
@@ -198,18 +197,19 @@ def test_networks_are_the_thesis_and_learn_whose_moves_they_should():
 def test_self_play_from_nothing_is_the_presets():
     loops = {name: task for name, task in EVERY.items() if task.kind == "self-play"}
     assert [task.words[0] for task in loops.values()] == ["uib2021", "default"]
-    for (name, task), preset in zip(loops.items(), (UIB2021, DEFAULT), strict=True):
-        config = parse_training(task.arguments(Path("there"))[3:])
+    presets = (parse_training("ppo", ["uib2021"]), parse_training("ppo", []))
+    for (name, task), preset in zip(loops.items(), presets, strict=True):
+        config = parse_training("ppo", task.arguments(Path("there"))[3:])
         assert config.run_dir == Path("there") / name
         assert config.games == task.options["games"] > 10_000
         assert (config.start_from, config.seed) == (None, 0)
         same = (
-            "method",
+            "algorithm",
             "network",
             "games_per_iteration",
             "learning_rate",
             "opponent_pool",
-            "gating_threshold",
+            *(("gating_threshold",) if preset.algorithm == "uib2021" else ()),
         )
         assert all(getattr(config, key) == getattr(preset, key) for key in same)
 

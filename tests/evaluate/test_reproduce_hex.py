@@ -18,8 +18,8 @@ from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.runner import run_tasks
 from ludoteca.evaluate.studies.study import Task, read_records
 from ludoteca.evaluate.studies.study import record as record_of
-from ludoteca.train.dqn.__main__ import parse
-from ludoteca.train.dqn.config import TANAKA2018, DQNConfig
+from ludoteca.train.command import parse
+from ludoteca.train.dqn import DQNConfig
 
 STUDY = make_study()
 PLANNED = STUDY.parts
@@ -37,7 +37,7 @@ def kept(out: Path, parts=PLANNED) -> dict:
 def parsed(run: Task) -> DQNConfig:
     arguments = run.arguments(Path("there"))
     assert arguments[:3] == ["-P", "-m", "ludoteca.train.dqn"]
-    return parse(arguments[3:])
+    return parse("dqn", arguments[3:])
 
 
 def test_runs_are_those_of_the_paper():
@@ -65,7 +65,7 @@ def test_runs_are_those_of_the_paper():
     assert parsed(RUNS["second"]).agent_seat == "second"
     literal = parsed(RUNS["ablation-literal"])
     assert (literal.network, literal.win_reward, literal.loss_reward) == (
-        TANAKA2018.network,
+        parse("dqn", ["tanaka2018"]).network,
         100.0,
         -100.0,
     )

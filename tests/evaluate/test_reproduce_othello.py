@@ -19,7 +19,7 @@ from ludoteca.evaluate.studies.runner import run_tasks
 from ludoteca.evaluate.studies.study import read_records, record
 from ludoteca.evaluate.timed_match import simulation_speed, timed_match
 from ludoteca.train.data.__main__ import Command
-from ludoteca.train.value_regression.config import ValueRegressionConfig
+from ludoteca.train.value_regression import ValueRegressionConfig
 
 STUDY = make_study()
 PLANNED = STUDY.parts

@@ -11,7 +11,7 @@ from ludoteca.envs.spec import parse_spec
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.solved import study as solved
 from ludoteca.evaluate.studies.solved.study import NETWORKS, OPPONENTS, make_study
-from ludoteca.train.alphazero.config import AlphaZeroConfig
+from ludoteca.train.alphazero import AlphaZeroConfig
 
 STUDY = make_study()
 TASKS = STUDY.tasks

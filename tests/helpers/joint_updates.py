@@ -13,21 +13,21 @@ from torch.nn import functional
 
 from ludoteca.agents.networks.ac_network import ACConfig, make_ac_network
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
-from ludoteca.agents.networks.q_network import QConfig, make_q_network
+from ludoteca.agents.networks.pv_network import PVConfig
+from ludoteca.agents.networks.q_network import QConfig
 from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.envs.registry import make_game
-from ludoteca.train.actor_critic.config import ActorCriticConfig
-from ludoteca.train.actor_critic.learner import ActorCriticLearner
-from ludoteca.train.actor_critic.learner import Batch as Decisions
-from ludoteca.train.alphazero.config import AlphaZeroConfig
-from ludoteca.train.alphazero.learner import AlphaZeroLearner
+from ludoteca.train.algorithms import find_algorithm
+from ludoteca.train.alphazero import AlphaZeroConfig
 from ludoteca.train.distributed import joined
-from ludoteca.train.dqn.config import DQNConfig
-from ludoteca.train.dqn.learner import DQNLearner
+from ludoteca.train.dqn import DQNConfig
+from ludoteca.train.learner import NetworkLearner
 from ludoteca.train.optimizer import Optimization
-from ludoteca.train.replay import TransitionBatch
+from ludoteca.train.ppo import PPOConfig
+from ludoteca.train.search_imitation import SearchImitationConfig
+from ludoteca.train.settings import RLConfig
 from ludoteca.train.trainable_model import TrainableModel
+from ludoteca.train.uib2021 import UIB2021Config
 
 SIZES = (33, 64, 1)  # of batches: one that no two processes halve, and one that is not split
 UpdateArrays = dict[str, np.ndarray]
@@ -58,52 +58,80 @@ def _values(rng: np.random.Generator, size: int) -> np.ndarray:
     return rng.uniform(-1, 1, size).astype(np.float32)
 
 
+def learner_of(config: RLConfig) -> NetworkLearner:
+    """Return the learner of an algorithm, with a random network."""
+    game, algorithm = make_game(config.game), find_algorithm(config.algorithm)
+    return NetworkLearner(algorithm(config, game, algorithm.make_network(config.network, game)))
+
+
+def described(update: tuple[dict[str, float], Any]) -> np.ndarray:
+    """Return losses and TD errors of an update as one array."""
+    losses, errors = update
+    return np.array([*losses.values(), *([] if errors is None else errors)])
+
+
 def alphazero() -> tuple[TrainableModel, Any]:
     game = make_game("tictactoe")
     shape = Encoder(game).shape
     # Not Adam: where gradients are all but 0, it makes steps of their rounding errors.
     config = AlphaZeroConfig(
-        precision="float32", max_grad_norm=0.1, optimizer="sgd", learning_rate=0.05
+        game="tictactoe",
+        network=PVConfig(filters=8, blocks=2),
+        precision="float32",
+        max_grad_norm=0.1,
+        optimizer="sgd",
+        learning_rate=0.05,
     )
-    learner = AlphaZeroLearner(make_pv_network(PVConfig(filters=8, blocks=2), game), config, 1.0)
-    return learner, lambda rng, size: learner.update(
-        _planes(rng, size, shape), _policies(rng, size, 9), _values(rng, size), 0.5
-    )
+    learner = learner_of(config)
+
+    def update(rng: np.random.Generator, size: int) -> np.ndarray:
+        batch = {
+            "planes": _planes(rng, size, shape),
+            "policy": _policies(rng, size, 9),
+            "value": _values(rng, size),
+        }
+        return described(learner.update(batch, 0.5))
+
+    return learner, update
 
 
 def dqn() -> tuple[TrainableModel, Any]:
     game = make_game("tictactoe")
     shape = Encoder(game).shape
     config = DQNConfig(
-        precision="float32", target_update_interval=2, optimizer="sgd", learning_rate=0.05
+        game="tictactoe",
+        network=QConfig(filters=(8,), blocks=1),
+        precision="float32",
+        target_update_interval=2,
+        optimizer="sgd",
+        learning_rate=0.05,
     )
-    network = make_q_network(QConfig(filters=(8,), blocks=1), game)
-    learner = DQNLearner(network, config, 1.0)
+    learner = learner_of(config)
 
     def update(rng: np.random.Generator, size: int) -> np.ndarray:
         masks = rng.integers(2, size=(size, 9)).astype(np.int8)
         masks[:, 0] = 1
         discounts = rng.choice(np.float32([0, -1]), size)
-        batch = TransitionBatch(
-            _planes(rng, size, shape),
-            rng.integers(9, size=size),
-            _values(rng, size),
-            discounts,
-            _planes(rng, size, shape),
-            masks,
-        )
-        loss, errors = learner.update(batch, rng.random(size).astype(np.float32), 0.5)
-        return np.array([loss, *errors])
+        batch = {
+            "planes": _planes(rng, size, shape),
+            "action": rng.integers(9, size=size),
+            "reward": _values(rng, size),
+            "discount": discounts,
+            "next_planes": _planes(rng, size, shape),
+            "next_mask": masks,
+            "weight": rng.random(size).astype(np.float32),
+        }
+        return described(learner.update(batch, 0.5))
 
     return learner, update
 
 
-def ppo(method: str = "ppo", **network: Any) -> tuple[TrainableModel, Any]:
+def ppo(config_class: Any = PPOConfig, **network: Any) -> tuple[TrainableModel, Any]:
     game = make_game("tron:rows=5,columns=5")
     built = ACConfig(**{"kind": "residual", "view": "plain", "filters": 8, "blocks": 1} | network)
     shape = SeatEncoder(game, "plain").shape
-    learner = ActorCriticLearner(
-        make_ac_network(built, game), ActorCriticConfig(precision="float32", method=method), 1.0
+    learner = learner_of(
+        config_class(game=game.spec, network=built, precision="float32", opponent_pool=())
     )
     for module in learner.network.modules():
         if isinstance(module, torch.nn.Dropout):
@@ -114,24 +142,24 @@ def ppo(method: str = "ppo", **network: Any) -> tuple[TrainableModel, Any]:
         masks[:, 0] = 1
         actions = masks.argmax(1)
         planes, values = _planes(rng, size, shape), _values(rng, size)
-        if method == "search":
+        batch = {"planes": planes, "mask": masks, "target": values}
+        if config_class is SearchImitationConfig:
             policies = _policies(rng, size, game.num_actions) * masks
             policies /= policies.sum(1, keepdims=True)
-            return learner.imitate(planes, masks, policies, values, 0.5)
+            return described(learner.update(batch | {"policy": policies}, 0.5))
         probs = rng.uniform(0.1, 1, size).astype(np.float32)
-        return learner.update(
-            Decisions(planes, masks, actions, probs, _values(rng, size), values), 0.5
-        )
+        batch |= {"action": actions, "prob": probs, "advantage": _values(rng, size)}
+        return described(learner.update(batch, 0.5))
 
     return learner, update
 
 
 def document() -> tuple[TrainableModel, Any]:
-    return ppo("uib2021", kind="uib2021")
+    return ppo(UIB2021Config, kind="uib2021")
 
 
 def search() -> tuple[TrainableModel, Any]:
-    return ppo("search")
+    return ppo(SearchImitationConfig)
 
 
 def supervised() -> tuple[TrainableModel, Any]:

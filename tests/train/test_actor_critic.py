@@ -1,32 +1,26 @@
 """Tests of actor-critic training: losses by hand, learning, exact resume."""
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 import torch
 
 from ludoteca.agents.networks.ac_network import ACConfig
-from ludoteca.agents.networks.seats import SeatEncoder
-from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
-from ludoteca.train.actor_critic.__main__ import main, parse
-from ludoteca.train.actor_critic.config import UIB2021, ActorCriticConfig
-from ludoteca.train.actor_critic.learner import clipped_loss, uib2021_loss
-from ludoteca.train.actor_critic.methods import make_training
-from ludoteca.train.actor_critic.rollout import (
-    LEARNER,
-    ActorCriticCollector,
-    ActorCriticRollout,
-    advantages,
-)
-from ludoteca.train.actor_critic.search_rollout import SearchCollector
-from ludoteca.train.actor_critic.training import ActorCriticTraining
-from ludoteca.train.actor_critic.uib2021 import UIB2021Training
+from ludoteca.train.command import parse
+from ludoteca.train.command import run as main
+from ludoteca.train.loop import RLTraining
+from ludoteca.train.opponent_pool import ActorCriticConfig
+from ludoteca.train.ppo import LEARNER, PPO, PPOConfig, clipped_loss
+from ludoteca.train.returns import advantages
+from ludoteca.train.search_imitation import SearchImitation, SearchImitationConfig
+from ludoteca.train.uib2021 import UIB2021, uib2021_loss
 
-TINY = ActorCriticConfig(
+UIB2021_CONFIG = parse("ppo", ["uib2021"])
+TINY = PPOConfig(
     game="hungry_geese:rows=4,columns=5",
     network=ACConfig(filters=8, blocks=1),
     games=48,
@@ -46,8 +40,9 @@ TINY = ActorCriticConfig(
     threads=1,
 )
 TINY_SEARCH = replace(
-    TINY,
-    method="search",
+    SearchImitationConfig(
+        **{field.name: getattr(TINY, field.name) for field in fields(ActorCriticConfig)}
+    ),
     num_simulations=6,
     search_prob=0.5,
     augment=True,
@@ -59,7 +54,7 @@ TINY_SEARCH = replace(
     eval_interval=8,
 )
 TINY_DOCUMENT = replace(
-    UIB2021,
+    UIB2021_CONFIG,
     game=TINY.game,
     network=ACConfig(kind="uib2021", view="plain", filters=8, blocks=1),
     games=24,
@@ -88,7 +83,6 @@ def _threads():
     [
         {"games": 5_000, "games_per_iteration": 200, "batch_size": 256, "replay_ratio": 6.0},
         {
-            "method": "search",
             "games": 1_500,
             "games_per_iteration": 100,
             "batch_size": 128,
@@ -102,8 +96,9 @@ def _threads():
     ids=["ppo", "search"],
 )
 def test_actor_critic_learns_tron(changes, tmp_path):
+    plain_search = replace(TINY_SEARCH, improvement_fraction=0.0)
     config = replace(
-        TINY,
+        plain_search if "num_simulations" in changes else TINY,
         run_dir=tmp_path,
         game="tron:rows=5,columns=5",
         network=ACConfig(kind="residual", view="plain", filters=16, blocks=1),
@@ -116,8 +111,8 @@ def test_actor_critic_learns_tron(changes, tmp_path):
         save_seconds=1e9,
         **changes,
     )
-    training = make_training(config, tensorboard=False)
-    candidate = training.candidate()
+    training = RLTraining(config, tensorboard=False)
+    candidate = training.algorithm.agent()
     assert candidate.simulations == changes.get("num_simulations", 0)
     candidate.set_search(simulations=0)
     scores = [play_match(config.game, [candidate, "random"], 400, seed=5).totals[0].score]
@@ -130,16 +125,19 @@ def test_actor_critic_learns_tron(changes, tmp_path):
     assert scores[1] > 0.9
 
 
-def test_searched_decisions_are_those_of_the_search():
-    game = make_game(TINY.game)
-    encoder = SeatEncoder(game, "hand_crafted")
+def algorithm_of(algorithm, config):
+    """Return an algorithm of settings, with a random network."""
+    game = make_game(config.game)
+    config = replace(config, precision="float32")
+    return algorithm(config, game, algorithm.make_network(config.network, game))
 
+
+def test_searched_decisions_are_those_of_the_search():
     def run(planes):
         return np.zeros((len(planes), 5), np.float32)
 
     config = replace(TINY_SEARCH, games_per_iteration=60, num_simulations=20, search_prob=0.4)
-    league = [make_agent("random_safe", game)]
-    played = SearchCollector(encoder, config).play(run, league, np.random.default_rng(0))
+    played = algorithm_of(SearchImitation, config).collect(run, np.random.default_rng(0), 0)
     assert (played.seat_agents[played.env_indices, played.seats] == LEARNER).all()
     assert abs(played.searched.mean() - 0.4) < 0.05
     assert np.allclose(played.policies.sum(1), 1, atol=1e-5)
@@ -153,74 +151,67 @@ def test_searched_decisions_are_those_of_the_search():
     assert abs(played.policies - uniform)[played.searched].max() > 0.2
     assert abs(played.values[played.searched]).max() > 0.2
     # A uniform policy is worth less than what a search makes of it.
-    assert (played.gains[~played.searched] == 0).all()
-    assert (played.gains >= 0).all()
-    assert played.gains.max() > 0.1
+    assert (played.improvements[~played.searched] == 0).all()
+    assert (played.improvements >= 0).all()
+    assert played.improvements.max() > 0.1
 
 
 def test_decisions_are_sampled_by_policy_improvement(tmp_path):
     config = replace(TINY_SEARCH, run_dir=tmp_path, improvement_fraction=0.5)
-    training = make_training(config, tensorboard=False)
+    algorithm, rng = algorithm_of(SearchImitation, config), np.random.default_rng(0)
     gains = np.zeros(100_000, np.float32)
     gains[:1000] = 0.1  # expected: half, and half of what is 100 times the mean, if it were kept
     gains[1000:2000] = 0.01
     gains[2000:3000] = 0.001
     assert np.isclose(gains.mean(), 0.00111)
-    times = np.bincount(training.copies(gains), minlength=len(gains))
+    times = np.bincount(algorithm.copies(gains, rng), minlength=len(gains))
     assert np.allclose(times[:1000].mean(), 16)  # no more than that
     assert abs(times[1000:2000].mean() - (0.5 + 0.5 * 0.01 / 0.00111)) < 0.1
     assert abs(times[2000:3000].mean() - (0.5 + 0.5 * 0.001 / 0.00111)) < 0.1
     assert abs(times[3000:].mean() - 0.5) < 0.01
-    assert (training.copies(np.zeros(10, np.float32)) < 10).all()  # no search gained anything
-    training.config = replace(config, improvement_fraction=0)
-    assert np.array_equal(training.copies(gains), np.arange(len(gains)))
+    assert (algorithm.copies(np.zeros(10, np.float32), rng) < 10).all()  # no search gained anything
+    algorithm.config = replace(config, improvement_fraction=0)
+    assert np.array_equal(algorithm.copies(gains, rng), np.arange(len(gains)))
 
 
 def test_gae_matches_hand_computation():
-    played = ActorCriticRollout(
-        lengths=np.array([2]),
-        returns=np.array([[1.0, -1.0]], np.float32),
-        seat_agents=np.zeros((1, 2), np.int8),
-        env_indices=np.zeros(5, np.int32),
-        seats=np.array([0, 1, 0, 1, 0], np.int8),
-        planes=np.zeros((5, 1), np.uint8),
-        masks=np.ones((5, 4), np.int8),
-        actions=np.zeros(5, np.int8),
-        probs=np.ones(5, np.float32),
-        max_probs=np.ones(5, np.float32),
-        values=np.array([0.1, -0.3, 0.2, -0.5, 0.6], np.float32),
+    played = (
+        np.zeros(5, np.int32),
+        np.array([0, 1, 0, 1, 0], np.int8),
+        np.array([0.1, -0.3, 0.2, -0.5, 0.6], np.float32),
+        np.array([[1.0, -1.0]], np.float32),
     )
     last = 1 - 0.6
     middle = 0.9 * 0.6 - 0.2 + 0.9 * 0.5 * last
     first = 0.9 * 0.2 - 0.1 + 0.9 * 0.5 * middle
     other = -1 + 0.5
     expected = [first, 0.9 * -0.5 + 0.3 + 0.9 * 0.5 * other, middle, other, last]
-    assert np.allclose(advantages(played, 0.9, 0.5), expected)
+    assert np.allclose(advantages(*played, 0.9, 0.5), expected)
     # With trace 1 and no discount, it is what came out minus what was expected.
-    assert np.allclose(advantages(played, 1, 1), [0.9, -0.7, 0.8, -0.5, 0.4])
+    assert np.allclose(advantages(*played, 1, 1), [0.9, -0.7, 0.8, -0.5, 0.4])
 
 
 def test_losses_match_hand_computation():
     moved = torch.log(torch.tensor([1.5, 1.5, 0.5, 0.5, 1.1]))
     gains = torch.tensor([1.0, -1.0, 1.0, -1.0, 2.0])
     expected = -(1.2 - 1.5 + 0.5 - 0.8 + 2.2) / 5
-    assert torch.isclose(clipped_loss(moved, moved, gains, 0.2), torch.tensor(expected))
+    assert torch.isclose(clipped_loss(moved, gains, 0.2), torch.tensor(expected))
     logs = torch.log(torch.tensor([0.5, 0.25]))
-    loss = uib2021_loss(logs, logs, torch.tensor([1.0, -0.5]), 0.2)
+    loss = uib2021_loss(logs, torch.tensor([1.0, -0.5]))
     assert torch.isclose(loss, torch.tensor(-(np.log(0.5) - 0.5 * np.log(0.25)) / 2).float())
 
 
 def test_the_documents_loss_has_a_least_value():
     chosen = torch.tensor([-10.0, -50.0, -1000.0], requires_grad=True)
-    loss = uib2021_loss(chosen, chosen, torch.tensor([-1.0, -1.0, -1.0]), 0.2)
+    loss = uib2021_loss(chosen, torch.tensor([-1.0, -1.0, -1.0]))
     loss.backward()
     assert torch.isclose(loss, torch.tensor((-10 + 2 * np.log(1e-7)) / 3).float())
     assert torch.isclose(chosen.grad, torch.tensor([1 / 3, 0, 0])).all()
 
 
-@pytest.mark.parametrize("config", [TINY, TINY_SEARCH, TINY_DOCUMENT], ids=lambda c: c.method)
+@pytest.mark.parametrize("config", [TINY, TINY_SEARCH, TINY_DOCUMENT], ids=lambda c: c.algorithm)
 def test_non_finite_losses_end_a_run(config, tmp_path):
-    training = make_training(replace(config, run_dir=tmp_path), tensorboard=False)
+    training = RLTraining(replace(config, run_dir=tmp_path), tensorboard=False)
     with torch.no_grad():
         next(training.network.parameters()).fill_(torch.nan)
     with pytest.raises(ValueError, match=r"losses of update 1 are nan and nan: learning_rate="):
@@ -228,15 +219,12 @@ def test_non_finite_losses_end_a_run(config, tmp_path):
 
 
 def test_rollouts_hold_games_of_the_learning_seats():
-    game = make_game(TINY.game)
-    encoder = SeatEncoder(game, "hand_crafted")
-
     def run(planes):
         return np.zeros((len(planes), 5), np.float32)
 
-    table = ActorCriticCollector(encoder, replace(TINY, games_per_iteration=60))
-    league = [make_agent("random_safe", game), make_agent("greedy", game)]
-    played = table.play(run, league, np.random.default_rng(0))
+    pool = ("random_safe", "greedy")
+    algorithm = algorithm_of(PPO, replace(TINY, games_per_iteration=60, opponent_pool=pool))
+    played = algorithm.collect(run, np.random.default_rng(0), 0)
     assert set(np.unique(played.seat_agents)) == {0, 1, 2}
     assert (played.seat_agents == LEARNER).any(1).all()
     assert (played.seat_agents[played.env_indices, played.seats] == LEARNER).all()
@@ -253,7 +241,7 @@ def test_rollouts_hold_games_of_the_learning_seats():
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 def test_a_share_of_the_certain_decisions_is_learned_from(share, tmp_path, monkeypatch):
-    training = ActorCriticTraining(
+    training = RLTraining(
         replace(TINY, run_dir=tmp_path, confident_fraction=share), tensorboard=False
     )
     training.player.load(training.network)
@@ -265,7 +253,7 @@ def test_a_share_of_the_certain_decisions_is_learned_from(share, tmp_path, monke
     monkeypatch.setattr(
         training.learner,
         "update",
-        lambda batch, progress: learned.append(batch.probs) or update(batch, progress),
+        lambda batch, progress: learned.append(batch["prob"]) or update(batch, progress),
     )
     assert (played.max_probs >= played.probs).all()
     training.learn(replace(played, max_probs=max_probs, probs=max_probs))
@@ -281,12 +269,12 @@ def test_a_share_of_the_certain_decisions_is_learned_from(share, tmp_path, monke
     ids=["ppo", "alone", "search", "document"],
 )
 def test_interrupted_run_resumes_to_the_same_result(config, tmp_path):
-    whole = make_training(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
+    whole = RLTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
     for _ in whole.run():
         pass
     parts = replace(config, run_dir=tmp_path / "parts")
     for rounds in (1, 2, 10):
-        training = make_training(parts, tensorboard=False)
+        training = RLTraining(parts, tensorboard=False)
         for _, _ in zip(range(rounds), training.run(), strict=False):
             pass
     assert training.finished
@@ -310,17 +298,18 @@ def test_interrupted_run_resumes_to_the_same_result(config, tmp_path):
 def test_wrong_opponents_leave_no_folder(name, spec, message, tmp_path):
     folder = tmp_path / "run"
     with pytest.raises((ValueError, OSError), match=message):
-        make_training(replace(TINY, run_dir=folder, **{name: (spec,)}), tensorboard=False)
+        RLTraining(replace(TINY, run_dir=folder, **{name: (spec,)}), tensorboard=False)
     assert not folder.exists()
 
 
 def test_the_documents_loop_keeps_only_what_wins(tmp_path, monkeypatch):
-    training = make_training(replace(TINY_DOCUMENT, run_dir=tmp_path), tensorboard=False)
-    assert isinstance(training, UIB2021Training)
+    training = RLTraining(replace(TINY_DOCUMENT, run_dir=tmp_path), tensorboard=False)
+    algorithm = training.algorithm
+    assert isinstance(algorithm, UIB2021)
     shares, kept = iter([0.4, 0.4, 0.6]), []
-    monkeypatch.setattr(training, "_score_against_previous", lambda: next(shares))
+    monkeypatch.setattr(algorithm, "score_against_previous", lambda: next(shares))
     seen = [
-        len(training.pending_rollouts)
+        len(algorithm.pending_rollouts)
         for _ in training.run()
         if kept.append(_trained(training)) is None
     ]
@@ -329,7 +318,7 @@ def test_the_documents_loop_keeps_only_what_wins(tmp_path, monkeypatch):
     assert all(np.array_equal(kept[0][name], kept[1][name]) for name in kept[0])
     assert not any(np.array_equal(kept[1][name], kept[2][name]) for name in kept[1])
     assert training.updates > 2
-    assert (training.tested, training.accepted) == (3, 1)
+    assert (algorithm.tested, algorithm.accepted) == (3, 1)
 
 
 def _trained(training):
@@ -345,8 +334,8 @@ def _trained(training):
 def test_the_command_writes_a_report(tmp_path, capsys):
     arguments = ["--run-dir", str(tmp_path / "run"), "--games", "16", "--games-per-iteration", "8"]
     config = replace(TINY, run_dir=tmp_path / "run", games=16)
-    assert parse(arguments).games == 16
-    assert parse(["uib2021"]) == UIB2021
+    assert parse("ppo", arguments).games == 16
+    assert parse("ppo", ["uib2021"]) == UIB2021_CONFIG
     assert main(config) is not None
     text = (tmp_path / "run" / "report.md").read_text()
     assert "Actor-critic in Hungry Geese" in text
@@ -363,17 +352,20 @@ def test_the_command_writes_a_report(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"game": "othello"}, "all move at once"),
+        ({"game": "othello"}, "no hand-crafted features"),
+        ({"game": "othello", "num_simulations": 4}, "needs a simultaneous game"),
         ({"network": ACConfig(value=False)}, "network.value=True"),
-        ({"method": "uib2021"}, "overlap_actor_learner"),
         ({"eval_opponents": ()}, "at least one opponent"),
         ({"gamma": 1.5}, "gamma"),
-        ({"method": "search", "num_simulations": 0}, "num_simulations"),
-        ({"method": "search", "improvement_fraction": 1.5}, "improvement_fraction"),
+        ({"num_simulations": 0}, "num_simulations"),
+        ({"improvement_fraction": 1.5}, "improvement_fraction"),
         ({"root_uniform_fraction": 1.5}, "root_uniform_fraction"),
+        ({"max_rollouts": 2, "overlap_actor_learner": True}, "overlap_actor_learner"),
         ({"opponent_pool": ("nobody",)}, "unknown agent"),
     ],
 )
 def test_invalid_settings_raise(changes, problem, tmp_path):
+    of_search = any(hasattr(TINY_SEARCH, name) and not hasattr(TINY, name) for name in changes)
+    config = TINY_SEARCH if of_search else TINY_DOCUMENT if "max_rollouts" in changes else TINY
     with pytest.raises(ValueError, match=problem):
-        make_training(replace(TINY, run_dir=tmp_path, **changes), tensorboard=False)
+        RLTraining(replace(config, run_dir=tmp_path, **changes), tensorboard=False)

@@ -8,14 +8,17 @@ import pytest
 import torch
 from counting_actor import CountedGames, CountingActor, network
 
-from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
 from ludoteca.envs.registry import make_game
 from ludoteca.local_executor import InlineExecutor
-from ludoteca.train.actors import MultiprocessActor, concatenate_rollouts
-from ludoteca.train.alphazero.actors import AlphaZeroActorWorker, AlphaZeroLocalActor
-from ludoteca.train.alphazero.config import AlphaZeroConfig
-from ludoteca.train.dqn.config import DQNConfig
+from ludoteca.train.actors import (
+    AlgorithmWorker,
+    LocalActor,
+    MultiprocessActor,
+    concatenate_rollouts,
+)
+from ludoteca.train.alphazero import AlphaZero, AlphaZeroConfig
+from ludoteca.train.dqn import DQNConfig
 from ludoteca.train.monitor import Monitor, Stopped
 from ludoteca.train.settings import RLConfig
 
@@ -126,8 +129,8 @@ def test_single_actor_equals_local_self_play():
     torch.set_num_threads(1)
     first = make_pv_network(TINY.network, game)
     mine, theirs = np.random.default_rng(7), np.random.default_rng(7)
-    local = AlphaZeroLocalActor(first, Encoder(game), TINY)
-    actors = MultiprocessActor(TINY, AlphaZeroActorWorker, 1.0, executor=InlineExecutor())
+    local = LocalActor(AlphaZero(TINY, game, first))
+    actors = MultiprocessActor(TINY, AlgorithmWorker, 1.0, executor=InlineExecutor())
     actors.load(first)
     for _ in range(2):
         assert same(local.play(mine), actors.play(theirs, 0))

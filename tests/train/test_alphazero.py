@@ -17,12 +17,11 @@ from ludoteca.envs.games.othello import placements
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match
-from ludoteca.train.alphazero.__main__ import main
-from ludoteca.train.alphazero.actors import AlphaZeroLocalActor, make_actors
-from ludoteca.train.alphazero.config import AlphaZeroConfig
-from ludoteca.train.alphazero.gatekeeper import Gatekeeper
-from ludoteca.train.alphazero.rollout import AlphaZeroCollector, AlphaZeroRollout, examples
-from ludoteca.train.alphazero.training import AlphaZeroTraining
+from ludoteca.train.actors import LocalActor, make_player
+from ludoteca.train.alphazero import AlphaZero, AlphaZeroConfig, AlphaZeroRollout
+from ludoteca.train.command import run as main
+from ludoteca.train.gatekeeper import Gatekeeper
+from ludoteca.train.loop import RLTraining
 from ludoteca.train.replay import Packing
 
 TINY = AlphaZeroConfig(
@@ -69,7 +68,7 @@ def test_alphazero_learns_perfect_tic_tac_toe(tmp_path):
         eval_simulations=16,
         save_seconds=1e9,
     )
-    training = AlphaZeroTraining(config, tensorboard=False)
+    training = RLTraining(config, tensorboard=False)
     for _ in training.run():
         pass
     match = play_match("tictactoe", [f"az:{tmp_path},simulations=32", "random"], 600, seed=9)
@@ -96,7 +95,10 @@ def test_samples_of_a_game_match_hand_computation():
     dtype = np.dtype(
         [("planes", np.uint8, (1,)), ("policy", np.float16, (4,)), ("value", np.float32)]
     )
-    records = examples(played, 0.75, dtype)
+    algorithm = AlphaZero(TINY, make_game("tictactoe"), None)
+    algorithm.layout.dtype = dtype
+    assert TINY.outcome_weight == 0.75
+    records = algorithm.targets(played, np.random.default_rng(0))
     assert records["planes"].ravel().tolist() == [0, 1, 3, 4]
     # The first move of the second game was random: nothing but what the search said of it counts.
     expected = [0.75 + 0.25 * 0.2, -0.75 + 0.25 * -0.4, 0.1, 0.75 + 0.25 * 0.5]
@@ -108,12 +110,11 @@ def test_samples_of_a_game_match_hand_computation():
 def test_rollouts_are_valid_games(rule):
     game = make_game("hex:board_size=3")
     config = replace(TINY, game=game.spec, search_policy=rule, full_search_prob=0.5)
-    table = AlphaZeroCollector(Encoder(game), config)
 
-    def evaluate(planes):
-        return np.zeros((len(planes), 9), np.float32), np.zeros(len(planes), np.float32)
+    def run(planes):
+        return np.zeros((len(planes), 10), np.float32)
 
-    played = table.play(evaluate, np.random.default_rng(0))
+    played = AlphaZero(config, game, None).collect(run, np.random.default_rng(0), 0)
     assert ((played.lengths >= 5) & (played.lengths <= 9)).all()
     assert set(np.unique(played.returns)) == {-1.0, 1.0}
     # Who moved last has won.
@@ -133,11 +134,11 @@ def test_self_play_follows_solved_endgames(spec, exact):
     game = make_game(spec)
     encoder = Encoder(game)
 
-    def evaluate(planes):
-        return np.zeros((len(planes), game.num_actions), np.float32), np.zeros(len(planes))
+    def run(planes):
+        return np.zeros((len(planes), game.num_actions + 1), np.float32)
 
     config = replace(TINY, game=spec, solver_empties=exact, games_per_iteration=12)
-    played = AlphaZeroCollector(encoder, config).play(evaluate, np.random.default_rng(0))
+    played = AlphaZero(config, game, None).collect(run, np.random.default_rng(0), 0)
     planes = Packing(encoder.shape, True).unpack(played.planes.reshape(-1, played.planes.shape[2]))
     planes = planes.reshape(12, -1, *encoder.shape)
     squares, solved = planes[0, 0, 0].size, 0
@@ -181,14 +182,14 @@ def test_resumed_run_ends_with_the_same_result(tmp_path, rule, gate):
     config = replace(
         TINY, search_policy=rule, full_search_prob=0.5, gating_interval=gate, gating_games=4
     )
-    whole = AlphaZeroTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
+    whole = RLTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
     for _ in whole.run():
         pass
-    begun = AlphaZeroTraining(replace(config, run_dir=tmp_path / "parts"), tensorboard=False)
+    begun = RLTraining(replace(config, run_dir=tmp_path / "parts"), tensorboard=False)
     for games in begun.run():
         if games >= 40:
             break
-    again = AlphaZeroTraining(replace(config, run_dir=tmp_path / "parts"), tensorboard=False)
+    again = RLTraining(replace(config, run_dir=tmp_path / "parts"), tensorboard=False)
     assert again.games == 40
     for _ in again.run():
         pass
@@ -200,9 +201,7 @@ def test_resumed_run_ends_with_the_same_result(tmp_path, rule, gate):
 
 def test_finished_run_can_be_extended(tmp_path):
     for games in (40, 60):
-        training = AlphaZeroTraining(
-            replace(TINY, run_dir=tmp_path, games=games), tensorboard=False
-        )
+        training = RLTraining(replace(TINY, run_dir=tmp_path, games=games), tensorboard=False)
         assert training.games == games - (40 if games == 40 else 20)
         for _ in training.run():
             pass
@@ -216,8 +215,8 @@ def test_finished_run_can_be_extended(tmp_path):
 )
 def test_checkpoint_selection(tmp_path, monkeypatch, select, strengths, kept):
     measured = iter(strengths)
-    monkeypatch.setattr(AlphaZeroTraining, "strength", lambda self, matches: next(measured))
-    training = AlphaZeroTraining(
+    monkeypatch.setattr(AlphaZero, "score", lambda self, matches: next(measured))
+    training = RLTraining(
         replace(TINY, run_dir=tmp_path, checkpoint_selection=select), tensorboard=False
     )
     for _ in training.run():
@@ -232,7 +231,7 @@ def test_self_play_in_several_processes_is_reproducible(tmp_path):
     config = replace(TINY, games=40, num_actors=2, eval_games=1, final_eval_games=1)
     weights = []
     for name in ("one", "two"):
-        training = AlphaZeroTraining(replace(config, run_dir=tmp_path / name), tensorboard=False)
+        training = RLTraining(replace(config, run_dir=tmp_path / name), tensorboard=False)
         for _ in training.run():
             pass
         weights.append(training.network.state_dict())
@@ -244,15 +243,13 @@ def test_rollout_of_several_processes_joins_their_parts():
     network = make_pv_network(TINY.network, game)
     torch.set_num_threads(1)
     config = replace(TINY, num_actors=2, precision="float32")
-    actors = make_actors(config, 1.0)
+    actors, _ = make_player(AlphaZero(config, game, network))
     actors.load(network)
     together = actors.play(np.random.default_rng(3), 0)
     actors.close()
     part = replace(config, games_per_iteration=10)
     for k, seed in enumerate(np.random.default_rng(3).integers(2**63, size=2)):
-        alone = AlphaZeroLocalActor(network, Encoder(game), part).play(
-            np.random.default_rng(int(seed))
-        )
+        alone = LocalActor(AlphaZero(part, game, network)).play(np.random.default_rng(int(seed)))
         for field in fields(AlphaZeroRollout):
             whole = getattr(together, field.name)[10 * k : 10 * k + 10].astype(np.float64)
             assert np.allclose(whole, getattr(alone, field.name), atol=1e-3)
@@ -273,10 +270,11 @@ def test_gatekeeper_accepts_only_winning_candidates():
         config = replace(
             TINY, precision="float32", gating_interval=40, gating_games=24, gating_threshold=share
         )
-        gate = Gatekeeper(player, game, make_pv_network(TINY.network, game), config)
+        network = make_pv_network(TINY.network, game)
+        gate = Gatekeeper(AlphaZero(config, game, network), player)
         for _ in range(2 * trials):  # rounds of 20 games
             gate.load(make_pv_network(TINY.network, game))
-        assert (gate.tested, gate.accepted, player.loaded) == (trials, passed, passed)
+        assert (gate.tested, gate.accepted, player.loaded) == (trials, passed, 1 + passed)
 
 
 # Searches are compiled for each game: one of each kind of action by default.
@@ -302,9 +300,9 @@ def test_every_sequential_game_can_be_learned(id_, tmp_path):
     )
     if make_game(id_).simultaneous:
         with pytest.raises(ValueError, match="two players who move in turn"):
-            AlphaZeroTraining(config, tensorboard=False)
+            RLTraining(config, tensorboard=False)
         return
-    training = AlphaZeroTraining(config, tensorboard=False)
+    training = RLTraining(config, tensorboard=False)
     for _ in training.run():
         pass
     assert training.updates > 0
@@ -313,13 +311,14 @@ def test_every_sequential_game_can_be_learned(id_, tmp_path):
 
 
 def test_non_finite_losses_end_a_run(tmp_path):
-    training = AlphaZeroTraining(replace(TINY, run_dir=tmp_path), tensorboard=False)
+    training = RLTraining(replace(TINY, run_dir=tmp_path), tensorboard=False)
     planes = np.zeros((2, *Encoder(training.game).shape), np.int8)
     policies = np.full((2, training.game.num_actions), 1 / training.game.num_actions, np.float32)
+    batch = {"planes": planes, "policy": policies, "value": np.zeros(2, np.float32)}
     with torch.no_grad():
         next(training.network.parameters()).fill_(torch.nan)
     with pytest.raises(ValueError, match="losses of update 1 are nan and nan: learning_rate="):
-        training.learner.update(planes, policies, np.zeros(2, np.float32), 0.0)
+        training.learner.update(batch, 0.0)
 
 
 def test_finished_run_writes_a_report(tmp_path):

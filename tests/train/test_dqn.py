@@ -11,29 +11,40 @@ import time
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 from torch import nn
 
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.q_network import QConfig, make_q_network
 from ludoteca.agents.networks.weights import load_weights
-from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.match import play_match
 from ludoteca.train import command
+from ludoteca.train.command import parse as parse_command
+from ludoteca.train.command import run as main
 from ludoteca.train.demo import DEMO
-from ludoteca.train.dqn.__main__ import main, parse
-from ludoteca.train.dqn.config import DEFAULT, TANAKA2018, DQNConfig
-from ludoteca.train.dqn.learner import DQNLearner
-from ludoteca.train.dqn.rollout import DQNCollector, DQNRollout
-from ludoteca.train.dqn.training import DQNTraining, epsilon_at
-from ludoteca.train.dqn.transitions import rewards, transitions
+from ludoteca.train.dqn import DQN, DQNConfig, DQNRollout, epsilon_at, rewards
+from ludoteca.train.examples import ExampleLayout
+from ludoteca.train.learner import NetworkLearner
+from ludoteca.train.loop import RLTraining
 from ludoteca.train.optimizer import learning_rate
-from ludoteca.train.replay import ReplayBuffer, TransitionBatch
+
+DEFAULT = DQNConfig()
+
+
+def parse(arguments):
+    """Parse the command line of deep Q-learning."""
+    return parse_command("dqn", arguments)
+
+
+TANAKA2018 = parse(["tanaka2018"])
 
 TINY = replace(
     DEFAULT,
@@ -78,10 +89,16 @@ def by_hand(lengths, movers, explored=(), returns=((1, -1),), seats=(0,)) -> DQN
     )
 
 
+class Bytes:
+    """An encoder whose planes are one byte, in a game of eight actions."""
+
+    game, shape, scale = SimpleNamespace(num_actions=8), (1, 1, 1), 0.5
+
+
 def linked(rollout: DQNRollout, **settings):
     """Return (ply, reward, discount, ply of what follows or None) of each transition."""
-    config = replace(DEFAULT, gamma=0.5, **settings)
-    dtype = ReplayBuffer(1, (1,), 8, False).records.dtype
+    algorithm = DQN(replace(DEFAULT, gamma=0.5, **settings), make_game("tictactoe"), None)
+    algorithm.layout = ExampleLayout(Bytes, algorithm.layout.columns)
     return [
         (
             int(r["planes"][0]),
@@ -89,7 +106,7 @@ def linked(rollout: DQNRollout, **settings):
             float(r["discount"]),
             int(r["next_planes"][0]) if r["discount"] else None,
         )
-        for r in transitions(rollout, config, dtype, 9)
+        for r in algorithm.targets(rollout, np.random.default_rng(0))
     ]
 
 
@@ -173,16 +190,21 @@ class Fixed(nn.Module):
         return outputs
 
 
-def batch_of(discount: float, legal) -> TransitionBatch:
+def batch_of(discount: float, legal) -> dict[str, np.ndarray]:
     planes = np.zeros((2, 1, 1, 1), np.int8)
-    return TransitionBatch(
-        planes,
-        np.array([0, 1]),
-        np.array([1.0, 2.0], np.float32),
-        np.array([discount, 0.0], np.float32),
-        planes,
-        np.array([legal, [0, 0, 0]], np.int8),
-    )
+    return {
+        "planes": planes,
+        "action": np.array([0, 1]),
+        "reward": np.array([1.0, 2.0], np.float32),
+        "discount": np.array([discount, 0.0], np.float32),
+        "next_planes": planes,
+        "next_mask": np.array([legal, [0, 0, 0]], np.int8),
+    }
+
+
+def learner_of(outputs, config: DQNConfig) -> tuple[DQN, NetworkLearner]:
+    algorithm = DQN(replace(config, precision="float32"), make_game("tictactoe"), Fixed(outputs))
+    return algorithm, NetworkLearner(algorithm)
 
 
 @pytest.mark.parametrize(
@@ -196,21 +218,20 @@ def batch_of(discount: float, legal) -> TransitionBatch:
     ],
 )
 def test_targets_match_hand_computation(settings, expected):
-    config = replace(
-        DEFAULT, network=replace(DEFAULT.network, bounded=False), loss_function="mse", **settings
-    )
-    learner = DQNLearner(Fixed([3.0, 1.0, 2.0]), config, 1.0)
+    network = replace(DEFAULT.network, bounded=False)
+    config = replace(DEFAULT, network=network, loss_function="mse", **settings)
+    algorithm, learner = learner_of([3.0, 1.0, 2.0], config)
     learner.network.outputs.data = torch.tensor([1.0, 5.0, 2.0])
-    assert np.allclose(learner._targets(batch_of(-0.5, [1, 0, 1])), [1 - 0.5 * expected, 2.0])
+    batch = {name: torch.from_numpy(one) for name, one in batch_of(-0.5, [1, 0, 1]).items()}
+    assert np.allclose(algorithm.td_targets(batch), [1 - 0.5 * expected, 2.0])
 
 
 def test_update_matches_hand_computation():
     """SGD on 0.5 (y - Q)^2: each chosen output moves by rate * error / batch size."""
-    config = replace(TANAKA2018, momentum=0.0)
-    learner = DQNLearner(Fixed([0.0, 0.0, 4.0]), config, 1.0)
-    loss, errors = learner.update(batch_of(0.8, [1, 1, 1]), None, 0.0)
+    _, learner = learner_of([0.0, 0.0, 4.0], replace(TANAKA2018, momentum=0.0, opponent="self"))
+    losses, errors = learner.update(batch_of(0.8, [1, 1, 1]), 0.0)
     # Targets 1 + 0.8 * 4 and 2.
-    assert np.isclose(loss, (0.5 * 4.2**2 + 0.5 * 2.0**2) / 2)
+    assert np.isclose(losses["loss"], (0.5 * 4.2**2 + 0.5 * 2.0**2) / 2)
     assert np.allclose(errors, [4.2, 2.0])
     moved = learner.network.outputs.detach().numpy()
     assert np.allclose(moved, [0.01 * 4.2 / 2, 0.01 * 2 / 2, 4.0])
@@ -219,20 +240,19 @@ def test_update_matches_hand_computation():
 @pytest.mark.parametrize(("every", "copied"), [(1, range(1, 9)), (3, [3, 6]), (7, [7]), (0, [])])
 def test_target_network_is_updated_at_its_interval(every, copied):
     """The target network is copied after exactly these updates, and stays the same in between."""
-    learner = DQNLearner(
-        Fixed([0.0, 0.0, 4.0]), replace(TANAKA2018, target_update_interval=every), 1.0
-    )
+    config = replace(TANAKA2018, target_update_interval=every, opponent="self")
+    algorithm, learner = learner_of([0.0, 0.0, 4.0], config)
     if every == 0:
-        assert learner._target is learner.network
+        assert algorithm.target is learner.network
         return
-    held = learner._target.outputs.detach().clone()
+    held = algorithm.target.outputs.detach().clone()
     for update in range(1, 9):
-        learner.update(batch_of(0.8, [1, 1, 1]), None, 0.0)
+        learner.update(batch_of(0.8, [1, 1, 1]), 0.0)
         now = learner.network.outputs.detach().clone()
         assert not torch.equal(now, held)
         if update in copied:
             held = now
-        assert torch.equal(learner._target.outputs, held), update
+        assert torch.equal(algorithm.target.outputs, held), update
 
 
 def test_schedules_are_linear_and_bounded():
@@ -252,10 +272,17 @@ def test_schedules_are_linear_and_bounded():
 def test_rollouts_are_valid_games():
     game = make_game("hex:board_size=3,swap=True")
     encoder = Encoder(game)
-    table = DQNCollector(encoder, 30, make_agent("random", game), "both")
+    config = replace(
+        DEFAULT,
+        opponent="random",
+        games_per_iteration=30,
+        exploration_initial_eps=0.25,
+        exploration_final_eps=0.25,
+    )
+    algorithm = DQN(config, game, None)
     rng = np.random.default_rng(0)
     best = np.arange(game.num_actions, dtype=np.float32)  # the highest number first
-    rollout = table.play(lambda planes: np.tile(best, (len(planes), 1)), 0.25, rng)
+    rollout = algorithm.collect(lambda planes: np.tile(best, (len(planes), 1)), rng, 0)
     explored = 0
     for g in range(30):
         s = game.new()
@@ -279,7 +306,7 @@ def test_rollouts_are_valid_games():
         assert rollout.returns[g].tolist() == expected.tolist()
     assert explored > 5
     assert sorted(set(rollout.seats.tolist())) == [0, 1]
-    wins, played = rollout.wins(0)
+    wins, played = algorithm.measure(rollout)["training__first"]
     assert played == 15
     assert wins == (rollout.returns[rollout.seats == 0, 0] > 0).sum()
 
@@ -304,7 +331,7 @@ def test_dqn_learns_tic_tac_toe(tmp_path):
         eval_games=200,
         save_seconds=1e9,
     )
-    training = DQNTraining(config, tensorboard=False)
+    training = RLTraining(config, tensorboard=False)
     for _ in training.run():
         pass
     untrained = training.metrics.rows[0]["random__first"]
@@ -342,9 +369,9 @@ def test_every_sequential_game_can_be_learned(id_, tmp_path):
     )
     if game.simultaneous:
         with pytest.raises(ValueError, match="two players who move in turn"):
-            DQNTraining(config, tensorboard=False)
+            RLTraining(config, tensorboard=False)
         return
-    training = DQNTraining(config, tensorboard=False)
+    training = RLTraining(config, tensorboard=False)
     before = {name: weight.clone() for name, weight in training.network.state_dict().items()}
     for _ in training.run():
         pass
@@ -362,7 +389,7 @@ def test_seed_determines_a_run_with_and_without_overlap(tmp_path):
         "other": {"seed": 1},
         "alone": {"overlap_actor_learner": False},
     }.items():
-        training = DQNTraining(
+        training = RLTraining(
             replace(TINY, run_dir=tmp_path / name, games=120, **settings), tensorboard=False
         )
         assert [*training.run()] == [20, 40, 60, 80, 100, 120]
@@ -376,7 +403,7 @@ def test_seed_determines_a_run_with_and_without_overlap(tmp_path):
 
 def test_evaluation_interval_is_independent_of_metrics_rows(tmp_path):
     config = replace(TINY, run_dir=tmp_path, games=120, log_interval=50, eval_interval=80)
-    training = DQNTraining(config, tensorboard=False)
+    training = RLTraining(config, tensorboard=False)
     for _ in training.run():
         pass
     evaluated = {row["step"]: "random__first" in row for row in training.metrics.rows}
@@ -398,16 +425,16 @@ def test_evaluation_interval_is_independent_of_metrics_rows(tmp_path):
 )
 def test_killed_run_resumes_to_the_same_result(tmp_path, settings):
     config = replace(TINY, **settings)
-    whole = DQNTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
+    whole = RLTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
     for _ in whole.run():
         pass
     killed = replace(config, run_dir=tmp_path / "killed")
     code = (
         "import time; from pathlib import PosixPath;"
-        "from ludoteca.train.dqn.config import DQNConfig;"
+        "from ludoteca.train.dqn import DQNConfig;"
         "from ludoteca.agents.networks.q_network import QConfig;"
-        "from ludoteca.train.dqn.training import DQNTraining\n"
-        f"for games in DQNTraining({killed!r}, tensorboard=False).run():\n"
+        "from ludoteca.train.loop import RLTraining\n"
+        f"for games in RLTraining({killed!r}, tensorboard=False).run():\n"
         "    print(games, flush=True); time.sleep(0.05)"
     )
     process = subprocess.Popen(
@@ -421,7 +448,7 @@ def test_killed_run_resumes_to_the_same_result(tmp_path, settings):
     process.wait()
     process.stdout.close()
     assert process.returncode == -signal.SIGKILL
-    again = DQNTraining(killed, tensorboard=False)
+    again = RLTraining(killed, tensorboard=False)
     assert 0 < again.games < config.games
     for _ in again.run():
         pass
@@ -435,13 +462,13 @@ def test_killed_run_resumes_to_the_same_result(tmp_path, settings):
 
 def test_a_folder_belongs_to_one_run(tmp_path):
     config = replace(TINY, run_dir=tmp_path)
-    DQNTraining(config, tensorboard=False)
-    DQNTraining(replace(config, minutes=1.0, save_seconds=5), tensorboard=False)
+    RLTraining(config, tensorboard=False)
+    RLTraining(replace(config, minutes=1.0, save_seconds=5), tensorboard=False)
     with pytest.raises(ValueError, match=r"other settings.*gamma: 1.0 there, 0.5 here"):
-        DQNTraining(replace(config, gamma=0.5), tensorboard=False)
+        RLTraining(replace(config, gamma=0.5), tensorboard=False)
     (tmp_path / "state.npz").write_bytes(b"half a fi")
     with pytest.raises(ValueError, match=r"state.npz is damaged .*: remove it to begin anew"):
-        DQNTraining(config, tensorboard=False)
+        RLTraining(config, tensorboard=False)
 
 
 @pytest.fixture(scope="module")
@@ -495,6 +522,23 @@ def test_finished_run_writes_a_report(finished):
     assert [int(row["step"]) for row in rows] == [0, 256, 512]
 
 
+def test_tensorboard_has_hyperparameters_the_command_and_boards(finished):
+    folder, _ = finished
+    accumulator = EventAccumulator(str(folder / "tensorboard"))
+    accumulator.Reload()
+    tags = accumulator.Tags()
+    assert "evaluation game" in tags["images"]
+    assert [image.step for image in accumulator.Images("evaluation game")] == [0, 256, 512]
+    assert {"loss", "mixed:epsilon=0.2/first", "plies"} <= set(tags["scalars"])
+    texts = accumulator.PluginTagToContent("text")
+    assert "command/text_summary" in texts
+    plugin = accumulator.PluginTagToContent("hparams")["_hparams_/session_start_info"]
+    hparams = HParamsPluginData.FromString(plugin).session_start_info.hparams
+    assert hparams["gamma"].number_value == 1.0
+    assert hparams["network.blocks"].number_value == 1
+    assert hparams["opponent"].string_value == "mixed:epsilon=0.2"
+
+
 def test_results_can_be_recomputed_from_the_checkpoint(finished):
     folder, results = finished
     game = make_game(results["game"])
@@ -539,7 +583,7 @@ def test_run_ended_by_time_resumes(tmp_path, capsys, monkeypatch):
     assert main(config) is None
     assert time.monotonic() - start < 20  # 6 seconds and, on a busy machine, the report
     about = load_weights(tmp_path / "best.safetensors")[1]
-    training = DQNTraining(config, tensorboard=False)
+    training = RLTraining(config, tensorboard=False)
     assert 0 < training.games < 10**6
     assert not (tmp_path / "results.json").exists()
     results = json.loads((tmp_path / "results_so_far.json").read_text())
@@ -556,18 +600,18 @@ def test_run_ended_by_time_resumes(tmp_path, capsys, monkeypatch):
 
 def test_weights_transfer_from_a_small_board(tmp_path):
     small = replace(TINY, run_dir=tmp_path / "a", game="hex:board_size=3", games=40)
-    first = DQNTraining(small, tensorboard=False)
+    first = RLTraining(small, tensorboard=False)
     for _ in first.run():
         pass
     large = replace(
         small, run_dir=tmp_path / "b", game="hex:board_size=5", start_from=tmp_path / "a"
     )
-    second = DQNTraining(large, tensorboard=False)
+    second = RLTraining(large, tensorboard=False)
     best = load_weights(tmp_path / "a" / "best.safetensors")[0]
     assert all(torch.equal(best[name], w) for name, w in second.network.state_dict().items())
     other = replace(large, run_dir=tmp_path / "c", network=QConfig(filters=(16,), blocks=1))
     with pytest.raises(ValueError, match="has another architecture"):
-        DQNTraining(other, tensorboard=False)
+        RLTraining(other, tensorboard=False)
 
 
 def test_tanaka2018_preset_matches_the_document():

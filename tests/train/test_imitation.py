@@ -14,18 +14,17 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.symmetry import DIRECTIONS
 from ludoteca.evaluate.match import play_match
-from ludoteca.train.actor_critic.config import ActorCriticConfig
-from ludoteca.train.actor_critic.training import ActorCriticTraining
 from ludoteca.train.augmentation import Augmentation
 from ludoteca.train.data.dataset import concatenate
 from ludoteca.train.data.generate import GenerationConfig, play_games
 from ludoteca.train.data.positions import replay_positions
 from ludoteca.train.data.storage import load_dataset, save_dataset
-from ludoteca.train.imitation.__main__ import main, parse
-from ludoteca.train.imitation.config import DEFAULT, UIB2021, ImitationConfig
-from ludoteca.train.imitation.data import load_data
-from ludoteca.train.imitation.training import ImitationTraining
+from ludoteca.train.imitation import ImitationConfig, ImitationTraining, load_data, main, parse
+from ludoteca.train.loop import RLTraining
 from ludoteca.train.optimizer import plateau_rate
+from ludoteca.train.ppo import PPOConfig
+
+DEFAULT, UIB2021 = ImitationConfig(), parse(["uib2021"])
 
 SMALL = "hungry_geese:num_players=2,rows=5,columns=5,max_length=8,episode_steps=60"
 TINY = ACConfig(filters=8, blocks=1)
@@ -131,7 +130,7 @@ def test_validation_games_are_not_trained_on(mixed, tmp_path):
 @pytest.mark.parametrize("games", [None, 7])
 def test_samples_match_the_episodes(view, games, mixed, tmp_path, monkeypatch):
     monkeypatch.setattr("ludoteca.train.data.positions.GAMES_PER_CHUNK", 4)
-    monkeypatch.setattr("ludoteca.train.imitation.observations.BATCH_SIZE", 50)
+    monkeypatch.setattr("ludoteca.train.data.observations.BATCH_SIZE", 50)
     config = tiny(mixed, tmp_path, network=replace(TINY, view=view), games=games)
     data = load_data(replace(config, agents=("random_safe",)))
     dataset = load_dataset(mixed).select_agents(["random_safe"])[: games or 30]
@@ -391,10 +390,8 @@ def test_command_leaves_a_report_and_a_network_to_start_from(mixed, tmp_path, ca
     loaded, about = load_ac_network(game, run / "best.safetensors")
     assert about["card"]["validation"] == results["validation"]
     assert about["card"]["data"]["files"][0]["file"] == mixed.name
-    further = ActorCriticConfig(
-        game=SMALL, network=loaded.config, start_from=run, run_dir=tmp_path / "ac"
-    )
-    begun = ActorCriticTraining(further, tensorboard=False).network.state_dict()
+    further = PPOConfig(game=SMALL, network=loaded.config, start_from=run, run_dir=tmp_path / "ac")
+    begun = RLTraining(further, tensorboard=False).network.state_dict()
     assert all(torch.equal(begun[key], one) for key, one in loaded.state_dict().items())
 
 

@@ -20,21 +20,19 @@ from ludoteca.agents.networks.value_network import ValueConfig
 from ludoteca.agents.networks.weights import load_weights, save_weights
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
-from ludoteca.train.actor_critic.config import UIB2021, ActorCriticConfig
-from ludoteca.train.actor_critic.methods import make_training
-from ludoteca.train.alphazero import config as alphazero
-from ludoteca.train.alphazero.training import AlphaZeroTraining
-from ludoteca.train.command import run_command
+from ludoteca.train.alphazero import AlphaZeroConfig
+from ludoteca.train.command import parse, run_command
+from ludoteca.train.command import run as main
 from ludoteca.train.data.generate import GenerationConfig, generate
-from ludoteca.train.dqn.__main__ import main
-from ludoteca.train.dqn.config import DEFAULT
-from ludoteca.train.dqn.training import DQNTraining
+from ludoteca.train.dqn import DQNConfig
 from ludoteca.train.interruption import Interrupted
+from ludoteca.train.loop import RLTraining
 from ludoteca.train.monitor import Monitor
+from ludoteca.train.ppo import PPOConfig
 from ludoteca.train.run_directory import RunDirectory
-from ludoteca.train.value_regression.config import ValueRegressionConfig
-from ludoteca.train.value_regression.run import train as train_value_network
-from ludoteca.train.value_regression.training import ValueRegressionTraining
+from ludoteca.train.search_imitation import SearchImitationConfig
+from ludoteca.train.value_regression import ValueRegressionConfig, ValueRegressionTraining
+from ludoteca.train.value_regression import train as train_value_network
 
 SMALL = {
     "games": 100,
@@ -46,15 +44,14 @@ SMALL = {
     "final_eval_games": 2,
     "save_seconds": 1e9,
 }
-DQN_CONFIG = replace(
-    DEFAULT,
+DQN_CONFIG = DQNConfig(
     game="tictactoe",
     network=QConfig(filters=(8,), blocks=1),
     buffer_size=1000,
     learning_starts=30,
     **SMALL,
 )
-AZ_CONFIG = alphazero.AlphaZeroConfig(
+AZ_CONFIG = AlphaZeroConfig(
     game="tictactoe",
     network=PVConfig(filters=8, blocks=1),
     num_simulations=4,
@@ -67,19 +64,20 @@ AZ_CONFIG = alphazero.AlphaZeroConfig(
     gating_games=4,
     **SMALL,
 )
-AC_CONFIG = ActorCriticConfig(
-    game="tron:rows=5,columns=5",
-    network=ACConfig(kind="residual", view="plain", filters=8, blocks=1),
-    opponent_pool=("random_safe",),
-    opponent_pool_prob=0.5,
-    num_past_opponents=2,
-    past_opponent_interval=20,
-    eval_opponents=("random",),
-    threads=1,
+AC_SETTINGS = {
+    "game": "tron:rows=5,columns=5",
+    "network": ACConfig(kind="residual", view="plain", filters=8, blocks=1),
+    "opponent_pool": ("random_safe",),
+    "opponent_pool_prob": 0.5,
+    "num_past_opponents": 2,
+    "past_opponent_interval": 20,
+    "eval_opponents": ("random",),
+    "threads": 1,
     **SMALL,
-)
+}
+AC_CONFIG = PPOConfig(**AC_SETTINGS)
 DOCUMENT_CONFIG = replace(
-    UIB2021,
+    parse("ppo", ["uib2021"]),
     game="tron:rows=5,columns=5",
     network=ACConfig(kind="uib2021", view="plain", filters=8, blocks=1),
     gating_games=4,
@@ -148,20 +146,22 @@ def run_to_end(training) -> None:
 
 
 KINDS = {
-    "dqn": (DQNTraining, DQN_CONFIG),
-    "dqn-alone": (DQNTraining, replace(DQN_CONFIG, overlap_actor_learner=False, opponent="random")),
-    "alphazero": (AlphaZeroTraining, AZ_CONFIG),
+    "dqn": (RLTraining, DQN_CONFIG),
+    "dqn-alone": (RLTraining, replace(DQN_CONFIG, overlap_actor_learner=False, opponent="random")),
+    "alphazero": (RLTraining, AZ_CONFIG),
     "alphazero-no-gate": (
-        AlphaZeroTraining,
+        RLTraining,
         replace(AZ_CONFIG, gating_interval=0, full_search_prob=0.5),
     ),
-    "ppo": (make_training, replace(AC_CONFIG, replay_ratio=2.5, augment=True)),
-    "ppo-pipeline": (make_training, replace(AC_CONFIG, overlap_actor_learner=True)),
+    "ppo": (RLTraining, replace(AC_CONFIG, replay_ratio=2.5, augment=True)),
+    "ppo-pipeline": (RLTraining, replace(AC_CONFIG, overlap_actor_learner=True)),
     "search": (
-        make_training,
-        replace(AC_CONFIG, method="search", num_simulations=4, search_prob=0.5, buffer_size=500),
+        RLTraining,
+        SearchImitationConfig(
+            num_simulations=4, search_prob=0.5, buffer_size=500, replay_ratio=8.0, **AC_SETTINGS
+        ),
     ),
-    "document": (make_training, DOCUMENT_CONFIG),
+    "document": (RLTraining, DOCUMENT_CONFIG),
     "value": (ValueRegressionTraining, None),
 }
 
@@ -213,8 +213,8 @@ def test_run_stopped_anywhere_resumes_to_the_same_result(kind, positions, tmp_pa
 @pytest.mark.slow
 def test_interrupted_rollout_of_several_processes_is_replayed(tmp_path, monkeypatch):
     config = replace(AZ_CONFIG, games=40, num_actors=2, gating_interval=0)
-    run_to_end(AlphaZeroTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False))
-    training = AlphaZeroTraining(replace(config, run_dir=tmp_path / "parts"), tensorboard=False)
+    run_to_end(RLTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False))
+    training = RLTraining(replace(config, run_dir=tmp_path / "parts"), tensorboard=False)
     check, polls = Monitor.check, 0
 
     def impatient(self):
@@ -368,7 +368,7 @@ def remove(folder: Path) -> None:
 
 def test_derived_files_that_are_missing_or_old_are_written_again(tmp_path):
     config = replace(DQN_CONFIG, run_dir=tmp_path, games=40)
-    run_to_end(DQNTraining(config, tensorboard=False))
+    run_to_end(RLTraining(config, tensorboard=False))
     names = ("network.safetensors", "best.safetensors", "metrics.csv")
     whole = {name: (tmp_path / name).read_bytes() for name in names}
     for name in names:
@@ -376,12 +376,12 @@ def test_derived_files_that_are_missing_or_old_are_written_again(tmp_path):
             (tmp_path / name).unlink()
             if content is not None:
                 (tmp_path / name).write_bytes(content)
-            assert DQNTraining(config, tensorboard=False).finished
+            assert RLTraining(config, tensorboard=False).finished
             assert (tmp_path / name).read_bytes() == whole[name]
     # A card is no reason to write a file again.
     weights, about = load_weights(tmp_path / "best.safetensors")
     save_weights(tmp_path / "best.safetensors", weights, about | {"card": {"any": "thing"}})
-    DQNTraining(config, tensorboard=False)
+    RLTraining(config, tensorboard=False)
     assert load_weights(tmp_path / "best.safetensors")[1]["card"] == {"any": "thing"}
 
 
@@ -420,7 +420,7 @@ def test_foreign_state_raises_with_its_name(numbers, tmp_path):
     config = replace(DQN_CONFIG, run_dir=tmp_path)
     RunDirectory(tmp_path, {}).save_state(numbers, {})
     with pytest.raises(ValueError, match=r"state.npz is not a state that this training can resume"):
-        DQNTraining(config, tensorboard=False)
+        RLTraining(config, tensorboard=False)
     assert not (tmp_path / "config.json").exists()
 
 
@@ -428,12 +428,12 @@ def test_damaged_settings_raise_with_their_name(tmp_path):
     for content in ("", "[1]", "{"):
         (tmp_path / "config.json").write_text(content)
         with pytest.raises(ValueError, match=r"config.json is damaged"):
-            DQNTraining(replace(DQN_CONFIG, run_dir=tmp_path), tensorboard=False)
+            RLTraining(replace(DQN_CONFIG, run_dir=tmp_path), tensorboard=False)
 
 
 def test_agent_of_an_untrained_network_warns(tmp_path):
     config = replace(DQN_CONFIG, run_dir=tmp_path / "run", learning_starts=10**6)
-    training = DQNTraining(config, tensorboard=False)
+    training = RLTraining(config, tensorboard=False)
     next(training.run())
     training.save()
     assert training.updates == 0
@@ -441,9 +441,9 @@ def test_agent_of_an_untrained_network_warns(tmp_path):
         make_agent(f"dqn:{tmp_path / 'run'}", make_game("tictactoe"))
     assert len(warned) == 1
     trained = replace(config, run_dir=tmp_path / "trained", learning_starts=30, games=40)
-    run_to_end(DQNTraining(trained, tensorboard=False))
+    run_to_end(RLTraining(trained, tensorboard=False))
     further = replace(config, run_dir=tmp_path / "further", start_from=tmp_path / "trained")
-    DQNTraining(further, tensorboard=False).save()
+    RLTraining(further, tensorboard=False).save()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for name in ("trained", "further"):
@@ -463,7 +463,7 @@ def test_a_finished_training_without_any_update_is_reported_as_untrained(tmp_pat
 @pytest.mark.parametrize("select", ["best", "last"])
 def test_the_best_network_is_not_the_untrained_one_once_others_have_learned(select, tmp_path):
     config = replace(DQN_CONFIG, run_dir=tmp_path, checkpoint_selection=select, eval_interval=10**6)
-    training = DQNTraining(config, tensorboard=False)
+    training = RLTraining(config, tensorboard=False)
     for games in training.run():
         if games == 60:
             break
@@ -472,7 +472,7 @@ def test_the_best_network_is_not_the_untrained_one_once_others_have_learned(sele
     about = load_weights(tmp_path / "best.safetensors")[1]
     assert about["games"] == 60
     assert about["updates"] == training.updates > 0
-    again = DQNTraining(config, tensorboard=False)
+    again = RLTraining(config, tensorboard=False)
     assert again.selected == {"win_rate": None, "games": 60}
     training.evaluate_out_of_turn()
     assert training.selected["win_rate"] is not None
@@ -480,7 +480,7 @@ def test_the_best_network_is_not_the_untrained_one_once_others_have_learned(sele
 
 def signals_at(updates: list[int], number: int, monkeypatch) -> None:
     """Let this process get a signal after some updates, counted over all runs."""
-    update, count = DQNTraining.update, 0
+    update, count = RLTraining.update, 0
 
     def send(self) -> None:
         nonlocal count
@@ -489,7 +489,7 @@ def signals_at(updates: list[int], number: int, monkeypatch) -> None:
         if count in updates:
             os.kill(os.getpid(), number)
 
-    monkeypatch.setattr(DQNTraining, "update", send)
+    monkeypatch.setattr(RLTraining, "update", send)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -502,7 +502,7 @@ def test_signal_saves_a_checkpoint_and_a_report(number, tmp_path, monkeypatch, c
     assert isinstance(stopped.value, KeyboardInterrupt)
     assert [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)] == handlers
     output = capsys.readouterr()
-    again = DQNTraining(config, tensorboard=False)
+    again = RLTraining(config, tensorboard=False)
     assert again.updates == 15  # in the middle of a round
     assert 0 < again.games < config.games
     assert f"stopped by {number.name} after {again.games} of 100 games" in output.out
@@ -514,7 +514,7 @@ def test_signal_saves_a_checkpoint_and_a_report(number, tmp_path, monkeypatch, c
     # The same command ends as if nothing had happened.
     assert main(config) is not None
     assert not (config.run_dir / "results_so_far.json").exists()
-    run_to_end(DQNTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False))
+    run_to_end(RLTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False))
     assert_same(tmp_path / "whole", tmp_path / "run")
 
 
@@ -522,7 +522,7 @@ def test_signal_saves_a_checkpoint_and_a_report(number, tmp_path, monkeypatch, c
 def test_second_signal_quits_and_prints_the_state(checkpoint, tmp_path, monkeypatch, capsys):
     config = replace(DQN_CONFIG, run_dir=tmp_path)
     if checkpoint:
-        training = DQNTraining(config, tensorboard=False)
+        training = RLTraining(config, tensorboard=False)
         next(training.run())
         training.save()
     signals_at([10], signal.SIGINT, monkeypatch)
@@ -531,7 +531,7 @@ def test_second_signal_quits_and_prints_the_state(checkpoint, tmp_path, monkeypa
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(10)
 
-    monkeypatch.setattr(DQNTraining, "save", save)
+    monkeypatch.setattr(RLTraining, "save", save)
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt) as stopped:
         main(config)
@@ -584,7 +584,7 @@ def test_without_time_nothing_is_reported_but_the_run_resumes(tmp_path, capsys):
     assert "a rollout of 20 games needs more time" in output
     assert {file.name for file in tmp_path.iterdir()} >= {"state.npz", "network.safetensors"}
     assert not (tmp_path / "report.md").exists()
-    run_to_end(DQNTraining(config, tensorboard=False))
+    run_to_end(RLTraining(config, tensorboard=False))
 
 
 def test_a_stopped_training_in_epochs_reports_what_it_has(positions, tmp_path, monkeypatch, capsys):

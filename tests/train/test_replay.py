@@ -1,28 +1,47 @@
 """Tests of the replay buffer and of prioritized sampling."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from ludoteca.envs.registry import make_game
-from ludoteca.train.replay import Packing, ReplayBuffer
+from ludoteca.train.examples import ExampleLayout
+from ludoteca.train.replay import Packing, RingBuffer
 from ludoteca.train.sum_tree import SumTree
 
 SHAPE, ACTIONS = (2, 3, 3), 9
+COLUMNS = {
+    "planes": "planes",
+    "action": "action",
+    "reward": "scalar",
+    "discount": "scalar",
+    "next_planes": "planes",
+    "next_mask": "mask",
+}
+
+
+def layout(binary: bool = True) -> ExampleLayout:
+    game = SimpleNamespace(num_actions=ACTIONS)
+    return ExampleLayout(
+        SimpleNamespace(game=game, shape=SHAPE, scale=1 if binary else 0.1), COLUMNS
+    )
 
 
 def make_buffer(capacity: int, count: int, binary: bool = True):
     """Return an empty buffer, records for it, and their planes, next planes and masks."""
     rng = np.random.default_rng(0)
     high = 2 if binary else 30
-    buffer = ReplayBuffer(capacity, SHAPE, ACTIONS, binary)
+    columns = layout(binary)
+    buffer = RingBuffer(capacity, columns.dtype)
     planes, next_planes = rng.integers(high, size=(2, count, *SHAPE)).astype(np.int8)
     masks = rng.integers(2, size=(count, ACTIONS)).astype(np.int8)
     records = np.zeros(count, buffer.records.dtype)
     records["planes"], records["next_planes"] = (
-        buffer.planes.pack(planes),
-        buffer.planes.pack(next_planes),
+        columns.planes.pack(planes),
+        columns.planes.pack(next_planes),
     )
-    records["next_mask"] = buffer.masks.pack(masks)
+    records["next_mask"] = columns.masks.pack(masks)
     records["action"] = np.arange(count) % ACTIONS
     records["reward"] = np.arange(count)
     records["discount"] = -0.5
@@ -36,14 +55,14 @@ def test_stored_transitions_are_returned(binary):
     buffer.add(records[25:])
     assert len(buffer) == 40
     indices = np.array([3, 39, 3])
-    batch = buffer.batch(indices)
-    assert np.array_equal(batch.planes, planes[indices])
-    assert np.array_equal(batch.next_planes, next_planes[indices])
-    assert np.array_equal(batch.next_masks, masks[indices])
-    assert batch.actions.tolist() == [3, 3, 3]
-    assert batch.rewards.tolist() == [3.0, 39.0, 3.0]
-    assert batch.discounts.tolist() == [-0.5] * 3
-    assert len(batch) == 3
+    batch = layout(binary).unpack(buffer.records[indices])
+    assert np.array_equal(batch["planes"], planes[indices])
+    assert np.array_equal(batch["next_planes"], next_planes[indices])
+    assert np.array_equal(batch["next_mask"], masks[indices])
+    assert batch["action"].tolist() == [3, 3, 3]
+    assert batch["reward"].tolist() == [3.0, 39.0, 3.0]
+    assert batch["discount"].tolist() == [-0.5] * 3
+    assert all(len(column) == 3 for column in batch.values())
 
 
 def test_planes_take_an_eighth_of_the_memory():
@@ -59,8 +78,8 @@ def test_oldest_transitions_are_overwritten():
     assert sorted(buffer.records["reward"]) == list(range(24, 40))
     assert len(buffer) == 16
     assert buffer.added == 40
-    overfilled = ReplayBuffer(16, SHAPE, ACTIONS, True)
-    overfilled.add(records)  # more than the capacity, at once
+    overfilled = RingBuffer(16, layout().dtype)
+    overfilled.add(records)  # more than it holds, at once
     assert sorted(overfilled.records["reward"]) == list(range(24, 40))
 
 
@@ -69,7 +88,7 @@ def test_oldest_transitions_are_overwritten():
 def test_overfilled_buffer_overwrites_the_oldest_next(before, count):
     """Records added at once are stored at the same indices as records added one by one."""
     buffer, records, *_ = make_buffer(16, before + count + 5)
-    single = ReplayBuffer(16, SHAPE, ACTIONS, True)
+    single = RingBuffer(16, layout().dtype)
     for low, high in ((0, before), (before, before + count), (before + count, len(records))):
         indices = buffer.add(records[low:high])
         assert np.array_equal(buffer.records[indices], records[low:high][-16:])
@@ -97,32 +116,34 @@ def test_buffer_resumes_from_its_saved_state():
     buffer, records, *_ = make_buffer(16, 40)
     buffer.add(records[:21])
     state = {name: array.copy() for name, array in buffer.state().items()}
-    restored = ReplayBuffer(16, SHAPE, ACTIONS, True)
+    restored = RingBuffer(16, layout().dtype)
     restored.restore(state)
     for target in (buffer, restored):
         target.add(records[21:])
     assert np.array_equal(buffer.records, restored.records)
     with pytest.raises(ValueError, match="expected at most 8 records"):
-        ReplayBuffer(8, SHAPE, ACTIONS, True).restore(state)
+        RingBuffer(8, layout().dtype).restore(state)
 
 
 def test_symmetries_map_whole_transitions():
     game = make_game("tictactoe")
     buffer, records, planes, next_planes, masks = make_buffer(50, 20)
     buffer.add(records)
-    batch = buffer.batch(np.arange(20))
+    batch = layout().unpack(buffer.records[:20])
     for symmetry in game.symmetries():
-        mapped = batch.mapped(symmetry)
+        mapped = layout().mapped(batch, symmetry)
         for k in range(20):
-            # The action is mapped as the cells of the planes.
-            row, column = divmod(int(batch.actions[k]), 3)
-            cell = divmod(int(mapped.actions[k]), 3)
-            assert mapped.planes[k, :, *cell].tolist() == planes[k, :, row, column].tolist()
-            assert (
-                mapped.next_planes[k, :, *cell].tolist() == next_planes[k, :, row, column].tolist()
+            # The action's cell goes where the planes' cells go.
+            row, column = divmod(int(batch["action"][k]), 3)
+            there = divmod(int(mapped["action"][k]), 3)
+            assert mapped["planes"][k, :, *there].tolist() == planes[k, :, row, column].tolist()
+            next_there = mapped["next_planes"][k, :, *there].tolist()
+            assert next_there == next_planes[k, :, row, column].tolist()
+                mapped["next_planes"][k, :, *there].tolist()
+                == next_planes[k, :, row, column].tolist()
             )
-            assert mapped.next_masks[k, mapped.actions[k]] == masks[k, batch.actions[k]]
-        assert mapped.rewards is batch.rewards
+            assert mapped["next_mask"][k, mapped["action"][k]] == masks[k, batch["action"][k]]
+        assert mapped["reward"] is batch["reward"]
 
 
 @pytest.mark.parametrize("capacity", [1, 2, 5, 8, 100])

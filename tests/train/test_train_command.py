@@ -11,16 +11,14 @@ from typing import get_args
 
 import pytest
 import torch
-import tyro
 
 from ludoteca.__main__ import main
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.train import pace
-from ludoteca.train.actor_critic.__main__ import parse as parse_actor_critic
-from ludoteca.train.algorithms import ALGORITHMS, choose_algorithm
-from ludoteca.train.alphazero.config import AlphaZeroConfig
-from ludoteca.train.dqn.__main__ import parse as parse_dqn
+from ludoteca.train.algorithms import ALGORITHMS, choose_algorithm, find_algorithm
+from ludoteca.train.alphazero import AlphaZeroConfig
+from ludoteca.train.command import parse
 from ludoteca.train.equivalent_command import equivalent_command, with_settings
 from ludoteca.train.interruption import Interrupted
 from ludoteca.train.pace import Pace, measure_pace, plan
@@ -51,7 +49,7 @@ def test_options_list_algorithms_and_presets():
 
 def test_every_game_has_an_algorithm():
     chosen = {id_: choose_algorithm(make_game(id_)) for id_ in GAMES}
-    assert {chosen[id_] for id_ in ("HungryGeese-v0", "Tron-v0")} == {"actor-critic"}
+    assert {chosen[id_] for id_ in ("HungryGeese-v0", "Tron-v0")} == {"ppo"}
     assert chosen["TicTacToe-v0"] == chosen["Connect4-v0"] == "alphazero"
     assert choose_algorithm(make_game("connect4"), opponent="random") == "dqn"
     assert choose_algorithm(make_game("connect4"), "dqn") == "dqn"
@@ -67,10 +65,14 @@ def test_every_game_has_an_algorithm():
 @pytest.mark.parametrize(
     ("game", "arguments", "problem"),
     [
-        ("connect4", ("actor-critic",), "does not learn games with sequential moves, as connect4"),
-        ("tron", ("dqn",), "games with simultaneous moves, as tron is: use actor-critic"),
+        (
+            "connect4",
+            ("search-imitation",),
+            "does not learn games with sequential moves, as connect4",
+        ),
+        ("tron", ("dqn",), "games with simultaneous moves, as tron is: use ppo"),
         ("hex", ("alphazero", "random"), "not against 'random': use dqn"),
-        ("hex", ("sarsa",), "algorithm must be one of auto, dqn, alphazero, actor-critic, got"),
+        ("hex", ("sarsa",), "algorithm must be one of auto, dqn, alphazero, ppo,"),
     ],
 )
 def test_algorithms_that_do_not_fit_are_refused(game, arguments, problem):
@@ -84,29 +86,22 @@ def test_sequential_games_of_three_players_have_no_algorithm():
         choose_algorithm(game)
 
 
-PARSERS = {
-    "dqn": parse_dqn,
-    "alphazero": lambda words: tyro.cli(AlphaZeroConfig, args=words),
-    "actor-critic": parse_actor_critic,
-}
-
-
 @pytest.mark.parametrize(
     ("name", "game"),
-    [("dqn", "hex:board_size=3"), ("alphazero", "connect4"), ("actor-critic", "tron")],
+    [("dqn", "hex:board_size=3"), ("alphazero", "connect4"), ("ppo", "tron")],
 )
 def test_the_command_with_all_settings_has_the_same_settings(name, game):
     made = make_game(game)
-    algorithm = ALGORITHMS[name]
+    algorithm = find_algorithm(name)
     config = preset_config(name, made, 10)
     config = replace(
         config, run_dir=Path("runs/a b"), minutes=1.5, games=77, overlap_actor_learner=False
     )
-    if name == "actor-critic":
+    if name == "ppo":
         config = replace(config, opponent_pool=(), augment=True)
-    words = shlex.split(equivalent_command(algorithm.module, config, algorithm.config))
+    words = shlex.split(equivalent_command(algorithm.module, config, algorithm.config_class()))
     assert words[:3] == ["python", "-m", algorithm.module]
-    assert PARSERS[name](words[3:]) == config
+    assert parse(name, words[3:]) == config
 
 
 def test_settings_can_be_given_by_name():
@@ -159,10 +154,10 @@ def test_pace_measurement_leaves_no_files(game, name, tmp_path, monkeypatch):
     monkeypatch.setattr(pace, "LONGEST_TRIAL", 0.01)
     run = TimedRun(make_game(game), algorithm=name, settings=TINY, run_dir=tmp_path / "run")
     begun = time.monotonic()
-    measured = measure_pace(run.algorithm, run.config, 60)
-    assert measured.games > 0
-    assert 0 < measured.test_seconds < 10
-    assert begun < measured.ready < time.monotonic()
+    found = measure_pace(run.config, 60)
+    assert found.games > 0
+    assert 0 < found.test_seconds < 10
+    assert begun < found.ready < time.monotonic()
     assert list(tmp_path.iterdir()) == []
 
 

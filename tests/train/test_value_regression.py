@@ -20,10 +20,13 @@ from ludoteca.train.data.dataset import concatenate
 from ludoteca.train.data.generate import GenerationConfig, play_games
 from ludoteca.train.data.split import validation_games
 from ludoteca.train.data.storage import save_dataset
-from ludoteca.train.value_regression.config import ValueRegressionConfig
-from ludoteca.train.value_regression.data import load_data
-from ludoteca.train.value_regression.run import train
-from ludoteca.train.value_regression.training import ValueRegressionTraining, accuracy
+from ludoteca.train.value_regression import (
+    ValueRegressionConfig,
+    ValueRegressionTraining,
+    accuracy,
+    load_data,
+    train,
+)
 
 SMALL = ValueConfig(filters=(16,), hidden=32)
 

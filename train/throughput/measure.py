@@ -14,7 +14,9 @@ from typing import Any
 from ludoteca.executor import LOCAL, Executor, make_executor
 from ludoteca.local_executor import LocalExecutor
 from ludoteca.shared import Shared
-from ludoteca.train.algorithms import ALGORITHMS
+from ludoteca.train.algorithms import find_algorithm
+from ludoteca.train.loop import RLTraining
+from ludoteca.train.minibatches import ReplayMinibatches
 from ludoteca.train.replay import RingBuffer
 from ludoteca.train.settings import RLConfig
 from ludoteca.train.throughput.simulation import Cluster, Costs, simulate
@@ -26,11 +28,11 @@ def bench_config(algorithm: str, game: str, games_per_part: int) -> RLConfig:
     """Return the settings of the measured run, which never ends by itself.
 
     Args:
-        algorithm: a name in `ALGORITHMS`.
+        algorithm: a name in `ludoteca.train.algorithms.ALGORITHMS`.
         game: spec string.
         games_per_part: games of each actor in each rollout.
     """
-    config: RLConfig = ALGORITHMS[algorithm].config
+    config: RLConfig = find_algorithm(algorithm).config_class()
     changes = {"game": game, "games": 10**6, "games_per_iteration": games_per_part, "threads": 1}
     if hasattr(config, "learning_starts"):
         changes["learning_starts"] = 0
@@ -46,7 +48,7 @@ def measure_costs(
     one worker and back, are measured in wall-clock seconds, medians.
 
     Args:
-        algorithm: a name in `ALGORITHMS`.
+        algorithm: a name in `ludoteca.train.algorithms.ALGORITHMS`.
         config: settings of the run.
         executor: spec string, see `make_executor`.
         parts: rollout parts to play and learn from.
@@ -54,7 +56,7 @@ def measure_costs(
     Returns:
         The costs, and details of the messages and the replay buffer, JSON-serializable.
     """
-    with _training(algorithm, replace(config, num_actors=1, executor="local")) as training:
+    with _training(replace(config, num_actors=1, executor="local")) as training:
         playing, keeping, learning = list[float](), list[float](), list[float]()
         games = positions = updates = 0
         for k in range(parts + 1):  # the first one compiles
@@ -71,7 +73,7 @@ def measure_costs(
                 learning.append(time.process_time() - began)
                 positions += _positions(played)
                 updates += made
-            training.finish_rollout(played)
+            training.finish_rollout()
             games += len(played.lengths)
         state = {name: one.cpu().numpy() for name, one in training.network.state_dict().items()}
         part = pickle.dumps(played)
@@ -117,7 +119,7 @@ def measure_throughput(
         max_staleness=staleness,
         overlap_actor_learner=False,
     )
-    with _training(algorithm, settings) as training:
+    with _training(settings) as training:
         ends, updates, learning, keeping = list[float](), 0, 0.0, 0.0
         games = 0
         skipped = 2 + staleness  # rollouts that workers need to begin and compile
@@ -133,7 +135,7 @@ def measure_throughput(
             while training.due > 0:
                 training.update()
                 updates += 1
-            training.finish_rollout(played)
+            training.finish_rollout()
             ends.append(time.perf_counter())
             keeping += kept - began
             learning += ends[-1] - kept
@@ -221,15 +223,15 @@ def _positions(played: Any) -> int:
 
 def _replay_buffer(training: Any) -> RingBuffer | None:
     """Return the replay buffer of a run, if it has one."""
-    buffer = vars(training).get("_buffer")
-    return buffer if isinstance(buffer, RingBuffer) else None
+    source = training.minibatches
+    return source.buffer if isinstance(source, ReplayMinibatches) else None
 
 
 @contextmanager
-def _training(algorithm: str, config: RLConfig) -> Iterator[Any]:
+def _training(config: RLConfig) -> Iterator[Any]:
     """Start a run in a temporary folder, which is deleted afterwards."""
     with tempfile.TemporaryDirectory() as folder:
-        training = ALGORITHMS[algorithm].make(replace(config, run_dir=Path(folder) / "run"))
+        training = RLTraining(replace(config, run_dir=Path(folder) / "run"), tensorboard=False)
         try:
             yield training
         finally:

@@ -138,7 +138,7 @@ def evaluate_leaves(leaves: Sequence[Any], evaluate: SeatEvaluator) -> None:
                 [types.SimpleNamespace(prior=prior, visits=0, value=0.0) for prior in row]
                 for row in priors[k]
             ]
-            node.values = [float(np.float32(one)) for one in values[k]]
+            node.values = [float(np.float32(value)) for value in values[k]]
         back_up(path, values[k])
 
 

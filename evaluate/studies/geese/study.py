@@ -234,7 +234,7 @@ def self_play(name: str, fast: bool, precision: str) -> Task:
     }  # fmt: skip
     sizes = {"log_interval": 1_024, "past_opponent_interval": 5_120} if preset == "default" else {}
     return Task(
-        name, "ludoteca.train.actor_critic", {**sizes, **options, "run_dir": f"{{folder}}/{name}"},
+        name, "ludoteca.train.ppo", {**sizes, **options, "run_dir": f"{{folder}}/{name}"},
         {"preset": preset, **options}, (preset,), kind="self-play",
         kept=("about", "training", "evaluation"), summarize=evaluation_curve,
     )  # fmt: skip

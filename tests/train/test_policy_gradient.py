@@ -1,0 +1,53 @@
+"""PPO and REINFORCE learn sequential and simultaneous games from self-play alone."""
+
+import pytest
+import torch
+
+from ludoteca.agents.networks.ac_network import ACConfig
+from ludoteca.evaluate.match import play_match
+from ludoteca.train.loop import RLTraining
+from ludoteca.train.ppo import PPOConfig
+from ludoteca.train.reinforce import ReinforceConfig
+
+NETWORK = ACConfig(kind="residual", view="plain", filters=16, blocks=1)
+SETTINGS = {
+    "network": NETWORK,
+    "games_per_iteration": 100,
+    "batch_size": 256,
+    "learning_rate": 3e-3,
+    "opponent_pool": (),
+    "num_past_opponents": 0,
+    "eval_opponents": ("random",),
+    "log_interval": 1_000,
+    "eval_interval": 10**6,
+    "eval_games": 5,
+    "save_seconds": 1e9,
+    "threads": 1,
+}
+
+
+@pytest.fixture(autouse=True)
+def _threads():
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.mark.parametrize(
+    ("config_class", "game", "games", "changes", "least"),
+    [
+        (PPOConfig, "tictactoe", 10_000, {"replay_ratio": 4.0}, 0.75),
+        (ReinforceConfig, "tictactoe", 8_000, {}, 0.65),
+        (ReinforceConfig, "tron:rows=5,columns=5", 6_000, {}, 0.75),
+    ],
+    ids=["ppo-sequential", "reinforce-sequential", "reinforce-simultaneous"],
+)
+def test_policy_gradient_beats_random_moves(config_class, game, games, changes, least, tmp_path):
+    config = config_class(run_dir=tmp_path, game=game, games=games, **(SETTINGS | changes))
+    training = RLTraining(config, tensorboard=False)
+    agents = [training.algorithm.agent(), "random"]
+    before = play_match(game, agents, 400, seed=5).totals[0].score
+    for _ in training.run():
+        pass
+    after = play_match(game, [f"ac:{tmp_path}", "random"], 400, seed=5).totals[0].score
+    assert after > max(before + 0.1, least)

@@ -1,1 +1,0 @@
-"""Actor-critic learning by self-play, for simultaneous games."""

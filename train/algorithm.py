@@ -1,0 +1,255 @@
+"""Algorithm of reinforcement learning: what distinguishes one from another.
+
+An algorithm collects rollouts, makes training examples of them, and computes the loss of a
+minibatch. The loop (`ludoteca.train.loop`) does the rest: replay, pending updates, data
+augmentation, metrics, evaluation, checkpoints, and exact resume. A new algorithm is a subclass in a
+file of its own, and one line in `ludoteca.train.algorithms`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from ludoteca.agents.agent import Agent
+from ludoteca.envs.game import Game
+from ludoteca.train.examples import ExampleLayout
+from ludoteca.train.monitor import Monitor
+from ludoteca.train.optimizer import Optimization
+from ludoteca.train.rollout_games import RolloutGames
+from ludoteca.train.settings import AutoLimits, RLConfig
+
+# A network in self-play: planes int8 [K, *shape] -> outputs float32 [K, outputs].
+Run = Callable[[NDArray[np.int8]], NDArray[np.float32]]
+Tensors = dict[str, Tensor]
+ConfigType = TypeVar("ConfigType", bound=RLConfig)
+MOMENTUM = 0.9  # of SGD
+
+
+class ReportText(NamedTuple):
+    """Description of a run in its report.
+
+    Attributes:
+        partner: training opponent, such as `"mixed:epsilon=0.2"`, or `"itself"`.
+        seat: training seat: `"first"`, `"second"`, `"both"` or `"any"`.
+        plays: sentence about the play of the selected network.
+    """
+
+    partner: str
+    seat: str
+    plays: str
+
+
+class Model(Protocol):
+    """Network that learns: its forward pass in updates, on its device and in its precision."""
+
+    network: Any
+
+    def outputs(self, planes: Tensor) -> Tensor:
+        """Return the outputs of the network, with gradients, for int8 planes."""
+
+    def evaluate(self, network: nn.Module, planes: Tensor) -> Tensor:
+        """Return the outputs of any network of the same input."""
+
+
+class Algorithm(ABC, Generic[ConfigType]):
+    """Algorithm of a run. `collect` may be called in another thread than the other methods.
+
+    Attributes:
+        title: display name.
+        module: module of `python -m`.
+        config_class: class of its settings; without arguments, the default settings.
+        encoder_class: encoder of positions, made from a game.
+        make_network: makes a network with random weights, given its configuration and a game.
+        load_network: loads a network and its metadata, given a game and a file.
+        agent_name: name of the agent that plays its networks, such as `"dqn"`.
+        agent_class: that agent, made from a game, a file and options.
+        limits: maxima of settings that scale with the length of a run.
+        rollout_class: class of rollouts, a dataclass of arrays; `lengths` are the plies of games.
+        on_policy: whether updates use only the last rollout, instead of a replay buffer.
+        rollout_metrics: names of the metrics of rollouts.
+        summed_metrics: those that are summed instead of averaged.
+        loss_metrics: names of the metrics among the losses, as `loss` returns them.
+        drawn_losses: those in the learning curve.
+        config: settings; `precision` is not auto.
+        game: the game.
+        encoder: encoder of positions.
+        network: the network; `model` trains it in place.
+        layout: columns of the training examples.
+        model: the network in updates; set before the first one.
+        monitor: receives the progress of `collect`, and may stop the run.
+        progress: fraction of the training that is done.
+    """
+
+    title: ClassVar[str]
+    module: ClassVar[str]
+    config_class: ClassVar[type[Any]]
+    encoder_class: ClassVar[type[Any]]
+    make_network: ClassVar[Callable[[Any, Game], Any]]
+    load_network: ClassVar[Callable[[Game, Path], tuple[Any, dict[str, Any]]]]
+    agent_name: ClassVar[str]
+    agent_class: ClassVar[Callable[..., Any]]
+    limits: ClassVar[AutoLimits]
+    rollout_class: ClassVar[type[Any]]
+    on_policy: ClassVar[bool] = False
+    rollout_metrics: ClassVar[tuple[str, ...]]
+    summed_metrics: ClassVar[tuple[str, ...]] = ()
+    loss_metrics: ClassVar[tuple[str, ...]]
+    drawn_losses: ClassVar[tuple[str, ...]]
+    encoder: Any
+    layout: ExampleLayout
+    model: Model
+    progress = 0.0
+
+    def __init__(self, config: ConfigType, game: Game, network: Any):
+        """Make the algorithm of a run; subclasses set `encoder` and `layout`.
+
+        Raises:
+            ValueError: if the algorithm does not support the game, or a setting is invalid for it.
+        """
+        self.config, self.game, self.network = config, game, network
+        self.monitor = Monitor()
+
+    @cached_property
+    def games(self) -> RolloutGames:
+        """Batch of the games of a rollout."""
+        return RolloutGames(self.encoder, self.config.games_per_iteration, self.monitor)
+
+    @classmethod
+    def check_game(cls, game: Game) -> None:
+        """Check that the algorithm learns a game.
+
+        Raises:
+            ValueError: if it does not.
+        """
+        cls.encoder_class(game)
+
+    @abstractmethod
+    def collect(self, run: Run, rng: np.random.Generator, games: int) -> Any:
+        """Play the games of a rollout.
+
+        Args:
+            run: the self-play network.
+            rng: random stream of the rollout.
+            games: number of games of the run before.
+
+        Raises:
+            Stopped: if the run is to stop.
+        """
+
+    @abstractmethod
+    def targets(self, rollout: Any, rng: np.random.Generator) -> NDArray[np.void]:
+        """Return the training examples of a rollout, records of `layout`."""
+
+    @abstractmethod
+    def loss(self, batch: Tensors) -> Tensors:
+        """Compute the loss of a minibatch.
+
+        Args:
+            batch: columns of `layout`, and `weight` if sampling is prioritized.
+
+        Returns:
+            `loss`, which is minimized, and scalars for the metrics; where sampling is prioritized,
+            also `td_error`. Shape `[N]`.
+        """
+
+    @abstractmethod
+    def measure(self, rollout: Any) -> Mapping[str, tuple[float, float]]:
+        """Return the sum and the count of each of `rollout_metrics`."""
+
+    @abstractmethod
+    def agent(self) -> Agent:
+        """Return an agent with the current network, for evaluation."""
+
+    def trained_agent(self, file: Path) -> Any:
+        """Return an agent with the network in a file, for the report."""
+        return self.agent_class(self.game, file, device=self.config.device)
+
+    @abstractmethod
+    def score(self, matches: list[Any]) -> float:
+        """Return the evaluation score, 0 to 1, of matches against `opponents()`."""
+
+    @abstractmethod
+    def report_text(self) -> ReportText:
+        """Return the description of the run in its report."""
+
+    def opponents(self) -> tuple[str, ...]:
+        """Return the spec strings of the evaluation opponents."""
+        return self.config.eval_opponents
+
+    def optimization(self) -> Optimization:
+        """Return the settings of the optimizer."""
+        config = self.config
+        return Optimization(
+            config.optimizer,
+            config.learning_rate,
+            MOMENTUM,
+            config.weight_decay,
+            config.max_grad_norm,
+        )
+
+    def networks(self) -> dict[str, nn.Module]:
+        """Return the networks of a checkpoint, by name."""
+        return {"network": self.network}
+
+    def begin_learning(self, model: Model) -> None:
+        """Prepare for updates, once the network is on its device."""
+        self.model = model
+
+    def after_update(self, updates: int) -> None:
+        """Follow an update, the one of that number."""
+
+    def num_updates(self, games: int, examples: int, started: bool) -> float:
+        """Return the number of updates that a rollout makes pending.
+
+        Args:
+            games: games of the rollout.
+            examples: its training examples.
+            started: whether there are enough examples for updates.
+        """
+        config = self.config
+        return examples * config.replay_ratio / config.batch_size if started else 0.0
+
+    def begin_rollout(self, learner: Any) -> None:
+        """Prepare for the updates from a rollout, after `targets`."""
+
+    def finish_rollout(self, learner: Any) -> None:
+        """Follow the last update from a rollout.
+
+        Raises:
+            Stopped: if the run is to stop; it is called again then.
+        """
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return further state as numbers and arrays, for `restore`."""
+        return {}, {}
+
+    def restore(self, numbers: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        """Resume from `state`."""
+
+    def order(self, records: NDArray[np.void], rng: np.random.Generator) -> NDArray[np.int64]:
+        """Return the order in which updates on policy use examples: `replay_ratio` passes."""
+        total, ratio = len(records), self.config.replay_ratio
+        passes = [rng.permutation(total) for _ in range(int(np.ceil(ratio)))]
+        indices: NDArray[np.int64] = np.concatenate(passes)[: round(total * ratio)]
+        return indices
+
+    def make_run(self, runner: Any) -> Any:
+        """Return the self-play network, given its runner: with `load`, called with planes."""
+        return runner
+
+    def make_player(self, actor: Any) -> Any:
+        """Return the player of rollouts, given the actor that plays them."""
+        return actor
+
+    def load_past(self, weights: list[dict[str, Tensor]]) -> None:
+        """Load the weights of past networks, if the opponent pool has some."""
+
+    def metrics(self, games: int) -> dict[str, float | int | None]:
+        """Return further metrics after a number of games."""
+        return {}

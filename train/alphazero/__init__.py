@@ -1,1 +1,0 @@
-"""AlphaZero: self-play with search, for every game of two players who move in turn."""

@@ -1,0 +1,399 @@
+"""Deep Q-learning with experience replay (DQN), for sequential two-player games.
+
+Mnih et al., "Human-level control through deep reinforcement learning" (2015). Preset `default` adds
+to DQN: target network, double and dueling Q-networks, n-step returns, prioritized replay, and
+masked negamax targets. Preset `tanaka2018` has the settings of Tanaka, "Inteligencia artificial
+para o jogo de Hex" (2018). An interrupted run resumes, with the same result, when the same command
+is given again.
+"""
+
+import copy
+import math
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from ludoteca.agents.dqn import ILLEGAL, DQNAgent, QNetworkAgent, load_q_network
+from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.networks.q_network import QConfig, QNetwork, make_q_network
+from ludoteca.agents.registry import make_agent
+from ludoteca.agents.sampling import sample_legal
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import choice, integer, real
+from ludoteca.train.algorithm import Algorithm, Model, ReportText, Run, Tensors
+from ludoteca.train.examples import ExampleLayout, Kind
+from ludoteca.train.optimizer import Optimization
+from ludoteca.train.returns import loss_weight, n_step_returns
+from ludoteca.train.settings import AUTO, AutoLimits, RLConfig
+
+
+@dataclass(frozen=True)
+class DQNConfig(RLConfig):
+    """Settings of deep Q-learning."""
+
+    algorithm = "dqn"
+
+    run_dir: Path = Path("runs/dqn")
+    games: int = 100_000
+    network: QConfig = field(default_factory=QConfig)
+    start_from: Path | None = None
+    """Network file or run folder whose weights initialize the network; None: random weights. A
+    network of kind `residual` may come from any board size."""
+
+    optimizer: Literal["adam", "sgd"] = "adam"
+    """`adam`: Adam with decoupled weight decay (AdamW). `sgd`: SGD."""
+    momentum: float = 0.1
+    """Momentum of SGD."""
+    weight_decay: float = 1e-5
+    """Weight decay coefficient of AdamW."""
+    batch_size: int = 512
+    """Transitions per minibatch (one gradient update each)."""
+    replay_ratio: float = 2.0
+    """Mean number of times that each transition is sampled for an update."""
+    games_per_update: int | None = None
+    """Games per gradient update, instead of `replay_ratio`; None: use `replay_ratio`."""
+    learning_starts: int = AUTO
+    """Transitions collected before the first update. -1: 1/100 of those of the run, at most
+    5,000."""
+
+    eval_games: int = 200
+    eval_opponents: tuple[str, ...] = ()
+    """Opponents in evaluations, as spec strings; by default the training opponent, or `random`
+    after self-play. The evaluation score is the win rate against the first one, in the seats of
+    `agent_seat`."""
+    final_eval_games: int = 1_000
+
+    opponent: str = "self"
+    """Training opponent: `self` (self-play), or a spec string, such as `mixed:epsilon=0.2`."""
+    agent_seat: Literal["first", "second", "both"] = "both"
+    """Seat of the learning agent; `both`: alternating. No effect in self-play."""
+    experience: Literal["simple", "mirrored"] = "mirrored"
+    """Transitions stored in the replay buffer. `simple`: the agent's own moves. `mirrored`: also
+    the opponent's moves, from the opponent's perspective (Tanaka, 2018, section 3.5). No effect in
+    self-play."""
+    exploration_initial_eps: float = 0.3
+    """Initial probability of a random move (epsilon-greedy)."""
+    exploration_final_eps: float = 0.05
+    """Final probability of a random move, after a linear decay."""
+    exploration_fraction: float = 0.3
+    """Fraction of the games over which the exploration rate decays."""
+
+    td_target: Literal["reply", "negamax"] = "negamax"
+    """State that the TD target bootstraps from. `reply`: the agent's next turn, after the
+    opponent's reply (maximum over the agent's moves). `negamax`: the next position (minus the
+    maximum over the opponent's moves)."""
+    win_reward: float = 1.0
+    """Reward of a win; a draw has reward 0."""
+    loss_reward: float = -1.0
+    """Reward of a loss."""
+    loss_reward_by_length: bool = False
+    """Multiply the reward of a loss by 1 - plies / (longest game + 1): a later loss is less
+    negative."""
+    gamma: float = 1.0
+    """Discount factor per step; a step leads from one state of `td_target` to the next."""
+    n_step: int = 3
+    """Steps of the n-step return, cut short before the next random move (as in Watkins' Q(lambda):
+    Sutton and Barto, "Reinforcement learning", 2018, section 12.10)."""
+    double_q: bool = True
+    """Double DQN: the online network selects the next action, the target network evaluates it (van
+    Hasselt, Guez and Silver, "Deep reinforcement learning with double Q-learning", 2016)."""
+    masked_targets: bool = True
+    """Exclude illegal actions from the maximum in TD targets."""
+    target_update_interval: int = 200
+    """Updates between copies of the online network to the target network; 0: no target network."""
+    loss_function: Literal["mse", "huber", "bce"] = "bce"
+    """`mse`: 0.5 (y - Q)^2. `huber`: Huber loss. `bce`: cross-entropy of the win probability, for
+    bounded networks."""
+
+    buffer_size: int = AUTO
+    """Capacity of the replay buffer, in transitions. -1: all those of the run, at most 200,000."""
+    prioritized_replay: bool = True
+    """Prioritized replay: sample transitions in proportion to their absolute TD error."""
+    prioritized_replay_alpha: float = 0.5
+    """Exponent of the priorities; 0: uniform sampling."""
+    prioritized_replay_beta: float = 0.5
+    """Exponent of the importance-sampling weights; 1: full correction of the sampling bias."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        integer("n_step", self.n_step, 1, 10**9)
+        self.check_auto("buffer_size")
+        self.check_auto("learning_starts", least=0)
+        integer("target_update_interval", self.target_update_interval, 0, 2**62)
+        for name in (
+            "exploration_initial_eps",
+            "exploration_final_eps",
+            "exploration_fraction",
+            "gamma",
+            "momentum",
+            "prioritized_replay_beta",
+        ):
+            real(name, getattr(self, name), 0, 1)
+        real("prioritized_replay_alpha", self.prioritized_replay_alpha, 0, 1e9)
+        choice("agent_seat", self.agent_seat, ("first", "second", "both"))
+        choice("experience", self.experience, ("simple", "mirrored"))
+        choice("td_target", self.td_target, ("reply", "negamax"))
+        choice("loss_function", self.loss_function, ("mse", "huber", "bce"))
+        if self.games_per_update is not None:
+            integer("games_per_update", self.games_per_update, 1, 10**9)
+        bounded = self.network.bounded
+        if bounded != (self.loss_function == "bce"):
+            raise ValueError(
+                f"the loss {self.loss_function} needs network.bounded={not bounded}: bce is for "
+                "win probabilities, the others for unbounded values"
+            )
+        if bounded and not -1 <= self.loss_reward <= self.win_reward <= 1:
+            raise ValueError(
+                "a bounded network needs rewards in [-1, 1], got "
+                f"win_reward={self.win_reward}, loss_reward={self.loss_reward}"
+            )
+
+
+@dataclass(frozen=True)
+class DQNRollout:
+    """Rollout of B games, each of at most T plies.
+
+    Attributes:
+        lengths: plies of each game. Shape `[B]`.
+        returns: returns of both players. Shape `[B, 2]`.
+        seats: seat of the learner, or -1 for both. Shape `[B]`.
+        planes: observations of the player to move, packed. Shape `[B, T, bytes]`.
+        masks: legal actions, packed. Shape `[B, T, bytes]`.
+        actions: actions, in the network's numbering. Shape `[B, T]`.
+        movers: player to move. Shape `[B, T]`.
+        explored: whether the action was exploratory: random, and not the greedy one. Shape
+            `[B, T]`.
+    """
+
+    lengths: NDArray[np.int64]
+    returns: NDArray[np.float32]
+    seats: NDArray[np.int8]
+    planes: NDArray[np.uint8]
+    masks: NDArray[np.uint8]
+    actions: NDArray[np.int64]
+    movers: NDArray[np.int8]
+    explored: NDArray[np.bool_]
+
+
+class DQN(Algorithm[DQNConfig]):
+    """Deep Q-learning against itself or an opponent."""
+
+    title = "Deep Q-learning"
+    module = "ludoteca.train.dqn"
+    config_class, rollout_class = DQNConfig, DQNRollout
+    encoder_class, make_network, load_network = Encoder, make_q_network, load_q_network
+    agent_name, agent_class = "dqn", DQNAgent
+    limits = AutoLimits(
+        games_per_iteration=256,
+        log_interval=2_000,
+        eval_interval=10_000,
+        start=("learning_starts", 5_000),
+        buffer=("buffer_size", 200_000),
+    )
+    rollout_metrics = ("training__first", "training__second", "plies")
+    loss_metrics = drawn_losses = ("loss",)
+
+    def __init__(self, config: DQNConfig, game: Game, network: QNetwork):
+        super().__init__(config, game, network)
+        self.encoder = Encoder(game)
+        kinds: dict[str, Kind] = {"action": "action", "reward": "scalar", "discount": "scalar"}
+        following: dict[str, Kind] = {"next_planes": "planes", "next_mask": "mask"}
+        self.layout = ExampleLayout(self.encoder, {"planes": "planes", **kinds, **following})
+        self_play = config.opponent == "self"
+        self.opponent = None if self_play else make_agent(config.opponent, game)
+        seats = {"first": [0], "second": [1], "both": [0, 1]}[config.agent_seat]
+        self.seats = np.array([-1] if self_play else seats, np.int8)  # of game 0, 1, 0, ...
+
+    def collect(self, run: Run, rng: np.random.Generator, games: int) -> DQNRollout:
+        """Play epsilon-greedily."""
+        batch, epsilon = self.games, epsilon_at(self.config, games)
+        count, plies = batch.count, batch.plies
+        batch.begin(rng)
+        streams = rng.integers(2**63, size=(count, 1)).astype(np.uint64)  # of the opponent
+        seats = np.resize(self.seats, count)
+        if self.opponent is not None:
+            self.opponent.reset(np.arange(count))
+        rollout = DQNRollout(
+            lengths=np.zeros(count, np.int64),
+            returns=np.zeros((count, 2), np.float32),
+            seats=seats,
+            planes=np.zeros((count, plies, self.layout.planes.size), np.uint8),
+            masks=np.zeros((count, plies, self.layout.masks.size), np.uint8),
+            actions=np.zeros((count, plies), np.int64),
+            movers=np.zeros((count, plies), np.int8),
+            explored=np.zeros((count, plies), np.bool_),
+        )
+        for turn in batch.turns():
+            ply, live = turn.ply, turn.env_indices
+            own = np.flatnonzero((seats[live] < 0) | (seats[live] == turn.movers))
+            chosen = np.zeros(len(live), np.int64)  # in the network's numbering
+            if len(own) > 0:
+                masks = turn.masks[own]
+                greedy = np.where(masks == 1, run(turn.planes[own]), ILLEGAL).argmax(1)
+                random = sample_legal(masks, rng.random(len(own)))
+                chosen[own] = np.where(rng.random(len(own)) < epsilon, random, greedy)
+                rollout.explored[live[own], ply] = chosen[own] != greedy
+            if len(own) < len(live):
+                rows = np.setdiff1d(np.arange(len(live)), own, assume_unique=True)
+                actions = batch.act(self.opponent, turn, rows, streams)
+                chosen[rows] = self.encoder.translate(actions, turn.movers[rows])
+            rollout.planes[live, ply] = self.layout.planes.pack(turn.planes)
+            rollout.masks[live, ply] = self.layout.masks.pack(turn.masks)
+            rollout.actions[live, ply] = chosen
+            rollout.movers[live, ply] = turn.movers
+            rollout.lengths[live] += 1
+            batch.play(turn, self.encoder.translate(chosen, turn.movers))
+        rollout.returns[:] = batch.returns
+        return rollout
+
+    def targets(self, rollout: DQNRollout, rng: np.random.Generator) -> NDArray[np.void]:
+        """Return the n-step transitions of a rollout."""
+        config = self.config
+        learned = np.arange(rollout.actions.shape[1]) < rollout.lengths[:, None]
+        if config.experience == "simple":
+            seats = rollout.seats[:, None]
+            learned &= (seats < 0) | (rollout.movers == seats)
+        final = rewards(rollout, config, self.game.max_plies)
+        games = (rollout.lengths, rollout.movers, rollout.explored, final, learned)
+        negamax = config.td_target == "negamax"
+        steps = n_step_returns(*games, negamax, config.n_step, config.gamma)
+        records = np.zeros(len(steps.games), self.layout.dtype)
+        records["planes"] = rollout.planes[steps.games, steps.plies]
+        records["action"] = rollout.actions[steps.games, steps.plies]
+        records["reward"], records["discount"] = steps.rewards, steps.discounts
+        live = steps.bootstraps >= 0
+        bootstraps = (steps.games[live], steps.bootstraps[live])
+        records["next_planes"][live] = rollout.planes[bootstraps]
+        records["next_mask"][live] = rollout.masks[bootstraps]
+        return records
+
+    def loss(self, batch: Tensors) -> Tensors:
+        """Compute the loss of Q(s, a) from its TD target."""
+        targets = self.td_targets(batch)
+        chosen = self.model.outputs(batch["planes"]).gather(1, batch["action"][:, None])[:, 0]
+        losses = self._losses(chosen, targets)
+        if "weight" in batch:  # importance sampling
+            losses = losses * batch["weight"]
+        td_error = (self.network.values(chosen.detach()) - targets).abs()
+        return {"loss": losses.mean(), "td_error": td_error}
+
+    def td_targets(self, batch: Tensors) -> Tensor:
+        """Return TD targets `reward + discount * Q(next, best)`. Shape `[N]`.
+
+        Double DQN (van Hasselt, Guez and Silver, 2016): the online network selects the next action,
+        the target network evaluates it.
+        """
+        config, model = self.config, self.model
+        targets = batch["reward"].clone()
+        rows = batch["discount"].nonzero()[:, 0]  # without those at the end of a game
+        if len(rows) > 0:
+            with torch.no_grad():
+                planes, legal = batch["next_planes"][rows], batch["next_mask"][rows] == 1
+                outputs = model.evaluate(self.target, planes)
+                q = model.evaluate(self.network, planes) if config.double_q else outputs
+                if config.masked_targets:
+                    q = q.masked_fill(~legal, -math.inf)
+                best = q.argmax(1, keepdim=True)
+                values = self.network.values(outputs.gather(1, best)[:, 0])
+            targets[rows] += batch["discount"][rows] * values
+        return targets
+
+    def _losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """Return the loss of each transition. Shape `[N]`."""
+        if self.config.loss_function == "bce":
+            win_probs = (targets.clamp(-1, 1) + 1) / 2
+            return functional.binary_cross_entropy_with_logits(outputs, win_probs, reduction="none")
+        if self.config.loss_function == "huber":
+            return functional.huber_loss(outputs, targets, reduction="none")
+        return 0.5 * (targets - outputs) ** 2
+
+    def begin_learning(self, model: Model) -> None:
+        """Copy the network to the target network, unless there is none."""
+        super().begin_learning(model)
+        every = self.config.target_update_interval
+        self.target = copy.deepcopy(self.network) if every else self.network
+
+    def after_update(self, updates: int) -> None:
+        """Update the target network at its interval."""
+        every = self.config.target_update_interval
+        if every and updates % every == 0:
+            self.target.load_state_dict(self.network.state_dict())
+
+    def networks(self) -> dict[str, nn.Module]:
+        """Return the online and the target network."""
+        return {"network": self.network, "target": self.target}
+
+    def optimization(self) -> Optimization:
+        """Return the settings of AdamW, or of SGD without weight decay."""
+        sgd = self.config.optimizer == "sgd"
+        decay = 0.0 if sgd else self.config.weight_decay
+        return replace(super().optimization(), momentum=self.config.momentum, decay=decay)
+
+    def num_updates(self, games: int, examples: int, started: bool) -> float:
+        """Return the number of updates that a rollout makes pending."""
+        if self.config.games_per_update is not None:
+            return games / self.config.games_per_update
+        return super().num_updates(games, examples, started)
+
+    def measure(self, rollout: DQNRollout) -> dict[str, tuple[float, float]]:
+        """Return the games that the learner won in each seat, and the plies."""
+        wins: dict[str, tuple[float, float]] = {}
+        for seat, name in enumerate(("training__first", "training__second")):
+            there = (rollout.seats == seat) | (rollout.seats < 0)
+            wins[name] = (int((rollout.returns[there, seat] > 0).sum()), int(there.sum()))
+        return wins | {"plies": (int(rollout.lengths.sum()), len(rollout.lengths))}
+
+    def metrics(self, games: int) -> dict[str, float | int | None]:
+        """Return the exploration rate."""
+        return {"epsilon": epsilon_at(self.config, games)}
+
+    def opponents(self) -> tuple[str, ...]:
+        """Return `eval_opponents`; by default the training opponent, or random moves."""
+        opponent = self.config.opponent
+        return self.config.eval_opponents or ("random" if opponent == "self" else opponent,)
+
+    def score(self, matches: list[Any]) -> float:
+        """Return the win rate against the first opponent, in the seats of `agent_seat`."""
+        seats = {"first": [0], "second": [1], "both": [0, 1]}[self.config.agent_seat]
+        rates = [matches[0].seats[0][seat].win_rate for seat in seats]
+        return float(sum(rates) / len(rates))
+
+    def agent(self) -> QNetworkAgent:
+        """Return an agent that plays the best legal action."""
+        config = self.config
+        return QNetworkAgent(self.game, self.network, 0.0, config.device, config.precision)
+
+    def report_text(self) -> ReportText:
+        """Return the description of the run in its report."""
+        partner = "itself" if self.config.opponent == "self" else self.config.opponent
+        plays = "The network plays the legal move with the highest Q, without search."
+        return ReportText(partner, self.config.agent_seat, plays)
+
+
+def rewards(rollout: DQNRollout, config: DQNConfig, max_plies: int) -> NDArray[np.float32]:
+    """Return the final rewards of both players. Shape `[B, 2]`."""
+    loss = np.full(len(rollout.lengths), config.loss_reward)
+    if config.loss_reward_by_length:
+        loss = loss * loss_weight(rollout.lengths, max_plies)
+    win_or_draw = np.where(rollout.returns > 0, config.win_reward, 0.0)
+    final: NDArray[np.float32] = np.where(rollout.returns < 0, loss[:, None], win_or_draw)
+    return final.astype(np.float32)
+
+
+def epsilon_at(config: DQNConfig, games: int) -> float:
+    """Return the exploration rate (epsilon) after `games` games."""
+    first, last = config.exploration_initial_eps, config.exploration_final_eps
+    falling = max(config.exploration_fraction * config.games, 1)
+    return first + (last - first) * min(games / falling, 1.0)
+
+
+if __name__ == "__main__":
+    from ludoteca.train.command import run_algorithm
+
+    run_algorithm("dqn")

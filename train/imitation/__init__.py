@@ -1,1 +1,0 @@
-"""Imitation learning (behavioral cloning) of recorded moves in simultaneous games."""

@@ -1,0 +1,86 @@
+"""Validation report of imitation learning: loss and accuracy, overall and by agent."""
+
+from typing import Any
+
+import numpy as np
+
+from ludoteca.agents.networks.ac_network import load_ac_network
+from ludoteca.evaluate.markdown import percent
+from ludoteca.train.epoch_report import ValidationReport
+from ludoteca.train.imitation import ImitationTraining
+
+LISTED = 30  # agents in the table, those with the most moves; `results.json` has all
+MEASURES = {"loss": "loss", "value_loss": "value loss", "value_loss_of_mean": "of mean"}
+NOTES = """`validated`, `learned`: how many moves. `accuracy`: of how many of the former the
+network's best move is the one that was played; a network that sees where it would lose for certain
+does not go there. `loss`: cross-entropy, the mean of minus the logarithm of the move's
+probability."""
+VALUE_NOTES = """
+`value loss`: mean squared error of how the game ended for the seat; `of mean`: the same of always
+saying the mean of what was learned from."""
+
+
+def validation_report(training: ImitationTraining) -> ValidationReport:
+    """Evaluate the best network of a run on its validation samples."""
+    data, game, games = training.data, training.game, len(training.data.games)
+    validation = _by_agent(training)
+    others = len(np.unique(data.game_indices[data.validation]))
+    has_value = training.config.network.value
+    panels = [("cross-entropy", "loss"), ("accuracy", "accuracy")]
+    if has_value:
+        panels.append(("squared error of the value", "value_loss"))
+    measured = tuple(MEASURES[name] for name in MEASURES if name in validation[0])
+    return ValidationReport(
+        title=f"Moves of {game.title}",
+        introduction=f"""`{game.spec}`, {games:,} games: {len(data.training):,} moves to learn, and
+{len(data.validation):,} of {others:,} other games to validate with.""",
+        data={
+            "files": data.about,
+            "games": games,
+            "training_positions": len(data.training),
+            "validation_positions": len(data.validation),
+            "validation_games": others,
+        },
+        validation=validation,
+        headings=("moves of", "validated", "learned", "accuracy", *measured),
+        rows=_rows(validation),
+        notes=NOTES + (VALUE_NOTES if has_value else ""),
+        panels=tuple(panels),
+    )
+
+
+def _by_agent(training: ImitationTraining) -> list[dict[str, Any]]:
+    """Return the validation measures of the best network, overall and by agent."""
+    data = training.data
+    best = training.config.run_dir / "best.safetensors"
+    network, _ = load_ac_network(training.game, best)
+    measures = training.evaluate(network, data.validation)
+    if "value_loss" in measures:
+        mean = data.returns[data.training].mean(dtype=np.float64)
+        measures["value_loss_of_mean"] = np.square(mean - data.returns[data.validation])
+    agents, learned = data.agents[data.validation], data.agents[data.training]
+    order = np.argsort(-np.bincount(agents, minlength=len(data.games.agent_names)), kind="stable")
+    parts = [("all", np.ones(len(agents), np.bool_), len(learned))]
+    for agent in order.tolist():
+        mine = agents == agent
+        if mine.any():
+            parts.append((data.games.agent_names[agent], mine, int((learned == agent).sum())))
+    return [
+        {"agent": name, "positions": int(mine.sum()), "learned": count}
+        | {measure: float(values[mine].mean()) for measure, values in measures.items()}
+        for name, mine, count in parts
+    ]
+
+
+def _rows(validation: list[dict[str, Any]]) -> list[tuple[str, ...]]:
+    """Return the rows of the table, as texts."""
+    return [
+        (
+            part["agent"] or "(no name)",
+            f"{part['positions']:,}",
+            f"{part['learned']:,}",
+            percent(part["accuracy"]),
+            *(f"{part[name]:.3f}" for name in MEASURES if name in part),
+        )
+        for part in validation[: 1 + LISTED]
+    ]

@@ -1,0 +1,360 @@
+"""Proximal policy optimization (PPO), for simultaneous games and sequential two-player games.
+
+Schulman et al., "Proximal policy optimization algorithms" (2017). One network plays all seats,
+against itself and an opponent pool of agents and past networks. Preset `uib2021` is the loop of
+Martín Miralles, "Hungry Geese" (UIB, 2021), section 5. An interrupted run resumes, with the same
+result, when the same command is given again.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from ludoteca.agents.actor_critic import ActorCriticAgent
+from ludoteca.agents.networks.ac_network import ACNetwork, load_ac_network, make_ac_network
+from ludoteca.agents.networks.runner import Runner
+from ludoteca.agents.networks.seats import SeatEncoder
+from ludoteca.agents.registry import make_agent
+from ludoteca.agents.sampling import sample_by_weight
+from ludoteca.agents.seat_network import SeatNetworkAgent, masked_softmax
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import real
+from ludoteca.train.algorithm import Algorithm, ReportText, Run, Tensors
+from ludoteca.train.examples import ExampleLayout
+from ludoteca.train.opponent_pool import (
+    LIMITS,
+    ActorCriticConfig,
+    OpponentPoolPlayer,
+    PastNetworks,
+)
+from ludoteca.train.returns import advantages
+from ludoteca.train.rollout_games import Turn
+
+LEARNER = 0  # agent in a seat; k + 1 is member k of the opponent pool
+CONFIDENT_PROB = 0.95  # probability of an action in a confident decision
+
+
+@dataclass(frozen=True)
+class PPOConfig(ActorCriticConfig):
+    """Settings of proximal policy optimization."""
+
+    algorithm = "ppo"
+
+    run_dir: Path = Path("runs/ppo")
+    clip_range: float = 0.2
+    """Clip range of the probability ratio."""
+    ent_coef: float = 0.02
+    """Initial coefficient of the entropy bonus."""
+    final_ent_coef: float = 0.002
+    """Final coefficient of the entropy bonus, after a linear decay."""
+    confident_fraction: float = 1.0
+    """Fraction of the confident decisions (an action had probability 0.95 or more) that are used in
+    updates. They hardly change the policy, and are about half of all decisions of a good
+    network."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        real("confident_fraction", self.confident_fraction, 0, 1)
+        for name in ("clip_range", "ent_coef", "final_ent_coef"):
+            real(name, getattr(self, name), 0, 1e9)
+
+
+@dataclass(frozen=True)
+class ActorCriticRollout:
+    """Rollout of B games of P players, with N decisions in order of play.
+
+    Attributes:
+        lengths: plies of each game. Shape `[B]`.
+        returns: returns of all players. Shape `[B, P]`.
+        seat_agents: agent in each seat: `LEARNER`, or a member of the opponent pool. Shape
+            `[B, P]`.
+        env_indices: game of each decision. Shape `[N]`.
+        seats: player of each decision. Shape `[N]`.
+        planes: observations, packed. Shape `[N, bytes]`.
+        masks: legal actions. Shape `[N, A]`.
+        actions: sampled actions. Shape `[N]`.
+        probs: probabilities of the sampled actions. Shape `[N]`.
+        max_probs: probabilities of the most likely actions. Shape `[N]`.
+        values: value estimates of the network. Shape `[N]`.
+    """
+
+    lengths: NDArray[np.int64]
+    returns: NDArray[np.float32]
+    seat_agents: NDArray[np.int8]
+    env_indices: NDArray[np.int32]
+    seats: NDArray[np.int8]
+    planes: NDArray[np.uint8]
+    masks: NDArray[np.int8]
+    actions: NDArray[np.int8]
+    probs: NDArray[np.float32]
+    max_probs: NDArray[np.float32]
+    values: NDArray[np.float32]
+
+
+class ActorCritic(Algorithm[Any]):
+    """Self-play of an actor-critic network with an opponent pool, without a loss.
+
+    Attributes:
+        pool: agents of the opponent pool.
+        past: past networks in the opponent pool.
+    """
+
+    title = "Actor-critic"
+    encoder_class, make_network, load_network = SeatEncoder, make_ac_network, load_ac_network
+    agent_name, agent_class = "ac", ActorCriticAgent
+    rollout_class: ClassVar[type[ActorCriticRollout]] = ActorCriticRollout
+    limits = LIMITS
+    rollout_metrics: ClassVar[tuple[str, ...]] = ("plies", "decisions", "opponent_pool_return")
+    summed_metrics = ("decisions",)
+    loss_metrics: ClassVar[tuple[str, ...]] = (
+        "policy_loss",
+        "value_loss",
+        "entropy",
+        "divergence",
+    )
+    drawn_losses = ("policy_loss", "value_loss")
+
+    def __init__(self, config: Any, game: Game, network: ACNetwork):
+        super().__init__(config, game, network)
+        self.encoder = SeatEncoder(game, config.network.view)
+        self.pool = [make_agent(spec, game) for spec in config.opponent_pool]
+        self.past = PastNetworks(self)
+
+    def make_player(self, actor: Any) -> OpponentPoolPlayer:
+        """Return the actor, with past networks in the opponent pool."""
+        return OpponentPoolPlayer(self, actor)
+
+    def load_past(self, weights: list[dict[str, Tensor]]) -> None:
+        """Load the weights of past networks."""
+        for place, one in enumerate(weights):
+            self.past.load(place, one)
+
+    def collect(self, run: Run, rng: np.random.Generator, games: int) -> ActorCriticRollout:
+        """Sample actions from the policy; opponents take some seats of some games."""
+        batch, opponents = self.games, [*self.pool, *self.past.agents]
+        seat_agents = self._assign_seats(len(opponents), rng)
+        streams = rng.integers(2**63, size=seat_agents.shape).astype(np.uint64)
+        lengths = np.zeros(batch.count, np.int64)
+        decisions: list[tuple[NDArray[Any], ...]] = []
+        for agent in opponents:
+            agent.reset(np.arange(batch.count))
+        batch.begin(rng)
+        for turn in batch.turns():
+            actions = np.zeros(len(turn.env_indices), np.int64)
+            owners = seat_agents[turn.env_indices, turn.movers]
+            learner_rows = np.flatnonzero(owners == LEARNER)
+            if len(learner_rows) > 0:
+                actions[learner_rows] = self._act(run, turn, learner_rows, decisions, rng)
+            for member, agent in enumerate(opponents, LEARNER + 1):
+                rows = np.flatnonzero(owners == member)
+                if len(rows) > 0:
+                    actions[rows] = batch.act(agent, turn, rows, streams)
+            batch.play(turn, actions)
+            lengths[turn.env_indices] = turn.ply + 1
+        columns = (np.concatenate(parts) for parts in zip(*decisions, strict=True))
+        return self.rollout_class(lengths, batch.returns, seat_agents, *columns)
+
+    def _assign_seats(self, members: int, rng: np.random.Generator) -> NDArray[np.int8]:
+        """Sample the agent of each seat. Shape `[B, P]`."""
+        count, players = self.games.count, self.game.num_players
+        with_opponents = rng.random(count) < self.config.opponent_pool_prob
+        given = rng.random((count, players)) < 0.5
+        given[np.arange(count), rng.integers(players, size=count)] = False
+        sampled = rng.integers(members, size=(count, players)) if members else np.zeros(1, np.int64)
+        taken = given & with_opponents[:, None] & (members > 0)
+        return np.where(taken, LEARNER + 1 + sampled, LEARNER).astype(np.int8)
+
+    def _act(
+        self,
+        run: Run,
+        turn: Turn,
+        rows: NDArray[np.int64],
+        decisions: list[tuple[NDArray[Any], ...]],
+        rng: np.random.Generator,
+    ) -> NDArray[np.int64]:
+        """Return the network's actions in some rows of a turn, and record the decisions."""
+        policies, values, *more = self.policies(run, turn, rows, rng)
+        actions = sample_by_weight(policies.astype(np.float64), rng.random(len(rows)))
+        decisions.append(
+            (
+                turn.env_indices[rows].astype(np.int32),
+                turn.movers[rows].astype(np.int8),
+                self.layout.planes.pack(turn.planes[rows]),
+                turn.masks[rows],
+                actions.astype(np.int16),
+                policies[np.arange(len(rows)), actions],
+                policies.max(1),
+                values,
+                *more,
+            )
+        )
+        chosen: NDArray[np.int64] = self.encoder.translate(actions, turn.movers[rows])
+        return chosen
+
+    def policies(
+        self, run: Run, turn: Turn, rows: NDArray[np.int64], rng: np.random.Generator
+    ) -> tuple[NDArray[Any], ...]:
+        """Return policies, values, and further columns of the rollout."""
+        outputs = run(turn.planes[rows])
+        return masked_softmax(outputs[:, :-1], turn.masks[rows]), outputs[:, -1].copy()
+
+    def advantages(self, rollout: ActorCriticRollout) -> NDArray[np.float32]:
+        """Compute generalized advantage estimates (GAE). Shape `[N]`."""
+        config, decisions = self.config, (rollout.env_indices, rollout.seats, rollout.values)
+        return advantages(*decisions, rollout.returns, config.gamma, config.gae_lambda)
+
+    def log_policy(self, batch: Tensors) -> tuple[Tensor, Tensor]:
+        """Return log-probabilities with illegal actions masked, `[N, A]`, and values, `[N]`."""
+        outputs = self.model.outputs(batch["planes"])
+        logits = outputs[:, :-1].masked_fill(batch["mask"] == 0, -1e9)
+        return functional.log_softmax(logits, 1), outputs[:, -1]
+
+    def measure(self, rollout: ActorCriticRollout) -> dict[str, tuple[float, float]]:
+        """Return plies, decisions, and returns in games with opponents from the pool."""
+        mixed = (rollout.seat_agents != LEARNER).any(1)
+        own = (rollout.seat_agents == LEARNER) & mixed[:, None]
+        return {
+            "plies": (int(rollout.lengths.sum()), len(rollout.lengths)),
+            "decisions": (len(rollout.actions), 1),
+            "opponent_pool_return": (float(rollout.returns[own].sum()), int(own.sum())),
+        }
+
+    def search_options(self) -> dict[str, Any]:
+        """Return the search options in evaluations, for `set_search`: no search."""
+        return {"simulations": 0}
+
+    def agent(self) -> SeatNetworkAgent:
+        """Return an agent that plays the best action of the current network."""
+        config, scale = self.config, self.encoder.scale
+        runner = Runner(self.network, scale, config.device, config.precision)
+        agent = SeatNetworkAgent(self.encoder, runner)
+        agent.set_search(**self.search_options())
+        return agent
+
+    def trained_agent(self, file: Path) -> ActorCriticAgent:
+        """Return an agent with the network in a file."""
+        options = self.search_options()
+        return ActorCriticAgent(self.game, file, device=self.config.device, **options)
+
+    def score(self, matches: list[Any]) -> float:
+        """Return the mean score over all opponents."""
+        return float(np.mean([match.totals[0].score for match in matches]))
+
+    def report_text(self) -> ReportText:
+        """Return the description of the run in its report."""
+        simulations = self.search_options()["simulations"]
+        how = f"searches with {simulations} simulations" if simulations else "does not search"
+        return ReportText(
+            "itself and an opponent pool" if self.config.opponent_pool_prob else "itself",
+            "any",
+            f"The network {how}, and takes the action of the highest probability.",
+        )
+
+
+class PPO(ActorCritic):
+    """Proximal policy optimization."""
+
+    module = "ludoteca.train.ppo"
+    config_class: ClassVar[type[Any]] = PPOConfig
+    on_policy = True
+    columns: ClassVar[dict[str, Any]] = {
+        "planes": "planes",
+        "mask": "mask",
+        "action": "action",
+        "prob": "scalar",
+        "max_prob": "scalar",
+        "advantage": "scalar",
+        "target": "scalar",
+    }
+
+    def __init__(self, config: Any, game: Game, network: ACNetwork):
+        super().__init__(config, game, network)
+        self.layout = ExampleLayout(self.encoder, self.columns)
+
+    def targets(self, rollout: ActorCriticRollout, rng: np.random.Generator) -> NDArray[np.void]:
+        """Return all decisions, with normalized advantages and value targets."""
+        gae = self.advantages(rollout)
+        return self.decisions(rollout, gae, (gae - float(gae.mean())) / (float(gae.std()) + 1e-8))
+
+    def decisions(
+        self,
+        rollout: ActorCriticRollout,
+        gae: NDArray[np.float32],
+        advantage: NDArray[np.float32],
+    ) -> NDArray[np.void]:
+        """Return all decisions, with the advantages of the loss, and value targets by GAE."""
+        records = np.zeros(len(gae), self.layout.dtype)
+        records["planes"] = rollout.planes
+        records["mask"] = self.layout.masks.pack(rollout.masks)
+        records["action"], records["prob"] = rollout.actions, rollout.probs
+        records["max_prob"], records["advantage"] = rollout.max_probs, advantage
+        records["target"] = np.clip(gae + rollout.values, -1, 1)
+        return records
+
+    def order(self, records: NDArray[np.void], rng: np.random.Generator) -> NDArray[np.int64]:
+        """Return the order of use, with `confident_fraction` of the confident decisions."""
+        order, fraction = super().order(records, rng), self.config.confident_fraction
+        if fraction == 1:
+            return order
+        # By the policy alone: by the sampled action, unlikely actions would weigh too much.
+        confident = records["max_prob"][order] >= CONFIDENT_PROB
+        selected: NDArray[np.int64] = order[~confident | (rng.random(len(order)) < fraction)]
+        return selected
+
+    def loss(self, batch: Tensors) -> Tensors:
+        """Compute clipped surrogate loss, value loss and entropy bonus.
+
+        Schulman et al. (2017), equation 9: `-L^CLIP + c1 (V - V_target)^2 - c2 entropy`.
+        """
+        config = self.config
+        log_policy, values = self.log_policy(batch)
+        log_prob = log_policy.gather(1, batch["action"][:, None])[:, 0]
+        log_ratio = log_prob - batch["prob"].clamp(min=1e-9).log()
+        policy_loss = self.policy_loss(log_prob, log_ratio, batch["advantage"])
+        value_loss = functional.mse_loss(values, batch["target"])
+        entropy = entropy_of(log_policy)
+        loss = policy_loss + config.vf_coef * value_loss - self.ent_coef * entropy
+        # The approximate KL divergence of Schulman, "Approximating KL divergence".
+        divergence = (log_ratio.exp() - 1 - log_ratio).mean()
+        losses = {"policy_loss": policy_loss, "value_loss": value_loss}
+        return {"loss": loss, **losses, "entropy": entropy, "divergence": divergence}
+
+    def policy_loss(self, log_prob: Tensor, log_ratio: Tensor, advantage: Tensor) -> Tensor:
+        """Compute the policy loss from the log-probabilities of the sampled actions."""
+        return clipped_loss(log_ratio, advantage, self.config.clip_range)
+
+    @property
+    def ent_coef(self) -> float:
+        """Coefficient of the entropy bonus, after a linear decay."""
+        first, last = self.config.ent_coef, self.config.final_ent_coef
+        return float(first + (last - first) * min(self.progress, 1.0))
+
+
+def clipped_loss(log_ratio: Tensor, advantage: Tensor, clip_range: float) -> Tensor:
+    """Compute the clipped surrogate loss. Schulman et al. (2017), equation 7.
+
+    Args:
+        log_ratio: log-probability ratios to the behavior policy. Shape `[N]`.
+        advantage: advantages. Shape `[N]`.
+        clip_range: clip range (epsilon).
+    """
+    ratio = log_ratio.exp()
+    clipped = ratio.clamp(1 - clip_range, 1 + clip_range)
+    return -torch.minimum(ratio * advantage, clipped * advantage).mean()
+
+
+def entropy_of(log_policy: Tensor) -> Tensor:
+    """Return the mean entropy of policies with these log-probabilities, in nats."""
+    return -(log_policy.exp() * log_policy).sum(1).mean()
+
+
+if __name__ == "__main__":
+    from ludoteca.train.command import run_algorithm
+
+    run_algorithm("ppo")

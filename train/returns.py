@@ -1,0 +1,183 @@
+"""Returns of finished games: n-step returns, generalized advantage estimates, reward weights."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ludoteca.envs.jit import compiled, compiled_without_allocation, factory
+
+
+class NStepReturns(NamedTuple):
+    """N-step returns of N moves.
+
+    Attributes:
+        games: game of each move. Shape `[N]`.
+        plies: ply of each move. Shape `[N]`.
+        bootstraps: ply of the bootstrap state, or -1 if the game ends before. Shape `[N]`.
+        rewards: discounted reward until there. Shape `[N]`.
+        discounts: discount of the value there: 0 at the end of the game, negative if the opponent
+            moves there. Shape `[N]`.
+    """
+
+    games: NDArray[np.int64]
+    plies: NDArray[np.int64]
+    bootstraps: NDArray[np.int64]
+    rewards: NDArray[np.float32]
+    discounts: NDArray[np.float32]
+
+
+def n_step_returns(
+    lengths: NDArray[np.int64],
+    movers: NDArray[np.int8],
+    explored: NDArray[np.bool_],
+    rewards: NDArray[np.float32],
+    learned: NDArray[np.bool_],
+    negamax: bool,
+    n_step: int,
+    gamma: float,
+) -> NStepReturns:
+    """Compute the n-step returns of moves in B games of at most T plies.
+
+    Sutton and Barto, "Reinforcement learning" (2018), section 7.1; cut short before exploratory
+    moves as in Watkins' Q(lambda), section 12.10.
+
+    Args:
+        lengths: plies of each game. Shape `[B]`.
+        movers: player to move. Shape `[B, T]`.
+        explored: whether the move was exploratory. Shape `[B, T]`.
+        rewards: final rewards of both players. Shape `[B, 2]`.
+        learned: moves to learn from. Shape `[B, T]`.
+        negamax: whether a step leads to the next position; else, to the player's next turn.
+        n_step: number of steps.
+        gamma: discount factor per step.
+    """
+    places = np.zeros((int(learned.sum()), 3), np.int64)
+    numbers = np.zeros((len(places), 2), np.float32)
+    make_link()(
+        lengths, movers, explored, rewards, learned, (negamax, n_step, gamma), places, numbers
+    )
+    return NStepReturns(*places.T, *numbers.T)
+
+
+@factory()
+def make_link() -> Any:
+    """Return `link(lengths, movers, explored, rewards, learned, settings, places, numbers)`.
+
+    For each learned move it finds the bootstrap state: `n_step` steps later, the end of the game,
+    or the next random move. It writes game, ply and the ply of that state to `places`, the reward
+    and the discount to `numbers`. `settings` is `(negamax, n_step, gamma)`.
+    """
+
+    @compiled
+    def link(
+        lengths: Any,
+        movers: Any,
+        explored: Any,
+        rewards: Any,
+        learned: Any,
+        settings: Any,
+        places: Any,
+        numbers: Any,
+    ) -> None:
+        negamax, n_step, gamma = settings
+        count = 0
+        for game in range(len(lengths)):
+            for move in range(lengths[game]):
+                if not learned[game, move]:
+                    continue
+                mover = movers[game, move]
+                end, steps, factor = move, 0, 1.0
+                while True:
+                    end += 1
+                    while not negamax and end < lengths[game] and movers[game, end] != mover:
+                        end += 1
+                    steps += 1
+                    if end >= lengths[game]:
+                        end = -1
+                        numbers[count, 0] = factor * rewards[game, mover]
+                        numbers[count, 1] = 0
+                        break
+                    factor *= gamma
+                    if steps == n_step or explored[game, end]:
+                        numbers[count, 0] = 0
+                        same = movers[game, end] == mover
+                        numbers[count, 1] = factor if same else -factor
+                        break
+                places[count, 0], places[count, 1], places[count, 2] = game, move, end
+                count += 1
+
+    return link
+
+
+def advantages(
+    games: NDArray[np.int32],
+    players: NDArray[np.int8],
+    values: NDArray[np.float32],
+    returns: NDArray[np.float32],
+    gamma: float,
+    gae_lambda: float,
+) -> NDArray[np.float32]:
+    """Compute generalized advantage estimates (GAE) of N decisions. Shape `[N]`.
+
+    Schulman et al., "High-dimensional continuous control using generalized advantage estimation"
+    (2016), equation 16. The reward is the game's result, at the last decision of each player: it is
+    final for a player that is eliminated.
+
+    Args:
+        games: game of each decision, in order of play. Shape `[N]`.
+        players: player of each decision. Shape `[N]`.
+        values: value estimates for that player. Shape `[N]`.
+        returns: returns of all players. Shape `[B, P]`.
+        gamma: discount factor per decision.
+        gae_lambda: lambda; 1: return minus value.
+    """
+    out = np.zeros(len(values), np.float32)
+    ahead = np.zeros((2, *returns.shape), np.float32)
+    seen = np.zeros(returns.shape, np.bool_)
+    make_gae()(games, players, values, returns, gamma, gae_lambda, ahead, seen, out)
+    return out
+
+
+@factory()
+def make_gae() -> Any:
+    """Return `gae(games, players, values, returns, gamma, gae_lambda, ahead, seen, out)`.
+
+    Visits the decisions from the last to the first; `ahead` holds the value and advantage of the
+    next one of each player, once `seen`.
+    """
+
+    @compiled_without_allocation
+    def gae(
+        games: Any,
+        players: Any,
+        values: Any,
+        returns: Any,
+        gamma: float,
+        gae_lambda: float,
+        ahead: Any,
+        seen: Any,
+        out: Any,
+    ) -> None:
+        for i in range(len(values) - 1, -1, -1):
+            b, p = games[i], players[i]
+            if seen[b, p]:
+                later = gamma * (ahead[0, b, p] + gae_lambda * ahead[1, b, p])
+                out[i] = later - values[i]
+            else:
+                out[i] = returns[b, p] - values[i]
+            seen[b, p] = True
+            ahead[0, b, p] = values[i]
+            ahead[1, b, p] = out[i]
+
+    return gae
+
+
+def loss_weight(plies: ArrayLike, max_plies: int) -> NDArray[np.float64]:
+    """Return `1 - plies / (max_plies + 1)`: less for later losses, and never 0.
+
+    Args:
+        plies: plies of the game.
+        max_plies: plies of the longest possible game.
+    """
+    return 1 - np.asarray(plies, np.float64) / (max_plies + 1)

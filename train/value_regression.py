@@ -1,0 +1,295 @@
+"""Value regression: a network predicts the results of recorded games.
+
+`python -m ludoteca.train.value_regression --data games.npz` builds and trains the network of Sancho
+and Fernández' Othello document: Adam, mean squared error. An interrupted run resumes, with the same
+result, when the same command is given again.
+"""
+
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch.nn import functional
+
+from ludoteca.agents.networks.runner import Runner
+from ludoteca.agents.networks.value_network import (
+    ValueConfig,
+    ValueNetwork,
+    ValueView,
+    load_value_network,
+)
+from ludoteca.evaluate.markdown import percent
+from ludoteca.train.data.dataset import GameDataset, concatenate
+from ludoteca.train.data.positions import Positions, replay_positions
+from ludoteca.train.data.split import validation_games
+from ludoteca.train.data.storage import load_dataset
+from ludoteca.train.epoch_report import ValidationReport
+from ludoteca.train.epochs import SupervisedTraining
+from ludoteca.train.optimizer import Optimization
+from ludoteca.train.settings import SupervisedConfig
+from ludoteca.train.trainable_model import TrainableModel
+
+
+@dataclass(frozen=True)
+class ValueRegressionConfig(SupervisedConfig):
+    """Settings of value regression."""
+
+    data: tuple[Path, ...]
+    """Data set files, as written by `python -m ludoteca.train.data`: `.npz` or `.csv`."""
+    run_dir: Path = Path("runs/value_regression")
+    network: ValueConfig = field(default_factory=ValueConfig)
+    learning_rate: float = 1e-3
+    """Learning rate of Adam."""
+
+    def __post_init__(self) -> None:
+        if not self.data:
+            raise ValueError("data must name at least one file, got none")
+        super().__post_init__()
+
+
+@dataclass(frozen=True)
+class ValueRegressionData:
+    """N positions, split by games into training and validation.
+
+    Attributes:
+        games: the games.
+        positions: all positions of the games.
+        view: encoder of the network's observations.
+        targets: return of the player that the network evaluates. float32, shape `[N]`.
+        training: indices of the training positions.
+        validation: indices of the validation positions.
+    """
+
+    games: GameDataset
+    positions: Positions
+    view: ValueView
+    targets: NDArray[np.float32]
+    training: NDArray[np.int64]
+    validation: NDArray[np.int64]
+
+    def planes(self, indices: NDArray[np.int64]) -> NDArray[np.int8]:
+        """Return the observations of positions. Shape `[K, planes, rows, columns]`."""
+        players = self.positions.players[indices].astype(np.int64)
+        return self.view.encode(self.positions.states[indices], players)
+
+
+def load_data(config: ValueRegressionConfig) -> ValueRegressionData:
+    """Load, split and replay the games.
+
+    Raises:
+        FileNotFoundError: if a file does not exist.
+        ValueError: if a file is damaged, or there are too few games.
+    """
+    games = concatenate([load_dataset(path) for path in config.data])
+    view = ValueView(games.game, config.network.view)
+    if config.games is not None:
+        if config.games > len(games):
+            raise ValueError(f"games must be at most {len(games)}, as many as there are")
+        games = games[: config.games]
+    held_out = validation_games(games, config.validation_fraction, config.seed)
+    positions = replay_positions(games)
+    return ValueRegressionData(
+        games,
+        positions,
+        view,
+        positions.returns[:, 0] * view.signs(positions.players),
+        np.flatnonzero(~held_out[positions.games]),
+        np.flatnonzero(held_out[positions.games]),
+    )
+
+
+class ValueRegressionTraining(SupervisedTraining):
+    """Training run of value regression; see `SupervisedTraining`.
+
+    Attributes:
+        data: training and validation positions.
+    """
+
+    kind = "uctnet"
+    config: ValueRegressionConfig
+    learner: TrainableModel[ValueNetwork]
+
+    def __init__(self, config: ValueRegressionConfig, tensorboard: bool = True):
+        """Start a run, or resume the one in `run_dir`.
+
+        Args:
+            config: settings.
+            tensorboard: whether TensorBoard's files are written.
+
+        Raises:
+            FileNotFoundError: if a data file does not exist.
+            ValueError: if a data file is damaged, or `run_dir` has a run with other settings.
+        """
+        self.data = load_data(config)
+        game = self.data.games.game
+        super().__init__(config, game, zlib.crc32(self.data.games.actions.tobytes()))
+        self._scale = 1 / game.observation_high
+        learner = TrainableModel(
+            ValueNetwork(config.network, self.data.view.shape),
+            Optimization(learning_rate=config.learning_rate),
+            self._scale,
+            config.device,
+            self.precision,
+        )
+        self.begin(learner, self.data.training, tensorboard)
+
+    def validate(self) -> dict[str, float]:
+        """Return mean squared error and `accuracy` on the validation positions."""
+        targets = self.data.targets[self.data.validation]
+        values = self.predict(self.network, self.data.validation)
+        return {
+            "loss": float(np.square(values - targets).mean()),
+            "accuracy": accuracy(values, targets),
+        }
+
+    def predict(self, network: ValueNetwork, chosen: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return a network's values of positions. float32, shape `[K]`.
+
+        Raises:
+            Stopped: if the run must stop.
+        """
+        runner = Runner(network, self._scale, self.config.device, self.precision)
+        parts = []
+        self.monitor.begin("evaluating", len(chosen), "position")
+        for k in range(0, len(chosen), 4096):
+            parts.append(runner(self.data.planes(chosen[k : k + 4096])))
+            self.monitor.step("evaluating", min(k + 4096, len(chosen)))
+        return np.concatenate(parts)
+
+    def update(
+        self, chosen: NDArray[np.int64], rng: np.random.Generator, rate: float
+    ) -> dict[str, float]:
+        """Make a gradient step on a batch; return its mean squared error."""
+        chosen = chosen[self.learner.part(len(chosen))]
+        planes = self.data.planes(chosen)
+        if self.config.augment:
+            symmetries = self.data.view.symmetries
+            planes = symmetries[rng.integers(len(symmetries))].observation(planes)
+        self.network.train()
+        with self.learner.cast():
+            values = self.learner.trained(self.learner.tensor(planes)).float()
+        loss = functional.mse_loss(values, self.learner.given(self.data.targets[chosen]))
+        self.learner.gradient_step(loss, rate)
+        return {"loss": self.learner.means(loss)[0]}
+
+
+def accuracy(values: NDArray[np.float32], targets: NDArray[np.float32]) -> float:
+    """Return the fraction of decided games whose winner is predicted; 0.5 if there are none."""
+    decided = targets != 0
+    if not decided.any():
+        return 0.5
+    return float(((values > 0) == (targets > 0))[decided].mean())
+
+
+PHASES = 6  # equal parts of the longest game
+HEADINGS = (
+    "moves played",
+    "positions",
+    "mean squared error",
+    "without network",
+    "winner predicted",
+)
+NOTES = """`without network` is the error of predicting the mean result of the training games.
+`winner predicted`: of positions in decided games, those where the sign of the value is right."""
+
+
+def validation_report(training: ValueRegressionTraining) -> ValidationReport:
+    """Evaluate the best network of a run on its validation positions."""
+    data = training.data
+    game, games = training.game, len(data.games)
+    network, _ = load_value_network(game, training.config.run_dir / "best.safetensors")
+    validation = _by_phase(training, training.predict(network, data.validation))
+    others = len(np.unique(data.positions.games[data.validation]))
+    return ValidationReport(
+        title=f"A value network for {game.spec}",
+        introduction=f"""{games:,} games: {len(data.training):,} positions to learn from, and
+{len(data.validation):,} of {others:,} other games to validate with.""",
+        data={
+            "games": games,
+            "about": data.games.metadata,
+            "training_positions": len(data.training),
+            "validation_positions": len(data.validation),
+            "validation_games": others,
+        },
+        validation=validation,
+        headings=HEADINGS,
+        rows=_rows(validation),
+        notes=NOTES,
+        panels=(("mean squared error", "loss"), ("winner predicted", "accuracy")),
+    )
+
+
+def _by_phase(training: ValueRegressionTraining, values: Any) -> list[dict[str, Any]]:
+    """Return the validation measures of the network, overall and by moves played."""
+    data = training.data
+    targets, plies = data.targets[data.validation], data.positions.plies[data.validation]
+    mean = float(data.targets[data.training].mean())
+    width = -(-(int(data.positions.plies.max()) + 1) // PHASES)
+    parts = [("all", np.ones(len(plies), np.bool_))]
+    for low in range(0, int(plies.max()) + 1, width):
+        parts.append((f"{low} to {low + width - 1}", (plies >= low) & (plies < low + width)))
+    return [
+        {
+            "moves": name,
+            "positions": int(chosen.sum()),
+            "loss": float(np.square(values - targets)[chosen].mean()),
+            "loss_of_mean": float(np.square(mean - targets)[chosen].mean()),
+            "accuracy": accuracy(values[chosen], targets[chosen]),
+        }
+        for name, chosen in parts
+        if chosen.any()
+    ]
+
+
+def _rows(validation: list[dict[str, Any]]) -> list[tuple[str, ...]]:
+    """Return the rows of the table, as texts under `HEADINGS`."""
+    return [
+        (
+            part["moves"],
+            f"{part['positions']:,}",
+            f"{part['loss']:.3f}",
+            f"{part['loss_of_mean']:.3f}",
+            percent(part["accuracy"]),
+        )
+        for part in validation
+    ]
+
+
+def train(
+    config: ValueRegressionConfig, progress: bool = False, tensorboard: bool = True
+) -> Path | None:
+    """Train a network and write the report.
+
+    Args:
+        config: the settings.
+        progress: show a progress bar on standard error, and the results on standard output.
+        tensorboard: whether TensorBoard's files are written.
+
+    Returns:
+        The file of the best network, or None if time was up before the end.
+    """
+    from ludoteca.train.command import train_epochs
+
+    results = train_epochs(
+        ValueRegressionTraining(config, tensorboard), validation_report, progress
+    )
+    return None if results is None else config.run_dir / "best.safetensors"
+
+
+if __name__ == "__main__":
+    import tyro
+
+    from ludoteca.train import value_regression
+    from ludoteca.train.command import run_command
+
+    NAME = "ludoteca.train.value_regression"
+    settings = value_regression.ValueRegressionConfig
+    run_command(
+        NAME,
+        lambda: value_regression.train(
+            tyro.cli(settings, prog=f"python -m {NAME}", description=__doc__), progress=True
+        ),
+    )

@@ -1,1 +1,0 @@
-"""Learning the value of positions from games that were played before."""
