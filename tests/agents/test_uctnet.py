@@ -20,6 +20,8 @@ from ludoteca.envs.registry import make_game
 from ludoteca.envs.rng import below
 from ludoteca.evaluate.match import play_match
 
+pytestmark = pytest.mark.interpreted
+
 UCT = SelectionParams(uct=True, decisive=False)
 SMALL = ValueConfig(filters=(4,), hidden=8)
 
@@ -102,6 +104,7 @@ class Reference:
 
 
 @pytest.mark.parametrize("c", [math.sqrt(2), 0.3])
+@pytest.mark.compiled
 def test_it_searches_as_the_book_says(c):
     game = make_game("tictactoe")
     s = after(game, 4)
