@@ -45,7 +45,7 @@ TINY = ActorCriticConfig(
     overlap_actor_learner=True,
     threads=1,
 )
-TINY_SEARCH = replace(
+TINY_SEARCH_GEESE = replace(
     TINY,
     method="search",
     num_simulations=6,
@@ -57,6 +57,12 @@ TINY_SEARCH = replace(
     games=24,
     log_interval=8,
     eval_interval=8,
+)
+# Its search is compiled in a third of the time.
+TINY_SEARCH = replace(
+    TINY_SEARCH_GEESE,
+    game="tron:rows=5,columns=5",
+    network=ACConfig(kind="residual", view="plain", filters=8, blocks=1),
 )
 TINY_DOCUMENT = replace(
     UIB2021,
@@ -86,10 +92,10 @@ def _threads():
 @pytest.mark.parametrize(
     "changes",
     [
-        {"games": 5_000, "games_per_iteration": 200, "batch_size": 256, "replay_ratio": 6.0},
+        {"games": 3_000, "games_per_iteration": 200, "batch_size": 256, "replay_ratio": 6.0},
         {
             "method": "search",
-            "games": 1_500,
+            "games": 1_000,
             "games_per_iteration": 100,
             "batch_size": 128,
             "replay_ratio": 16.0,
@@ -130,14 +136,19 @@ def test_it_learns_tron(changes, tmp_path):
     assert scores[1] > 0.9
 
 
-def test_searched_decisions_are_those_of_the_search():
-    game = make_game(TINY.game)
-    encoder = SeatEncoder(game, "hand_crafted")
+@pytest.mark.parametrize(
+    "tiny",
+    [TINY_SEARCH, pytest.param(TINY_SEARCH_GEESE, marks=pytest.mark.slow)],
+    ids=["tron", "hungry_geese"],
+)
+def test_searched_decisions_are_those_of_the_search(tiny):
+    game = make_game(tiny.game)
+    encoder = SeatEncoder(game, tiny.network.view)
 
     def run(planes):
         return np.zeros((len(planes), 5), np.float32)
 
-    config = replace(TINY_SEARCH, games_per_iteration=60, num_simulations=20, search_prob=0.4)
+    config = replace(tiny, games_per_iteration=60, num_simulations=20, search_prob=0.4)
     league = [make_agent("random_safe", game)]
     played = SearchCollector(encoder, config).play(run, league, np.random.default_rng(0))
     assert (played.seat_agents[played.env_indices, played.seats] == LEARNER).all()
@@ -218,7 +229,11 @@ def test_the_documents_loss_has_a_least_value():
     assert torch.isclose(chosen.grad, torch.tensor([1 / 3, 0, 0])).all()
 
 
-@pytest.mark.parametrize("config", [TINY, TINY_SEARCH, TINY_DOCUMENT], ids=lambda c: c.method)
+@pytest.mark.parametrize(
+    "config",
+    [TINY, replace(TINY_SEARCH, games_per_iteration=24), TINY_DOCUMENT],
+    ids=lambda config: config.method,
+)
 def test_a_run_ends_when_losses_are_no_numbers(config, tmp_path):
     training = make_training(replace(config, run_dir=tmp_path), tensorboard=False)
     with torch.no_grad():
@@ -277,8 +292,14 @@ def test_a_share_of_the_certain_decisions_is_learned_from(share, tmp_path, monke
 
 @pytest.mark.parametrize(
     "config",
-    [TINY, replace(TINY, overlap_actor_learner=False, augment=True), TINY_SEARCH, TINY_DOCUMENT],
-    ids=["ppo", "alone", "search", "document"],
+    [
+        TINY,
+        replace(TINY, overlap_actor_learner=False, augment=True),
+        TINY_SEARCH,
+        pytest.param(TINY_SEARCH_GEESE, marks=pytest.mark.slow),
+        TINY_DOCUMENT,
+    ],
+    ids=["ppo", "alone", "search", "search_geese", "document"],
 )
 def test_an_interrupted_run_ends_as_one_that_was_not(config, tmp_path):
     whole = make_training(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
