@@ -93,7 +93,9 @@ def test_it_learns_to_play_as_an_agent_does(tmp_path):
         assert play_match(game, [agent, "random_safe"], 50, seed=5).totals[0].score > 0.8
 
 
-@pytest.mark.parametrize("view", ["plain", "hand_crafted"])
+@pytest.mark.parametrize(
+    "view", [pytest.param("plain", marks=pytest.mark.interpreted), "hand_crafted"]
+)
 def test_accuracy_is_how_often_the_agent_plays_the_same(view, mixed, tmp_path):
     training = trained(tiny(mixed, tmp_path, network=replace(TINY, view=view), epochs=1))
     data = training.data
@@ -447,6 +449,7 @@ def test_settings_that_cannot_be_are_refused(changes, problem, mixed, tmp_path):
         ImitationTraining(replace(config, **changes), tensorboard=False)
 
 
+@pytest.mark.interpreted
 def test_files_that_cannot_be_are_refused(mixed, tmp_path):
     with pytest.raises(FileNotFoundError):
         load_data(tiny(tmp_path / "none.npz", tmp_path))
