@@ -434,6 +434,7 @@ def test_before_the_endgame_the_search_is_the_same() -> None:
 
 
 @pytest.mark.parametrize("more", ["", ",reuse=True", ",threads=2", ",seconds=0.001"])
+@pytest.mark.interpreted
 def test_games_are_played_to_the_end(more: str) -> None:
     result = play_match(
         GAME, [f"mcts:simulations=5,solver_empties=8{more}", "random"], games=2, seed=3
