@@ -145,6 +145,7 @@ def as_exported(s):
 @pytest.mark.parametrize(
     "spec", ["hungry_geese", "hungry_geese:num_players=2,rows=4,columns=5,hunger_rate=3"]
 )
+@pytest.mark.interpreted
 def test_searches_are_the_same_in_plain_python(spec, leaf_batch):
     game = make_game(spec)
 
