@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import re
 import signal
 import subprocess
@@ -10,7 +9,6 @@ import sys
 import time
 import xml.etree.ElementTree as ET
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,8 +23,9 @@ from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.match import play_match
 from ludoteca.train import command
+from ludoteca.train.command import run_command
 from ludoteca.train.demo import DEMO
-from ludoteca.train.dqn.__main__ import main, parse
+from ludoteca.train.dqn.__main__ import NAME, main, parse
 from ludoteca.train.dqn.config import DEFAULT, TANAKA2018, DQNConfig
 from ludoteca.train.dqn.learner import DQNLearner
 from ludoteca.train.dqn.rollout import DQNCollector, DQNRollout
@@ -249,6 +248,7 @@ def test_schedules():
     assert np.allclose([learning_rate(1.0, 0.0, x) for x in (0, 0.5, 1)], [1, 0.5, 0])
 
 
+@pytest.mark.interpreted
 def test_rounds_are_games_by_the_rules():
     game = make_game("hex:board_size=3,swap=True")
     encoder = Encoder(game)
@@ -327,6 +327,7 @@ QUICK = ("Connect4-v0", "Othello-v0", "Hex-v0", "Breakthrough-v0", "Tron-v0")
 @pytest.mark.parametrize(
     "id_", [id_ if id_ in QUICK else pytest.param(id_, marks=pytest.mark.slow) for id_ in GAMES]
 )
+@pytest.mark.interpreted
 def test_every_game_in_turn_can_be_learned(id_, tmp_path):
     game = make_game(id_)
     config = replace(
@@ -387,12 +388,15 @@ def test_evaluations_need_not_fall_together_with_rows(tmp_path):
     "settings",
     [
         {},
-        {
-            "opponent": "random",
-            "prioritized_replay": False,
-            "optimizer": "sgd",
-            "overlap_actor_learner": False,
-        },
+        pytest.param(
+            {
+                "opponent": "random",
+                "prioritized_replay": False,
+                "optimizer": "sgd",
+                "overlap_actor_learner": False,
+            },
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=["modern", "plain"],
 )
@@ -607,28 +611,31 @@ def test_settings_that_make_no_sense_are_refused(settings, problem):
         DQNConfig(**settings)
 
 
-def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "ludoteca.train.dqn", *arguments],
-        capture_output=True, text=True, cwd=folder, env=os.environ | {"COLUMNS": "120"},
-    )  # fmt: skip
-
-
-def test_the_command_line(tmp_path):
+def test_the_command_line(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
     assert parse(["--gamma", "0.9"]) == replace(DEFAULT, gamma=0.9)
     assert parse(["tanaka2018", "--gamma", "0.9"]) == replace(TANAKA2018, gamma=0.9)
-    shown = run("--help", folder=tmp_path)
-    assert shown.returncode == 0
+    with pytest.raises(SystemExit) as ended:
+        run_command(NAME, lambda: main(parse(["--help"])))
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
     for text in (
         "Deep Q-learning", "`tanaka2018 --help`", "--td-target", "--n-step", "--network.filters",
         "--prioritized-replay", "--start-from",
     ):  # fmt: skip
-        assert text in shown.stdout
-    for arguments, problem in (
-        (("default", "--game", "go"), "unknown game 'go'"),
-        (("tanaka2018", "--opponent", "nobody"), "unknown agent 'nobody'"),
-    ):
-        failed = run(*arguments, "--run-dir", str(tmp_path / "x"), folder=tmp_path)
-        assert failed.returncode == 1
-        assert problem in failed.stderr
-        assert "Traceback" not in failed.stderr
+        assert text in shown
+    folder = ["--run-dir", str(tmp_path / "x")]
+    with pytest.raises(SystemExit, match="unknown game 'go'"):
+        run_command(NAME, lambda: main(parse(["default", "--game", "go", *folder])))
+    failed = subprocess.run(
+        [
+            *(sys.executable, "-P", "-m", "ludoteca.train.dqn", "tanaka2018"),
+            *("--opponent", "nobody", *folder),
+        ],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert failed.returncode == 1
+    assert "unknown agent 'nobody'" in failed.stderr
+    assert "Traceback" not in failed.stderr
