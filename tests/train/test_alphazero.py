@@ -127,7 +127,11 @@ def test_rounds_are_games_by_the_rules(rule):
 
 @pytest.mark.parametrize(
     ("spec", "exact"),
-    [pytest.param("othello:board_size=4", 7, marks=pytest.mark.interpreted), ("connect4", 28)],
+    [
+        pytest.param("othello:board_size=4", 7, marks=pytest.mark.interpreted),
+        pytest.param("connect4:rows=4,columns=4", 10, marks=pytest.mark.interpreted),
+        pytest.param("connect4", 28, marks=pytest.mark.slow),
+    ],
 )
 def test_endgames_are_played_as_solved(spec, exact):
     game = make_game(spec)
@@ -162,6 +166,7 @@ def test_endgames_are_played_as_solved(spec, exact):
     assert solved > 40
 
 
+@pytest.mark.interpreted
 def test_the_agent_plays_endgames_as_solved():
     game = make_game("othello:board_size=4")
     runner = Runner(make_pv_network(TINY.network, game))
