@@ -163,7 +163,7 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
 
     @kernel
     def best_action(rng: Any, work: Any) -> int:
-        """Choose the highest mean; of equal ones, any with equal probability."""
+        """Return the action of the highest mean, with ties broken uniformly at random."""
         best, ties, chosen = -np.inf, 0, 0
         for action in range(num_actions):
             if work.visits[action] > 0:

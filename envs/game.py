@@ -126,7 +126,7 @@ class Game:
             return _load, (self.spec,)
         if "_factory" in vars(self):
             return _call, (vars(self)["_factory"], dict(self.params))
-        return _from_fields, ({one.name: getattr(self, one.name) for one in fields(self)},)
+        return _from_fields, ({field.name: getattr(self, field.name) for field in fields(self)},)
 
     @property
     def simultaneous(self) -> bool:
@@ -193,12 +193,12 @@ def _make_once(make: Any, args: Any, kwargs: Any) -> Game:
     plain = {key: _plain(value) for key, value in kwargs.items()}
     with LOCK:
         game: Game = make.__wrapped__(*map(_plain, args), **plain)
-        parts = [getattr(game, one.name) for one in fields(game)]
-        kernels = tuple(one.__code__ for one in parts if isinstance(one, FunctionType))
-        found = _made.setdefault((make.__module__, make.__qualname__, game.spec, kernels), game)
-        if found is game:
+        parts = [getattr(game, field.name) for field in fields(game)]
+        kernels = tuple(part.__code__ for part in parts if isinstance(part, FunctionType))
+        interned = _made.setdefault((make.__module__, make.__qualname__, game.spec, kernels), game)
+        if interned is game:
             object.__setattr__(game, "_factory", make)  # the dataclass is frozen
-        return found
+        return interned
 
 
 def _plain(value: Any) -> Any:

@@ -115,12 +115,12 @@ class _AnnouncedCache(CodeCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         overload = super().load_overload(sig, target_context)
         if overload is None:
-            compilation.begin(*self._described())
+            compilation.announce(*self._described())
             self._since = time.perf_counter()
         return overload
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        compilation.end(time.perf_counter() - self._since, self.typical)
+        compilation.update_machine_factor(time.perf_counter() - self._since, self.typical)
         super().save_overload(sig, data)
 
     def _described(self) -> tuple[str, str, float]:

@@ -92,13 +92,14 @@ def play_match(
     num_replays: int = 0,
     progress: bool = False,
     random_plies: int = 0,
+    rotate_seats: bool = True,
     on_step: Callable[[int], None] | None = None,
 ) -> MatchResult:
     """Play a match of `games` games.
 
-    Seats rotate: in game k, seat p belongs to agent `(k + p) % n` of the n agents. Two agents thus
-    alternate in moving first, and in a game of four seats hold every other one. If n divides
-    `games`, each agent plays each seat equally often.
+    Seats rotate by default: in game k, seat p belongs to agent `(k + p) % n` of the n agents. Two
+    agents thus alternate in moving first, and in a game of four seats hold every other one. If n
+    divides `games`, each agent plays each seat equally often.
 
     Game k has random streams of its own, derived from `seed` and k: one for the game, and one per
     seat for the agent there. The batch size does not change the games.
@@ -117,6 +118,7 @@ def play_match(
         random_plies: number of random plies at the beginning of each game. The n agents get the
             same ones in n games, once in every seat: so deterministic agents play different games,
             and luck favors none of them.
+        rotate_seats: whether seats rotate; otherwise seat p belongs to agent `p % n` in all games.
         on_step: called after every ply of the batch with the number of games finished so far; an
             exception that it raises ends the match. With several threads, each of them calls it.
 
@@ -137,7 +139,7 @@ def play_match(
     agents_by_thread = [seat_agents(game, agents) for _ in range(threads)]
     names = tuple(agent if isinstance(agent, str) else type(agent).__name__ for agent in agents)
     schedule = schedule_match(
-        game, names, first_game, games, check_seed(seed), num_replays, random_plies
+        game, names, first_game, games, check_seed(seed), num_replays, random_plies, rotate_seats
     )
     results = empty_results(schedule)
     compile_match(game)

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from math import inf
 from threading import Event, Thread
 
@@ -18,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ludoteca.compile_status import CompileStatus
+from ludoteca.duration import format_duration
 from ludoteca.envs.jit import compile_seconds
 
 REFRESH = 4  # times per second in a terminal
@@ -82,10 +82,10 @@ class RateClock:
         seconds = now - before
         if seconds < LEAST_SECONDS:
             return {}
-        found = {last.unit: (last.done - first.done) / seconds}
+        rates = {last.unit: (last.done - first.done) / seconds}
         for name, count in last.counts.items():
-            found[name] = (count - first.counts.get(name, 0)) / seconds
-        return {name: rate for name, rate in found.items() if rate > 0}
+            rates[name] = (count - first.counts.get(name, 0)) / seconds
+        return {name: rate for name, rate in rates.items() if rate > 0}
 
     def seconds_left(self) -> float:
         """Return the estimated seconds until the end; infinite if unknown."""
@@ -107,13 +107,13 @@ class RateClock:
 
 def bar_line(status: RunStatus, clock: RateClock) -> Table:
     """Return the first line: phase, bar, count and remaining time."""
-    left = clock.seconds_left()
+    left = f"{format_duration(clock.seconds_left())} left"
     line = Table.grid(padding=(0, 1), expand=True)
     for justify in ("left", "left", "right", "right"):
         line.add_column(justify=justify, no_wrap=True, ratio=None)
     line.columns[1].ratio = 1
     bar = ProgressBar(total=1.0, completed=clock.share())
-    line.add_row(Text(status.phase), bar, Text(_count(status)), Text(f"{duration(left)} left"))
+    line.add_row(Text(status.phase), bar, Text(_count(status)), Text(left))
     return line
 
 
@@ -130,19 +130,12 @@ def display(status: RunStatus, clock: RateClock) -> Group:
 def plain_line(status: RunStatus, clock: RateClock) -> str:
     """Return the progress as one line for a file."""
     parts = [
-        f"{status.phase}: {_count(status)}, {duration(clock.seconds_left())} left",
+        f"{status.phase}: {_count(status)}, {format_duration(clock.seconds_left())} left",
         status.detail,
         _rates(clock),
         status.last,
     ]
     return "; ".join(filter(None, parts))
-
-
-def duration(seconds: float) -> str:
-    """Return a time such as `"0:02:05"`, or `"-:--:--"` if it is unknown."""
-    if seconds > 1e8:
-        return "-:--:--"
-    return str(timedelta(seconds=round(seconds)))
 
 
 def _count(status: RunStatus) -> str:

@@ -65,29 +65,31 @@ def find_signature(
     """
     inputs, outputs = session.get_inputs(), session.get_outputs()
     actions = game.num_actions
-    described = ", ".join(f"{one.name} {one.type} {one.shape}" for one in [*inputs, *outputs])
-    masks = [one for one in inputs if "mask" in one.name.lower()]
-    others = [one for one in inputs if one not in masks]
+    described = ", ".join(
+        f"{tensor.name} {tensor.type} {tensor.shape}" for tensor in [*inputs, *outputs]
+    )
+    masks = [tensor for tensor in inputs if "mask" in tensor.name.lower()]
+    others = [tensor for tensor in inputs if tensor not in masks]
     wanted = f"{path} has {described}"
     if len(others) != 1 or len(masks) > 1:
         raise ValueError(
             f"{wanted}; expected one input of planes, and at most one of masks, whose name has "
             "'mask' in it"
         )
-    for one in inputs:
-        if one.type not in TYPES:
-            raise ValueError(f"{wanted}; its input {one.name} is none of {', '.join(TYPES)}")
-    for one in masks:
-        if not _fits(one.shape, (actions,)):
+    for tensor in inputs:
+        if tensor.type not in TYPES:
+            raise ValueError(f"{wanted}; its input {tensor.name} is none of {', '.join(TYPES)}")
+    for tensor in masks:
+        if not _fits(tensor.shape, (actions,)):
             raise ValueError(f"{wanted}; the masks of {game.spec} are [B, {actions}]")
-    found = _find_view(others[0].shape, game, view, channels_last)
-    if found is None:
+    input_format = _find_view(others[0].shape, game, view, channels_last)
+    if input_format is None:
         raise ValueError(
             f"{wanted}; the planes of {game.spec} are {list(game.observation_shape)}, or that with "
             f"the planes last or flat{_network_shape(game)}"
         )
-    scores = [one for one in outputs if _fits(one.shape, (actions,))]
-    named = [one for one in scores if one.name.lower() in SCORES]
+    scores = [tensor for tensor in outputs if _fits(tensor.shape, (actions,))]
+    named = [tensor for tensor in scores if tensor.name.lower() in SCORES]
     if len(named or scores) != 1:
         raise ValueError(
             f"{wanted}; expected one output of shape [B, {actions}], or one of them called "
@@ -97,9 +99,9 @@ def find_signature(
         planes=others[0].name,
         mask=masks[0].name if masks else None,
         scores=(named or scores)[0].name,
-        shape=found[0],
-        view=found[1],
-        channels_last=found[2],
+        shape=input_format[0],
+        view=input_format[1],
+        channels_last=input_format[2],
         dtype=TYPES[others[0].type],
         mask_dtype=TYPES[masks[0].type] if masks else None,
     )
@@ -108,7 +110,7 @@ def find_signature(
 def _find_view(
     shape: list[Any], game: Game, view: str, channels_last: bool | None
 ) -> tuple[tuple[int, ...], str, bool] | None:
-    """Return the shape, the view and the order of planes that an input's shape stands for."""
+    """Return the observation format of an input by its shape: shape, view and order of planes."""
     for name, planes in _views(game).items():
         if view not in ("auto", name):
             continue

@@ -164,7 +164,7 @@ class OpenSpielAgent(Agent):
         return action
 
     def _tree(self, state: Any, seeds: list[int], simulations: int, seconds: float) -> Any:
-        """Return the root of OpenSpiel's tree after so many simulations or seconds."""
+        """Return the root of OpenSpiel's tree after the search's simulations or seconds."""
         bot = self._pyspiel.MCTSBot(
             self._other,
             self._pyspiel.RandomRolloutEvaluator(self.rollouts, seeds[0]),
@@ -216,8 +216,8 @@ def counterpart(game: Game) -> Counterpart:
     if not target:
         games = ", ".join(games_with("openspiel"))
         raise ValueError(f"OpenSpiel cannot play {game.name}; it plays {games}")
-    found: Counterpart = load(target)(game)
-    return found
+    translated_game: Counterpart = load(target)(game)
+    return translated_game
 
 
 def import_pyspiel() -> Any:

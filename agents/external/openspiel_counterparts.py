@@ -23,7 +23,7 @@ class Counterpart(NamedTuple):
 
 
 def same_action(state: Any, action: int) -> int:
-    """Return the action unchanged: both number them alike."""
+    """Return the action unchanged, as both libraries number actions equally."""
     return action
 
 
@@ -77,7 +77,7 @@ def breakthrough_counterpart(game: Game) -> Counterpart:
 
     def to_theirs(state: Any, action: int) -> int:
         theirs: list[int] = state.legal_actions()
-        return next(one for one in theirs if to_ours(state, one) == action)
+        return next(candidate for candidate in theirs if to_ours(state, candidate) == action)
 
     return Counterpart(f"breakthrough(rows={rows},columns={columns})", to_theirs, to_ours)
 

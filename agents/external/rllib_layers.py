@@ -74,7 +74,7 @@ def check_scores(policy: Policy, game: Game, who: str) -> None:
 
 
 def build_policy(about: dict[str, Any]) -> Policy:
-    """Return the policy of a description, with weights of its own.
+    """Return the policy of a description, with new weights.
 
     Raises:
         TypeError: if it is not a list of layers.
@@ -90,7 +90,7 @@ def build_policy(about: dict[str, Any]) -> Policy:
 
 
 def copy_layer(layer: nn.Module) -> nn.Module:
-    """Return a layer of its own with the same weights, on the CPU."""
+    """Return a copy of a layer on the CPU."""
     made = _build(describe_layer(layer))
     made.load_state_dict(layer.state_dict())
     return made
@@ -159,10 +159,10 @@ def _build(about: dict[str, Any]) -> nn.Module:
     plain = {
         "flatten": nn.Flatten, "channels_first": ChannelsFirst, "channels_last": ChannelsLast,
     }  # fmt: skip
-    found = (plain | ACTIVATIONS).get(kind)
-    if found is None:
+    layer_class = (plain | ACTIVATIONS).get(kind)
+    if layer_class is None:
         raise ValueError(f"it has a layer of the kind {kind!r:.80}")
-    layer: nn.Module = found()
+    layer: nn.Module = layer_class()
     return layer
 
 

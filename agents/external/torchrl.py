@@ -85,14 +85,14 @@ def agent_of_actor(game: Game, actor: TensorDictModuleBase, **options: Any) -> T
     Args:
         game: the game.
         actor: see `ActorNetwork`.
-        options: of `TorchAgent.from_network`, such as `flat=True` for the observations of
+        options: of `TorchAgent`, such as `flat=True` for the observations of
             `TorchRLEnv(..., observation="flat")`.
 
     Raises:
         ValueError: if an option is not possible; see also `ActorNetwork`.
     """
     network = ActorNetwork(actor)
-    return TorchAgent.from_network(game, network, kind=network.kind, **options)
+    return TorchAgent(game, network, kind=network.kind, **options)
 
 
 def save_actor(path: str | Path, game: Game, actor: TensorDictModuleBase, **options: Any) -> Path:
@@ -117,12 +117,12 @@ def _parts(actor: TensorDictModuleBase) -> list[TensorDictModuleBase]:
     """Return the modules of an actor in the order in which they run."""
     inner = getattr(actor, "module", None)
     if isinstance(inner, nn.ModuleList):  # a sequence, probabilistic or not
-        return [part for one in inner for part in _parts(one)]
+        return [part for module in inner for part in _parts(module)]
     return [actor]
 
 
 def _module_of_player(module: nn.Module) -> nn.Module:
-    """Return a module as it is for one player, without an axis of players.
+    """Return a module for one player, without the dimension of players.
 
     Raises:
         ValueError: if it differs between players, or one observes another.

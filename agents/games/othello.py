@@ -33,7 +33,7 @@ def most_discs(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
 
 @kernel
 def discs(s: Any, out: Any) -> None:
-    """Score Othello by the share of the discs: +1 if all are own, 0 if both have as many."""
+    """Return the disc difference as a fraction of all discs: +1 if all are own, 0 if equal."""
     black, white = count(s.discs[0]), count(s.discs[1])
     out[0] = (black - white) / (black + white)
     out[1] = -out[0]

@@ -82,15 +82,15 @@ class Graph:
             ValueError: if the document is damaged, or has an operation that is not allowed.
         """
         self.document, self.device = document, torch.device(device)
-        self.weights = {name: one.to(self.device) for name, one in weights.items()}
+        self.weights = {name: weight.to(self.device) for name, weight in weights.items()}
         try:
             self._input, self._output = str(document["input"]), str(document["output"])
             nodes = document["nodes"]
             if len(nodes) > MOST_NODES:
                 raise ValueError(f"{len(nodes)} operations, and {MOST_NODES} are the most")
             self._nodes = [
-                (str(one["name"]), _function(one["op"]), one["args"], _keywords(one))
-                for one in nodes
+                (str(node["name"]), _function(node["op"]), node["args"], _keywords(node))
+                for node in nodes
             ]
             if not all(isinstance(args, list) for _, _, args, _ in self._nodes):
                 raise TypeError("arguments are not a list")
@@ -129,8 +129,8 @@ class Graph:
 
         def count(made: Any) -> None:
             nonlocal numbers
-            for one in made if isinstance(made, tuple | list) else (made,):
-                numbers += one.numel() if isinstance(one, Tensor) else 0
+            for output in made if isinstance(made, tuple | list) else (made,):
+                numbers += output.numel() if isinstance(output, Tensor) else 0
             if numbers > MOST_NUMBERS:
                 raise ValueError(f"it computes more than {MOST_NUMBERS:,} numbers an observation")
 
@@ -151,7 +151,7 @@ class Graph:
 
         def resolve(argument: Any) -> Any:
             if isinstance(argument, list):
-                return [resolve(one) for one in argument]
+                return [resolve(item) for item in argument]
             if not isinstance(argument, dict):
                 return argument
             ((kind, value),) = argument.items()
@@ -163,14 +163,14 @@ class Graph:
                 return self.device
             if kind == "float":
                 return float(value)
-            found = getattr(torch, value) if kind == "dtype" else None
-            if not isinstance(found, torch.dtype):
+            dtype = getattr(torch, value) if kind == "dtype" else None
+            if not isinstance(dtype, torch.dtype):
                 raise ValueError(f"{argument!r:.80} is not an argument")
-            return found
+            return dtype
 
         for name, function, args, kwargs in self._nodes:
             keywords = {key: resolve(value) for key, value in kwargs.items()}
-            values[name] = function(*[resolve(one) for one in args], **keywords)
+            values[name] = function(*[resolve(arg) for arg in args], **keywords)
             watch(values[name])
         result: Tensor = values[self._output]
         return result
@@ -247,7 +247,7 @@ def _written(program: Any) -> tuple[Document, dict[str, Tensor]]:
             weights[name] = tensors[name].detach().clone().contiguous()
             return {"weight": name}
         if isinstance(argument, tuple | list):
-            return [write(one) for one in argument]
+            return [write(item) for item in argument]
         if isinstance(argument, torch.dtype):
             return {"dtype": str(argument).removeprefix("torch.")}
         if isinstance(argument, torch.device):
@@ -311,7 +311,7 @@ def _keywords(node: Document) -> Document:
 
 
 def _compare(module: nn.Module, graph: Graph, observations: Tensor) -> None:
-    """Check that a graph computes what its network does, for batches of other sizes, too.
+    """Validate that a graph and its network give equal outputs, also for other batch sizes.
 
     Raises:
         ValueError: if it does not.

@@ -52,7 +52,7 @@ def value_config(content: dict[str, Any]) -> ValueConfig:
 
 
 class ValueView:
-    """Encoder of positions for a value network, and the player whose value it estimates.
+    """Encoder of positions for a value network, and choice of the player to evaluate.
 
     Attributes:
         game: the game.

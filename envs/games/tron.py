@@ -158,7 +158,7 @@ def cells(s: Any) -> Any:
 
 
 def validate(s: Any) -> str:
-    """Return why a position is impossible, or an empty string."""
+    """Return the reason why a position is invalid, or an empty string."""
     if not np.isin(s.walls, (0, 1, 2)).all():
         return f"walls holds {np.unique(s.walls)}, expected 0, 1 and 2"
     if not np.isin(s.crashed, (0, 1)).all():

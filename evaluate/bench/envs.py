@@ -65,8 +65,8 @@ def choose_groups(only: tuple[str, ...]) -> list[str]:
 
 def measure_startup_of(report: Report, game: str) -> None:
     """Time fresh processes up to a first step, and add the rows to the report."""
-    found = report.startup[game] = measure_startup(game)
-    for way, by_cache in found.items():
+    startup = report.startup[game] = measure_startup(game)
+    for way, by_cache in startup.items():
         for cache, times in by_cache.items():
             report.rows.append(
                 Row(

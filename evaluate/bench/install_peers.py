@@ -81,9 +81,9 @@ def install(name: str) -> Path:
         ValueError: if there is no such peer.
         subprocess.CalledProcessError: if it cannot be installed.
     """
-    found = interpreter(name)
-    if found is not None:
-        return found
+    installed = interpreter(name)
+    if installed is not None:
+        return installed
     folder = peers_folder() / name
     python = _python_of(folder)
     subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)

@@ -52,7 +52,7 @@ def measure_rounds(
     seconds: float,
     versions: dict[str, str],
 ) -> dict[str, list[Sample]]:
-    """Run the workloads in turns; those that fail get an entry in `skip_reasons`."""
+    """Run the workloads in turns; failures are entered in `skip_reasons`."""
     workloads: dict[str, Workload] = {}
     samples: dict[str, list[Sample]] = {}
     try:

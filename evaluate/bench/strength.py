@@ -32,7 +32,7 @@ from ludoteca.terminal_table import TerminalTable
 
 GAMES = ("connect4", "hex:board_size=7", "breakthrough", "othello")
 SIMULATIONS = 1000
-# Scores are in [0, 1] here and in [-1, 1] there: with c = sqrt(2) and uct_c = 2 both explore alike.
+# Scores are in [0, 1] here and in [-1, 1] there: c = sqrt(2) and uct_c = 2 are equivalent.
 OURS, THEIRS = "mcts:policy=uct", "openspiel:uct_c=2"
 EQUAL_SIMULATIONS, EQUAL_TIME = "simulations", "time"
 EVEN, FAR_AHEAD = 0.5, 0.75

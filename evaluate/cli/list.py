@@ -280,7 +280,7 @@ def _agent_line(name: str, game: Game) -> str:
 
 
 def _shipped(name: str) -> list[str]:
-    """Return spec strings of an agent with the networks that come with the package."""
+    """Return the spec strings of an agent with each shipped network."""
     if "path" not in agent_params(name):
         return []
     from ludoteca.agents.networks.weights import shipped_weights

@@ -49,7 +49,7 @@ def solve_command(parameters: Any) -> Callable[..., None]:
         integer("capacity", capacity, 1, 10**9)
         played = Session(made, [HUMAN] * made.num_players)
         played.play_named(moves)
-        solution = search(made, from_state=played.present, capacity=capacity)
+        solution = search(made, from_state=played.current, capacity=capacity)
         assert played.mover is not None
         for line in solution_text(made, solution, played.mover, moves, get_terminal_size().columns):
             print(line)

@@ -120,7 +120,7 @@ def rate_orders(orders: Mapping[Order, float], agents: int, confidence: float = 
 def _choices(
     orders: Mapping[Order, float], agents: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the choices that make up orders: the next agent among the remaining ones.
+    """Return the sequential choices of orders: each next agent among the remaining agents.
 
     Of t agents that tie, each set of n remains before those behind in 1 of `comb(t, n)` orders.
 

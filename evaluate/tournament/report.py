@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.duration import format_duration
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.markdown import number, table
@@ -125,9 +126,9 @@ def to_markdown(
         table(("name", "agent"), agents, texts=2),
         "## Provenance",
         *provenance_paragraphs(about, versions),
-        f"Playing took {duration(results.seconds)}, summed over all processes. The same seed, here "
-        f"{t.seed}, gives the same games with any number of processes, unless agents search for a "
-        "given time. [results.json](results.json) has all numbers, too.",
+        f"Playing took {format_duration(results.seconds)}, summed over all processes. The same "
+        f"seed, here {t.seed}, gives the same games with any number of processes, unless "
+        "agents search for a given time. [results.json](results.json) has all numbers, too.",
     )
     return "\n\n".join(filter(None, blocks)) + "\n"
 
@@ -207,11 +208,3 @@ def _games(results: Results) -> list[Game]:
 
 def _count(n: int, thing: str) -> str:
     return f"{n} {thing}{'s' * (n != 1)}"
-
-
-def duration(seconds: float) -> str:
-    """Return a time as text, e.g. `"2 h 05 min"`."""
-    if seconds < 120:
-        return f"{seconds:.1f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60:02} min"

@@ -9,7 +9,7 @@ from ludoteca.evaluate.forfeits import Forfeit, forfeit_counts
 from ludoteca.evaluate.markdown import bold, number, p_text, p_value, table
 from ludoteca.evaluate.statistics.ranks import AGENTS, GAMES
 from ludoteca.evaluate.statistics.ratings import Ratings
-from ludoteca.evaluate.statistics.wilcoxon import NEEDED
+from ludoteca.evaluate.statistics.wilcoxon import MIN_GAMES
 from ludoteca.evaluate.tournament.analysis import Analysis
 
 LEVEL = 0.05  # level of significance
@@ -111,7 +111,7 @@ def wilcoxon_text(analysis: Analysis, names: Sequence[str]) -> str:
         "**Wilcoxon signed-rank**, exact, two-sided: p is the probability that two equally good "
         "agents differ at least as much over the games. "
     )
-    if games < NEEDED:
+    if games < MIN_GAMES:
         least = 2.0 ** (1 - games)
         text += (
             f"With {games} games p is at least {least:.3g}, so nothing can be significant at "

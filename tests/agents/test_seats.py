@@ -1,4 +1,4 @@
-"""What networks see of Hungry Geese: planes, reach and safe moves, against plain Python."""
+"""Tests of the encoder of Hungry Geese: planes, reach and safe moves, against plain Python."""
 
 from itertools import product
 
@@ -17,7 +17,7 @@ from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.agents.networks.torus import around
 from ludoteca.agents.networks.weights import save_weights
 from ludoteca.agents.registry import make_agent
-from ludoteca.envs.games.hungry_geese import geese
+from ludoteca.envs.games.goose_positions import geese
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.symmetry import DIRECTIONS
 from ludoteca.evaluate.match import play_match
@@ -36,11 +36,11 @@ def positions(spec, games=4, seed=0):
     """Return positions of games in which geese eat and mostly live."""
     game = make_game(spec)
     agent, rng = make_agent("random_safe", game), np.random.default_rng(seed)
-    found = []
+    records = []
     for k in range(games):
         s = game.new(seed + k)
         while not game.is_terminal(s):
-            found.append(s.copy())
+            records.append(s.copy())
             joint = np.zeros(game.num_players, np.int64)
             for p in range(game.num_players):
                 if game.is_active(s, p):
@@ -49,7 +49,7 @@ def positions(spec, games=4, seed=0):
                     joint[p] = agent.act(state, np.array([p]), stream, np.zeros(1, int))[0]
             with np.errstate(over="ignore"):
                 game.step(s, joint)
-    return game, found
+    return game, records
 
 
 def looked(game, s, p, view="hand_crafted"):
@@ -71,7 +71,7 @@ def in_the_middle(s, p, cells):
 def steps_to(s, heads, stay):
     """Return after how many moves each cell can be reached, by plain breadth-first search."""
     rows, columns = s.occupied.shape
-    found = dict.fromkeys(heads, 0)
+    distances = dict.fromkeys(heads, 0)
     edge, n = list(heads), 0
     while edge:
         n += 1
@@ -80,9 +80,11 @@ def steps_to(s, heads, stay):
             for cell in edge
             for i, j in DIRECTIONS
             for there in [(cell // columns + i) % rows * columns + (cell % columns + j) % columns]
-            if stay.get(there, 0) <= n and there not in found and not found.update({there: n})
+            if stay.get(there, 0) <= n
+            and there not in distances
+            and not distances.update({there: n})
         ]
-    return found
+    return distances
 
 
 def corridors(s, p, near, stay):
@@ -110,7 +112,7 @@ def corridors(s, p, near, stay):
                     return goose_corridors.LIMIT, looks
         return deepest, looks
 
-    found = {}
+    lengths = {}
     head = bodies[p][0]
     for action, (i, j) in enumerate(DIRECTIONS):
         if s.last_action[p] < 0 or action != (s.last_action[p] + 2) % 4:
@@ -119,14 +121,14 @@ def corridors(s, p, near, stay):
             far = 0
             if stay.get(cell, 0) <= 1:
                 far, _ = longest([cell], int(s.occupied[row, column] < 0))
-            found[cell] = max(found.get(cell, 0), 100 * far // goose_corridors.LIMIT)
-    return found
+            lengths[cell] = max(lengths.get(cell, 0), 100 * far // goose_corridors.LIMIT)
+    return lengths
 
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_corridors_are_the_longest_paths(spec):
-    game, found = positions(spec)
-    for s in found[:: max(1, len(found) // 40)]:
+    game, states = positions(spec)
+    for s in states[:: max(1, len(states) // 40)]:
         bodies = geese(s)
         stay = {cell: len(b) - k for b in bodies for k, cell in enumerate(b)}
         for p in (p for p in range(game.num_players) if bodies[p]):
@@ -144,9 +146,9 @@ def test_corridors_are_the_longest_paths(spec):
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_the_rich_view_against_plain_python(spec):
-    game, found = positions(spec)
-    for s in found[:: max(1, len(found) // 40)]:
+def test_hand_crafted_features_match_plain_python(spec):
+    game, states = positions(spec)
+    for s in states[:: max(1, len(states) // 40)]:
         bodies = geese(s)
         for p in (p for p in range(game.num_players) if game.is_active(s, p)):
             planes, _ = looked(game, s, p)
@@ -174,10 +176,10 @@ def test_the_rich_view_against_plain_python(spec):
 
 
 @pytest.mark.parametrize("spec", SPECS[:2])
-def test_actions_that_are_left_out_kill(spec):
-    game, found = positions(spec)
+def test_masked_actions_are_fatal(spec):
+    game, states = positions(spec)
     left_out = 0
-    for s in found[:: max(1, len(found) // 60)]:
+    for s in states[:: max(1, len(states) // 60)]:
         for p in (p for p in range(game.num_players) if game.is_active(s, p)):
             _, mask = looked(game, s, p)
             lives = np.zeros(4, bool)
@@ -198,31 +200,31 @@ def test_actions_that_are_left_out_kill(spec):
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_what_seats_of_a_position_share_is_not_that_of_another(spec):
-    game, found = positions(spec, games=1)
+def test_rows_of_a_batch_are_encoded_independently(spec):
+    game, states = positions(spec, games=1)
     players = range(game.num_players)
-    wanted = [(s, p) for s in found[::5] for p in players if game.is_active(s, p)]
+    wanted = [(s, p) for s in states[::5] for p in players if game.is_active(s, p)]
     order = np.random.default_rng(0).permutation(len(wanted))
-    for one in (wanted, [wanted[k] for k in order], []):
-        states = game.empty(len(one))
-        for i, (s, _) in enumerate(one):
-            states[i] = s
-        seats = np.array([p for _, p in one], np.int64)
-        planes, masks = SeatEncoder(game, "hand_crafted").encode(states, seats)
-        assert (len(planes), len(masks)) == (len(one), len(one))
-        for i, (s, p) in enumerate(one):
+    for requests in (wanted, [wanted[k] for k in order], []):
+        batch = game.empty(len(requests))
+        for i, (s, _) in enumerate(requests):
+            batch[i] = s
+        seats = np.array([p for _, p in requests], np.int64)
+        planes, masks = SeatEncoder(game, "hand_crafted").encode(batch, seats)
+        assert (len(planes), len(masks)) == (len(requests), len(requests))
+        for i, (s, p) in enumerate(requests):
             alone, mask = looked(game, s, p)
             assert np.array_equal(planes[i], alone)
             assert np.array_equal(masks[i], mask)
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_symmetries_of_the_view_are_those_of_the_rules(spec):
-    game, found = positions(spec, games=1)
+def test_symmetries_of_the_encoder_match_the_rules(spec):
+    game, states = positions(spec, games=1)
     encoder = SeatEncoder(game, "hand_crafted")
     assert encoder.symmetries[0].name == "identity"
     for symmetry in encoder.symmetries:
-        for s in found[::7]:
+        for s in states[::7]:
             t = s.copy()
             t.occupied.flat[symmetry.cells] = s.occupied.flat
             for name in ("body", "food", "last_head"):
@@ -237,19 +239,19 @@ def test_symmetries_of_the_view_are_those_of_the_rules(spec):
                 assert np.array_equal(symmetry.policy(mask), mapped)
 
 
-def test_a_torus_is_continued_as_pytorch_does_it():
+def test_circular_padding_matches_pytorch():
     given = torch.randn(3, 5, 7, 11, dtype=torch.float64)
     ours, theirs = (given.clone().requires_grad_() for _ in range(2))
     weights = torch.randn(3, 5, 11, 15, dtype=torch.float64)
     expected = nn.functional.pad(theirs, (2, 2, 2, 2), mode="circular")
-    found = around(ours, 2)
-    assert torch.equal(found, expected)
-    (found * weights).sum().backward()
+    padded = around(ours, 2)
+    assert torch.equal(padded, expected)
+    (padded * weights).sum().backward()
     (expected * weights).sum().backward()
     assert torch.allclose(ours.grad, theirs.grad)
 
 
-def test_a_torus_has_no_edge():
+def test_convolution_on_a_torus_is_translation_equivariant():
     torch.manual_seed(0)
     trunk = Trunk(3, 8, 2, torus=True).double()
     for parameter in trunk.parameters():
@@ -262,7 +264,7 @@ def test_a_torus_has_no_edge():
 @pytest.mark.parametrize("view", ["plain", "hand_crafted"])
 @pytest.mark.parametrize("kind", ["torus", "residual", "uib2021"])
 @pytest.mark.compiled
-def test_networks_play_from_files(kind, view, tmp_path):
+def test_saved_networks_play(kind, view, tmp_path):
     game = make_game("hungry_geese")
     config = ACConfig(kind=kind, view=view, filters=8, blocks=2)
     network = make_ac_network(config, game)
@@ -286,28 +288,28 @@ def test_networks_play_from_files(kind, view, tmp_path):
 @pytest.mark.parametrize(
     ("spec", "view", "problem"),
     [
-        ("othello", "plain", "all move at once"),
+        ("othello", "plain", "needs a simultaneous game"),
         ("tron", "hand_crafted", "no hand-crafted features"),
         ("tron", "deep", "view must be one of"),
     ],
 )
-def test_views_that_cannot_be_are_refused(spec, view, problem):
+def test_invalid_encoders_raise(spec, view, problem):
     with pytest.raises(ValueError, match=problem):
         SeatEncoder(make_game(spec), view)
 
 
 @pytest.mark.parametrize("cell", [None, 38])
-def test_an_overview_has_the_gradients_of_its_parts(cell):
+def test_global_pooling_gradients_match_pytorch(cell):
     given = torch.randn(3, 4, 7, 11, dtype=torch.float64).to(memory_format=torch.channels_last)
     ours, theirs = (given.clone().requires_grad_() for _ in range(2))
     parts = [theirs.mean((2, 3)), theirs.amax((2, 3))]
     if cell is not None:
         parts.append(theirs.flatten(2)[:, :, cell])
     expected = torch.cat(parts, 1)
-    found = global_pooling(ours, cell)
-    assert torch.allclose(found, expected)
+    pooled = global_pooling(ours, cell)
+    assert torch.allclose(pooled, expected)
     assert torch.allclose(global_pooling(given, cell), expected)  # without gradients
     weights = torch.randn_like(expected)
-    (found * weights).sum().backward()
+    (pooled * weights).sum().backward()
     (expected * weights).sum().backward()
     assert torch.allclose(ours.grad, theirs.grad)

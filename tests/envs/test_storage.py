@@ -102,11 +102,11 @@ def test_positions_of_default_boards_survive_serialization(id_: str) -> None:
 def test_the_same_position_has_the_same_bytes(id_: str, small: Small) -> None:
     game = small(id_)
     s = position(game, 3, 4)
-    one, other = np.zeros(1, game.state), np.frombuffer(b"\xff" * game.state.itemsize, game.state)
+    zeros, other = np.zeros(1, game.state), np.frombuffer(b"\xff" * game.state.itemsize, game.state)
     other = other.copy()
     for name in game.state.names or ():  # what lies between the fields stays as it is
-        one[name] = other[name] = s[name]
-    assert states_to_bytes(game, one) == states_to_bytes(game, other)
+        zeros[name] = other[name] = s[name]
+    assert states_to_bytes(game, zeros) == states_to_bytes(game, other)
 
 
 @ids

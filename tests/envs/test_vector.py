@@ -15,7 +15,6 @@ from ludoteca.agents.agent import Agent
 from ludoteca.agents.baselines import RandomAgent
 from ludoteca.envs.api.single import GameEnv
 from ludoteca.envs.api.vector import GameVectorEnv
-from ludoteca.envs.engine.buffers import LARGE
 from ludoteca.envs.engine.opponents import Opponent
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import GAMES, make_game
@@ -26,6 +25,11 @@ pytestmark = pytest.mark.interpreted
 
 Small = Callable[[str], Game]
 ids = pytest.mark.parametrize("id_", GAMES)
+# Sequential and simultaneous; the others in `make test-slow`: each is compiled twice.
+THREADED = [
+    pytest.param(id_, marks=() if id_ in ("TicTacToe-v0", "Tron-v0") else pytest.mark.slow)
+    for id_ in GAMES
+]
 modes = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.value)
 rules = pytest.mark.parametrize("rule", ["lose", "penalize", "random"])
 opponents = pytest.mark.parametrize("opponent", [None, "random"], ids=["self-play", "opponent"])
@@ -265,7 +269,7 @@ def test_compiled_opponents_equal_python_opponents(
     assert_same(trajectory(fused, 25, illegal), trajectory(plain, 25, illegal))
 
 
-@ids
+@pytest.mark.parametrize("id_", THREADED)
 @opponents
 @modes
 @pytest.mark.compiled
@@ -696,12 +700,12 @@ def test_returned_arrays_belong_to_the_caller(
         return [thing]
 
     env = GameVectorEnv(small(id_), 3, opponent=opponent, autoreset_mode=mode)
-    kept = trajectory(env, 20)
-    before = [array.copy() for array in arrays(kept)]
+    original = trajectory(env, 20)
+    before = [array.copy() for array in arrays(original)]
     later = trajectory(env, 20)
-    for old, new in zip(before, arrays(kept), strict=True):
+    for old, new in zip(before, arrays(original), strict=True):
         np.testing.assert_array_equal(old, new)
-    assert_same(kept, later)
+    assert_same(original, later)
 
     env = GameVectorEnv(small(id_), 3, opponent=opponent, autoreset_mode=mode)
     rng = np.random.default_rng(11)
@@ -728,10 +732,9 @@ def test_returned_arrays_belong_to_the_caller(
 
 @pytest.mark.parametrize("opponent", [None, "random"])
 @pytest.mark.compiled
-def test_large_arrays_are_not_reused_while_referenced(opponent: Any) -> None:
+def test_later_steps_do_not_change_returned_observations(opponent: Any) -> None:
     torch = pytest.importorskip("torch")
     env = GameVectorEnv("connect4", 2048, opponent=opponent)
-    assert env.observation_space.sample().nbytes >= LARGE
     forms = [
         lambda seen: seen[5:],
         lambda seen: seen.T,
@@ -741,39 +744,36 @@ def test_large_arrays_are_not_reused_while_referenced(opponent: Any) -> None:
     ]
     _, info = env.reset(seed=0)
     rng = np.random.default_rng(0)
-    held, addresses = [], set()
+    held = []
     for step in range(40):
         seen, *_, info = env.step(offer(rng, info["action_mask"], 0.0))
-        addresses.add(seen.ctypes.data)
         if step % 3 == 0:
             form = forms[step // 3 % len(forms)]
             held.append((form(seen), form(seen.copy())))
     for view, copied in held:
         np.testing.assert_array_equal(np.asarray(view), np.asarray(copied))
-    assert len(addresses) < 40  # arrays nobody holds are used again
 
 
 @pytest.mark.parametrize("opponent", [None, "random"])
 @pytest.mark.compiled
-def test_reused_final_observations_are_cleared(opponent: Any) -> None:
+def test_final_observations_of_other_games_are_zero(opponent: Any) -> None:
     env = GameVectorEnv(
-        "tictactoe", LARGE // 18 + 1, opponent=opponent, autoreset_mode=AutoresetMode.SAME_STEP
+        "tictactoe", 1000, opponent=opponent, autoreset_mode=AutoresetMode.SAME_STEP
     )
     _, info = env.reset(seed=0)
     rng = np.random.default_rng(0)
-    addresses, ends = set(), 0
+    ends = 0
     for _ in range(40):
         *_, terminated, _, info = env.step(offer(rng, info["action_mask"], 0.0))
         if terminated.any():
             finals, final_info = info["final_obs"], info["final_info"]
-            addresses.add(finals.ctypes.data)
             ends += 1
             assert (finals[terminated].sum((1, 2, 3)) >= 5).all()
             assert not finals[~terminated].any()
             assert (final_info["_rewards"] == terminated).all()
             assert not final_info["rewards"][~terminated].any()
             assert not final_info["action_mask"].any()
-    assert len(addresses) < ends
+    assert ends > 1
 
 
 @ids
@@ -813,8 +813,8 @@ def test_seeds() -> None:
 def test_without_a_seed_all_games_differ() -> None:
     for seed in (None, [1, None, None]):
         first, second = GameVectorEnv("hungry_geese", 3), GameVectorEnv("hungry_geese", 3)
-        one, other = first.reset(seed=seed)[0], second.reset(seed=seed)[0]
-        assert len({game.tobytes() for game in [*one[1:], *other[1:]]}) == 4
+        observations, other = first.reset(seed=seed)[0], second.reset(seed=seed)[0]
+        assert len({game.tobytes() for game in [*observations[1:], *other[1:]]}) == 4
 
 
 @pytest.mark.parametrize("seed", [-1, [0, -1], 2**63, [0], [0, 1, 2], 1.5, [0, 0.5], "a"])
@@ -925,8 +925,8 @@ def test_one_image_per_game() -> None:
             env.render()
         env.reset(seed=0)
         env.step(np.array([0, 8]))
-        one, other = env.render()
-        assert isinstance(one, kind)
+        image, other = env.render()
+        assert isinstance(image, kind)
         assert isinstance(other, kind)
-        assert np.any(one != other)
+        assert np.any(image != other)
     assert gym.make_vec("ludoteca/TicTacToe-v0", num_envs=2).render() is None

@@ -1,4 +1,4 @@
-"""Replays watched in the terminal, printed and drawn."""
+"""Tests of replays shown in the terminal, printed and drawn."""
 
 import io
 import xml.etree.ElementTree as ET
@@ -13,6 +13,8 @@ from ludoteca.evaluate import replay_viewer
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.replay_rendering import replay_scenes, replay_text, seconds_per_position
 from ludoteca.evaluate.replay_viewer import replay_frames, watch_replay
+
+pytestmark = pytest.mark.interpreted
 
 GEESE = ("deterministic", "greedy", "random_safe")
 
@@ -35,7 +37,7 @@ def sleeps(monkeypatch):
     return slept
 
 
-def test_a_terminal_shows_one_position_after_the_other(replay, sleeps):
+def test_terminal_shows_positions_in_turn(replay, sleeps):
     out = io.StringIO()
     console = Console(file=out, force_terminal=True, width=90, height=30, color_system="truecolor")
     watch_replay(replay, 0.25, console)
@@ -61,7 +63,7 @@ def test_without_a_terminal_all_positions_are_printed_at_once(replay, sleeps):
 
 
 @pytest.mark.parametrize("width", [40, 90])
-def test_players_stand_beside_the_board_or_below(replay, width):
+def test_players_are_shown_beside_or_below_the_board(replay, width):
     out = io.StringIO()
     console = Console(file=out, width=width)
     console.print(replay_frames(replay, width)[0])
@@ -106,7 +108,7 @@ def test_printed_games_show_players_and_lengths(replay):
 
 
 @pytest.mark.parametrize("name", ["a.gif", "b.svg", "c.png"])
-def test_replays_are_drawn(capsys, file, replay, name):
+def test_replay_command_writes_images(capsys, file, replay, name):
     out = file.parent / name
     assert main(["replay", str(file), "--out", str(out)]) == 0
     assert capsys.readouterr().out == f"{len(replay.actions)} plies: {out}\n"
@@ -119,7 +121,7 @@ def test_replays_are_drawn(capsys, file, replay, name):
         assert f"ply {len(replay.actions)} of {len(replay.actions)}" in words
 
 
-def test_the_command_watches(capsys, file, sleeps):
+def test_replay_command_shows_positions(capsys, file, sleeps):
     assert main(["replay", str(file), "--watch"]) == 0
     assert "ply 1 of" in capsys.readouterr().out
     assert main(["replay", str(file), "--ply", "3"]) == 0

@@ -1,4 +1,4 @@
-"""Study of Hungry Geese: fates of the geese, tasks, and the report."""
+"""Tests of the Hungry Geese study: lives of geese, tasks and report."""
 
 import json
 from collections import Counter
@@ -9,19 +9,20 @@ import numpy as np
 import pytest
 import tyro
 
+from ludoteca.agents.games.hungry_geese.lives import ALIVE, CAUSES, Lives, lives_of
 from ludoteca.agents.networks import ac_network
 from ludoteca.agents.registry import AGENTS, make_agent
 from ludoteca.envs.game import FORFEIT
-from ludoteca.envs.games.hungry_geese import geese
+from ludoteca.envs.games.goose_positions import geese
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.spec import parse_name
+from ludoteca.evaluate.agreement import agreement, shares
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.studies import runner
 from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.geese import names, study, uib2021
-from ludoteca.evaluate.studies.geese.agreement import agreement, shares
 from ludoteca.evaluate.studies.geese.conclusions import (
     DEPTH,
     FAILS,
@@ -31,7 +32,6 @@ from ludoteca.evaluate.studies.geese.conclusions import (
     scores,
     survival,
 )
-from ludoteca.evaluate.studies.geese.lives import ALIVE, CAUSES, Lives, lives_of
 from ludoteca.evaluate.studies.geese.match import fates, geese_match, outcomes
 from ludoteca.evaluate.studies.geese.names import FLAT, LOOPS, called
 from ludoteca.evaluate.studies.geese.outcomes import (
@@ -40,6 +40,7 @@ from ludoteca.evaluate.studies.geese.outcomes import (
     rate_all,
     read_outcomes,
 )
+from ludoteca.evaluate.studies.geese.statistics import both_targets
 from ludoteca.evaluate.studies.geese.study import (
     BANDS,
     SECONDS,
@@ -48,7 +49,6 @@ from ludoteca.evaluate.studies.geese.study import (
     real_tasks,
     thesis_tasks,
 )
-from ludoteca.evaluate.studies.geese.tables import both_targets
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.study import read_records, record
 from ludoteca.train.actor_critic.__main__ import parse as parse_training
@@ -507,7 +507,7 @@ def share(count, games):
 
 
 def test_report_has_the_figures_of_the_records(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(names, "is_shipped", lambda: True)
+    monkeypatch.setattr(names, "shipped_weights", lambda kind: {"geese": None})
     write(all_records(folder), tmp_path / "report")
     text = (tmp_path / "report/report.md").read_text()
     # The thesis' 22 wins, 69 deaths and length of 24, then 60 and 40 of our first 100 games.
@@ -603,7 +603,7 @@ def test_conclusions_by_hand(folder):
 
 
 def test_sections_wait_for_their_tasks_and_earlier_records_stay(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(names, "is_shipped", lambda: False)
+    monkeypatch.setattr(names, "shipped_weights", lambda kind: {})
     out, records = tmp_path / "report", all_records(folder)
     records |= {"real": {}, "beyond": {}}
     del records["uib2021"]["agreement"]

@@ -1,4 +1,4 @@
-"""The study on Othello: its tasks are the document's, and its report says what they found."""
+"""Tests of the Othello study: tasks of the document, and report."""
 
 import json
 from dataclasses import replace
@@ -17,13 +17,13 @@ from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.statistics.intervals import score_interval, wilson
 from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.othello import names, study
-from ludoteca.evaluate.studies.othello.fresh_games import errors, fresh_games
 from ludoteca.evaluate.studies.othello.names import NETWORKS
 from ludoteca.evaluate.studies.othello.study import alphazero_tasks, make_study, paper_tasks
 from ludoteca.evaluate.studies.report import strength, write_report
 from ludoteca.evaluate.studies.runner import run_tasks
 from ludoteca.evaluate.studies.study import read_records, record
 from ludoteca.evaluate.timed_match import simulation_speed, timed_match
+from ludoteca.evaluate.value_errors import errors, fresh_games
 from ludoteca.train.data.__main__ import Command
 from ludoteca.train.value_regression.config import ValueRegressionConfig
 

@@ -173,10 +173,10 @@ def test_actions_are_the_diagonals_of_dark_cells(size: int) -> None:
         if (r + dr, c + dc) in dark
     }
     game = sheep_and_wolf(size)
-    found = [ends(action, size) for action in range(game.num_actions)]
-    assert set(found) == expected
-    assert len(found) == len(expected)
-    up = [end_row < row for row, _, end_row, _ in found]
+    moves = [ends(action, size) for action in range(game.num_actions)]
+    assert set(moves) == expected
+    assert len(moves) == len(expected)
+    up = [end_row < row for row, _, end_row, _ in moves]
     assert up == [True] * (len(up) // 2) + [False] * (len(up) // 2)
 
 

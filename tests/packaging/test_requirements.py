@@ -29,7 +29,7 @@ COMES_WITH = {"llvmlite": "numba"}
 
 
 def declared(*extras: str) -> set[str]:
-    return {normal(re.split(r"[\[<>=]", one)[0]) for one in requirements(extras)}
+    return {normal(re.split(r"[\[<>=]", requirement)[0]) for requirement in requirements(extras)}
 
 
 def everything() -> set[str]:

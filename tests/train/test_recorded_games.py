@@ -1,4 +1,4 @@
-"""Recorded sequential games: generation, replay, tables of Othello, files, commands."""
+"""Tests of recorded sequential games: generation, replay, tables of Othello, files, commands."""
 
 import zipfile
 from dataclasses import replace
@@ -259,7 +259,7 @@ def test_positions_have_game_ply_and_player_to_move():
     np.testing.assert_array_equal(samples.returns, games.returns[samples.games, samples.players])
 
 
-def test_commands(tmp_path, capsys):
+def test_commands_generate_convert_and_verify(tmp_path, capsys):
     main(replace(SMALL, games=10, out=tmp_path / "a.csv"))
     assert "a.csv: 10 games" in capsys.readouterr().out
     main(ConversionConfig((tmp_path / "a.csv",), tmp_path / "b.npz"))

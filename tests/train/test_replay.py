@@ -1,4 +1,4 @@
-"""Replay: what goes in comes out, the oldest is forgotten, and surprises come more often."""
+"""Tests of the replay buffer and of prioritized sampling."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def filled(capacity: int, count: int, binary: bool = True):
 
 
 @pytest.mark.parametrize("binary", [True, False])
-def test_what_goes_in_comes_out(binary):
+def test_stored_transitions_are_returned(binary):
     buffer, records, planes, after, masks = filled(50, 40, binary)
     buffer.add(records[:25])
     buffer.add(records[25:])
@@ -51,7 +51,7 @@ def test_planes_take_an_eighth_of_the_memory():
     assert Packing((6, 13, 13), False).size == 1014
 
 
-def test_the_oldest_are_forgotten():
+def test_oldest_transitions_are_overwritten():
     buffer, records, *_ = filled(16, 40)
     for k in range(0, 40, 5):
         places = buffer.add(records[k : k + 5])
@@ -66,7 +66,7 @@ def test_the_oldest_are_forgotten():
 
 @pytest.mark.parametrize("before", [0, 3, 16, 21])
 @pytest.mark.parametrize("count", [16, 17, 31, 40])
-def test_a_buffer_that_was_overfilled_at_once_forgets_the_oldest_next(before, count):
+def test_overfilled_buffer_overwrites_the_oldest_next(before, count):
     """Of more than it holds, each record lies where it would had they been added one by one."""
     buffer, records, *_ = filled(16, before + count + 5)
     single = ReplayBuffer(16, SHAPE, ACTIONS, True)
@@ -80,7 +80,7 @@ def test_a_buffer_that_was_overfilled_at_once_forgets_the_oldest_next(before, co
     assert sorted(buffer.records["reward"]) == list(range(len(records) - 16, len(records)))
 
 
-def test_draws_are_uniform_and_do_not_repeat():
+def test_samples_are_uniform_without_replacement():
     buffer, records, *_ = filled(50, 30)
     buffer.add(records)
     rng = np.random.default_rng(0)
@@ -99,14 +99,14 @@ def test_buffer_resumes_from_its_saved_state():
     state = {name: array.copy() for name, array in buffer.state().items()}
     again = ReplayBuffer(16, SHAPE, ACTIONS, True)
     again.restore(state)
-    for one in (buffer, again):
-        one.add(records[21:])
+    for target in (buffer, again):
+        target.add(records[21:])
     assert np.array_equal(buffer.records, again.records)
     with pytest.raises(ValueError, match="expected at most 8 records"):
         ReplayBuffer(8, SHAPE, ACTIONS, True).restore(state)
 
 
-def test_symmetries_turn_whole_transitions():
+def test_symmetries_map_whole_transitions():
     game = make_game("tictactoe")
     buffer, records, planes, after, masks = filled(50, 20)
     buffer.add(records)
@@ -124,7 +124,7 @@ def test_symmetries_turn_whole_transitions():
 
 
 @pytest.mark.parametrize("capacity", [1, 2, 5, 8, 100])
-def test_the_tree_holds_sums(capacity):
+def test_sum_tree_holds_powers_of_errors(capacity):
     rng = np.random.default_rng(0)
     priorities = SumTree(capacity, alpha=0.7, epsilon=0.01)
     errors = np.zeros(capacity)
@@ -141,7 +141,7 @@ def test_the_tree_holds_sums(capacity):
     assert np.isclose(priorities.total, expected.sum())
 
 
-def test_places_are_drawn_by_priority_and_weighted_against_it():
+def test_sampling_follows_priorities_with_importance_weights():
     priorities = SumTree(6, alpha=1.0, epsilon=0.0)
     errors = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 0.0])
     priorities.update(np.arange(6), errors)

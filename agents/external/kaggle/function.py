@@ -46,7 +46,9 @@ class KaggleFunctionAgent(Agent):
     def reset(self, env_indices: NDArray[np.int64]) -> None:
         """Reset the games at `env_indices`."""
         begun = set(env_indices.tolist())
-        self._made = {seat: one for seat, one in self._made.items() if seat[0] not in begun}
+        self._made = {
+            seat: function for seat, function in self._made.items() if seat[0] not in begun
+        }
 
     def act(
         self,
@@ -55,7 +57,7 @@ class KaggleFunctionAgent(Agent):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Choose for one goose after the other.
+        """Return the actions of the functions, one call per goose.
 
         Raises:
             ValueError: if a function does not return a direction.

@@ -7,7 +7,7 @@ of a position, and is symmetric under reflections.
 
 from typing import Any
 
-from ludoteca.envs.games.hungry_geese import FOOD
+from ludoteca.envs.games.goose_positions import FOOD
 from ludoteca.envs.games.torus import neighbor
 from ludoteca.envs.jit import kernel
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from ludoteca.agents.games.hungry_geese.corridors import LIMIT, corridor
 from ludoteca.agents.games.knowledge import HandCraftedFeatures
-from ludoteca.envs.games.hungry_geese import NONE, turns_back
+from ludoteca.envs.games.goose_positions import NONE
+from ludoteca.envs.games.hungry_geese import turns_back
 from ludoteca.envs.games.torus import beside, neighbor
 from ludoteca.envs.jit import kernel
 
@@ -45,7 +46,7 @@ def workspace_rows(players: int) -> int:
 
 @kernel
 def prepare(s: Any, workspace: Any) -> None:
-    """Compute what all players share: `workspace`, int32 `[workspace_rows(players), cells]`."""
+    """Compute `workspace`, `[workspace_rows(players), cells]`, which all players share."""
     players, size = s.body.shape
     stay, owner = workspace[STAY], workspace[OWNER]
     stay[:] = 0
@@ -134,7 +135,7 @@ def observe(s: Any, player: int, workspace: Any, out: Any) -> None:
 
 @kernel
 def spread(s: Any, player: int, own: bool, workspace: Any, reach: Any) -> None:
-    """Write to `reach` after how many moves a head can be in each cell, -1 if never.
+    """Write to `reach` the number of moves in which a head can reach each cell, or -1.
 
     The head is that of `player` if `own`, else the nearest of all others. Segments are gone when
     they have stayed, as long as nobody eats.
@@ -164,7 +165,7 @@ def spread(s: Any, player: int, own: bool, workspace: Any, reach: Any) -> None:
 
 @kernel
 def measure_corridors(s: Any, player: int, workspace: Any, out: Any) -> None:
-    """Write how far a goose can go, of 100: with each action, if others stand still, and if not.
+    """Write the corridor lengths after each action, scaled to 100, with still and moving rivals.
 
     If not, they are where they can be for the first `NEAR` moves, by `workspace`.
     """
@@ -181,7 +182,7 @@ def measure_corridors(s: Any, player: int, workspace: Any, out: Any) -> None:
 
 @kernel
 def safe_actions(s: Any, player: int, workspace: Any, out: Any) -> int:
-    """Write which actions do not kill for certain, int8 `[4]`, and return how many there are.
+    """Write the mask of actions that are not certainly fatal, int8 `[4]`; return their number.
 
     Turning back and entering a segment that stays do. `workspace` is what `prepare` wrote.
     """
@@ -193,14 +194,14 @@ def safe_actions(s: Any, player: int, workspace: Any, out: Any) -> int:
     # a goose has bitten itself before.
     starving = (s.steps + 1) % s.hunger_rate == 0
     tail = int(s.body[player, (s.start[player] + s.length[player] - 1) % s.body.shape[1]])
-    found = 0
+    num_safe = 0
     for action in range(4):
         row, column = neighbor(head, action, s.occupied.shape)
         cell = row * columns + column
         kills = stay[cell] > 1 + int(starving) or (stay[cell] > 1 and owner[cell] == player)
         out[action] = int(not turns_back(last, action) and (not kills or cell == tail))
-        found += out[action]
-    return found
+        num_safe += out[action]
+    return num_safe
 
 
 FEATURES = HandCraftedFeatures(PLANES, HIGH, workspace_rows, prepare, observe, safe_actions)

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from ludoteca.envs.games.hungry_geese import NONE, turns_back
+from ludoteca.envs.games.goose_positions import NONE
+from ludoteca.envs.games.hungry_geese import turns_back
 from ludoteca.envs.games.torus import neighbor
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.rng import below
@@ -68,16 +69,16 @@ def safe_goose(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
     head = s.body[player, s.start[player]]
     tail = s.body[player, (s.start[player] + s.length[player] - 1) % room]
     last = s.last_action[player]
-    found, chosen = 0, -1
+    num_safe, chosen = 0, -1
     for action in range(4):
         if turns_back(last, action):
             continue
         row, column = neighbor(head, action, s.occupied.shape)
         if s.occupied[row, column] <= 0 or row * columns + column == tail:
-            found += 1
-            if below(rng, found) == 0:  # each of the moves is kept with equal probability
+            num_safe += 1
+            if below(rng, num_safe) == 0:  # each of the moves is kept with equal probability
                 chosen = action
-    return chosen if found > 0 else valid_goose(s, player, legal, n, rng)
+    return chosen if num_safe > 0 else valid_goose(s, player, legal, n, rng)
 
 
 @kernel
