@@ -97,8 +97,9 @@ def othello_gains(board, mover):
     return gains
 
 
-@pytest.mark.parametrize("spec", ["othello", "othello:board_size=6"])
-@pytest.mark.compiled
+@pytest.mark.parametrize(
+    "spec", [pytest.param("othello", marks=pytest.mark.slow), "othello:board_size=6"]
+)
 def test_greedy_othello_takes_the_most_discs(spec):
     game, agent = make_game(spec), agent_of("greedy", spec)
     trajectory, tied = record_trajectory(game, 12, seed=1), 0
@@ -218,9 +219,20 @@ def test_one_ply_goose_does_not_turn_back():
 
 
 @pytest.mark.parametrize(
-    "name", ["hungry_geese", "othello", "hex", "connect4", "tictactoe", "tron"]
+    "name",
+    [
+        "hungry_geese:num_players=2,rows=5,columns=5",
+        "othello:board_size=6",
+        "hex:board_size=4",
+        "connect4",
+        pytest.param("tictactoe", marks=pytest.mark.compiled),
+        "tron",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("hungry_geese", "othello", "hex")
+        ),
+    ],
 )
-@pytest.mark.compiled
 def test_greedy_beats_random(name):
     result = play_match(name, ("greedy", "random"), 400, seed=1)
     assert result.totals[0].score > 0.55

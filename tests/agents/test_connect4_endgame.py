@@ -23,10 +23,16 @@ GAME = make_game("connect4")
 SMALL = [
     "connect4:rows=4,columns=4",
     pytest.param("connect4:rows=4,columns=5", marks=pytest.mark.slow),
+    pytest.param("connect4:rows=3,columns=5,connect=3", marks=pytest.mark.slow),
+    pytest.param("connect4:rows=2,columns=6,connect=3", marks=pytest.mark.slow),
+    pytest.param("connect4:rows=5,columns=3,connect=3", marks=pytest.mark.interpreted),
+]
+SHAPES = (
+    "connect4:rows=4,columns=4",
     "connect4:rows=3,columns=5,connect=3",
     "connect4:rows=2,columns=6,connect=3",
     "connect4:rows=5,columns=3,connect=3",
-]
+)
 
 
 def after(game: Game, moves: str) -> Any:
@@ -90,7 +96,7 @@ def test_full_board_matches_exhaustive_search() -> None:
 
 def test_winning_squares_complete_a_line() -> None:
     rng = np.random.default_rng(2)
-    for spec in (SMALL[0], *SMALL[2:], "connect4"):
+    for spec in (*SHAPES, "connect4"):
         game = make_game(spec)
         rows, columns = game.params["rows"], game.params["columns"]
         for _ in range(20):
@@ -138,10 +144,17 @@ def test_searches_with_the_solver_play_perfectly() -> None:
         assert solution.scores[GAME.action_names[action]] == solution.score
 
 
-def test_perfect_play_does_not_lose_a_drawn_game() -> None:
-    game = make_game("connect4:rows=4,columns=4")
+@pytest.mark.parametrize(
+    ("spec", "empties"),
+    [
+        pytest.param("connect4:rows=3,columns=3,connect=3", 9, marks=pytest.mark.interpreted),
+        pytest.param("connect4:rows=4,columns=4", 16, marks=pytest.mark.slow),
+    ],
+)
+def test_perfect_play_does_not_lose_a_drawn_game(spec: str, empties: int) -> None:
+    game = make_game(spec)
     assert solve_endgame(game, game.new()).score == 0
-    perfect = make_agent("mcts:simulations=5,solver_empties=16", game)
+    perfect = make_agent(f"mcts:simulations=5,solver_empties={empties}", game)
     for opponent in ("random", "mcts:simulations=50"):
         result = play_match(game.spec, [perfect, opponent], 20, seed=1)
         assert result.totals[0].losses == 0

@@ -163,9 +163,15 @@ def test_too_many_simulations_or_games_raise():
         search.run(started(game, 3), ignorant(game), 10, streams(3))
 
 
-@pytest.mark.compiled
-def test_agent_is_reproducible_with_the_same_seed(tmp_path):
-    game = make_game("hungry_geese:episode_steps=30")
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "hungry_geese:num_players=3,rows=4,columns=5,episode_steps=12",
+        pytest.param("hungry_geese:episode_steps=30", marks=pytest.mark.slow),
+    ],
+)
+def test_agent_is_reproducible_with_the_same_seed(spec, tmp_path):
+    game = make_game(spec)
     config = ACConfig(filters=8, blocks=1)
     path = tmp_path / "net.safetensors"
     about = {"game": game.spec, "network": config.as_dict()}

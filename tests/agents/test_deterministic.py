@@ -292,7 +292,12 @@ def chosen_by_the_book(s, seat, corridor, reach, hungry, shortest=2, tail=True):
     ("spec", "params"),
     [
         ("hungry_geese", {}),
-        ("hungry_geese:num_players=8,rows=9,columns=12,min_food=5,max_length=6", {"reach": 0}),
+        pytest.param(
+            "hungry_geese:num_players=8,rows=9,columns=12,min_food=5,max_length=6",
+            {"reach": 0},
+            marks=pytest.mark.slow,
+        ),
+        ("hungry_geese:num_players=3,rows=5,columns=6,min_food=5,max_length=6", {"reach": 0}),
         ("hungry_geese:num_players=2,rows=3,columns=3", {"corridor": 1, "hungry": 0}),
         pytest.param(
             "hungry_geese:num_players=3,rows=5,columns=50,hunger_rate=15",

@@ -165,12 +165,15 @@ def test_turn_based_games(name, moves, winning):
 @pytest.mark.parametrize(
     ("name", "spec"),
     [
-        ("hungry_geese", "flat:simulations=40"),
-        ("tron:rows=5,columns=5", "flat:simulations=40,playout_depth=5,playout=safe"),
-        ("tictactoe", "flat:simulations=40"),
+        pytest.param("hungry_geese", "flat:simulations=40", marks=pytest.mark.slow),
+        pytest.param(
+            "tron:rows=5,columns=5",
+            "flat:simulations=40,playout_depth=5,playout=safe",
+            marks=pytest.mark.compiled,
+        ),
+        pytest.param("tictactoe", "flat:simulations=40", marks=pytest.mark.compiled),
     ],
 )
-@pytest.mark.compiled
 def test_compiled_and_interpreted_are_equal(name, spec):
     game = make_game(name)
     s = game.new(4)

@@ -44,6 +44,7 @@ def test_matches_can_be_repeated_and_do_not_depend_on_the_batch(write):
     assert [replay.actions for replay in other.replays] != actions[0]
 
 
+@pytest.mark.interpreted
 def test_submissions_are_opponents_in_environments(write):
     path = write("def a(obs):\n    return 'EAST' if obs.step < 2 else 1 / 0")
     env = gym.make("ludoteca/HungryGeese-v0", opponent=f"kaggle:{path}", illegal_action="raise")
@@ -82,7 +83,14 @@ def test_function_in_this_process_is_an_agent():
         KaggleFunctionAgent(make_game("hex"), lambda: agent)
 
 
-@pytest.mark.parametrize("spec", BOARDS[:4])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param(spec, marks=pytest.mark.slow if "num_players=8" in spec else ())
+        for spec in BOARDS[:4]
+    ],
+)
+@pytest.mark.interpreted
 def test_agent_as_a_function_plays_the_same_game(spec):
     """Through observations and back it is asked about the same positions."""
     game = make_game(spec)

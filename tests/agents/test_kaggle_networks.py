@@ -150,7 +150,8 @@ def as_exported(s):
 @pytest.mark.parametrize(
     "spec", ["hungry_geese", "hungry_geese:num_players=2,rows=4,columns=5,hunger_rate=3"]
 )
-def test_plain_python_search_matches_compiled_search(spec, leaf_batch):
+@pytest.mark.interpreted
+def test_exported_search_matches_network_guided_search(spec, leaf_batch):
     game = make_game(spec)
 
     def evaluate(positions, seats):

@@ -129,15 +129,18 @@ def test_enhancements_compose_with_policies_and_keep_the_tree_in_order(
     check_tree(agent_tree(agent), exact=exact)
 
 
-# Each takes seconds to compile: two sets of enhancements have all of them; alone they are slow.
+# Each takes seconds to compile: none and all of the enhancements here; others are slow.
 @pytest.mark.parametrize(
     "options",
     [
         {},
         {"fpu": 0.6},
-        {"amaf": "grave:reference=5", "mast": "greedy", "decisive": "win"},
         ENHANCEMENTS[-1],
-        *(pytest.param(one, marks=pytest.mark.slow) for one in ENHANCEMENTS[:-1]),
+        pytest.param(
+            {"amaf": "grave:reference=5", "mast": "greedy", "decisive": "win"},
+            marks=pytest.mark.slow,
+        ),
+        *(pytest.param(options, marks=pytest.mark.slow) for options in ENHANCEMENTS[:-1]),
     ],
     ids=str,
 )
@@ -192,7 +195,7 @@ def test_solver_proves_tic_tac_toe_a_draw() -> None:
 
 @pytest.mark.parametrize(
     ("board_size", "budget"),
-    [(2, 1000), (3, 100_000), pytest.param(4, 3_000_000, marks=pytest.mark.compiled)],
+    [(2, 1000), (3, 100_000), pytest.param(4, 3_000_000, marks=pytest.mark.slow)],
 )
 def test_solver_proves_small_hex_boards_a_first_player_win(board_size: int, budget: int) -> None:
     game = make_game("hex", board_size=board_size)
@@ -206,18 +209,23 @@ def test_solver_proves_small_hex_boards_a_first_player_win(board_size: int, budg
 def test_solver_agrees_with_exhaustive_search_on_random_positions() -> None:
     game = make_game("tictactoe")
 
+    solved: dict[bytes, float] = {}
+
     def value(s: Any) -> float:
-        """Result for player 0 under perfect play."""
+        """Return the result for player 0 under perfect play."""
         if game.is_terminal(s):
             out = np.zeros(2, np.float32)
             game.returns(s, out)
             return float(out[0])
-        values = []
-        for action in game.legal(s):
-            after = s.copy()
-            game.step(after, action)
-            values.append(value(after))
-        return max(values) if game.player(s) == 0 else min(values)
+        position = s.board.tobytes()
+        if position not in solved:
+            values = []
+            for action in game.legal(s):
+                child = s.copy()
+                game.step(child, action)
+                values.append(value(child))
+            solved[position] = max(values) if game.player(s) == 0 else min(values)
+        return solved[position]
 
     rng = np.random.default_rng(0)
     agent = MCTSAgent(game, solver=True, simulations=100_000)
@@ -234,10 +242,10 @@ def test_solver_agrees_with_exhaustive_search_on_random_positions() -> None:
 
 
 def test_transpositions_share_the_children_of_equal_positions() -> None:
-    # 1 2 and 2 1 with other moves between lead to the same position: fewer nodes, same visits.
-    game = make_game("connect4")
+    # a1 b2 c3 and c3 b2 a1 lead to the same position: fewer nodes, same visits.
+    game = make_game("tictactoe")
     plain, shared = (
-        MCTSAgent(game, simulations=5000, transpositions=flag) for flag in (False, True)
+        MCTSAgent(game, simulations=1000, transpositions=flag) for flag in (False, True)
     )
     plain.search(game.new())
     shared.search(game.new())
@@ -268,10 +276,10 @@ def test_mast_prefers_actions_with_high_mean_scores() -> None:
     # After many simulations the playouts of MAST agents try the center more often than a corner.
     game = make_game("tictactoe")
     for mast in ("gibbs", "greedy"):
-        agent = MCTSAgent(game, simulations=3000, mast=mast)
+        agent = MCTSAgent(game, simulations=1000, mast=mast)
         agent.search(game.new())
         work = agent._threads.trees[0].work[0]
-        assert work["mast_visits"].sum() > 3000 * 5
+        assert work["mast_visits"].sum() > 1000 * 5
         means = work["mast_value"] / np.maximum(work["mast_visits"], 1)
         assert means[0, 4] == means[0].max(), "the center is the best move anywhere"
 
@@ -294,8 +302,8 @@ def test_decisive_moves_win_at_once_and_anti_decisive_ones_prevent_it() -> None:
 
 
 def test_reuse_continues_with_the_subtree_of_the_moves_played() -> None:
-    game = make_game("connect4")
-    agent = MCTSAgent(game, simulations=2000, reuse=True)
+    game = make_game("tictactoe")
+    agent = MCTSAgent(game, simulations=500, reuse=True)
     env_indices, seats = np.array([0]), np.array([0])
     s = game.empty(1)
     s[0] = game.new()
@@ -312,7 +320,7 @@ def test_reuse_continues_with_the_subtree_of_the_moves_played() -> None:
     game.step(record, int(reply["action"]))
     agent.act(s, seats, np.array([[2]], np.uint64), env_indices)
     tree = agent._kept[0, 0].trees[0]
-    assert tree.nodes[ROOT]["visits"] == reply["visits"] + 2000
+    assert tree.nodes[ROOT]["visits"] == reply["visits"] + 500
     check_kept = tree.nodes[: tree.size].copy()
     check_kept[ROOT]["visits"] -= 1  # its first visit was as a leaf
     check_tree(check_kept)
@@ -322,10 +330,10 @@ def test_reuse_continues_with_the_subtree_of_the_moves_played() -> None:
 
 
 def test_a_tree_that_is_full_is_still_searched() -> None:
-    game = make_game("connect4")
-    agent = MCTSAgent(game, simulations=5000, max_nodes=100)
+    game = make_game("tictactoe")
+    agent = MCTSAgent(game, simulations=1000, max_nodes=100)
     report = agent.search(game.new())
-    assert report.simulations == 5000
+    assert report.simulations == 1000
     assert report.nodes <= 100
 
 
@@ -341,11 +349,11 @@ def test_max_depth_limits_the_tree(max_depth: int, nodes: int) -> None:
 @pytest.mark.parametrize("parallel", ["tree", "root"])
 @pytest.mark.compiled
 def test_threads_share_the_simulations(parallel: str) -> None:
-    game = make_game("connect4")
+    game = make_game("tictactoe")
     agent = MCTSAgent(game, simulations=9001, threads=3, parallel=parallel)
     report = agent.search(game.new())
     assert report.simulations == sum(one.visits for one in report.candidates) == 9001
-    assert report.name == "4"
+    assert report.name == "b2"
     if parallel == "tree":
         check_tree(agent_tree(agent))
 
@@ -495,8 +503,14 @@ def test_more_simulations_win_more() -> None:
     assert result.totals[0].wins >= 48
 
 
-@pytest.mark.parametrize("id_", SEQUENTIAL)
-@pytest.mark.compiled
+@pytest.mark.parametrize(
+    "id_",
+    [
+        pytest.param(id_, marks=pytest.mark.compiled if id_ == "TicTacToe-v0" else pytest.mark.slow)
+        for id_ in GAMES
+        if not make_game(id_).simultaneous
+    ],
+)
 def test_search_beats_random_play(id_: str) -> None:
     result = play_match(id_, ["mcts:simulations=100", "random"], games=20, seed=2)
     assert result.totals[0].points >= 15

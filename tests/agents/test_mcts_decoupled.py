@@ -253,12 +253,26 @@ def test_a_full_tree_is_still_searched():
 @pytest.mark.parametrize(
     ("name", "config", "depth"),
     [
-        ("tron:rows=5,columns=6", SearchConfig(playout="safe"), None),
-        ("tron:rows=5,columns=6", SearchConfig("exp3", True), None),
-        ("hungry_geese:min_food=1", SearchConfig(playout="safe"), 4),
+        pytest.param(
+            "tron:rows=5,columns=6",
+            SearchConfig(playout="safe"),
+            None,
+            marks=pytest.mark.compiled,
+        ),
+        pytest.param(
+            "tron:rows=5,columns=6",
+            SearchConfig("exp3", True),
+            None,
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "hungry_geese:min_food=1",
+            SearchConfig(playout="safe"),
+            4,
+            marks=pytest.mark.compiled,
+        ),
     ],
 )
-@pytest.mark.compiled
 def test_compiled_and_interpreted_are_equal(name, config, depth):
     game = make_game(name)
     searches = [Search(game, game.new(5), config, depth=depth) for _ in range(2)]

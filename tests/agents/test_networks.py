@@ -18,6 +18,8 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match
 
+pytestmark = pytest.mark.interpreted
+
 SMALL = QConfig(filters=(8,), blocks=2)
 TANAKA2018 = QConfig(kind="tanaka2018", filters=(4, 8), dueling=False, bounded=False)
 

@@ -113,6 +113,7 @@ def reference_changes(s, player):
     [(2, interpreted, 6), (3, interpreted, 10), (4, interpreted, 5), (5, HeuristicAgent, 8)],
 )
 @pytest.mark.parametrize("first", ["black", "white"])
+@pytest.mark.interpreted
 def test_circuits_agree_with_another_solver(n, make, positions, first):
     game = hex(n, first)
     agent, rng = make(game), np.random.default_rng(n)
@@ -205,6 +206,7 @@ def test_mirroring_the_board_exchanges_the_colors():
 
 
 @pytest.mark.parametrize("first", ["black", "white"])
+@pytest.mark.interpreted
 def test_values_and_moves_follow_from_the_resistances(first):
     game = hex(5, first)
     agent, rng = HeuristicAgent(game), np.random.default_rng(3)

@@ -14,6 +14,8 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 
+pytestmark = pytest.mark.interpreted
+
 GAME = make_game("tictactoe")
 MLP: list[dict[str, Any]] = [
     {"kind": "linear", "inputs": 18, "outputs": 8, "bias": True},

@@ -25,6 +25,8 @@ from ludoteca.envs.adapters.sb3 import SB3VecEnv
 from ludoteca.envs.api.single import GameEnv
 from ludoteca.evaluate.match import play_match
 
+pytestmark = pytest.mark.interpreted
+
 GAME = make_game("hex:board_size=5")
 ALGORITHMS = (MaskablePPO, PPO, A2C, TRPO, DQN, QRDQN, ARS)
 DISTRIBUTIONS = (MaskablePPO, PPO, A2C, TRPO)

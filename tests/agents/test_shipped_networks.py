@@ -88,7 +88,26 @@ def play_again(match, games):
         assert agree(recorded, replayed), (match["agents"], recorded, replayed)
 
 
-@pytest.mark.parametrize(("kind", "name"), CARDS)
+# A board is compiled in seconds: one network of a kind plays here, all of them in the slow tests.
+SLOW = ("az-othello", "dqn-hex7", "dqn-hex11")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        pytest.param(
+            kind,
+            name,
+            id=f"{kind}-{name}",
+            marks=pytest.mark.interpreted
+            if (kind, name) == ("az", "connect4")
+            else pytest.mark.slow
+            if f"{kind}-{name}" in SLOW
+            else (),
+        )
+        for kind, name in CARDS
+    ],
+)
 def test_network_plays_as_well_as_its_card(kind, name):
     opponent, games = BRIEFLY[kind]
     matches = load_card(kind, name)["strength"]

@@ -21,6 +21,8 @@ from ludoteca.envs.registry import make_game
 from ludoteca.envs.rng import below
 from ludoteca.evaluate.match import play_match
 
+pytestmark = pytest.mark.interpreted
+
 UCT = SelectionParams(uct=True, decisive=False)
 SMALL = ValueConfig(filters=(4,), hidden=8)
 
@@ -103,6 +105,7 @@ class Reference:
 
 
 @pytest.mark.parametrize("c", [math.sqrt(2), 0.3])
+@pytest.mark.compiled
 def test_search_matches_plain_python_reference(c):
     game = make_game("tictactoe")
     s = after(game, 4)

@@ -19,6 +19,7 @@ def fuzz(*arguments):
     return subprocess.run([str(one) for one in command], capture_output=True, text=True)
 
 
+@pytest.mark.interpreted
 def test_a_slice_of_the_cheap_targets_finds_nothing():
     done = fuzz("--only", *CHEAP, "--count", 3000, "--seed", 1)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -39,7 +39,7 @@ TINY = PPOConfig(
     overlap_actor_learner=True,
     threads=1,
 )
-TINY_SEARCH = replace(
+TINY_SEARCH_GEESE = replace(
     SearchImitationConfig(
         **{field.name: getattr(TINY, field.name) for field in fields(ActorCriticConfig)}
     ),
@@ -52,6 +52,12 @@ TINY_SEARCH = replace(
     games=24,
     log_interval=8,
     eval_interval=8,
+)
+# Its search is compiled in a third of the time.
+TINY_SEARCH = replace(
+    TINY_SEARCH_GEESE,
+    game="tron:rows=5,columns=5",
+    network=ACConfig(kind="residual", view="plain", filters=8, blocks=1),
 )
 TINY_DOCUMENT = replace(
     UIB2021_CONFIG,
@@ -81,9 +87,9 @@ def _threads():
 @pytest.mark.parametrize(
     "changes",
     [
-        {"games": 5_000, "games_per_iteration": 200, "batch_size": 256, "replay_ratio": 6.0},
+        {"games": 3_000, "games_per_iteration": 200, "batch_size": 256, "replay_ratio": 6.0},
         {
-            "games": 1_500,
+            "games": 1_000,
             "games_per_iteration": 100,
             "batch_size": 128,
             "replay_ratio": 16.0,
@@ -132,11 +138,16 @@ def algorithm_of(algorithm, config):
     return algorithm(config, game, algorithm.make_network(config.network, game))
 
 
-def test_searched_decisions_are_those_of_the_search():
+@pytest.mark.parametrize(
+    "tiny",
+    [TINY_SEARCH, pytest.param(TINY_SEARCH_GEESE, marks=pytest.mark.slow)],
+    ids=["tron", "hungry_geese"],
+)
+def test_searched_decisions_are_those_of_the_search(tiny):
     def run(planes):
         return np.zeros((len(planes), 5), np.float32)
 
-    config = replace(TINY_SEARCH, games_per_iteration=60, num_simulations=20, search_prob=0.4)
+    config = replace(tiny, games_per_iteration=60, num_simulations=20, search_prob=0.4)
     played = algorithm_of(SearchImitation, config).collect(run, np.random.default_rng(0), 0)
     assert (played.seat_agents[played.env_indices, played.seats] == LEARNER).all()
     assert abs(played.searched.mean() - 0.4) < 0.05
@@ -209,7 +220,11 @@ def test_the_documents_loss_has_a_least_value():
     assert torch.isclose(chosen.grad, torch.tensor([1 / 3, 0, 0])).all()
 
 
-@pytest.mark.parametrize("config", [TINY, TINY_SEARCH, TINY_DOCUMENT], ids=lambda c: c.algorithm)
+@pytest.mark.parametrize(
+    "config",
+    [TINY, replace(TINY_SEARCH, games_per_iteration=24), TINY_DOCUMENT],
+    ids=lambda config: config.algorithm,
+)
 def test_non_finite_losses_end_a_run(config, tmp_path):
     training = RLTraining(replace(config, run_dir=tmp_path), tensorboard=False)
     with torch.no_grad():
@@ -265,8 +280,14 @@ def test_a_share_of_the_certain_decisions_is_learned_from(share, tmp_path, monke
 
 @pytest.mark.parametrize(
     "config",
-    [TINY, replace(TINY, overlap_actor_learner=False, augment=True), TINY_SEARCH, TINY_DOCUMENT],
-    ids=["ppo", "alone", "search", "document"],
+    [
+        TINY,
+        replace(TINY, overlap_actor_learner=False, augment=True),
+        TINY_SEARCH,
+        pytest.param(TINY_SEARCH_GEESE, marks=pytest.mark.slow),
+        TINY_DOCUMENT,
+    ],
+    ids=["ppo", "alone", "search", "search_geese", "document"],
 )
 def test_interrupted_run_resumes_to_the_same_result(config, tmp_path):
     whole = RLTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)

@@ -128,7 +128,11 @@ def test_rollouts_are_valid_games(rule):
 
 @pytest.mark.parametrize(
     ("spec", "exact"),
-    [pytest.param("othello:board_size=4", 7, marks=pytest.mark.interpreted), ("connect4", 28)],
+    [
+        pytest.param("othello:board_size=4", 7, marks=pytest.mark.interpreted),
+        pytest.param("connect4:rows=4,columns=4", 10, marks=pytest.mark.interpreted),
+        pytest.param("connect4", 28, marks=pytest.mark.slow),
+    ],
 )
 def test_self_play_follows_solved_endgames(spec, exact):
     game = make_game(spec)
@@ -163,6 +167,7 @@ def test_self_play_follows_solved_endgames(spec, exact):
     assert solved > 40
 
 
+@pytest.mark.interpreted
 def test_agent_follows_solved_endgames():
     game = make_game("othello:board_size=4")
     runner = Runner(make_pv_network(TINY.network, game))

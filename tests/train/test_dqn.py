@@ -269,6 +269,7 @@ def test_schedules_are_linear_and_bounded():
     assert np.allclose([learning_rate(1.0, 0.0, x) for x in (0, 0.5, 1)], [1, 0.5, 0])
 
 
+@pytest.mark.interpreted
 def test_rollouts_are_valid_games():
     game = make_game("hex:board_size=3,swap=True")
     encoder = Encoder(game)
@@ -354,6 +355,7 @@ QUICK = ("Connect4-v0", "Othello-v0", "Hex-v0", "Breakthrough-v0", "Tron-v0")
 @pytest.mark.parametrize(
     "id_", [id_ if id_ in QUICK else pytest.param(id_, marks=pytest.mark.slow) for id_ in GAMES]
 )
+@pytest.mark.interpreted
 def test_every_sequential_game_can_be_learned(id_, tmp_path):
     game = make_game(id_)
     config = replace(
@@ -414,12 +416,15 @@ def test_evaluation_interval_is_independent_of_metrics_rows(tmp_path):
     "settings",
     [
         {},
-        {
-            "opponent": "random",
-            "prioritized_replay": False,
-            "optimizer": "sgd",
-            "overlap_actor_learner": False,
-        },
+        pytest.param(
+            {
+                "opponent": "random",
+                "prioritized_replay": False,
+                "optimizer": "sgd",
+                "overlap_actor_learner": False,
+            },
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=["modern", "plain"],
 )

@@ -41,6 +41,7 @@ SHORT = """\
 
 
 @pytest.mark.parametrize(("label", "player"), [(1, 0), (-1, 1)])
+@pytest.mark.interpreted
 def test_reads_handwritten_table(tmp_path, label, player):
     path = tmp_path / "hand.csv"
     path.write_text("".join(f"{line},{label}\n" for line in SHORT))
@@ -89,6 +90,7 @@ def brute_force(games):
 @pytest.mark.parametrize(
     ("size", "auto_pass", "count"), [(4, False, 200), (4, True, 200), (8, False, 30)]
 )
+@pytest.mark.interpreted
 def test_table_equals_brute_force_and_round_trips(tmp_path, size, auto_pass, count, monkeypatch):
     monkeypatch.setattr(othello_table, "BLOCK_BYTES", 5000)  # blocks end within games and lines
     game = f"othello:board_size={size},auto_pass={auto_pass}"

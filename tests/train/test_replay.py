@@ -139,9 +139,6 @@ def test_symmetries_map_whole_transitions():
             assert mapped["planes"][k, :, *there].tolist() == planes[k, :, row, column].tolist()
             next_there = mapped["next_planes"][k, :, *there].tolist()
             assert next_there == next_planes[k, :, row, column].tolist()
-                mapped["next_planes"][k, :, *there].tolist()
-                == next_planes[k, :, row, column].tolist()
-            )
             assert mapped["next_mask"][k, mapped["action"][k]] == masks[k, batch["action"][k]]
         assert mapped["reward"] is batch["reward"]
 
