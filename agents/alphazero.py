@@ -152,6 +152,10 @@ class PolicyValueAgent(NetworkGuidedAgent):
             return result.action
         return sample_by_weight(result.action_weights, uniform(rngs.T), self._temperature)
 
+    def clear_cache(self) -> None:
+        """Clear the cache of evaluations, as for measurements of single searches."""
+        self._cache.clear()
+
     def title(self) -> str:
         """Return the kind of search and the game, for reports."""
         policy = "gumbel" if self._params.gumbel else "puct"

@@ -63,7 +63,7 @@ class CompiledTrunk:
         """Return features `[K, filters, rows, columns]` of float32 `[K, planes, ...]`."""
         count, _, rows, columns = x.shape
         planes = x.permute(0, 2, 3, 1).contiguous().numpy().reshape(-1)
-        out = _aligned(count * rows * columns * self._filters)
+        out = _empty(count * rows * columns * self._filters)
         make_run_trunk(rows, columns, self._planes, self._filters)(
             planes,
             count,
@@ -179,10 +179,12 @@ def _array(parameter: Tensor | None) -> NDArray[np.float32]:
 
 def _aligned(content: NDArray[np.float32] | int) -> NDArray[np.float32]:
     """Return a flat array at a multiple of a cache line: a copy, or zeros of a size."""
-    size = content if isinstance(content, int) else content.size
-    memory = np.zeros(4 * size + CACHE_LINE, np.uint8)
-    start = -memory.ctypes.data % CACHE_LINE
-    array = memory[start : start + 4 * size].view(np.float32)
-    if not isinstance(content, int):
-        array[:] = content
+    array = _empty(content if isinstance(content, int) else content.size)
+    array[:] = 0 if isinstance(content, int) else content
     return array
+
+
+def _empty(size: int) -> NDArray[np.float32]:
+    memory = np.empty(4 * size + CACHE_LINE, np.uint8)
+    start = -memory.ctypes.data % CACHE_LINE
+    return memory[start : start + 4 * size].view(np.float32)
