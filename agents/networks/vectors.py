@@ -25,7 +25,7 @@ BLOCK_ROWS = 6
 _INDEX, _VECTOR = ir.IntType(64), ir.VectorType(ir.FloatType(), LANES)
 
 
-class VectorType(types.Type):  # type: ignore[misc]
+class VectorType(types.Type):
     """Numba's type of `LANES` numbers in a register."""
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ VECTOR = VectorType()
 
 
 @register_model(VectorType)
-class _VectorModel(models.PrimitiveModel):  # type: ignore[misc]
+class _VectorModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any):
         super().__init__(manager, kind, _VECTOR)
 
@@ -67,7 +67,7 @@ def subtract(v: Any, w: Any) -> Any:
 
 
 def maximum(v: Any, w: Any) -> Any:
-    """Return the larger number of each lane."""
+    """Return the larger number of each pair."""
     return np.maximum(v, w)
 
 

@@ -159,7 +159,9 @@ def network_group() -> Group:
     about = "one thread, CPU time, positions of several stages, an empty cache each"
     return Group(
         ours={
-            f"{backend} {count}": partial(NetworkSearchWorkload, "othello", spec(backend, count))
+            f"{backend} {count}": partial(
+                NetworkSearchWorkload, "othello", spec(backend, count), NETWORK_SIMULATIONS
+            )
             for backend in ("torch", "compiled")
             for count in leaf_batches
         },

@@ -1,10 +1,10 @@
 """Workloads of searches: first moves of an agent, single searches with a network."""
 
 from time import process_time
+from typing import Any
 
 import numpy as np
 
-from ludoteca.agents.alphazero import PolicyValueAgent
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.clock import clock
 from ludoteca.envs.registry import make_game
@@ -62,16 +62,17 @@ class NetworkSearchWorkload:
     Time is that of the process's computation, in all threads, so that it hardly depends on others.
     """
 
-    def __init__(self, game: str, agent: str):
+    def __init__(self, game: str, agent: str, steps: int):
         """Make the agent and random positions of several stages of a game.
 
         Args:
             game: spec string of the game.
             agent: spec string of an agent with a policy-value network.
+            steps: its simulations per search.
         """
         made = make_game(game)
-        self._agent = make_agent(agent, made)
-        assert isinstance(self._agent, PolicyValueAgent)
+        self._agent: Any = make_agent(agent, made)  # `PolicyValueAgent`, which needs PyTorch
+        self._steps = steps
         rng = np.random.default_rng(0)
         self._states = made.empty(len(RANDOM_PLIES))
         for k, plies in enumerate(RANDOM_PLIES):
@@ -85,17 +86,18 @@ class NetworkSearchWorkload:
 
     def __call__(self, seconds: float) -> Sample:
         """Search for about `seconds` of computation."""
-        simulations = 0
+        searches = 0
         start = process_time()
         while (passed := process_time() - start) < seconds:
-            simulations += self._search()
-        return Sample(simulations, passed)
+            self._search()
+            searches += 1
+        return Sample(searches * self._steps, passed)
 
     def close(self) -> None:
         """Do nothing: there are no processes or threads."""
 
-    def _search(self) -> int:
+    def _search(self) -> None:
         k = self._searches % len(self._states)
         self._searches += 1
         self._agent.clear_cache()
-        return int(self._agent.search_positions(self._states[k : k + 1]).visit_counts.sum())
+        self._agent.search_positions(self._states[k : k + 1])
