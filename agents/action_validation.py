@@ -14,7 +14,7 @@ def validate_actions(
     masks: NDArray[np.int8],
     states: NDArray[np.void],
     seats: NDArray[np.int64],
-    who: str,
+    source: str,
 ) -> NDArray[np.int64]:
     """Validate the actions of a policy and return them as int64 `[K]`, one per position.
 
@@ -24,7 +24,7 @@ def validate_actions(
         masks: 1 for legal actions, else 0. Shape `[K, num_actions]`.
         states: the positions. Shape `[K]`.
         seats: players to act. Shape `[K]`.
-        who: name of the policy for messages, such as `"the policy mymodule:policy"`.
+        source: name of the policy for messages, such as `"the policy mymodule:policy"`.
 
     Raises:
         ValueError: if the value has another type or shape, or an action is illegal; the message
@@ -35,15 +35,15 @@ def validate_actions(
         actions = np.asarray(chosen)
     except (TypeError, ValueError, RuntimeError) as error:  # ragged lists, tensors on a GPU
         raise ValueError(
-            f"{who} must return {count} integers, one per observation, got {chosen!r:.80}, which "
-            f"is not an array: {error!s:.200}"
+            f"{source} must return {count} integers, one per observation, got {chosen!r:.80}, "
+            f"which is not an array: {error!s:.200}"
         ) from None
     if actions.shape != (count,) or actions.dtype.kind not in "iu":
         hint = ""
         if actions.shape == (count, game.num_actions):
             hint = "; of scores, take the largest of the legal actions"
         raise ValueError(
-            f"{who} must return {count} integers, one per observation, "
+            f"{source} must return {count} integers, one per observation, "
             f"got {actions.dtype} of shape {actions.shape}{hint}"
         )
     inside = (actions >= 0) & (actions < game.num_actions)
@@ -51,7 +51,7 @@ def validate_actions(
     if not legal.all():
         k = int(np.argmin(legal))
         raise ValueError(
-            f"{who} chose {actions[k]} for observation {k}, which is illegal: legal "
+            f"{source} chose {actions[k]} for observation {k}, which is illegal: legal "
             f"are {np.flatnonzero(masks[k]).tolist()}. "
             f"{describe_position(game, states[k], seats[k])}"
         )

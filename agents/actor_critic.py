@@ -82,7 +82,7 @@ class ActorCriticAgent(NetworkAgent):
             path: see `NetworkAgent`.
             temperature: see `NetworkAgent`; with a search, it applies to the improved policy.
             simulations: simulations per search, the maximum if `seconds` are given; 0: no search.
-            seconds: time per move; positions are then searched one after the other.
+            seconds: time per move; positions are then searched in turn, not in a batch.
             c_puct: PUCT's exploration constant.
             fpu_reduction: first-play urgency: the value of an action without visits is the node's
                 value minus this, for values in [0, 1].

@@ -20,7 +20,7 @@ class Agent(ABC):
     Attributes:
         game: the game it was made for.
         choose: policy kernel `choose(s, player, legal, n, rng) -> action` of a compiled agent.
-        max_games: how many games it can play in one batch, at the indices below that number; None
+        max_games: maximum number of games in one batch, at the indices below that number; None
             if there is no limit.
 
     Agents can be copied and pickled; a copy continues exactly as the original would.
@@ -45,7 +45,7 @@ class Agent(ABC):
         return
 
     def reset(self, env_indices: NDArray[np.int64]) -> None:
-        """Forget the games at `env_indices`: new ones begin there.
+        """Reset the games at `env_indices`, where new games begin.
 
         Agents without memory do nothing.
         """
@@ -59,7 +59,7 @@ class Agent(ABC):
         vars(self).update({key: resolved(value) for key, value in state.items()})
 
     def prepare(self) -> None:
-        """Compile or load what acting needs, so that the first action is as fast as the others."""
+        """Compile or load everything for acting, so that the first action takes no longer."""
         return
 
     def forfeit_reason(self, env_index: int, seat: int) -> tuple[str, str]:
@@ -136,7 +136,7 @@ class PolicyAgent(CompiledAgent):
 
 
 def compile_act(agent: Agent) -> None:
-    """Compile an agent whose `act` is compiled code, by an empty batch."""
+    """Compile the `act` of an agent by calling it with an empty batch."""
     none = np.zeros(0, np.int64)
     agent.act(agent.game.empty(0), none, np.zeros((0, 1), np.uint64), none)
 

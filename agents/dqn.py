@@ -27,7 +27,7 @@ ILLEGAL = -np.inf
 
 
 class QNetworkAgent(Agent):
-    """Plays the legal action of the highest Q value; of equal ones, the first.
+    """Plays the first legal action of the highest Q value.
 
     Networks that are made for any board size play every size of their game.
 

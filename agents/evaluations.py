@@ -21,6 +21,6 @@ def find_evaluation(name: str, game: Game) -> Evaluation:
     known = dict(find_knowledge(game).evaluations) | {"returns": game.returns}
     name = name or next(iter(known))
     if name not in known:
-        near = did_you_mean(name, known)
-        raise ValueError(f"{game.name} has no evaluation {name!r}{near}; it has {', '.join(known)}")
+        hint = did_you_mean(name, known)
+        raise ValueError(f"{game.name} has no evaluation {name!r}{hint}; it has {', '.join(known)}")
     return known[name]

@@ -163,8 +163,8 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
 
     @kernel
     def best_action(rng: Any, work: Any) -> int:
-        """Choose the highest mean; of equal ones, any with equal probability."""
-        best, ties, chosen = -np.inf, 0, 0
+        """Return the action of the highest mean, with ties broken uniformly at random."""
+        best, ties, sampled = -np.inf, 0, 0
         for action in range(num_actions):
             if work.visits[action] > 0:
                 mean = work.total[action] / work.visits[action]
@@ -172,8 +172,8 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
                     best, ties = mean, 0
                 ties += int(mean == best)
                 if mean == best and below(rng, ties) == 0:
-                    chosen = action
-        return chosen
+                    sampled = action
+        return sampled
 
     @kernel
     def simulate(

@@ -23,7 +23,7 @@ class FunctionAgent(Agent):
     One call receives all K positions of a batch: `planes` `[K, *shape]`, the observations of the
     players to act, and `masks` int8 `[K, num_actions]`, 1 for legal actions. It returns one legal
     action per position, integers `[K]`. The function may modify both arrays. A function that
-    samples needs a random generator of its own; the seed of a match does not determine its games.
+    samples needs its own random generator, so the seed of a match does not determine its games.
 
     Copies and pickles contain the function itself, or only its name if it was given by name.
     """
@@ -112,13 +112,13 @@ class FunctionAgent(Agent):
             return np.zeros(0, np.int64)
         if self._options["flat"]:
             planes = planes.reshape(len(planes), -1)
-        who = f"the policy {self.policy_name}"
+        source = f"the policy {self.policy_name}"
         try:
-            chosen = self._policy(planes, masks.copy())
+            actions = self._policy(planes, masks.copy())
         except Exception as error:
             error.add_note(
-                f"{who} raised this, given planes {planes.dtype} {planes.shape} and masks "
+                f"{source} raised this, given planes {planes.dtype} {planes.shape} and masks "
                 f"{masks.dtype} {masks.shape} of {self.game.spec}"
             )
             raise
-        return validate_actions(self.game, chosen, masks, states, seats, who)
+        return validate_actions(self.game, actions, masks, states, seats, source)

@@ -27,7 +27,11 @@ def random_safe(game: Game) -> PolicyAgent:
 
 def playout_names() -> tuple[str, ...]:
     """Return the names of all playout policies: `"uniform"`, and those of the games' knowledge."""
-    names = ["uniform", *(name for one in KNOWLEDGE.values() for name in one.playouts), "greedy"]
+    names = [
+        "uniform",
+        *(name for knowledge in KNOWLEDGE.values() for name in knowledge.playouts),
+        "greedy",
+    ]
     return tuple(dict.fromkeys(names))
 
 
@@ -39,14 +43,14 @@ def playout_policy(name: str, game: Game) -> Policy:
     """
     names = playout_names()
     if name not in names:
-        near = did_you_mean(str(name), names)
+        hint = did_you_mean(str(name), names)
         known = ", ".join(map(repr, names))
-        raise ValueError(f"playout must be one of {known}, got {name!r}{near}")
+        raise ValueError(f"playout must be one of {known}, got {name!r}{hint}")
     if name == "uniform":
         return uniform
-    policies = {one: _policies(knowledge) for one, knowledge in KNOWLEDGE.items()}
+    policies = {game_name: _policies(knowledge) for game_name, knowledge in KNOWLEDGE.items()}
     if name not in policies.get(game.name, {}):
-        games = ", ".join(one for one, own in policies.items() if name in own)
+        games = ", ".join(game_name for game_name, own in policies.items() if name in own)
         raise ValueError(f"there are no {name} playouts for {game.name}, only for {games}")
     return policies[game.name][name]
 

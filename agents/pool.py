@@ -51,7 +51,7 @@ class OpponentPool:
     """Past policies of a learning agent, sampled for each game; the oldest is replaced when full.
 
     Attributes:
-        members: those that stay, then past policies from the oldest to the latest.
+        members: permanent members, then past policies from the oldest to the latest.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class OpponentPool:
             raise ValueError("the pool is empty: add a member before sampling from it")
         weights = np.ones(len(self.members))
         if self.sampling == "prioritized":
-            weights = (1 - np.array([one.win_rate for one in self.members])) ** self.power
+            weights = (1 - np.array([member.win_rate for member in self.members])) ** self.power
         weights /= weights.sum()
         if self.past:
             weights *= 1 - self.latest_prob
@@ -140,7 +140,7 @@ class PoolAgent(Agent):
         """Make the agent; several agents, one for each environment, may share a pool."""
         super().__init__(game)
         self.pool = pool
-        self._now: dict[int, list[PoolMember]] = {}  # by index of the game: who plays each seat
+        self._now: dict[int, list[PoolMember]] = {}  # members by seat, by index of the game
         self._before: dict[int, list[PoolMember]] = {}  # in the game before that
 
     def reset(self, env_indices: NDArray[np.int64]) -> None:
@@ -152,7 +152,9 @@ class PoolAgent(Agent):
             if env_index in self._now:
                 self._before[env_index] = self._now[env_index]
             self._now[env_index] = sampled[k * seats : (k + 1) * seats]
-            for agent in {id(one.agent): one.agent for one in self._now[env_index]}.values():
+            for agent in {
+                id(member.agent): member.agent for member in self._now[env_index]
+            }.values():
                 joining.setdefault(id(agent), (agent, []))[1].append(env_index)
         for agent, begun in joining.values():
             agent.reset(np.array(begun, np.int64))

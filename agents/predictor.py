@@ -62,8 +62,8 @@ class PredictorAgent(Agent):
             ValueError: if it does not return one legal action per position.
         """
         observations, masks = self._observer.observe(states, seats)
-        chosen = self.predictor.predict(observations, masks.copy())
-        return validate_actions(self.game, chosen, masks, states, seats, "the predictor")
+        actions = self.predictor.predict(observations, masks.copy())
+        return validate_actions(self.game, actions, masks, states, seats, "the predictor")
 
 
 class Observer:

@@ -65,7 +65,11 @@ def register_agent(maker: Any = None, *, name: str | None = None) -> Any:
             "mean both"
         )
     again = name in EXTENSIONS and not EXTENSIONS[name].package and AGENTS[name] == target
-    taken = {plain_name(one): one for one in [*ALIASES, *AGENTS] if not (again and one == name)}
+    taken = {
+        plain_name(known_name): known_name
+        for known_name in [*ALIASES, *AGENTS]
+        if not (again and known_name == name)
+    }
     if plain_name(name) in taken:
         other = taken[plain_name(name)]
         raise ValueError(
@@ -103,15 +107,19 @@ class Registered(NamedTuple):
 def registered_by_code() -> Registered:
     """Return the games and agents that code of this process has registered; see `adopt`."""
     games = tuple(
-        (id_, game_name(id_), without_factory(one))
-        for id_, one in GAME_EXTENSIONS.items()
-        if not one.package
+        (id_, game_name(id_), without_factory(extension))
+        for id_, extension in GAME_EXTENSIONS.items()
+        if not extension.package
     )
     ids = {id_ for id_, _, _ in games}
     return Registered(
         games,
         {alias: id_ for alias, id_ in GAME_ALIASES.items() if id_ in ids},
-        tuple((name, without_factory(one)) for name, one in EXTENSIONS.items() if not one.package),
+        tuple(
+            (name, without_factory(extension))
+            for name, extension in EXTENSIONS.items()
+            if not extension.package
+        ),
     )
 
 
@@ -131,7 +139,7 @@ def adopt(registered: Registered) -> None:
 
 
 def name_of(maker: Any) -> str:
-    """Return the name that an agent has by default, such as `"patient"` for `PatientAgent`."""
+    """Return the default name of an agent, such as `"patient"` for `PatientAgent`."""
     name = str(getattr(maker, "__name__", type(maker).__name__))
     if isinstance(maker, type):
         name = name.removesuffix("Agent") or name

@@ -1,6 +1,6 @@
 """Registry of agents, and their construction from spec strings.
 
-A spec string begins with the name of a registered agent, or, if there is none of that name, with a
+A spec string begins with the name of a registered agent, or, if no agent has that name, with a
 target, `module:maker` or `path/to/file.py:maker`; parameters may follow after a colon. The value of
 the first parameter may stand without its name: so a registered name always comes first.
 """
@@ -23,8 +23,8 @@ from ludoteca.envs.targets import NoSuchModuleError, load_target, split_target
 AGENTS = {
     "random": "ludoteca.agents.baselines:RandomAgent",
     "greedy": "ludoteca.agents.baselines:greedy",
-    "sb3": "ludoteca.agents.external.sb3:SB3Agent",
-    "rllib": "ludoteca.agents.external.rllib:RLlibAgent",
+    "sb3": "ludoteca.agents.external.sb3:load_sb3_agent",
+    "rllib": "ludoteca.agents.external.rllib:load_rllib_agent",
     "random_valid": "ludoteca.agents.playouts:random_valid",
     "random_safe": "ludoteca.agents.playouts:random_safe",
     "deterministic": "ludoteca.agents.games.hungry_geese.deterministic:deterministic",
@@ -38,7 +38,7 @@ AGENTS = {
     "ac": "ludoteca.agents.actor_critic:ActorCriticAgent",
     "cnn": "ludoteca.agents.actor_critic:NetworkAgent",
     "uctnet": "ludoteca.agents.uctnet:UCTNetAgent",
-    "torch": "ludoteca.agents.external.torch_agent:TorchAgent",
+    "torch": "ludoteca.agents.external.torch_agent:load_torch_agent",
     "kaggle": "ludoteca.agents.external.kaggle.agent:KaggleAgent",
     "function": "ludoteca.agents.function:FunctionAgent",
     "onnx": "ludoteca.agents.external.onnx:ONNXAgent",
@@ -69,7 +69,7 @@ _makers: dict[str, tuple[Any, Callable[..., Agent]]] = {}
 def make_agent(spec: str, game: Game) -> Agent:
     """Return the agent that a spec string names, for example `"sb3:path=model.zip"`.
 
-    The first parameter's value may stand without its key: `"mixed:0.5"` is `"mixed:x=0.5"`. Aliases
+    The key of the first parameter may be omitted: `"mixed:0.5"` is `"mixed:epsilon=0.5"`. Aliases
     are names, too: `"alphazero:connect4"` is `"az:connect4"`. An agent that is not registered is
     named by what makes it, a subclass of `Agent` or a function: `"mymodule:MyAgent"` or
     `"agents/mine.py:MyAgent:depth=3"`, which imports that module.
@@ -87,23 +87,23 @@ def make_agent(spec: str, game: Game) -> Agent:
     for key in params:
         if key not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"
-            near = did_you_mean(key, known)
-            raise ValueError(f"agent {name} has no parameter {key!r}{near}; {has}")
+            hint = did_you_mean(key, known)
+            raise ValueError(f"agent {name} has no parameter {key!r}{hint}; {has}")
     for key, parameter in known.items():
         if parameter.default is parameter.empty and key not in params:
             hint = "" if name in AGENTS or isinstance(maker, type) else _function_hint(name)
             raise ValueError(f"agent {name} needs {key}=..., got {spec!r}{hint}")
-    made = call_checked(spec, partial(maker, game), params, known)
-    if not isinstance(made, Agent):
+    agent = call_checked(spec, partial(maker, game), params, known)
+    if not isinstance(agent, Agent):
         raise ValueError(
             f"{name} must make an agent, a subclass of ludoteca.agents.Agent; it made "
-            f"{made!r:.80}{_function_hint(name)}"
+            f"{agent!r:.80}{_function_hint(name)}"
         )
-    return made
+    return agent
 
 
 def find_maker(name: str) -> Callable[..., Agent]:
-    """Return what makes the agents that a name or spec string stands for.
+    """Return the maker of agents (a class or function) for a name or spec string.
 
     Its docstring describes them.
 
@@ -118,7 +118,7 @@ def split_agent(spec: str) -> tuple[str, str]:
     """Split a spec string into a registered name or a target, and the text of its parameters.
 
     Raises:
-        ValueError: if there is no such agent, or a target makes none.
+        ValueError: if there is no such agent, or a target does not return an agent.
         ImportError: if the module of a target is missing.
     """
     name = parse_name(spec)
@@ -141,7 +141,7 @@ def split_agent(spec: str) -> tuple[str, str]:
 
 
 def spec_parts(spec: str) -> tuple[str, str]:
-    """Split a spec string into the name or target as it is written, and the text of its parameters.
+    """Split a spec string into the name or target as written, and the text of its parameters.
 
     Nothing is imported: the name may be unknown, and the target may not exist.
     """
@@ -152,7 +152,7 @@ def spec_parts(spec: str) -> tuple[str, str]:
 
 
 def agent_source(name: str) -> str:
-    """Return where a registered agent comes from, such as `"package dots-games 0.1"`."""
+    """Return the source of a registered agent, such as `"package dots-games 0.1"`."""
     return EXTENSIONS[name].source if name in EXTENSIONS else "ludoteca"
 
 
@@ -169,16 +169,16 @@ def remove_agent(name: str) -> None:
 
 
 def _maker(name: str) -> Callable[..., Agent]:
-    """Return what makes an agent, by a name or target that `split_agent` has returned."""
+    """Return the maker of an agent, by a name or target from `split_agent`."""
     if name in _makers:
         return _makers[name][1]
     if name in EXTENSIONS:
-        extension, what = EXTENSIONS[name], f"{name} ({EXTENSIONS[name].source})"
+        extension, described = EXTENSIONS[name], f"{name} ({EXTENSIONS[name].source})"
         loaded = extension.load()
         try:
-            _makers[name] = loaded, check_maker(loaded, what)
+            _makers[name] = loaded, check_maker(loaded, described)
         except (TypeError, ValueError) as error:
-            raise ImportError(f"{what} is broken: {error}") from error
+            raise ImportError(f"{described} is broken: {error}") from error
         return _makers[name][1]
     module, _, attribute = AGENTS[name].partition(":")
     own: Callable[..., Agent] = getattr(importlib.import_module(module), attribute)
@@ -204,8 +204,8 @@ def _function_hint(target: str) -> str:
 
 
 def _unknown(name: str) -> str:
-    near = did_you_mean(name, [*AGENTS, *ALIASES])
-    return f"unknown agent {name!r}{near}; there are {', '.join(AGENTS)}"
+    hint = did_you_mean(name, [*AGENTS, *ALIASES])
+    return f"unknown agent {name!r}{hint}; there are {', '.join(AGENTS)}"
 
 
 def agent_params(name: str) -> dict[str, inspect.Parameter]:
@@ -227,7 +227,7 @@ def why_not(name: str, game: Game) -> str:
     try:
         if isinstance(maker, type) and issubclass(maker, Agent):
             maker.check_game(game)
-        if all(one.default is not one.empty for one in params):
+        if all(parameter.default is not parameter.empty for parameter in params):
             maker(game)
     except ValueError as error:
         return str(error)

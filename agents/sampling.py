@@ -11,9 +11,9 @@ from ludoteca.envs.rng import uniform
 def sample_legal(masks: NDArray[np.int8], uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return a uniformly random legal action for each number in [0, 1). Shape `[K]`."""
     counts = masks.sum(1, dtype=np.int64)
-    wanted = (uniforms * counts).astype(np.int64)
-    chosen: NDArray[np.int64] = (masks.cumsum(1, dtype=np.int64) <= wanted[:, None]).sum(1)
-    return chosen
+    ranks = (uniforms * counts).astype(np.int64)
+    actions: NDArray[np.int64] = (masks.cumsum(1, dtype=np.int64) <= ranks[:, None]).sum(1)
+    return actions
 
 
 def sample_by_weight(
@@ -31,8 +31,8 @@ def sample_by_weight(
     cumulative = (relative ** (1 / temperature)).cumsum(1)
     # An action of weight 0 has the cumulative sum of the one before it, so it is never chosen.
     # A number below 1 times the total stays below the total, however it is rounded.
-    chosen: NDArray[np.int64] = (cumulative <= (uniforms * cumulative[:, -1])[:, None]).sum(1)
-    return chosen
+    actions: NDArray[np.int64] = (cumulative <= (uniforms * cumulative[:, -1])[:, None]).sum(1)
+    return actions
 
 
 def sample_by_logits(logits: NDArray[np.float64], rngs: NDArray[np.uint64]) -> NDArray[np.int64]:

@@ -72,7 +72,7 @@ class SeatNetworkAgent(Agent):
 
         Args:
             simulations: simulations per search, the maximum if `seconds` are given; 0: no search.
-            seconds: time per move; positions are then searched one after the other.
+            seconds: time per move; positions are then searched in turn, not in a batch.
             c_puct: PUCT's exploration constant.
             fpu_reduction: first-play urgency: the value of an action without visits is the node's
                 value minus this, for values in [0, 1].
@@ -95,7 +95,7 @@ class SeatNetworkAgent(Agent):
         self._capacity = 0
 
     def prepare(self) -> None:
-        """Compile what acting needs, and run the network once."""
+        """Compile everything for acting, and run the network once."""
         states = batch_of_one(self.game)
         self.policies(states, np.zeros(1, np.int64))
         if self.simulations:
@@ -186,7 +186,7 @@ class SeatNetworkAgent(Agent):
 
 
 def make_seat_evaluator(encoder: SeatEncoder, run: Run) -> SeatEvaluator:
-    """Return the evaluator of positions by a network with a value, for players who can act.
+    """Return the evaluator of positions for active players, by a network with a value head.
 
     Args:
         encoder: encoder of the network's observations.

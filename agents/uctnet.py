@@ -128,11 +128,13 @@ class _ValueEncoder:
     def encode(
         self, states: NDArray[np.void], seats: NDArray[np.int64]
     ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-        seen = self.view.encode(states, seats)
-        planes = np.empty((len(seen), seen.shape[1] + 1, *seen.shape[2:]), np.int8)
-        planes[:, :-1] = seen
+        observations = self.view.encode(states, seats)
+        planes = np.empty(
+            (len(observations), observations.shape[1] + 1, *observations.shape[2:]), np.int8
+        )
+        planes[:, :-1] = observations
         planes[:, -1] = seats[:, None, None]
-        return planes, np.zeros((len(seen), 0), np.int8)
+        return planes, np.zeros((len(observations), 0), np.int8)
 
     def translate_policy(
         self, values: NDArray[np.float32], seats: NDArray[np.int64]

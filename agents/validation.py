@@ -14,7 +14,7 @@ def check_maker(maker: Any, what: str) -> Callable[..., Agent]:
 
     Args:
         maker: the maker, to be called with a game and parameters by name.
-        what: its name in messages, such as `"mymodule:MyAgent"`.
+        what: name of the maker in messages, such as `"mymodule:MyAgent"`.
 
     Raises:
         TypeError: if it is neither a subclass of `Agent` nor a function.
@@ -39,5 +39,5 @@ def check_maker(maker: Any, what: str) -> Callable[..., Agent]:
             raise ValueError(
                 f"{what} must take all parameters after the game by name, and has {parameter}"
             )
-    made: Callable[..., Agent] = maker
-    return made
+    checked: Callable[..., Agent] = maker
+    return checked

@@ -33,15 +33,15 @@ _warned: set[str] = set()
 
 
 class PrivateFolderLocator(_SourceFileBackedLocatorMixin, _CacheLocator):
-    """Locator of code in a folder in the system's temporary one that only its owner can enter.
+    """Locator of code in the system's temporary folder, in a subfolder private to the user.
 
-    The last resort for a read-only installation without a home directory.
+    Used only for a read-only installation without a home directory.
     """
 
     def __init__(self, py_func: Any, py_file: str):
         self._py_file, self._lineno = py_file, py_func.__code__.co_firstlineno
-        below: Any = self.get_suitable_cache_subpath(py_file)  # type: ignore[no-untyped-call]
-        self._cache_path = str(private_folder() / below)
+        subpath: Any = self.get_suitable_cache_subpath(py_file)  # type: ignore[no-untyped-call]
+        self._cache_path = str(private_folder() / subpath)
 
     def get_cache_path(self) -> str:
         """Return the folder."""
@@ -79,11 +79,11 @@ class CodeCache(Cache):
     _impl_class: Any = _Implementation
 
     def __init__(self, function: Any, digest: str):
-        """Find a folder.
+        """Find the folder of the function's code.
 
         Args:
             function: the Python function.
-            digest: of everything that its machine code depends on except Numba and the processor.
+            digest: digest of all that its machine code depends on except Numba and the processor.
         """
         self._digest = digest
         self._folder: Path | None = None
@@ -156,7 +156,7 @@ class CodeCache(Cache):
 
 
 def private_folder() -> Path:
-    """Return the user's own folder in the system's temporary one, created if missing.
+    """Return the user's private folder in the system's temporary folder, created if missing.
 
     Raises:
         OSError: if it cannot be made, or other users could write to it: loaded code is executed.

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from numba.core.compiler_lock import global_compiler_lock
 
 LOCK = global_compiler_lock
-"""The process-wide, re-entrant lock of everything that compiles or changes what Numba knows.
+"""Process-wide, re-entrant lock for compiling, and for registering functions in Numba.
 
 It is Numba's own: with a second lock, two threads could hold one each and deadlock.
 """
 
-SILENCED_BY = "LUDOTECA_COMPILE_MESSAGES"
+MESSAGES_VARIABLE = "LUDOTECA_COMPILE_MESSAGES"
 """Environment variable: `0` turns messages about compilation off."""
 
-NOTICEABLE = 2.0  # seconds: shorter compilations are not announced
+MIN_ANNOUNCED = 2.0  # seconds: shorter compilations are not announced
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Compilation:
 
     Attributes:
         subject: the game and its board, such as `"hex 11x11"`; `""` for code of all games.
-        purpose: what it is for, such as `"search"`, or `""`.
-        expected_seconds: estimate for this machine, with all code that is always needed together.
+        purpose: part of the package that needs the code, such as `"search"`, or `""`.
+        expected_seconds: estimate for this machine, including code that is compiled along with it.
     """
 
     subject: str
@@ -37,9 +37,9 @@ class Compilation:
     expected_seconds: float
 
     def __str__(self) -> str:
-        what = " ".join(filter(None, (self.subject, self.purpose))) or "code"
-        about = f"about {max(1, round(self.expected_seconds))} s"
-        return f"compiling {what} (first time on this machine, {about})"
+        code = " ".join(filter(None, (self.subject, self.purpose))) or "code"
+        duration = f"about {max(1, round(self.expected_seconds))} s"
+        return f"compiling {code} (first time on this machine, {duration})"
 
 
 Listener = Callable[[Compilation | None], None]
@@ -49,13 +49,13 @@ _listeners: list[Listener] = []
 class _Progress:
     """Progress of compilation in this process; only the thread that holds `LOCK` writes it."""
 
-    depth = 0  # compilations that the running one is part of, itself included
-    since = 0.0  # when the outermost of them began
-    seconds = 0.0  # that all finished ones took
-    compiling = False  # whether listeners wait for the end of a compilation
-    measured = 0.0  # seconds of all compilations that have ended ...
-    typical = 0.0  # ... and their `typical_seconds`
-    messages = os.environ.get(SILENCED_BY, "1") not in ("0", "false", "no", "off")
+    depth = 0  # nesting depth of the running compilation
+    since = 0.0  # start time of the outermost compilation
+    seconds = 0.0  # total time of finished compilations, and of loading their results
+    announced = False  # whether listeners expect the end of a compilation
+    measured = 0.0  # total time of compilations without loading ...
+    typical = 0.0  # ... and the sum of their `typical_seconds`
+    messages = os.environ.get(MESSAGES_VARIABLE, "1") not in ("0", "false", "no", "off")
 
 
 _announced: set[tuple[str, str]] = set()
@@ -85,8 +85,8 @@ def compilation_listener(listener: Listener) -> Iterator[None]:
     """Call `listener` instead of writing messages, for example from a progress display.
 
     Args:
-        listener: called with a `Compilation` when one begins, and with None when it has ended, by
-            the thread that compiles, which holds the lock.
+        listener: called with a `Compilation` when it begins and with None when it has ended, in
+            the compiling thread, which holds the lock.
     """
     _listeners.append(listener)
     try:
@@ -108,23 +108,23 @@ def compiling() -> Iterator[None]:
             _Progress.depth -= 1
             if _Progress.depth == 0:
                 _Progress.seconds += time.perf_counter() - _Progress.since
-                if _Progress.compiling:
-                    _Progress.compiling = False
+                if _Progress.announced:
+                    _Progress.announced = False
                     for listener in _listeners[:]:
                         listener(None)
 
 
-def begin(subject: str, purpose: str, typical: float) -> None:
+def announce(subject: str, purpose: str, typical: float) -> None:
     """Announce a compilation to the listeners, or once on standard error.
 
     Args:
         subject: see `Compilation`.
         purpose: see `Compilation`.
-        typical: its `typical_seconds`.
+        typical: `typical_seconds` of the function.
     """
     expected = typical * machine_factor()
     compilation = Compilation(subject, purpose, expected)
-    _Progress.compiling = True
+    _Progress.announced = True
     for listener in _listeners[:]:
         listener(compilation)
     if not _listeners and message_due(compilation) and sys.stderr is not None:
@@ -132,22 +132,26 @@ def begin(subject: str, purpose: str, typical: float) -> None:
 
 
 def message_due(compilation: Compilation) -> bool:
-    """Return whether a message about a compilation is to be written; true once per subject.
+    """Return whether a message about a compilation is due; at most once per subject and purpose.
 
-    It is if messages are on, the compilation is expected to take a noticeable time, and no message
-    was due for the same subject and purpose before.
+    It is due if messages are on and the compilation is expected to take `MIN_ANNOUNCED` seconds.
     """
     if not _Progress.messages or multiprocessing.parent_process() is not None:
         return False
     key = compilation.subject, compilation.purpose
-    if key in _announced or compilation.expected_seconds < NOTICEABLE:
+    if key in _announced or compilation.expected_seconds < MIN_ANNOUNCED:
         return False
     _announced.add(key)
     return True
 
 
-def end(seconds: float, typical: float) -> None:
-    """Update the speed of this machine from a compilation that has ended."""
+def update_machine_factor(seconds: float, typical: float) -> None:
+    """Update the speed of this machine with a compilation.
+
+    Args:
+        seconds: its duration.
+        typical: its `typical_seconds`.
+    """
     _Progress.measured += seconds
     _Progress.typical += typical
 
@@ -156,10 +160,10 @@ def typical_seconds(code_bytes: int) -> float:
     """Return the typical compilation time of a function, from the size of all code it reaches.
 
     Fitted to 43 functions of six games (stepping, searches, agents), of 0.2 to 17 kB, on one core
-    of a Xeon server, in processor time: half of them took 0.74 to 1.2 times as long.
+    of a Xeon server, in CPU time: half of them took 0.74 to 1.2 times the estimate.
 
     Args:
-        code_bytes: of Python's bytecode, kernels included.
+        code_bytes: size of Python's bytecode, kernels included.
     """
     return 0.4 + 0.27e-3 * code_bytes
 

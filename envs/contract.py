@@ -70,8 +70,8 @@ def check_play(
                 check_position(game, s, zero_sum)
         require(game.is_terminal(s), "nobody has a legal action, but is_terminal is False")
     except ContractError as error:
-        after = f"ply {plies} of a random game, check_play(game, {list(prefix)}, seed={seed})"
-        raise ContractError(f"{game.spec}, at {after}: {error}") from None
+        replayed_as = f"ply {plies} of a random game, check_play(game, {list(prefix)}, seed={seed})"
+        raise ContractError(f"{game.spec}, at {replayed_as}: {error}") from None
 
 
 def check_init(game: Game, prefix: Sequence[int] = (), seed: int = 0) -> None:
@@ -128,8 +128,8 @@ def require_same(a: Trajectory, b: Trajectory, where: str) -> None:
 
 def given_actions(trajectory: Trajectory) -> Any:
     """Return the recorded actions, with RANDOM after the end of each game."""
-    after = np.arange(trajectory.actions.shape[1]) >= trajectory.plies[:, None]
-    return np.where(after[:, :, None], RANDOM, trajectory.actions)
+    finished = np.arange(trajectory.actions.shape[1]) >= trajectory.plies[:, None]
+    return np.where(finished[:, :, None], RANDOM, trajectory.actions)
 
 
 def check_repeats(game: Game, games: int = 3, seed: int = 3, interpreted: bool = True) -> None:
@@ -242,12 +242,12 @@ def check_symmetric_play(game: Game, seed: int = 21, interpreted: bool = False) 
         return
     trajectory = record_trajectory(game, 4, seed=seed, interpreted=interpreted)
     starts = observations(game, trajectory.positions[0, 0])
-    kept = 0
+    num_equal = 0
     for symmetry in game.symmetries():
         renamed = renaming(game, starts, symmetry.observation(starts))
         if renamed is None:
             continue
-        kept += 1
+        num_equal += 1
         # In sequential games there is one seat, and nobody is renamed.
         seat = renamed if game.simultaneous else [0]
         actions = given_actions(trajectory)
@@ -262,12 +262,12 @@ def check_symmetric_play(game: Game, seed: int = 21, interpreted: bool = False) 
         require(same, f"{where} another result")
         for i, plies in enumerate(trajectory.plies):
             for t in range(0, plies + 1, 1 + int(plies) // 8):
-                seen = observations(game, trajectory.positions[i, t])
+                planes = observations(game, trajectory.positions[i, t])
                 seen_in_image = observations(game, mapped.positions[i, t])
-                same = np.array_equal(seen_in_image, symmetry.observation(seen)[renamed])
+                same = np.array_equal(seen_in_image, symmetry.observation(planes)[renamed])
                 require(same, f"{where} other observations at ply {t}")
     require(
-        kept >= min(2, len(game.symmetries())),
+        num_equal >= min(2, len(game.symmetries())),
         f"{game.spec}: only the identity keeps the starting position",
     )
 
@@ -275,10 +275,10 @@ def check_symmetric_play(game: Game, seed: int = 21, interpreted: bool = False) 
 def observations(game: Game, position: Any) -> Any:
     """Return what each player sees. Shape `[num_players, planes, rows, columns]`."""
     s = view_records(np.array([position]))[0]
-    seen = np.zeros((game.num_players, *game.observation_shape), np.int8)
+    planes = np.zeros((game.num_players, *game.observation_shape), np.int8)
     for p in range(game.num_players):
-        game.observe(s, p, seen[p])
-    return seen
+        game.observe(s, p, planes[p])
+    return planes
 
 
 def renaming(game: Game, starts: Any, images: Any) -> list[int] | None:

@@ -14,18 +14,18 @@ from ludoteca.envs.layout import Layout
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.symmetry import Symmetry
 
-FORFEIT = -1  # instead of an action, where all move at once: the player leaves the game
+FORFEIT = -1  # instead of an action in simultaneous games: the player leaves the game
 P = ParamSpec("P")
 Dynamics = Literal["sequential", "simultaneous"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Game:
-    """The rules of one game, written once as scalar kernels and compiled wherever they are used.
+    """Rules of one game as scalar kernels, which compiled code of all kinds calls.
 
     In the kernels below `s` is one record of dtype `state`, changed in place. Kernels allocate
-    nothing and raise nothing: legality is checked by the environments, not here. There is one
-    signature per dynamics:
+    nothing and raise nothing: environments check legality before they call kernels. Signatures
+    depend on the dynamics:
 
     ====================  ===============================  ==================================
     kernel                sequential                       simultaneous
@@ -38,39 +38,38 @@ class Game:
 
     Attributes:
         name: lower-case identifier, e.g. `"hex"`.
-        title: the name people read, e.g. `"Hex"`.
-        params: every parameter of the factory that made the game, defaults included.
+        title: name for people, e.g. `"Hex"`.
+        params: all parameters of the factory that made the game, defaults included.
         num_players: players are numbered from 0; in sequential games player 0 moves first.
         num_actions: actions are numbered from 0.
-        max_plies: no game takes more calls of `step` than this.
+        max_plies: maximum number of calls of `step` in a game.
         observation_shape: `(planes, rows, columns)` of one observation.
         observation_high: the largest value in an observation; the smallest is 0.
-        dynamics: who moves: one player at a time, or all active players at once.
-        state: dtype of one position. The board size lives here, as the shape of a field.
+        dynamics: `"sequential"`: one player moves at a time; `"simultaneous"`: all active players.
+        state: dtype of one position. The board size is the shape of a field.
         settings: parameters that the kernels read from fields of the record, by field name; they
-            are written once into every fresh record and never change.
-        init: `init(s, seed)` sets the starting position and leaves the settings alone.
+            are written once into every new record and never change.
+        init: `init(s, seed)` writes the starting position, except the settings.
         legal_actions: writes the legal actions, ascending, to `out[:n]`. Sequential: `n >= 1`
             unless the game is over. Simultaneous: `n >= 1` for active players, else 0.
-        step: plays a legal action. Simultaneous: entries of inactive players are ignored, and who
-            is active may also `FORFEIT`, and is out at once.
+        step: applies a legal action. Simultaneous: entries of inactive players are ignored, and
+            active players may also `FORFEIT`, which eliminates them at once.
         is_terminal: `is_terminal(s) -> bool`.
-        returns: `returns(s, out)` writes one score in [-1, 1] per player: final when the game is
-            over; before that, what is already decided for a player who is out, else 0.
+        returns: `returns(s, out)` writes one score in [-1, 1] per player: the final score when the
+            game is over; before the end, that of eliminated players, if decided, else 0.
         observe: `observe(s, player, out)` writes every plane from the view of `player`.
-        playout: None, or a faster way to play uniformly random moves to the end than move by move:
-            `playout(s, legal, rng) -> n` leaves the actions in `legal[:n]`, int16
-            `[num_actions]`; players alternate. It may play on after the game is decided, and
-            afterwards only `returns` may be asked of the record. Results are distributed alike.
-        layout: how the board looks, as data for the renderers.
-        action_names: what people call each action.
+        playout: None, or a faster uniformly random playout than move by move:
+            `playout(s, legal, rng) -> n` writes the actions of alternating players to `legal[:n]`,
+            int16 `[num_actions]`. It may continue after the game is decided; then only `returns`
+            may be called on the record. Results have the same distribution.
+        layout: description of the board for renderers.
+        action_names: names of the actions for people.
         symmetries: `symmetries() -> tuple[Symmetry, ...]`, the identity first.
-        mirror: None, or `mirror() -> Symmetry` of a game for two whose observations do not depend
-            on who looks: it turns what player 1 sees into the same situation of player 0, whose
-            actions then stand for those of player 1. It is its own inverse.
-        validate: `validate(s)` returns what is impossible in a position that came from outside, or
-            `""`. It guards the kernels: a position that passes never makes them index out
-            of bounds.
+        mirror: None, or `mirror() -> Symmetry` of a two-player game whose observations do not
+            depend on the player: it maps observations and actions of player 1 to those of player 0
+            in the same situation with exchanged players. It is its own inverse.
+        validate: `validate(s)` returns the reason why a position from outside is invalid, or `""`.
+            In a valid position, kernels never index out of bounds.
     """
 
     name: str
@@ -114,19 +113,19 @@ class Game:
         return f"Game({self.spec!r})"
 
     def __deepcopy__(self, memo: Any) -> "Game":
-        return self  # a game is a value, and compiled code is found by its identity
+        return self  # a game is immutable, and compiled code is looked up by its identity
 
     def __reduce__(self) -> tuple[Callable[..., "Game"], tuple[Any, ...]]:
-        """Return what makes the game anew: its spec, its factory, or all its fields.
+        """Pickle a registered game as its spec string, others as their factory or their fields.
 
-        A registered game is its spec. Factories, and kernels in fields, are pickled by reference;
+        Factories, and kernels in fields, are pickled by reference;
         those of a script or notebook (`__main__`) need `cloudpickle` to reach another process.
         """
         if _is_registered(self):
             return _load, (self.spec,)
         if "_factory" in vars(self):
             return _call, (vars(self)["_factory"], dict(self.params))
-        return _from_fields, ({one.name: getattr(self, one.name) for one in fields(self)},)
+        return _from_fields, ({field.name: getattr(self, field.name) for field in fields(self)},)
 
     @property
     def simultaneous(self) -> bool:
@@ -137,7 +136,7 @@ class Game:
     def spec(self) -> str:
         """The game as a spec string, e.g. `"hex:board_size=5,first=black,swap=False"`.
 
-        Games that were made by the target of their factory have it instead of their name, e.g.
+        A game that is not registered begins with the import target of its factory, e.g.
         `"mygames:dots_and_boxes:size=2"`.
         """
         params = ",".join(f"{key}={value}" for key, value in self.params.items())
@@ -156,28 +155,27 @@ class Game:
             states[name] = value
         return states
 
-    @np.errstate(over="ignore")  # kernels may count on integers that wrap around
+    @np.errstate(over="ignore")  # kernels may rely on integer overflow
     def legal(self, s: Any, player: int | None = None) -> list[int]:
-        """List the legal actions in `s` (of `player`, in simultaneous games), to play with."""
+        """Return the legal actions in `s`, in simultaneous games those of `player`."""
         out = np.zeros(self.num_actions, np.int16)
         n = self.legal_actions(s, player, out) if self.simultaneous else self.legal_actions(s, out)
         return [int(action) for action in out[:n]]
 
     def new(self, seed: int = 0) -> Any:
-        """Return a fresh position as a NumPy record, to play with interactively."""
+        """Return a starting position as a NumPy record, for interactive use."""
         s = view_records(self.empty(1))[0]
         with np.errstate(over="ignore"):  # SplitMix64 wraps around
             self.init(s, seed)
         return s
 
 
-# Games by their factory, spec and kernels: a cell of a notebook that is run again after an edit
-# makes another game.
+# Games by factory, spec and kernels: an edited notebook cell makes another game.
 _made: dict[Any, Game] = {}
 
 
 def unique(factory: Callable[P, Game]) -> Callable[P, Game]:
-    """Let a factory return the same `Game` whenever it is given the same parameters.
+    """Decorate a factory to return the same `Game` for the same parameters.
 
     NumPy's numbers count as Python's.
     """
@@ -193,12 +191,12 @@ def _make_once(make: Any, args: Any, kwargs: Any) -> Game:
     plain = {key: _plain(value) for key, value in kwargs.items()}
     with LOCK:
         game: Game = make.__wrapped__(*map(_plain, args), **plain)
-        parts = [getattr(game, one.name) for one in fields(game)]
-        kernels = tuple(one.__code__ for one in parts if isinstance(one, FunctionType))
-        found = _made.setdefault((make.__module__, make.__qualname__, game.spec, kernels), game)
-        if found is game:
+        parts = [getattr(game, field.name) for field in fields(game)]
+        kernels = tuple(part.__code__ for part in parts if isinstance(part, FunctionType))
+        interned = _made.setdefault((make.__module__, make.__qualname__, game.spec, kernels), game)
+        if interned is game:
             object.__setattr__(game, "_factory", make)  # the dataclass is frozen
-        return found
+        return interned
 
 
 def _plain(value: Any) -> Any:
@@ -206,7 +204,7 @@ def _plain(value: Any) -> Any:
 
 
 def _load(spec: str) -> Game:
-    """Return a registered game; this is how pickled games are read."""
+    """Return a registered game, from its pickled spec."""
     from ludoteca.envs.registry import make_game
 
     return make_game(spec)

@@ -1,8 +1,7 @@
 """Interpreted mode: kernels and the functions that call them run as plain Python.
 
-For debuggers, print statements and coverage in the rules of a game or in a search, and for tests of
-code around them: nothing is compiled, each step is hundreds of times slower, and the results are
-the same.
+For debugging the rules of a game or a search, measuring their coverage, and fast tests: nothing is
+compiled, the results are the same, and a step is hundreds of times slower.
 """
 
 import os
@@ -21,38 +20,38 @@ _interpreted = os.environ.get("LUDOTECA_INTERPRETED", "0") not in ("", "0")
 
 
 def is_interpreted() -> bool:
-    """Return whether functions that are made now are interpreted."""
+    """Return whether functions are made for interpretation now."""
     return _interpreted
 
 
 @contextmanager
-def interpreting(on: bool = True) -> Iterator[None]:
-    """Interpret, or compile, all functions that are made in the block.
+def interpreting(enabled: bool = True) -> Iterator[None]:
+    """Interpret the functions that are made in the block, or compile them if `enabled` is False.
 
     The environment variable `LUDOTECA_INTERPRETED=1` does so for a whole process.
     """
     global _interpreted
-    before, _interpreted = _interpreted, on
+    previous, _interpreted = _interpreted, enabled
     try:
         yield
     finally:
-        _interpreted = before
+        _interpreted = previous
 
 
 def cache_by_mode(function: Callable[P, R]) -> Callable[P, R]:
-    """Cache results by the arguments and by whether functions are interpreted now."""
+    """Cache the results of a function by its arguments and `is_interpreted()`."""
 
     @cache
     def cached(interpreted: bool, *args: Any, **kwargs: Any) -> R:
         return function(*args, **kwargs)
 
     @wraps(function)
-    def find(*args: P.args, **kwargs: P.kwargs) -> R:
+    def call_cached(*args: P.args, **kwargs: P.kwargs) -> R:
         call: Any = cached
         result: R = call(_interpreted, *args, **kwargs)
         return result
 
-    return find
+    return call_cached
 
 
 def with_attributes(value: Any) -> Any:

@@ -81,7 +81,7 @@ class CompiledFunction(CPUDispatcher):
 
 
 class InterpretedFunction:
-    """Function with the interface of a compiled one that runs as plain Python.
+    """Function with the interface of a compiled function that runs as plain Python.
 
     Attributes:
         py_func: the plain function.
@@ -106,7 +106,7 @@ class InterpretedFunction:
 
 
 class _AnnouncedCache(CodeCache):
-    """Disk cache that announces each function it lacks, which is then compiled."""
+    """Disk cache that announces the compilation of each function that it lacks."""
 
     def __init__(self, function: Any, digest: str, typical: float):
         super().__init__(function, digest)
@@ -115,21 +115,21 @@ class _AnnouncedCache(CodeCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         overload = super().load_overload(sig, target_context)
         if overload is None:
-            compilation.begin(*self._described())
+            compilation.announce(*self._described())
             self._since = time.perf_counter()
         return overload
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        compilation.end(time.perf_counter() - self._since, self.typical)
+        compilation.update_machine_factor(time.perf_counter() - self._since, self.typical)
         super().save_overload(sig, data)
 
     def _described(self) -> tuple[str, str, float]:
-        """Return the game, the purpose, and the typical seconds of what is needed together."""
+        """Return the game, the purpose, and the typical seconds of all code that is needed."""
         build = self._build
         if build is None:
             return "", "", self.typical
-        together = [build.made[name]._cache for name in build.needed]
-        total = sum(cache.typical for cache in together) if self in together else self.typical
+        caches = [build.made[name]._cache for name in build.needed]
+        total = sum(cache.typical for cache in caches) if self in caches else self.typical
         return _subject(build.args), build.purpose, total
 
 
@@ -145,17 +145,17 @@ def _subject(args: tuple[Any, ...]) -> str:
 @contextmanager
 def _settings() -> Iterator[None]:
     """Set process-wide settings of Numba while our code compiles; under the lock."""
-    before = config.SLP_VECTORIZE, FunctionIdentity._unique_ids  # type: ignore[attr-defined]
+    previous = config.SLP_VECTORIZE, FunctionIdentity._unique_ids  # type: ignore[attr-defined]
     config.SLP_VECTORIZE = SLP_VECTORIZE  # type: ignore[attr-defined]
     FunctionIdentity._unique_ids = _random_ids
     try:
         yield
     finally:
-        config.SLP_VECTORIZE, FunctionIdentity._unique_ids = before  # type: ignore[attr-defined]
+        config.SLP_VECTORIZE, FunctionIdentity._unique_ids = previous  # type: ignore[attr-defined]
 
 
 class _Registration:
-    """Mark of kernels, which registers a copy that was pickled by value as a kernel, too."""
+    """Marker of a kernel; unpickling it registers a copy that was pickled by value."""
 
     def __init__(self, function: Callable[..., Any]):
         self.function = function
@@ -185,9 +185,9 @@ def kernel(function: F) -> F:
 def compiled(function: Callable[..., Any]) -> Any:
     """Compile a function made by a factory and cache it on disk.
 
-    Numba's cache compares only the file that defines the outermost function, so that after an edit
-    to a kernel in another file it would silently load stale machine code. The name under which
-    `function` is cached therefore has a digest of every source and constant it can reach.
+    Numba's cache checks only the file of the outermost function, so after an edit of a kernel in
+    another file it would load stale machine code. So the cached name of `function` has a digest of
+    all sources and constants that it can reach.
     """
     return _compile(function, OPTIONS)
 

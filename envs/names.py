@@ -25,7 +25,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         known: the names to choose from.
     """
     ranked = [(_similarity(name, other), other) for other in known]
-    best, nearest = max(ranked, key=lambda one: one[0], default=(0.0, ""))
+    best, nearest = max(ranked, key=lambda pair: pair[0], default=(0.0, ""))
     return f" (did you mean {nearest!r}?)" if best >= CUTOFF else ""
 
 

@@ -170,7 +170,7 @@ def _check_keys(keys: Any, kind: str) -> tuple[str, str]:
         ValueError: if they are not two different names, or there is no dictionary to have them.
     """
     names = keys if isinstance(keys, Sequence) and not isinstance(keys, str) else ()
-    if len(names) != 2 or not all(isinstance(one, str) and one for one in names):
+    if len(names) != 2 or not all(isinstance(key, str) and key for key in names):
         raise ValueError(f"keys must be two names, such as {KEYS}, got {keys!r}")
     first, second = names
     if first == second:

@@ -50,7 +50,9 @@ def unknown_parameter(
 def keyword_names(function: Callable[..., Any]) -> tuple[str, ...]:
     """Return the names of the keyword-only arguments of a function or class."""
     parameters = inspect.signature(function).parameters.values()
-    return tuple(one.name for one in parameters if one.kind is one.KEYWORD_ONLY)
+    return tuple(
+        parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY
+    )
 
 
 def integer(name: str, value: Any, low: int, high: int) -> int:

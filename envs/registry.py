@@ -120,19 +120,19 @@ def split_game(spec: str) -> tuple[str, str]:
         ImportError: if the module of a target is missing.
     """
     name = parse_name(spec)
-    found, split = _registered(name), split_target(spec)
+    registered, split = _registered(name), split_target(spec)
     if split is None:
-        if not found:
+        if not registered:
             raise ValueError(_unknown(name))
-        return found, spec.partition(":")[2]
+        return registered, spec.partition(":")[2]
     target, text = split
     try:
         loaded = load_target(target)
     except NoSuchModuleError as error:
-        if found:
-            return found, spec.partition(":")[2]
+        if registered:
+            return registered, spec.partition(":")[2]
         raise ValueError(f"{_unknown(name)}; nor is it a module: {error}") from None
-    id_ = next((id_ for id_, one in GAMES.items() if one == target_of(loaded)), "")
+    id_ = next((id_ for id_, game_target in GAMES.items() if game_target == target_of(loaded)), "")
     if id_:
         return id_, text
     if target not in _factories or _factories[target][0] is not loaded:
@@ -147,10 +147,10 @@ def game_id(name: str) -> str:
         ValueError: if there is no such game.
     """
     name = parse_name(name)
-    found = _registered(name)
-    if not found:
+    registered = _registered(name)
+    if not registered:
         raise ValueError(_unknown(name))
-    return found
+    return registered
 
 
 def game_name(id_: str) -> str:

@@ -162,14 +162,14 @@ def _check_action(game: Game, s: Any, legal: Any, k: int, action: Any) -> None:
         return
     if not isinstance(action, list) or len(action) != game.num_players:
         raise ValueError(f"move {k}: expected {game.num_players} actions, got {action!r:.80}")
-    for p, one in enumerate(action):
+    for p, entry in enumerate(action):
         n = game.legal_actions(s, p, legal)
         if n > 0:
-            if one != FORFEIT:
-                _check_legal(k, one, legal[:n], f" of player {p}")
-        elif one != 0:
+            if entry != FORFEIT:
+                _check_legal(k, entry, legal[:n], f" of player {p}")
+        elif entry != 0:
             raise ValueError(
-                f"move {k}: player {p} is out, but the replay lets it play {one!r:.80}"
+                f"move {k}: player {p} is out, but the replay lets it play {entry!r:.80}"
             )
 
 

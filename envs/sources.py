@@ -1,4 +1,4 @@
-"""Digests of everything that a function's machine code depends on: sources, constants, names."""
+"""Digests of the sources, constants and names that the machine code of a function depends on."""
 
 import dis
 import hashlib
@@ -13,25 +13,29 @@ import numpy as np
 
 
 def source_digest(function: Callable[..., Any], *more: str) -> str:
-    """Digest all functions that `function` can call, the values of their names, and `more`.
+    """Return a digest of all functions that `function` can call and the values of their names.
 
-    A function is represented by the contents of its file, if there is one, and its line there.
+    A function is represented by the contents of its file, if it has one, and its line there.
+
+    Args:
+        function: the function.
+        more: further strings in the digest, such as compiler options.
 
     Raises:
         TypeError: if it depends on an object that is not the same in every process.
     """
     digest = hashlib.sha256(repr(more).encode())
     functions = [function]
-    for one in functions:  # the list grows
-        code = one.__code__
-        place = _source(code.co_filename) or _code_digest(code)
+    for reached in functions:  # the list grows
+        code = reached.__code__
+        source = _file_digest(code.co_filename) or _code_digest(code)
         digest.update(
-            repr((one.__module__, code.co_qualname, code.co_firstlineno)).encode() + place
+            repr((reached.__module__, code.co_qualname, code.co_firstlineno)).encode() + source
         )
-        for name, value in _links(one):
+        for name, value in _free_names(reached):
             digest.update(f"\n{name} = ".encode())
-            if not _is_ours(value):
-                digest.update(_constant(value))
+            if not _is_followed(value):
+                digest.update(_constant_digest(value))
             else:
                 if not any(value is other for other in functions):
                     functions.append(value)
@@ -43,14 +47,14 @@ def source_digest(function: Callable[..., Any], *more: str) -> str:
 def code_size(function: Callable[..., Any]) -> int:
     """Return the size of the bytecode of all functions that `function` can call, in bytes."""
     functions = [function]
-    for one in functions:  # the list grows
-        for _, value in _links(one):
-            if _is_ours(value) and not any(value is other for other in functions):
+    for reached in functions:  # the list grows
+        for _, value in _free_names(reached):
+            if _is_followed(value) and not any(value is other for other in functions):
                 functions.append(value)
-    return sum(len(one.__code__.co_code) for one in functions)
+    return sum(len(reached.__code__.co_code) for reached in functions)
 
 
-def _links(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
+def _free_names(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
     """Yield the free names of a function and their values, in a deterministic order."""
     code: CodeType = function.__code__
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
@@ -62,11 +66,11 @@ def _links(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
         name, _, attribute = path.partition(".")
         if name in function.__globals__:
             value = function.__globals__[name]
-            ours = isinstance(value, ModuleType) and not _is_library(value.__name__)
-            yield path, getattr(value, attribute, None) if attribute and ours else value
+            followed = isinstance(value, ModuleType) and not _is_library(value.__name__)
+            yield path, getattr(value, attribute, None) if attribute and followed else value
 
 
-def _is_ours(value: Any) -> bool:
+def _is_followed(value: Any) -> bool:
     """Return whether a value is a Python function outside of NumPy and Numba."""
     return isinstance(value, FunctionType) and not _is_library(value.__module__ or "")
 
@@ -94,20 +98,25 @@ def _global_names(code: CodeType) -> tuple[str, ...]:
 
 
 def _code_digest(code: CodeType) -> bytes:
-    """Digest code without a file, such as that of a notebook cell."""
+    """Return the digest of code without a file, such as a notebook cell."""
     constants = [
-        _code_digest(one)
-        if isinstance(one, CodeType)
-        else sorted(map(repr, one))
-        if isinstance(one, frozenset)
-        else repr(one)
-        for one in code.co_consts
+        _code_digest(constant)
+        if isinstance(constant, CodeType)
+        else sorted(map(repr, constant))
+        if isinstance(constant, frozenset)
+        else repr(constant)
+        for constant in code.co_consts
     ]
     names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
     return hashlib.sha256(repr((code.co_code, constants, names)).encode()).digest()
 
 
-def _constant(value: Any) -> bytes:
+def _constant_digest(value: Any) -> bytes:
+    """Return the digest of a value that is not a followed function.
+
+    Raises:
+        TypeError: if its `repr` differs between processes.
+    """
     if inspect.ismodule(value):
         return f"module {value.__name__}".encode()
     if isinstance(value, FunctionType) or inspect.isbuiltin(value):
@@ -122,6 +131,7 @@ def _constant(value: Any) -> bytes:
 
 
 @cache
-def _source(file: str) -> bytes | None:
+def _file_digest(file: str) -> bytes | None:
+    """Return the digest of a file, or None if it does not exist."""
     path = Path(file)
     return hashlib.sha256(path.read_bytes()).digest() if path.is_file() else None

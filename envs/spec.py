@@ -9,8 +9,8 @@ from typing import Any, TypeVar, get_args
 
 T = TypeVar("T")
 
-# Types of parameters by which values are read, and what they are called in messages.
-LONGEST = 4000  # characters of a spec string; more are a mistake, and would fill the messages
+MAX_LENGTH = 4000  # characters of a spec string; longer strings are mistakes and not shown whole
+# Types of parameters, by which values are parsed, and their names in messages.
 TYPES = {int: "an integer", float: "a number", bool: "True or False", NoneType: "None"}
 
 
@@ -121,7 +121,7 @@ def parse_name(spec: str) -> str:
     """
     if not isinstance(spec, str):
         raise TypeError(f"expected a spec string such as 'hex:board_size=5', got {spec!r:.80}")
-    if len(spec) > LONGEST:
+    if len(spec) > MAX_LENGTH:
         raise ValueError(f"a spec string of {len(spec)} characters, {spec!r:.80}..., is too long")
     return spec.partition(":")[0].strip()
 

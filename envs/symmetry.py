@@ -72,13 +72,13 @@ def grid_symmetries(
             "rotate 90": lambda i, j: (j, r - i),
             "rotate 270": lambda i, j: (r - j, i),
         }
-    found = []
+    symmetries = []
     for name in names or tuple(maps):
         move = maps[name]
         to = [move(i, j) for i in range(rows) for j in range(columns)]
         cells = np.array([i * columns + j for i, j in to], np.int64)
-        found.append(Symmetry(name, cells, actions(cells, move)))
-    return tuple(found)
+        symmetries.append(Symmetry(name, cells, actions(cells, move)))
+    return tuple(symmetries)
 
 
 def cells_are_actions(cells: NDArray[np.int64], move: CellMap) -> NDArray[np.int64]:

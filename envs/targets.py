@@ -113,14 +113,14 @@ def load_target(text: str) -> Any:
     where, _, attribute = text.rpartition(":")
     with _lock:
         module = _load_file(where) if FILE.fullmatch(where) else _load_module(where)
-    found: Any = module
+    target: Any = module
     for name in attribute.split("."):
-        if not hasattr(found, name):
-            public = [one for one in dir(found) if not one.startswith("_")]
+        if not hasattr(target, name):
+            public = [public_name for public_name in dir(target) if not public_name.startswith("_")]
             raise ValueError(f"{where} has no {name!r}{did_you_mean(name, public)}, as in {text!r}")
-        found = getattr(found, name)
-    _loaded[text] = found
-    return found
+        target = getattr(target, name)
+    _loaded[text] = target
+    return target
 
 
 def _load_module(name: str) -> ModuleType:
@@ -151,15 +151,15 @@ def _load_file(name: str) -> ModuleType:
     known = f"{path.stem}_{sha256(os.fsencode(path)).hexdigest()[:12]}"
     if known in sys.modules:
         return sys.modules[known]
-    found = spec_from_file_location(known, path)
-    assert found is not None
-    assert found.loader is not None
-    module = module_from_spec(found)
+    module_spec = spec_from_file_location(known, path)
+    assert module_spec is not None
+    assert module_spec.loader is not None
+    module = module_from_spec(module_spec)
     if str(path.parent) not in sys.path:
         sys.path.append(str(path.parent))
     sys.modules[known] = module
     try:
-        found.loader.exec_module(module)
+        module_spec.loader.exec_module(module)
     except BaseException as error:
         del sys.modules[known]
         if isinstance(error, ImportError) or not isinstance(error, Exception):

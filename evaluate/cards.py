@@ -137,17 +137,17 @@ def check(agent: Positional[str], games: int = 100, seed: int = 7) -> None:
     for match in load_card(*split(agent))["strength"]:
         count = games - games % len(match["agents"])  # equally many in each seat
         played = play(match["game"], match["agents"], count, seed)
-        for on_card, now in zip(match["seats"], played, strict=True):
-            rates = f"{win_rate_text(on_card)}, played again {win_rate_text(now)}"
+        for on_card, replayed in zip(match["seats"], played, strict=True):
+            rates = f"{win_rate_text(on_card)}, played again {win_rate_text(replayed)}"
             line = f"{' '.join(match['agents'])}, {on_card['seat']} seat: card {rates}"
             print(line)
-            if not agree(on_card, now):
+            if not agree(on_card, replayed):
                 differences.append(line)
     if differences:
         raise ValueError(f"significantly different: {'; '.join(differences)}")
 
 
-def agree(on_card: dict[str, Any], now: dict[str, Any], level: float = 1e-4) -> bool:
+def agree(on_card: dict[str, Any], replayed: dict[str, Any], level: float = 1e-4) -> bool:
     """Return whether two win rates do not differ significantly, by Fisher's exact test.
 
     The test counts the chance in both samples. Games that are all equal count once: then both were
@@ -155,14 +155,14 @@ def agree(on_card: dict[str, Any], now: dict[str, Any], level: float = 1e-4) -> 
 
     Args:
         on_card: result of a network in a seat on its card.
-        now: its new result.
+        replayed: result of the replayed games.
         level: level of significance.
     """
     from scipy.stats import fisher_exact
 
-    if now["distinct"] == 1:
-        return bool(on_card["wins"]) == bool(now["wins"])
-    counts = [(seat["wins"], seat["games"] - seat["wins"]) for seat in (on_card, now)]
+    if replayed["distinct"] == 1:
+        return bool(on_card["wins"]) == bool(replayed["wins"])
+    counts = [(seat["wins"], seat["games"] - seat["wins"]) for seat in (on_card, replayed)]
     return float(fisher_exact(counts).pvalue) > level
 
 
@@ -180,9 +180,9 @@ def _add(result: dict[str, Any]) -> None:
 
 def play(game: str, agents: Sequence[str], games: int, seed: int) -> list[dict[str, Any]]:
     """Play a match as cards show it; return the results of the first agent, see `seat_results`."""
-    made = make_game(game)
-    names = ("any",) if made.simultaneous else ("first", "second")
-    return seat_results(play_match(made, agents, games, seed=seed), names)
+    loaded_game = make_game(game)
+    names = ("any",) if loaded_game.simultaneous else ("first", "second")
+    return seat_results(play_match(loaded_game, agents, games, seed=seed), names)
 
 
 def split(agent: str) -> tuple[str, str]:

@@ -147,9 +147,9 @@ def _play(
 ) -> MatchRecord:
     """Play a match; return the record of its first agent."""
     with resolving(game, *agents):
-        made = make_game(game)
-        pair = seat_agents(made, agents)
-    return play_match(made, pair, games, seed=seed, random_plies=random_plies).totals[0]
+        loaded_game = make_game(game)
+        pair = seat_agents(loaded_game, agents)
+    return play_match(loaded_game, pair, games, seed=seed, random_plies=random_plies).totals[0]
 
 
 def checkpoints_of(run: Path) -> Iterator[tuple[int, Path]]:

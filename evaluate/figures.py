@@ -11,7 +11,7 @@ def figure_png(figure: Figure, colors: int | None = None) -> bytes:
 
     Args:
         figure: the figure.
-        colors: at most so many, which makes the file of a flat drawing smaller; None: as drawn.
+        colors: maximum number of colors, which makes files of flat drawings smaller; None: all.
     """
     drawn = io.BytesIO()
     figure.savefig(drawn, format="png")

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ludoteca.duration import format_duration
+
 WORKERS = (1, 2, 64, 1_000)
 
 
@@ -51,15 +53,7 @@ def forecast_lines(forecast: Forecast, price: float, workers: Sequence[int] = WO
         seconds = forecast.expected(count)
         hours = count * seconds / 3600
         lines.append(
-            f"{count:>8,}  {long_time(seconds):>12}  {forecast.limit(count):>10}  {hours:>11,.1f}  "
-            f"{'$' + format(hours * price, ',.2f'):>10}"
+            f"{count:>8,}  {format_duration(seconds):>12}  {forecast.limit(count):>10}  "
+            f"{hours:>11,.1f}  {'$' + format(hours * price, ',.2f'):>10}"
         )
     return lines
-
-
-def long_time(seconds: float) -> str:
-    """Return a time in a suitable unit, such as `"2.5 h"`."""
-    for unit, size in (("d", 86_400.0), ("h", 3_600.0), ("min", 60.0)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:,.1f} {unit}"
-    return f"{seconds:,.1f} s"

@@ -92,15 +92,16 @@ def play_match(
     num_replays: int = 0,
     progress: bool = False,
     random_plies: int = 0,
+    rotate_seats: bool = True,
     on_step: Callable[[int], None] | None = None,
 ) -> MatchResult:
     """Play a match of `games` games.
 
-    Seats rotate: in game k, seat p belongs to agent `(k + p) % n` of the n agents. Two agents thus
-    alternate in moving first, and in a game of four seats hold every other one. If n divides
-    `games`, each agent plays each seat equally often.
+    Seats rotate by default: in game k, seat p belongs to agent `(k + p) % n` of the n agents. Two
+    agents thus alternate in moving first, and in a game of four seats hold every other one. If n
+    divides `games`, each agent plays each seat equally often.
 
-    Game k has random streams of its own, derived from `seed` and k: one for the game, and one per
+    Game k has its own random streams, derived from `seed` and k: one for the game, and one per
     seat for the agent there. The batch size does not change the games.
 
     Args:
@@ -110,13 +111,14 @@ def play_match(
         seed: determines the match, as far as the agents draw only from the streams they are given.
         first_game: number of the first game: matches that start at 0 and at 100 are parts of one.
         batch_size: number of concurrent games, unless an agent can only play fewer.
-        num_threads: threads that share the games, each with agents of its own, made from the spec
-            strings. This pays for agents that compute in compiled code for most of the time.
+        num_threads: number of threads that share the games, each with its own agents, made from the
+            spec strings. Faster for agents that mostly run compiled code.
         num_replays: number of first games whose replays are returned.
         progress: show a progress bar on standard error.
         random_plies: number of random plies at the beginning of each game. The n agents get the
             same ones in n games, once in every seat: so deterministic agents play different games,
             and luck favors none of them.
+        rotate_seats: whether seats rotate; otherwise seat p belongs to agent `p % n` in all games.
         on_step: called after every ply of the batch with the number of games finished so far; an
             exception that it raises ends the match. With several threads, each of them calls it.
 
@@ -137,7 +139,7 @@ def play_match(
     agents_by_thread = [seat_agents(game, agents) for _ in range(threads)]
     names = tuple(agent if isinstance(agent, str) else type(agent).__name__ for agent in agents)
     schedule = schedule_match(
-        game, names, first_game, games, check_seed(seed), num_replays, random_plies
+        game, names, first_game, games, check_seed(seed), num_replays, random_plies, rotate_seats
     )
     results = empty_results(schedule)
     compile_match(game)
@@ -151,12 +153,12 @@ def play_match(
             MatchRunner(
                 schedule,
                 results,
-                made,
+                thread_agents,
                 games * t // threads,
                 games * (t + 1) // threads,
                 batch_size // threads,
             )
-            for t, made in enumerate(agents_by_thread)
+            for t, thread_agents in enumerate(agents_by_thread)
         ]
         play_all(runners, show if on_step is None else _both(show, on_step), on_step is not None)
     seconds = clock() - start
@@ -191,16 +193,16 @@ def seat_agents(game: Game, agents: Sequence[str | Agent]) -> tuple[Agent, ...]:
     if game.num_players < 2:
         raise ValueError(f"{game.spec} has one player, and a match needs two")
     if not 2 <= len(agents) <= game.num_players:
-        wanted = "2" if game.num_players == 2 else f"2 to {game.num_players}"
+        expected = "2" if game.num_players == 2 else f"2 to {game.num_players}"
         raise ValueError(
-            f"a match of {game.name} is between {wanted} agents, got {len(agents)}: "
+            f"a match of {game.name} is between {expected} agents, got {len(agents)}: "
             f"{', '.join(map(str, agents))}"
         )
-    made = tuple(make_agent(agent, game) if isinstance(agent, str) else agent for agent in agents)
-    for agent in made:
+    seated = tuple(make_agent(agent, game) if isinstance(agent, str) else agent for agent in agents)
+    for agent in seated:
         if agent.game is not game:
             raise ValueError(f"{agent!r} was made for {agent.game.spec}, not for {game.spec}")
-    return made
+    return seated
 
 
 def _both(show: Callable[[int], None], on_step: Callable[[int], None]) -> Callable[[int], None]:

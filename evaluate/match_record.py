@@ -1,4 +1,4 @@
-"""Records of a match: wins, draws and losses of an agent or a seat."""
+"""Records of a match: wins, draws and losses of an agent or of a seat."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ class MatchRecord:
 
     Attributes:
         games: number of games.
-        wins: games with the first place alone.
+        wins: games with a sole first place.
         draws: games with a shared first place.
         losses: all other games.
         points: 1 for a win, 1 / t for a first place shared by t seats.
@@ -44,40 +44,40 @@ def agent_record(
 ) -> MatchRecord:
     """Return the record of one agent over all games.
 
-    An agent with several seats in a game wins if the best of them beats all other agents' seats: so
-    its games are independent trials, which its seats are not.
+    An agent with several seats in a game wins if its best seat beats all seats of other agents.
+    So each game counts once, as an independent trial; seats of one game are not independent.
 
     Args:
         returns: returns of the games. Shape `[games, P]`.
-        seating: index of the agent in each seat; each game has another agent, too. Shape
+        seating: index of the agent in each seat, at least two agents per game. Shape
             `[games, P]`.
         agent: index of the agent.
     """
-    mine = seating == agent
-    own = np.where(mine, returns, -np.inf).max(1)
-    others = np.where(mine, -np.inf, returns).max(1)
-    points = np.where(mine, _points(returns), 0).sum(1)
-    held = int(mine.sum())
+    is_own = seating == agent
+    best_own = np.where(is_own, returns, -np.inf).max(1)
+    best_other = np.where(is_own, -np.inf, returns).max(1)
+    points = np.where(is_own, _points(returns), 0).sum(1)
+    num_seats = int(is_own.sum())
     return MatchRecord(
         games=len(returns),
-        wins=int((own > others).sum()),
-        draws=int((own == others).sum()),
-        losses=int((own < others).sum()),
+        wins=int((best_own > best_other).sum()),
+        draws=int((best_own == best_other).sum()),
+        losses=int((best_own < best_other).sum()),
         points=float(points.sum()),
-        mean_return=float(returns[mine].sum() / held) if held else 0.0,
-        mean_rank=float(_ranks(returns)[mine].sum() / held) if held else 0.0,
+        mean_return=float(returns[is_own].sum() / num_seats) if num_seats else 0.0,
+        mean_rank=float(_ranks(returns)[is_own].sum() / num_seats) if num_seats else 0.0,
     )
 
 
-def seat_record(returns: NDArray[np.float64], seat: int, which: NDArray[np.bool_]) -> MatchRecord:
+def seat_record(returns: NDArray[np.float64], seat: int, mask: NDArray[np.bool_]) -> MatchRecord:
     """Return the record of one seat over some games.
 
     Args:
         returns: returns of the games. Shape `[games, P]`.
         seat: the seat.
-        which: mask of the games that count. Shape `[games]`.
+        mask: mask of the games that count. Shape `[games]`.
     """
-    returns = returns[which]
+    returns = returns[mask]
     games = len(returns)
     points = _points(returns)[:, seat]
     wins, losses = int((points == 1).sum()), int((points == 0).sum())
@@ -101,7 +101,7 @@ def _points(returns: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _ranks(returns: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the rank of each seat, 1 the best; ties share the mean of their ranks."""
-    better = (returns[:, None, :] > returns[:, :, None]).sum(2)
-    equal = (returns[:, None, :] == returns[:, :, None]).sum(2)
-    ranks: NDArray[np.float64] = better + (equal + 1) / 2
+    num_better = (returns[:, None, :] > returns[:, :, None]).sum(2)
+    num_equal = (returns[:, None, :] == returns[:, :, None]).sum(2)
+    ranks: NDArray[np.float64] = num_better + (num_equal + 1) / 2
     return ranks

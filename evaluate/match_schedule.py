@@ -68,6 +68,7 @@ def schedule_match(
     seed: int,
     num_replays: int,
     random_plies: int,
+    rotate_seats: bool,
 ) -> MatchSchedule:
     """Return the schedule of a match; its games depend on their numbers and the seed alone."""
     seats = game.num_players
@@ -80,7 +81,7 @@ def schedule_match(
         first_game=first_game,
         num_replays=num_replays,
         random_plies=random_plies,
-        seating=assign_seats(numbers, seats, len(names)),
+        seating=assign_seats(numbers * rotate_seats, seats, len(names)),
         streams=game_streams(seed, first_game, games, 1 + seats),
         openings=group_streams[group - group[0], 1 + seats :],
     )

@@ -29,7 +29,7 @@ PANEL_WIDTH = 40  # characters of the players' names and standings
 def watch_replay(
     replay: Replay, seconds: float | None = None, console: Console | None = None
 ) -> None:
-    """Show a replay in the terminal; if output is not a terminal, print all positions at once.
+    """Show a replay in the terminal; without a terminal print all positions.
 
     Args:
         replay: the replay.

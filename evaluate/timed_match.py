@@ -20,7 +20,7 @@ from ludoteca.evaluate.match_table import match_json
 from ludoteca.files import write_whole
 from ludoteca.provenance import package_versions, run_info
 
-PROBE_INTERVAL = 4  # of positions of the first two games that are searched again
+PROBE_INTERVAL = 4  # plies between the positions that `probe` searches
 
 
 def timed_match(
@@ -35,22 +35,24 @@ def timed_match(
     """Play a match of two agents and write its results.
 
     Args:
-        agents: their spec strings.
+        agents: spec strings of the agents.
         out: the JSON file to write.
         game: the game's spec string.
-        games: how many are played; the agents take turns in moving first.
+        games: number of games; the agents take turns in moving first.
         seed: determines the match.
-        batch: games played at a time; with 1, agents take as long as in a single game.
-        probe: also count how many simulations a second the agents make, in single positions of the
-            first games.
+        batch: number of games in a batch; with 1, agents take as long as in a single game.
+        probe: also measure the agents' simulations per second, in single positions of the first
+            two games.
     """
-    # The first replays are of games in which either agent moves first.
-    result, players, content = play_timed(
+    # In the first two games each agent moves first once.
+    result, timed_agents, content = play_timed(
         make_game(game), agents, games, seed=seed, batch_size=batch, num_replays=min(games, 2)
     )
     if probe:
-        positions = [s for one in result.replays for s in list(one.positions())[:-1:PROBE_INTERVAL]]
-        for agent, player in zip(content["agents"], players, strict=True):
+        positions = [
+            s for replay in result.replays for s in list(replay.positions())[:-1:PROBE_INTERVAL]
+        ]
+        for agent, player in zip(content["agents"], timed_agents, strict=True):
             agent |= simulation_speed(player.agent, positions)
     write_whole(out, json.dumps(content, indent=1) + "\n")
     return content
@@ -58,32 +60,32 @@ def timed_match(
 
 def play_timed(
     game: Game, agents: Sequence[str], games: int, **options: Any
-) -> tuple[MatchResult, "list[Timed]", dict[str, Any]]:
-    """Play a match, and return it, its players, and its results and times as JSON holds them.
+) -> tuple[MatchResult, "list[TimedAgent]", dict[str, Any]]:
+    """Play a match; return its result, the timed agents, and results and times as JSON values.
 
     Args:
-        game: what is played.
-        agents: spec strings of the players.
-        games: how many are played.
-        options: further ones of `play_match`.
+        game: the game.
+        agents: spec strings of the agents.
+        games: number of games.
+        options: further options of `play_match`.
     """
-    players = [Timed(spec, game) for spec in agents]
-    result = play_match(game, players, games, **options)
+    timed_agents = [TimedAgent(spec, game) for spec in agents]
+    result = play_match(game, timed_agents, games, **options)
     content = match_json(result) | {"about": run_info(), "versions": package_versions()}
-    for agent, player in zip(content["agents"], players, strict=True):
+    for agent, player in zip(content["agents"], timed_agents, strict=True):
         agent |= {"agent": player.name, "moves": player.moves}
         agent["seconds_per_move"] = player.seconds / max(player.moves, 1)
-    return result, players, content
+    return result, timed_agents, content
 
 
-class Timed(Agent):
+class TimedAgent(Agent):
     """Agent whose time per move is measured.
 
     Attributes:
-        agent: who chooses.
-        name: its spec string.
-        moves: how many it has chosen.
-        seconds: how long that took.
+        agent: the agent that chooses.
+        name: spec string of the agent.
+        moves: number of actions chosen.
+        seconds: time that the agent took for them.
     """
 
     def __init__(self, spec: str, game: Game):
@@ -120,13 +122,14 @@ class Timed(Agent):
 
 
 def simulation_speed(agent: Any, positions: list[Any]) -> dict[str, float]:
-    """Return the simulations of a search of one position, and how many there are a second.
+    """Return the number of simulations of a search and the simulations per second.
 
-    Medians: near the end of a game there are many, as playouts are short and need no network.
+    Both are medians over the positions: near the end of a game there are many more simulations, as
+    playouts are short and need no network. Empty for agents without a method `search(s)` or
+    `search_positions(states)`.
 
     Args:
-        agent: one with a method `search(s)` or `search_positions(states)`; of others nothing is
-            returned.
+        agent: the agent.
         positions: records that are not terminal.
     """
     if not hasattr(agent, "search") and not hasattr(agent, "search_positions"):

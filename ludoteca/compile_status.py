@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ludoteca.envs.compilation import NOTICEABLE, Compilation, message_due
+from ludoteca.envs.compilation import MIN_ANNOUNCED, Compilation, message_due
 from ludoteca.envs.jit import compilation_listener
 
 
@@ -33,7 +33,7 @@ class CompileStatus:
         if running is None:
             return ""
         what = " ".join(filter(None, (running.subject, running.purpose))) or "code"
-        if running.expected_seconds >= NOTICEABLE:
+        if running.expected_seconds >= MIN_ANNOUNCED:
             what += f", about {round(running.expected_seconds)} s"
         return what
 

@@ -225,16 +225,16 @@ def parse_executor(spec: str) -> tuple[str, dict[str, float]]:
     Raises:
         ValueError: if the spec string has another form.
     """
-    place, *options = spec.split(",")
-    kind, colon, address = place.partition(":")
-    wanted = (
+    target, *options = spec.split(",")
+    kind, colon, address = target.partition(":")
+    expected = (
         "local, ray, ray:auto, ray:HOST:PORT or ray://HOST:PORT; with ray, num_cpus= and num_gpus= "
         "of each worker may follow after commas, as in ray:auto,num_cpus=2"
     )
     if kind not in (LOCAL, RAY) or (colon and not address) or (kind == LOCAL and spec != LOCAL):
-        raise ValueError(f"executor must be {wanted}; got {spec!r}")
+        raise ValueError(f"executor must be {expected}; got {spec!r}")
     if address.startswith("//"):
-        address = place
+        address = target
     resources: dict[str, float] = {}
     for option in options:
         name, _, value = option.partition("=")
@@ -243,7 +243,7 @@ def parse_executor(spec: str) -> tuple[str, dict[str, float]]:
         except ValueError:
             resources[name] = -1.0
         if name not in ("num_cpus", "num_gpus") or not 0 <= resources[name] < 1e4:
-            raise ValueError(f"executor must be {wanted}; got {option!r} in {spec!r}")
+            raise ValueError(f"executor must be {expected}; got {option!r} in {spec!r}")
     return address, resources
 
 
@@ -251,9 +251,9 @@ def describe_task(task: Any) -> str:
     """Return a task's function and its arguments as text, shortened."""
     if not isinstance(task, partial):
         return getattr(task, "__qualname__", None) or _short(task)
-    given = [*map(_short, task.args)]
-    given += [f"{name}={_short(value)}" for name, value in task.keywords.items()]
-    return f"{describe_task(task.func)}({', '.join(given)})"
+    arguments = [*map(_short, task.args)]
+    arguments += [f"{name}={_short(value)}" for name, value in task.keywords.items()]
+    return f"{describe_task(task.func)}({', '.join(arguments)})"
 
 
 def _polled(stream: Stream[T], poll: Callable[[], None] | None) -> Iterator[tuple[int, T]]:

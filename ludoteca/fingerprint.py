@@ -34,8 +34,8 @@ def source_digest() -> str:
     files = {f"ludoteca/{path.name}": path for path in top.glob("*.py")}
     for part in PARTS:
         spec = find_spec(f"ludoteca.{part}")
-        for place in (spec.submodule_search_locations if spec else None) or ():
-            folder = Path(place)
+        for location in (spec.submodule_search_locations if spec else None) or ():
+            folder = Path(location)
             for path in folder.rglob("*.py"):
                 files[f"ludoteca/{part}/{path.relative_to(folder).as_posix()}"] = path
     for name in sorted(files):

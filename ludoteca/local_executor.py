@@ -19,8 +19,8 @@ from ludoteca.worker import TaskStatus, read_answer, run_task
 from ludoteca.worker_pool import Job, WorkerPool
 
 T = TypeVar("T")
-# Libraries that would otherwise use all cores in each of the processes.
-ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+# Without these, some libraries use all cores in each process.
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 @dataclass
@@ -30,7 +30,7 @@ class WorkerProcess:
     Attributes:
         process: the process of `multiprocessing`.
         connection: our end of the pipe to it.
-        cache: keys of the shared values it has.
+        cache: keys of the shared values that the process has.
     """
 
     process: Any
@@ -50,11 +50,11 @@ class LocalExecutor(WorkerPool[WorkerProcess]):
     def start_missing(self) -> None:
         """Start a process in every slot that has none."""
         if any(slot.state == "absent" for slot in self.slots):
-            with _environment(dict.fromkeys(ONE_THREAD, "1")), _interrupts_blocked():
+            with _environment(dict.fromkeys(THREAD_VARIABLES, "1")), _interrupts_blocked():
                 super().start_missing()
 
     def start(self, number: int) -> tuple[WorkerProcess, bool]:
-        """Start a process; its first task waits in the pipe until it is ready."""
+        """Start a process; the pipe holds its first task until it is ready."""
         context = get_context("spawn")  # a fork would copy locks that other threads hold
         ours, theirs = context.Pipe()
         process = context.Process(
@@ -72,7 +72,7 @@ class LocalExecutor(WorkerPool[WorkerProcess]):
         for worker in workers:
             worker.process.join()
 
-    def give(self, worker: WorkerProcess, job: Job) -> bool:
+    def send(self, worker: WorkerProcess, job: Job) -> bool:
         """Send a task to an idle process; return whether the process could receive it."""
         new = {
             key: self._dump(value) for key, value in job.shared.items() if key not in worker.cache
@@ -91,15 +91,15 @@ class LocalExecutor(WorkerPool[WorkerProcess]):
             for number, slot in enumerate(self.slots)
             if slot.state == "busy" and slot.worker is not None
         }
-        news: list[tuple[int, TaskStatus, Any]] = []
+        messages: list[tuple[int, TaskStatus, Any]] = []
         for connection in wait(list(busy), timeout):
             assert isinstance(connection, Connection)
             number = busy[connection]
             try:
-                news.append((number, *read_answer(connection.recv_bytes())))
+                messages.append((number, *read_answer(connection.recv_bytes())))
             except (EOFError, OSError):
-                news.append((number, "died", self._death_reason(number)))
-        return news
+                messages.append((number, "died", self._death_reason(number)))
+        return messages
 
     @property
     def pids(self) -> list[int]:
@@ -107,7 +107,7 @@ class LocalExecutor(WorkerPool[WorkerProcess]):
         return [slot.worker.process.pid for slot in self.slots if slot.worker is not None]
 
     def _dump(self, value: Shared[Any]) -> bytes:
-        """Return a shared value, pickled once."""
+        """Return a shared value as pickled bytes; each value is pickled once."""
         if value not in self._pickled:
             self._pickled[value] = pickle.dumps(value.get())
         return self._pickled[value]
@@ -153,14 +153,14 @@ class InlineStream(Stream[T]):
         return self._finished
 
     def collect(self, timeout: float | None = None) -> list[tuple[int, T]]:
-        """Run a task to its end, and return its result, see `Stream.collect`."""
+        """Run the next task and return its result, see `Stream.collect`."""
         task: Task[T] | _Wait | None = None if self._finished else self._next_task(0)
         if task is None:
             self._finished = True
             return []
         if isinstance(task, _Wait):
             if timeout is None:
-                raise RuntimeError("the worker is free, and there is no task but to wait")
+                raise RuntimeError("the worker is idle, and next_task returned WAIT")
             return []
         self._taken += 1
         return [(self._taken - 1, task())]
@@ -191,7 +191,7 @@ def _work(connection: Connection, by_main_thread: bool) -> None:
 
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Block SIGINT in the block: processes started there are not interrupted in imports."""
+    """Mask SIGINT in the block, so that Ctrl-C does not interrupt imports of new processes."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -205,7 +205,7 @@ def _interrupts_blocked() -> Iterator[None]:
 
 @contextmanager
 def _environment(values: dict[str, str]) -> Iterator[None]:
-    """Set environment variables that are not set, within the block."""
+    """Set environment variables in the block, except those that are set already."""
     added = {key: value for key, value in values.items() if key not in os.environ}
     os.environ.update(added)
     try:

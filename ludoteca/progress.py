@@ -1,4 +1,4 @@
-"""Progress displays on standard error: bars in a terminal, a line now and then in a file."""
+"""Progress displays on standard error: bars in a terminal, single lines in a file."""
 
 import sys
 import time
@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from math import inf
 from threading import Event, Thread
 
@@ -18,12 +17,13 @@ from rich.table import Table
 from rich.text import Text
 
 from ludoteca.compile_status import CompileStatus
+from ludoteca.duration import format_duration
 from ludoteca.envs.jit import compile_seconds
 
 REFRESH = 4  # times per second in a terminal
 WINDOW = 60.0  # seconds over which rates are measured
-LEAST_SECONDS = 0.1  # over less, there is no rate
-FIRST_LINE, LAST_LINE = 5.0, 60.0  # seconds between lines in a file: they double from first to last
+MIN_SECONDS = 0.1  # shortest time for which a rate is measured
+MIN_PAUSE, MAX_PAUSE = 5.0, 60.0  # seconds between lines in a file; they double up to the maximum
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class RunStatus:
     """Progress of a run.
 
     Attributes:
-        phase: present activity, such as `"playing"`.
+        phase: current activity, such as `"playing"`.
         detail: progress within the phase, such as `"move 12 of 40"`, or "".
         done: finished part of the run; games in progress count in proportion.
         total: size of the whole run.
@@ -58,8 +58,8 @@ class RateClock:
 
     def __init__(self) -> None:
         """Start without measurements."""
-        self._seen: deque[tuple[float, RunStatus]] = deque()  # by time, compilation excluded
-        self._begun = self._now = 0.0  # compilation included
+        self._measurements: deque[tuple[float, RunStatus]] = deque()  # times without compilation
+        self._start = self._now = 0.0  # times with compilation
 
     def add(self, now: float, status: RunStatus, compiling: float = 0.0) -> None:
         """Add a measurement.
@@ -70,55 +70,55 @@ class RateClock:
             compiling: seconds spent on compilation up to then; rates exclude them, as code is
                 compiled once.
         """
-        self._begun, self._now = self._begun if self._seen else now, now
+        self._start, self._now = self._start if self._measurements else now, now
         working = now - compiling
-        self._seen.append((working, status))
-        while len(self._seen) > 2 and working - self._seen[1][0] > WINDOW:
-            self._seen.popleft()
+        self._measurements.append((working, status))
+        while len(self._measurements) > 2 and working - self._measurements[1][0] > WINDOW:
+            self._measurements.popleft()
 
     def rates(self) -> dict[str, float]:
-        """Return rates per second by name, that of the run's own unit first."""
-        (before, first), (now, last) = self._seen[0], self._seen[-1]
-        seconds = now - before
-        if seconds < LEAST_SECONDS:
+        """Return rates per second by name, the rate of the run's unit first."""
+        (start, first), (now, last) = self._measurements[0], self._measurements[-1]
+        seconds = now - start
+        if seconds < MIN_SECONDS:
             return {}
-        found = {last.unit: (last.done - first.done) / seconds}
+        rates = {last.unit: (last.done - first.done) / seconds}
         for name, count in last.counts.items():
-            found[name] = (count - first.counts.get(name, 0)) / seconds
-        return {name: rate for name, rate in found.items() if rate > 0}
+            rates[name] = (count - first.counts.get(name, 0)) / seconds
+        return {name: rate for name, rate in rates.items() if rate > 0}
 
     def seconds_left(self) -> float:
         """Return the estimated seconds until the end; infinite if unknown."""
-        return min(self._seconds_by_rate(), self._seen[-1][1].seconds_left)
+        return min(self._seconds_by_rate(), self._measurements[-1][1].seconds_left)
 
-    def share(self) -> float:
-        """Return the fraction of the bar: of the work, or of the time if that runs out first."""
-        status = self._seen[-1][1]
+    def completed(self) -> float:
+        """Return the completed fraction of the work, or of the time if it runs out first."""
+        status = self._measurements[-1][1]
         if status.seconds_left < self._seconds_by_rate():
-            elapsed = self._now - self._begun
+            elapsed = self._now - self._start
             return elapsed / max(elapsed + status.seconds_left, 1e-9)
         return status.done / max(status.total, 1e-9)
 
     def _seconds_by_rate(self) -> float:
-        status = self._seen[-1][1]
+        status = self._measurements[-1][1]
         rate = self.rates().get(status.unit, 0.0)
         return (status.total - status.done) / rate if rate > 0 else inf
 
 
 def bar_line(status: RunStatus, clock: RateClock) -> Table:
-    """Return the first line: phase, bar, count and remaining time."""
-    left = clock.seconds_left()
+    """Return the first line of the display: phase, bar, count and remaining time."""
+    left = f"{format_duration(clock.seconds_left())} left"
     line = Table.grid(padding=(0, 1), expand=True)
     for justify in ("left", "left", "right", "right"):
         line.add_column(justify=justify, no_wrap=True, ratio=None)
     line.columns[1].ratio = 1
-    bar = ProgressBar(total=1.0, completed=clock.share())
-    line.add_row(Text(status.phase), bar, Text(_count(status)), Text(f"{duration(left)} left"))
+    bar = ProgressBar(total=1.0, completed=clock.completed())
+    line.add_row(Text(status.phase), bar, Text(_count(status)), Text(left))
     return line
 
 
 def display(status: RunStatus, clock: RateClock) -> Group:
-    """Return the terminal display: two lines, and one each for an evaluation and a notice."""
+    """Return the terminal display: two lines, and one more each for an evaluation and a notice."""
     texts = [" · ".join(filter(None, (status.detail, _rates(clock)))) or "…"]
     texts += [text for text in (status.last, status.notice) if text]
     lines = [Text(text, no_wrap=True, overflow="ellipsis", style="dim") for text in texts]
@@ -130,19 +130,12 @@ def display(status: RunStatus, clock: RateClock) -> Group:
 def plain_line(status: RunStatus, clock: RateClock) -> str:
     """Return the progress as one line for a file."""
     parts = [
-        f"{status.phase}: {_count(status)}, {duration(clock.seconds_left())} left",
+        f"{status.phase}: {_count(status)}, {format_duration(clock.seconds_left())} left",
         status.detail,
         _rates(clock),
         status.last,
     ]
     return "; ".join(filter(None, parts))
-
-
-def duration(seconds: float) -> str:
-    """Return a time such as `"0:02:05"`, or `"-:--:--"` if it is unknown."""
-    if seconds > 1e8:
-        return "-:--:--"
-    return str(timedelta(seconds=round(seconds)))
 
 
 def _count(status: RunStatus) -> str:
@@ -158,18 +151,18 @@ def _rates(clock: RateClock) -> str:
 
 
 @contextmanager
-def show_progress(status: Callable[[], RunStatus], wanted: bool = True) -> Iterator[None]:
+def show_progress(status: Callable[[], RunStatus], enabled: bool = True) -> Iterator[None]:
     """Show the progress of a run while the block runs.
 
     A terminal shows a bar, rates and the last evaluation, several times a second. A file gets a
-    line for each notice and each evaluation, and others at growing intervals. Compilation in this
-    process is shown as a phase of its own, in place of messages on standard error.
+    line for each notice and each evaluation, and further lines at growing intervals. Compilation in
+    this process is shown as a phase, instead of messages on standard error.
 
     Args:
-        status: returns the present status; called from another thread.
-        wanted: whether to show anything.
+        status: returns the current status; called from another thread.
+        enabled: whether to show the progress.
     """
-    if not wanted:
+    if not enabled:
         yield
         return
     console, clock, compiling = Console(stderr=True), RateClock(), CompileStatus()
@@ -192,55 +185,57 @@ def show_progress(status: Callable[[], RunStatus], wanted: bool = True) -> Itera
         ):
             yield
         return
-    over = Event()
-    thread = Thread(target=_write_lines, args=(current_status, clock, compiling, over), daemon=True)
+    finished = Event()
+    thread = Thread(
+        target=_write_lines, args=(current_status, clock, compiling, finished), daemon=True
+    )
     thread.start()
     try:
         with compiling.listening():
             yield
     finally:
-        over.set()
+        finished.set()
         thread.join()
 
 
 def _write_lines(
-    status: Callable[[], RunStatus], clock: RateClock, compiling: CompileStatus, over: Event
+    status: Callable[[], RunStatus], clock: RateClock, compiling: CompileStatus, finished: Event
 ) -> None:
-    """Write lines until `over` is set."""
-    pause, written = FIRST_LINE, time.monotonic()
-    before, last = status(), False
+    """Write lines until `finished` is set."""
+    pause, written = MIN_PAUSE, time.monotonic()
+    previous, last = status(), False
     while not last:
-        last = over.wait(1 / REFRESH)
+        last = finished.wait(1 / REFRESH)
         now = status()
-        if now.notice != before.notice:
+        if now.notice != previous.notice:
             print(now.notice, file=sys.stderr, flush=True)
         if message := compiling.announcement():
             print(message, file=sys.stderr, flush=True)
         late = time.monotonic() - written > pause
-        if (late or now.last != before.last) and not last:
+        if (late or now.last != previous.last) and not last:
             print(plain_line(now, clock), file=sys.stderr, flush=True)
             written = time.monotonic()
-            pause = min(2 * pause, LAST_LINE) if late else pause
-        before = now
+            pause = min(2 * pause, MAX_PAUSE) if late else pause
+        previous = now
 
 
 @contextmanager
 def progress_bar(
-    total: int, shown: bool = True, unit: str = "games", *, done: int = 0, transient: bool = False
+    total: int, enabled: bool = True, unit: str = "games", *, done: int = 0, transient: bool = False
 ) -> Iterator[Callable[[int], None]]:
     """Show a bar on standard error while the block runs.
 
     Args:
         total: number of units of the whole work.
-        shown: whether to show it.
+        enabled: whether to show the bar.
         unit: name of the units.
-        done: units that were finished before.
+        done: units that are finished already.
         transient: whether the bar disappears at the end.
 
     Yields:
         A function that advances the bar by a number of units.
     """
-    if not shown:
+    if not enabled:
         yield lambda advance: None
         return
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn(unit), TimeRemainingColumn())

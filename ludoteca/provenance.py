@@ -1,14 +1,16 @@
-"""Provenance of a run as JSON values: command, date, machine and versions of packages."""
+"""Provenance of a run as JSON values: command, date, commit, machine and package versions."""
 
 import os
 import platform
 import shlex
+import subprocess
 import sys
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+ROOT = Path(__file__).resolve().parents[1]  # of a checkout, or of the installed packages
 PACKAGES = ("ludoteca", "numpy", "numba", "gymnasium", "pettingzoo")
 
 
@@ -26,10 +28,11 @@ def run_provenance(*packages: str, **settings: Any) -> dict[str, Any]:
 
 
 def run_info(**settings: Any) -> dict[str, Any]:
-    """Return the command, the date (UTC), the machine, and `settings`."""
+    """Return the command, the date (UTC), the source commit, the machine, and `settings`."""
     return {
         "command": command_line(),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": source_commit(),
         "cpu": cpu_name(),
         "cores": os.cpu_count(),
         "platform": platform.platform(),
@@ -49,6 +52,25 @@ def command_line() -> str:
     spec = sys.modules["__main__"].__spec__
     module = ["python", "-m", spec.name.removesuffix(".__main__")] if spec else []
     return shlex.join([*(module or [Path(sys.argv[0]).name]), *sys.argv[1:]])
+
+
+def source_commit(root: Path = ROOT) -> str:
+    """Return the git commit of the sources, with `-dirty` if they are changed, or `"unknown"`.
+
+    It is unknown if this package is installed and not run from a git checkout, or without git.
+
+    Args:
+        root: folder that holds the sources; `.git` must be in it, not in a folder above.
+    """
+    if not (root / ".git").exists():
+        return "unknown"
+    command = ["git", "--no-optional-locks", "-C", str(root), "describe", "--always", "--dirty"]
+    command += ["--abbrev=40", "--exclude", "*"]  # the commit, not the name of a tag
+    try:
+        described = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    return described.stdout.strip()
 
 
 def cpu_name() -> str:

@@ -53,10 +53,10 @@ class RayActor:
         """
         if os.path.isdir(folder):
             os.chdir(folder)
-        sys.path += [place for place in path if place not in sys.path and os.path.exists(place)]
+        sys.path += [folder for folder in path if folder not in sys.path and os.path.exists(folder)]
         node = f"{ray.util.get_node_ip_address()} ({socket.gethostname()})"
-        workers.place = f"node {node}, process {os.getpid()}"
-        return {"place": workers.place, "fingerprint": fingerprint()}
+        workers.location = f"node {node}, process {os.getpid()}"
+        return {"location": workers.location, "fingerprint": fingerprint()}
 
     def run(self, data: bytes, keys: list[str], *values: Any) -> bytes:
         """Run a task; return its status and result, pickled, see `ludoteca.worker.run_task`."""
@@ -69,14 +69,14 @@ class RayWorker:
     Attributes:
         handle: handle of the actor.
         reply: reference to its awaited reply, or None.
-        place: its node and process, once known.
+        location: its node and process, once known.
     """
 
     def __init__(self, handle: Any):
         """Request its fingerprint."""
         self.handle = handle
         self.reply: Any = handle.hello.remote(os.getcwd(), [os.path.abspath(p) for p in sys.path])
-        self.place = "a worker that had not started"
+        self.location = "a worker that had not started"
 
 
 class RayExecutor(WorkerPool[RayWorker]):
@@ -132,7 +132,7 @@ class RayExecutor(WorkerPool[RayWorker]):
         for worker in workers:
             ray.kill(worker.handle)
 
-    def give(self, worker: RayWorker, job: Job) -> bool:
+    def send(self, worker: RayWorker, job: Job) -> bool:
         """Send a task to an idle worker."""
         values = [self._ref(shared) for shared in job.shared.values()]
         worker.reply = worker.handle.run.remote(job.data, [*job.shared], *values)
@@ -179,15 +179,18 @@ class RayExecutor(WorkerPool[RayWorker]):
                     "a worker cannot run; every node needs the same version of ludoteca as this "
                     f"one: {text.splitlines()[-1]}"
                 ) from error
-            return "died", f"{worker.place}: {type(error).__name__}: {' '.join(text.split()):.400}"
+            return (
+                "died",
+                f"{worker.location}: {type(error).__name__}: {' '.join(text.split()):.400}",
+            )
         if slot.state == "busy":
             return read_answer(answer)
-        worker.place = answer["place"]
+        worker.location = answer["location"]
         difference = differences(fingerprint(), answer["fingerprint"])
         if difference:
             self.close()
             raise RuntimeError(
-                f"{worker.place} has another installation, so that its games might be others: "
+                f"{worker.location} has another installation, so that its games might be others: "
                 f"{difference}; install the same on every node"
             )
         return "ready", None

@@ -13,25 +13,24 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
-CACHE_SIZE = 8  # most recently used values that a worker keeps
+CACHE_SIZE = 8  # shared values that a worker keeps
 
-_numbers = itertools.count()
-_sending = (
-    threading.local()
-)  # .shared_values: the values that the task being pickled refers to, by key
+_ids = itertools.count()
+# `shared_values`: values, by key, that the task being pickled in this thread refers to.
+_pickling = threading.local()
 
 
 class Shared(Generic[T]):
-    """Reference of tasks to a value.
+    """Reference to a value that tasks share.
 
     Attributes:
-        key: name, unique among all processes.
+        key: identifier, unique among all processes.
     """
 
     def __init__(self, value: T, key: str = ""):
-        """Wrap a value, which must not change any more."""
+        """Refer to a value, which must not change afterwards."""
         self._value = value
-        self.key = key or f"{os.getpid()}-{next(_numbers)}"
+        self.key = key or f"{os.getpid()}-{next(_ids)}"
 
     def get(self) -> T:
         """Return the value."""
@@ -41,11 +40,11 @@ class Shared(Generic[T]):
         return f"Shared({type(self._value).__name__})"
 
     def __reduce__(self) -> tuple[Callable[[str], "Shared[Any]"], tuple[str]]:
-        shared_values = getattr(_sending, "shared_values", None)
+        shared_values = getattr(_pickling, "shared_values", None)
         if shared_values is None:
             raise TypeError("a Shared value can only be pickled within a task of its executor")
         shared_values[self.key] = self
-        return _received, (self.key,)
+        return _from_cache, (self.key,)
 
 
 class ValueCache:
@@ -66,7 +65,7 @@ class ValueCache:
         return self._values[key]
 
     def use(self, keys: list[str], new: Mapping[str, Any]) -> None:
-        """Mark keys as used, with the values of `new` ones; drop the oldest values."""
+        """Mark keys as most recently used, add the values of `new` keys, and evict the oldest."""
         for key in keys:
             self._values[key] = new[key] if key in new else self._values[key]
             self._values.move_to_end(key)
@@ -80,16 +79,16 @@ _cache = ValueCache()  # of this process, if it is a worker
 def pickle_task(task: Any, dumps: Callable[[Any], bytes]) -> tuple[bytes, dict[str, Shared[Any]]]:
     """Return a pickled task, and the shared values it refers to, by key.
 
-    Games and agents that code of this process has registered are pickled with it.
+    Registrations of games and agents by code of this process are pickled with the task.
     """
     from ludoteca.agents.register import registered_by_code
 
     shared_values: dict[str, Shared[Any]] = {}
-    _sending.shared_values = shared_values
+    _pickling.shared_values = shared_values
     try:
         return pickle.dumps((registered_by_code(), dumps(task))), shared_values
     finally:
-        _sending.shared_values = None
+        _pickling.shared_values = None
 
 
 def unpickle_task(data: bytes, keys: list[str], new: Mapping[str, bytes]) -> Any:
@@ -103,11 +102,12 @@ def unpickle_task(data: bytes, keys: list[str], new: Mapping[str, bytes]) -> Any
     from ludoteca.agents.register import adopt
 
     registered, task = pickle.loads(data)
-    adopt(registered)  # first: values and tasks may hold games that it names
+    adopt(registered)  # first, as values and tasks may need registered games
     values = {key: pickle.loads(new[key]) for key in keys if key not in _cache}
     _cache.use(keys, values)
     return pickle.loads(task)
 
 
-def _received(key: str) -> Shared[Any]:
+def _from_cache(key: str) -> Shared[Any]:
+    """Return the reference with this key in a worker, which has received the value."""
     return Shared(_cache[key], key)

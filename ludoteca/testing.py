@@ -267,12 +267,12 @@ def _check_vector(game: Game, seed: int) -> None:
     count = 3
     vector = GameVectorEnv(game, count, opponent="random", autoreset_mode="Disabled")
     singles = [GameEnv(game, opponent="random") for _ in range(count)]
-    seen, info = vector.reset(seed=seed)
+    observations, info = vector.reset(seed=seed)
     alone = [env.reset(seed=seed + k) for k, env in enumerate(singles)]
     rng = np.random.default_rng(seed)
     for step in range(min(game.max_plies, 60)):
         for k, (planes, more) in enumerate(alone):
-            same = np.array_equal(seen[k], planes)
+            same = np.array_equal(observations[k], planes)
             same = same and np.array_equal(info["action_mask"][k], more["action_mask"])
             where = f"{game.spec}, seed {seed + k}, step {step}"
             require(same, f"{where}: the vector environment and a single one observe differently")
@@ -280,7 +280,7 @@ def _check_vector(game: Game, seed: int) -> None:
         if not masks.any(1).all():
             return
         actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in masks])
-        seen, rewards, over, _, info = vector.step(actions)
+        observations, rewards, over, _, info = vector.step(actions)
         steps = [env.step(int(a)) for env, a in zip(singles, actions, strict=True)]
         paid = [(step_result[1], step_result[2]) for step_result in steps]
         where = f"{game.spec}, seeds from {seed}, step {step}"

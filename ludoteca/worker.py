@@ -10,11 +10,11 @@ from ludoteca.executor import describe_task
 from ludoteca.shared import unpickle_task
 
 TaskStatus = Literal["done", "raised", "died", "ready"]
-place = ""  # node and process of this worker if it may be on another machine
+location = ""  # node and process of this worker, if it may be on another machine
 
 
 class RemoteError(Exception):
-    """Traceback of an exception in a worker, as text; the cause of that exception."""
+    """Traceback of an exception in a worker, as text; set as `__cause__` of the exception."""
 
     def __str__(self) -> str:
         return f"\n{self.args[0]}"
@@ -42,7 +42,7 @@ def run_task(data: bytes, keys: list[str], new: Mapping[str, bytes]) -> bytes:
 
 
 def read_answer(answer: bytes) -> tuple[TaskStatus, Any]:
-    """Return a task's status, and its result, or its exception with the traceback as the cause."""
+    """Return the status of a task, and its result or exception, with its traceback as cause."""
     status, value = pickle.loads(answer)
     if status == "raised":
         error, text = value
@@ -53,9 +53,9 @@ def read_answer(answer: bytes) -> tuple[TaskStatus, Any]:
 
 @contextmanager
 def resolving(*specs: str) -> Iterator[None]:
-    """Add this worker's node to errors about games or agents that cannot be made here.
+    """Add the location of this worker to errors about games or agents that cannot be made.
 
-    Errors of processes on the driver's machine stay as they are.
+    Errors of workers on the driver's machine are unchanged.
 
     Args:
         specs: spec strings of the games and agents that the block makes.
@@ -66,11 +66,11 @@ def resolving(*specs: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, ImportError, OSError) as error:
-        if not place:
+        if not location:
             raise
         raise ValueError(
-            f"{', '.join(specs)} cannot be made on {place}: {error}. Modules and files that a "
-            "spec string names must be on every node, at the same place"
+            f"{', '.join(specs)} cannot be made on {location}: {error}. Modules and files that a "
+            "spec string names must be on every node, under the same path"
         ) from error
 
 

@@ -78,7 +78,7 @@ class WorkerPool(Executor, Generic[W]):
     dumps: Callable[[Any], bytes] = staticmethod(pickle.dumps)
 
     def __init__(self, num_workers: int):
-        """Make slots for the workers; a subclass calls `start_missing` when it is ready."""
+        """Make the slots; a subclass calls `start_missing` once it is initialized."""
         self.num_workers = num_workers
         self.slots: list[Slot[W]] = [Slot() for _ in range(num_workers)]
         self._failed_starts = 0
@@ -93,7 +93,7 @@ class WorkerPool(Executor, Generic[W]):
         """End workers, busy ones included."""
 
     @abstractmethod
-    def give(self, worker: W, job: Job) -> bool:
+    def send(self, worker: W, job: Job) -> bool:
         """Send a task to an idle worker; return whether the worker could receive it."""
 
     @abstractmethod
@@ -101,8 +101,8 @@ class WorkerPool(Executor, Generic[W]):
         """Wait for busy or starting workers, at most `timeout` seconds.
 
         Returns:
-            For each worker with news its number, the status, and the result of its task, the
-            exception, or the reason of its death.
+            For each worker that sent a message or died: its number, the status, and the result of
+            its task, the exception, or the reason of its death.
         """
 
     def stream(self, next_task: NextTask[T], *, pinned: bool = False) -> "PoolStream[T]":
@@ -210,7 +210,7 @@ class PoolStream(Stream[T]):
                     continue  # all workers were dead, and are replaced; attempts are limited
                 if timeout is None:
                     self.close()
-                    raise RuntimeError("all workers are free, and there is no task but to wait")
+                    raise RuntimeError("all workers are idle, and next_task returned WAIT")
                 break
             left = None if until is None else max(until - time.monotonic(), 0.0)
             for number, status, value in self._pool.wait(left):
@@ -233,7 +233,7 @@ class PoolStream(Stream[T]):
     def _update(
         self, number: int, status: TaskStatus, value: Any, results: list[tuple[int, T]]
     ) -> None:
-        """Process the news of a worker."""
+        """Process a message of a worker, or its death."""
         slot = self._pool.slots[number]
         if status == "ready":
             self._pool.note_start(number)
@@ -279,7 +279,7 @@ class PoolStream(Stream[T]):
                 continue
             job.attempts += 1
             slot.job, slot.state = job, "busy"
-            if not self._pool.give(slot.worker, job):
+            if not self._pool.send(slot.worker, job):
                 self._handle_death(number, "it ended while it was free")
 
     def _next_job(self, number: int) -> Job | None:

@@ -164,7 +164,7 @@ class RefusingPool(WorkerPool):
         for worker in workers:
             self.jobs.pop(worker, None)
 
-    def give(self, worker, job):
+    def send(self, worker, job):
         self.refusals -= 1
         if self.refusals >= 0:
             return False
@@ -207,7 +207,7 @@ def test_collect_with_zero_timeout_does_not_wait(executor):
     assert found == [(0, None)]
     with executor.stream(lambda worker: WAIT) as stream:
         assert stream.collect(timeout=0) == []
-        with pytest.raises(RuntimeError, match="no task but to wait"):
+        with pytest.raises(RuntimeError, match="returned WAIT"):
             stream.collect()
 
 

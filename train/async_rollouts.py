@@ -1,4 +1,4 @@
-"""Asynchronous rollouts: actors play ahead while the network learns."""
+"""Asynchronous rollouts: actors play later rollouts while the network learns."""
 
 import threading
 import time
@@ -19,9 +19,9 @@ POLL = 0.05  # seconds between polls for finished parts
 class AsyncRollouts(Generic[R]):
     """Parts of the current and later rollouts, played while the network learns.
 
-    Part k belongs to rollout k // num_actors. It starts once at most `max_staleness` rollouts
-    before its own are still to be learned from, with the latest network; so no part is staler than
-    that, however slow its worker is.
+    Part k belongs to rollout k // num_actors. It starts with the latest network, once at most
+    `max_staleness` earlier rollouts are not learned from yet. So staleness is bounded, however slow
+    a worker is.
     """
 
     def __init__(
@@ -47,8 +47,8 @@ class AsyncRollouts(Generic[R]):
         self._parts, self._seed = rollouts * config.num_actors, seed
         self._changed = threading.Condition()
         self._version, self._shared = -1, tuple[Shared[Any], ...]()
-        self._taken = self._returned = 0  # parts
-        self._versions: list[int] = []  # of the network, by part
+        self._taken = self._returned = 0  # number of parts
+        self._versions: list[int] = []  # versions of the network, by part
         self._finished: dict[int, tuple[R, tuple[float, float]]] = {}
         self._error: BaseException | None = None
         self._closing = False
@@ -68,15 +68,15 @@ class AsyncRollouts(Generic[R]):
         Args:
             step: called repeatedly with the number of finished parts.
         """
-        wanted = range(self._returned, self._returned + self._config.num_actors)
+        numbers = range(self._returned, self._returned + self._config.num_actors)
         while True:
             with self._changed:
                 if self._error is not None:
                     raise self._error
-                done = sum(number in self._finished for number in wanted)
-                if done == len(wanted):
-                    self._returned = wanted.stop
-                    return [(self._versions[k], *self._finished.pop(k)) for k in wanted]
+                done = sum(number in self._finished for number in numbers)
+                if done == len(numbers):
+                    self._returned = numbers.stop
+                    return [(self._versions[k], *self._finished.pop(k)) for k in numbers]
                 self._changed.wait(POLL)
             step(done)
 
@@ -93,10 +93,8 @@ class AsyncRollouts(Generic[R]):
         with self._changed:
             if number >= self._parts:
                 return None
-            ahead = (
-                number // workers - self._version
-            )  # rollouts before its own still to be learned from
-            if self._version < 0 or ahead > self._config.max_staleness:
+            staleness = number // workers - self._version  # earlier rollouts not learned from
+            if self._version < 0 or staleness > self._config.max_staleness:
                 return WAIT
             self._taken += 1
             self._versions.append(self._version)
@@ -105,17 +103,17 @@ class AsyncRollouts(Generic[R]):
             return partial(self._task, self._shared, rng, games)
 
     def _pump(self) -> None:
-        """Give parts to idle workers, and collect finished ones (in a thread)."""
+        """Distribute parts to idle workers and collect finished parts; runs in a thread."""
         try:
             while not self._closing and not self._stream.finished:
-                began = time.monotonic()
+                start = time.monotonic()
                 finished = self._stream.collect(POLL)
                 with self._changed:
                     for number, (part, _, taken) in finished:
                         self._finished[number] = (part, taken)
                     if finished:
                         self._changed.notify_all()
-                    elif time.monotonic() - began < POLL / 2:  # all workers wait for weights
+                    elif time.monotonic() - start < POLL / 2:  # all workers wait for weights
                         self._changed.wait(POLL)
         except BaseException as error:
             with self._changed:

@@ -18,7 +18,7 @@ DEMO = replace(
     DEFAULT,
     run_dir=Path("runs/demo"),
     game="hex:board_size=5",
-    opponent="mixed:x=0.2",
+    opponent="mixed:epsilon=0.2",
     experience="mirrored",
     td_target="reply",
     games=25_000,
@@ -28,7 +28,7 @@ DEMO = replace(
     log_interval=500,
     eval_interval=2_500,
     eval_games=250,
-    eval_opponents=("mixed:x=0.2", "heuristic"),
+    eval_opponents=("mixed:epsilon=0.2", "heuristic"),
 )
 
 

@@ -1,4 +1,4 @@
-"""The precision of a run's convolutions: the setting, or the faster one when the run began."""
+"""Numeric precision of a run's convolutions, the same after a resume."""
 
 from typing import Any
 
@@ -10,22 +10,24 @@ from ludoteca.train.settings import RLConfig, SupervisedConfig
 
 def run_precision(
     config: RLConfig | SupervisedConfig,
-    folder: RunDirectory,
+    run_directory: RunDirectory,
     state: tuple[dict[str, Any], Arrays] | None,
 ) -> Precision:
-    """Return the precision of a run; one that resumes keeps the one it began with.
+    """Return the precision of a run: the setting, or, with `auto`, the faster one.
+
+    A run that resumes keeps its precision.
 
     Args:
         config: the settings.
-        folder: of the run.
-        state: from which the run resumes, or None.
+        run_directory: directory of the run.
+        state: the checkpoint from which the run resumes, or None.
 
     Raises:
         ValueError: if the state is of another version of this package.
     """
     precision: Precision = config.precision
     if state is not None:
-        with folder.restoring():
+        with run_directory.restoring():
             precision = state[0]["precision"]
     if precision != "auto":
         return precision

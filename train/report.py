@@ -43,7 +43,7 @@ class ReportSubject:
         title: title, such as `"Deep Q-learning"`.
         agent: agent with the selected network; in sequential games, one with `values(s)`.
         opponents: evaluation opponents during training.
-        partner: training opponent, such as `"mixed:x=0.2"`, or `"itself"`.
+        partner: training opponent, such as `"mixed:epsilon=0.2"`, or `"itself"`.
         seat: training seat: `"first"`, `"second"` or `"both"`.
         losses: names of the losses among the metrics.
         plays: sentence about its play.

@@ -42,21 +42,21 @@ NEW_SETTINGS = {"num_actors": 1, "executor": LOCAL, "max_staleness": 0, "inferen
 class ResumableTraining(TrainingSteps):
     """Training run whose checkpoints hold everything that exact resume needs.
 
-    A subclass prepares itself in its constructor and then calls `begin`.
+    A subclass calls `begin` at the end of its constructor.
 
     Attributes:
         config: settings.
         game: the game.
         precision: numeric precision of convolutions, `"float32"` or `"bfloat16"`.
         learner: network and optimizer.
-        games: number of games learned from.
-        plies: number of plies of these games; in simultaneous games, of joint moves.
-        seconds: wall time of the run, all parts included.
+        games: number of games learned from so far.
+        plies: number of plies of these games; in simultaneous games, of joint actions.
+        seconds: wall time of the run, over all processes that resumed it.
         learning_seconds: the same without evaluations, checkpoints and compilation.
         evaluator: plays the evaluation games.
         metrics: rows of metrics so far.
         monitor: receives the progress, and can stop the run.
-        begun: start of this part of the run, by `time.monotonic()`.
+        begun: start of this process's part of the run, by `time.monotonic()`.
         saved: number of games at the last checkpoint, or None if there is none.
     """
 

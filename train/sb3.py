@@ -34,98 +34,100 @@ STATE = "pool.json"
 class SelfPlayCallback(BaseCallback):
     """Self-play against a pool of past policies, for any model that `SB3Agent` can play.
 
-    Every `every` steps a frozen copy of the model joins the pool, and each game is played against a
-    member of it inside the environment: the model observes only its own turns, and receives the
-    reward of a loss. The environment is an `SB3VecEnv`, or SB3's `DummyVecEnv` of environments of
-    `gymnasium.make`, with any wrappers. Its opponent is replaced when learning begins::
+    Every `snapshot_freq` steps a frozen copy of the model, a snapshot, joins the pool. Each game is
+    played against a member of the pool inside the environment: the model observes only its own
+    turns, and receives the reward of a loss. The environment is an `SB3VecEnv`, or SB3's
+    `DummyVecEnv` of environments of `gymnasium.make`, with any wrappers. Its opponent is replaced
+    when learning begins::
 
         envs = SB3VecEnv("Connect4-v0", 64, opponent="random", agent_seat="random")
         model = MaskablePPO("MlpPolicy", envs)
-        model.learn(500_000, callback=SelfPlayCallback(every=20_000, folder="runs/selves"))
+        callback = SelfPlayCallback(snapshot_freq=20_000, save_path="runs/selves")
+        model.learn(500_000, callback=callback)
 
     SB3's logger gets `self_play/win_rate` against all members, `self_play/win_rate_latest`,
     `self_play/members`, and `self_play/win_rate_NAME` for each of them (not on standard output). A
-    draw counts as half; older games count less. With a `folder`, each copy is saved there as a
-    model, `sb3:path=FOLDER/step_20000.zip` as an agent, and another callback with the same folder
-    and a loaded model resume with the same pool.
+    draw counts as half; older games count less. With a `save_path`, each snapshot is saved
+    there as a model, `sb3:path=SAVE_PATH/step_20000.zip` as an agent, and a new callback with the
+    same `save_path` resumes the pool with a loaded model.
     """
 
     def __init__(
         self,
-        every: int = 20_000,
+        snapshot_freq: int = 20_000,
         *,
-        size: int = 10,
+        pool_size: int = 10,
         sampling: str = "uniform",
         latest_prob: float = 0.5,
-        fixed: tuple[str, ...] = (),
+        fixed_opponents: tuple[str, ...] = (),
         epsilon: float | None = None,
-        folder: str | Path | None = None,
+        save_path: str | Path | None = None,
         seed: int = 0,
         verbose: int = 0,
     ):
         """Make the callback.
 
         Args:
-            every: environment steps from one copy to the next, rounded up to whole rollouts; the
-                first joins at once.
-            size: maximum number of copies; the oldest is replaced.
-            sampling: `"uniform"`, or `"prioritized"`: more weight on those that the model wins
+            snapshot_freq: environment steps between snapshots, rounded up to whole rollouts; the
+                first is taken at once.
+            pool_size: maximum number of snapshots; the oldest is replaced.
+            sampling: `"uniform"`, or `"prioritized"`: more weight on members that the model wins
                 fewer games against (PFSP), see `ludoteca.agents.pool`.
-            latest_prob: probability of the latest copy; otherwise any member is sampled.
-            fixed: spec strings of agents that are members, too, and never replaced, such as
-                `"random"`.
-            epsilon: probability with which copies play a random action. None: 0 for copies that
-                sample from a policy; 0.1 for those that play their highest value (`DQN`, `QRDQN`,
-                `ARS`), as their games would otherwise be alike.
-            folder: folder for the copies; None: they are not saved.
+            latest_prob: probability of the latest snapshot; otherwise any member is sampled.
+            fixed_opponents: spec strings of agents that are members, too, and never replaced, such
+                as `"random"`.
+            epsilon: probability with which snapshots play a random action. None: 0 for snapshots
+                that sample from a policy; 0.1 for those that play the action of the highest value
+                (`DQN`, `QRDQN`, `ARS`), as their games would otherwise be alike.
+            save_path: folder for the snapshots; None: they are not saved.
             seed: seed of the sampling of opponents.
-            verbose: 1: print a line for each copy.
+            verbose: 1: print a line for each snapshot.
 
         Raises:
             ValueError: if a parameter is out of range.
         """
         super().__init__(verbose)
-        self.every = integer("every", every, 1, 10**12)
+        self.snapshot_freq = integer("snapshot_freq", snapshot_freq, 1, 10**12)
         self.epsilon = None if epsilon is None else real("epsilon", epsilon, 0, 1)
-        self.folder = None if folder is None else Path(folder)
-        self.fixed = fixed
-        self.pool = OpponentPool(size, sampling=sampling, latest_prob=latest_prob, seed=seed)
-        self._earlier = 0  # steps in calls of `learn` before this one
-        self._joined = 0  # steps at which the latest copy was taken
-        self._reached = 0  # steps at the last one
-        self._players: list[PoolAgent] = []
+        self.save_path = None if save_path is None else Path(save_path)
+        self.fixed_opponents = fixed_opponents
+        self.pool = OpponentPool(pool_size, sampling=sampling, latest_prob=latest_prob, seed=seed)
+        self._previous_steps = 0  # in calls of `learn` before this one
+        self._snapshot_steps = 0  # `steps` of the latest snapshot
+        self._latest_steps = 0  # `steps` when the environment was stepped last
+        self._pool_agents: list[PoolAgent] = []
 
     @property
     def steps(self) -> int:
         """Environment steps with this pool, in all calls of `learn` together."""
-        return self._earlier + int(self.num_timesteps)
+        return self._previous_steps + int(self.num_timesteps)
 
     def _on_training_start(self) -> None:
         env, pool = self.training_env, self.pool
         self._game: Game = env.get_attr("game")[0]
         if not pool.members:
-            for spec in self.fixed:
+            for spec in self.fixed_opponents:
                 pool.members.append(PoolMember(spec, make_agent(spec, self._game), fixed=True))
-            if self.folder is not None and (self.folder / STATE).exists():
-                self._restore(self.folder)
+            if self.save_path is not None and (self.save_path / STATE).exists():
+                self._restore(self.save_path)
         # `learn` counts from 0 again, unless it is called with `reset_num_timesteps=False`.
-        self._earlier += max(0, self._reached - self.steps)
+        self._previous_steps += max(0, self._latest_steps - self.steps)
         if not pool.past:
-            self._take_copy()
-        self._players = set_opponents(env, pool)
+            self._take_snapshot()
+        self._pool_agents = set_opponents(env, pool)
 
     def _on_rollout_start(self) -> None:
-        if self.steps - self._joined >= self.every:
-            self._take_copy()
+        if self.steps - self._snapshot_steps >= self.snapshot_freq:
+            self._take_snapshot()
 
     def _on_step(self) -> bool:
-        self._reached = self.steps
+        self._latest_steps = self.steps
         # ARS does not show its steps to callbacks.
         for k in np.flatnonzero(self.locals.get("dones", ())).tolist():
             info = self.locals["infos"][k]
-            together = len(self._players) == 1
-            player, env_index = self._players[0 if together else k], k if together else 0
-            player.record(env_index, info["player"], info["rewards"])
+            batched = len(self._pool_agents) == 1  # an `SB3VecEnv`
+            agent, env_index = self._pool_agents[0 if batched else k], k if batched else 0
+            agent.record(env_index, info["player"], info["rewards"])
         return True
 
     def _on_rollout_end(self) -> None:
@@ -142,36 +144,39 @@ class SelfPlayCallback(BaseCallback):
                 self.logger.record(f"self_play/win_rate_{member.name}", rate, exclude="stdout")
 
     def _on_training_end(self) -> None:
-        if self.folder is not None:
-            self._write_state(self.folder)
+        if self.save_path is not None:
+            self._write_state(self.save_path)
 
-    def _take_copy(self) -> None:
-        self._joined = self._reached = self.steps
-        name = f"step_{self._joined}"
+    def _take_snapshot(self) -> None:
+        self._snapshot_steps = self._latest_steps = self.steps
+        name = f"step_{self._snapshot_steps}"
         self.pool.add(name, self._agent(frozen(self.model.policy)))
         if self.verbose > 0:
             print(f"self-play: {name} joins the pool, which has {len(self.pool.members)} members")
-        if self.folder is not None:
-            with writing(self.folder / f"{name}.zip") as file:
+        if self.save_path is not None:
+            with writing(self.save_path / f"{name}.zip") as file:
                 self.model.save(cast(BufferedIOBase, file))
-            self._write_state(self.folder)
+            self._write_state(self.save_path)
 
     def _agent(self, policy: BasePolicy) -> Agent:
         _, is_distribution = find_scores(policy)
         epsilon = (0.0 if is_distribution else 0.1) if self.epsilon is None else self.epsilon
-        return SB3Agent.from_policy(
-            self._game, policy, deterministic=not is_distribution, epsilon=epsilon
-        )
+        return SB3Agent(self._game, policy, deterministic=not is_distribution, epsilon=epsilon)
 
     def _write_state(self, folder: Path) -> None:
         members = [
-            {"name": one.name, "fixed": one.fixed, "games": one.games, "points": one.points}
-            for one in self.pool.members
+            {
+                "name": member.name,
+                "fixed": member.fixed,
+                "games": member.games,
+                "points": member.points,
+            }
+            for member in self.pool.members
         ]
         state = {
             "game": self._game.spec,
-            "steps": self._reached,
-            "joined": self._joined,
+            "steps": self._latest_steps,
+            "snapshot_steps": self._snapshot_steps,
             "rng": self.pool.rng.bit_generator.state,
             "members": members,
         }
@@ -188,32 +193,33 @@ class SelfPlayCallback(BaseCallback):
             raise ValueError(
                 f"the pool in {folder} is for {state['game']}, expected {self._game.spec}"
             )
-        self._reached, self._joined = state["steps"], state["joined"]
+        self._latest_steps, self._snapshot_steps = state["steps"], state["snapshot_steps"]
         self.pool.rng.bit_generator.state = state["rng"]
-        stay = {member.name: member for member in self.pool.members}
-        for one in state["members"]:
-            if one["fixed"]:
-                member = stay.get(one["name"])
+        fixed = {member.name: member for member in self.pool.members}
+        for saved in state["members"]:
+            if saved["fixed"]:
+                member = fixed.get(saved["name"])
             else:
                 policy = frozen(self.model.policy)
-                policy.load_state_dict(read_weights(folder / f"{one['name']}.zip"))
-                member = PoolMember(one["name"], self._agent(policy))
+                policy.load_state_dict(read_weights(folder / f"{saved['name']}.zip"))
+                member = PoolMember(saved["name"], self._agent(policy))
                 self.pool.members.append(member)
             if member is not None:
-                member.games, member.points = one["games"], one["points"]
+                member.games, member.points = saved["games"], saved["points"]
 
 
 def frozen(policy: BasePolicy) -> BasePolicy:
-    """Return a frozen copy of a policy, without its optimizer."""
+    """Return a copy of a policy that does not learn, without its optimizer."""
     memo: dict[int, Any] = {}
     if (optimizer := getattr(policy, "optimizer", None)) is not None:
         memo[id(optimizer)] = None
-    if (last := getattr(policy, "action_dist", None)) is not None:
-        memo[id(last)] = copy.copy(last)  # holds tensors of the last step, which cannot be copied
-    twin = copy.deepcopy(policy, memo)
-    twin.requires_grad_(False)
-    twin.set_training_mode(False)
-    return twin
+    if (distribution := getattr(policy, "action_dist", None)) is not None:
+        # It holds tensors of the last step, which `deepcopy` cannot copy.
+        memo[id(distribution)] = copy.copy(distribution)
+    frozen_policy = copy.deepcopy(policy, memo)
+    frozen_policy.requires_grad_(False)
+    frozen_policy.set_training_mode(False)
+    return frozen_policy
 
 
 def set_opponents(env: VecEnv, pool: OpponentPool) -> list[PoolAgent]:
@@ -227,15 +233,15 @@ def set_opponents(env: VecEnv, pool: OpponentPool) -> list[PoolAgent]:
     """
     base = env.unwrapped
     if isinstance(base, SB3VecEnv):
-        players = [PoolAgent(base.game, pool)]
-        base.set_opponent(players[0])
-        return players
+        agents = [PoolAgent(base.game, pool)]
+        base.set_opponent(agents[0])
+        return agents
     if not isinstance(base, DummyVecEnv):
         raise TypeError(
             "self-play needs an SB3VecEnv, or a DummyVecEnv of gymnasium.make's environments; got "
             f"{type(base).__name__}"
         )
-    players = [PoolAgent(game, pool) for game in env.get_attr("game")]
-    for k, player in enumerate(players):
-        env.env_method("set_opponent", player, indices=k)
-    return players
+    agents = [PoolAgent(game, pool) for game in env.get_attr("game")]
+    for k, agent in enumerate(agents):
+        env.env_method("set_opponent", agent, indices=k)
+    return agents

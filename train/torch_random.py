@@ -17,7 +17,7 @@ class TorchStream:
     """State of PyTorch's global generators between two updates of a network.
 
     Other uses of these generators between two updates do not change the updates. In distributed
-    training, each process samples from a stream of its own, seeded for each update from the common
+    training, each process samples from its own stream, seeded for each update from the common
     stream and its rank, so that any number of processes can resume from the state.
     """
 
@@ -29,7 +29,7 @@ class TorchStream:
     def seed(self, number: int) -> None:
         """Seed the stream."""
         torch.manual_seed(number)
-        self._take()
+        self._copy_state()
 
     @contextmanager
     def drawing(self) -> Iterator[None]:
@@ -38,17 +38,17 @@ class TorchStream:
             torch.set_rng_state(self._states[0])
             if self._cuda is not None:
                 torch.cuda.set_rng_state(self._states[1], self._cuda)
-        together = ranks()
-        if together.count > 1:
+        process_group = ranks()
+        if process_group.count > 1:
             seed = int(torch.randint(2**62, ()))
-            self._take()
-            torch.manual_seed(seed + together.rank)
+            self._copy_state()
+            torch.manual_seed(seed + process_group.rank)
             yield
             return
         yield
-        self._take()
+        self._copy_state()
 
-    def _take(self) -> None:
+    def _copy_state(self) -> None:
         """Copy the state of the global generators."""
         self._states = [torch.get_rng_state()]
         if self._cuda is not None:

@@ -10,11 +10,11 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.cli.options import Seconds
 
 Preset = Literal["one-minute", "two-minutes", "ten-minutes", "half-hour", "hour", "night"]
-Name = Literal["auto", "dqn", "alphazero", "actor-critic"]
+AlgorithmName = Literal["auto", "dqn", "alphazero", "actor-critic"]
 Settings = Annotated[
     tuple[str, ...], arg(name="set", metavar="[NAME=VALUE ...]", help_behavior_hint="")
 ]
-Folder = Annotated[
+RunDir = Annotated[
     Path | None, arg(metavar="FOLDER", help_behavior_hint="(default: runs/GAME-PRESET)")
 ]
 
@@ -27,9 +27,9 @@ def train_command(parameters: Any) -> Callable[..., None]:
         rules: parameters,
         preset: Preset = "two-minutes",
         minutes: Seconds = None,
-        algorithm: Name = "auto",
+        algorithm: AlgorithmName = "auto",
         opponent: Annotated[str, arg(metavar="AGENT")] = "self",
-        run_dir: Annotated[Folder, arg()] = None,
+        run_dir: Annotated[RunDir, arg()] = None,
         seed: int = 0,
         threads: Annotated[
             int | None, arg(metavar="INT", help_behavior_hint="(default: the algorithm's)")
@@ -39,26 +39,25 @@ def train_command(parameters: Any) -> Callable[..., None]:
     ) -> None:
         """Train a network that plays a game, in a given time.
 
-        The algorithm is chosen by the game: AlphaZero where players move in turn, deep Q-learning
-        if there are 100 actions or more or an opponent is given, actor-critic where moves are
-        simultaneous. The number of games follows from the speed of this machine. The command of
-        the algorithm with all settings is printed first. An interrupted run resumes when the same
-        command is given again. The parameters of the game are options, too: see
-        `ludoteca train hex --help`.
+        The default algorithm depends on the game: AlphaZero for sequential games, DQN if there are
+        100 actions or more or an opponent is given, actor-critic for simultaneous games. The number
+        of games depends on the speed of this machine. The equivalent command with all settings is
+        printed first. After an interruption, the same command resumes the run. Parameters of the
+        game are options, too: see `ludoteca train hex --help`.
 
         Args:
-            game: which game, such as hex or hex:board_size=5.
+            game: the game, such as hex or hex:board_size=5.
             rules: Parameters of the game.
-            preset: how long the run takes, evaluations and report included, compiling for the
-                first time not; longer runs have larger networks.
-            minutes: any other time; the network is that of the preset.
-            algorithm: which algorithm learns.
+            preset: time of the run, with evaluations and report, without the first compilation;
+                longer runs have larger networks.
+            minutes: another time; the network is that of the preset.
+            algorithm: the learning algorithm.
             opponent: agent to learn against, such as mcts:simulations=50, or self.
             run_dir: folder of the run: networks, report, checkpoint.
-            seed: determines first weights, games and batches.
-            threads: threads of the network.
-            processes: processes that play the games.
-            settings: further settings of the algorithm, such as learning_rate=0.002
+            seed: seed of initial weights, games and batches.
+            threads: number of threads of the network.
+            processes: number of self-play processes.
+            settings: other settings of the algorithm, such as learning_rate=0.002
                 network.blocks=5.
         """
         from ludoteca.train.timed_run import TimedRun

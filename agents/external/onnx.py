@@ -48,9 +48,9 @@ class ONNXAgent(Agent):
             path: the file.
             deterministic: whether the best action is played, or one sampled by the softmax of the
                 scores, from the random streams of the match.
-            view: what the planes are: `environment`, as environments show them; `network`, those of
-                this package's networks; `auto`: by the metadata of the file, else by the
-                number of planes, where `environment` comes first.
+            view: planes of the input: `environment`, as in environments; `network`, as in this
+                package's networks; `auto`: by the metadata of the file, else by the number of
+                planes, with `environment` first.
             channels_last: whether planes come last; None: inferred from the shape.
             threads: threads of the model.
 

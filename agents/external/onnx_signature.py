@@ -65,41 +65,45 @@ def find_signature(
     """
     inputs, outputs = session.get_inputs(), session.get_outputs()
     actions = game.num_actions
-    described = ", ".join(f"{one.name} {one.type} {one.shape}" for one in [*inputs, *outputs])
-    masks = [one for one in inputs if "mask" in one.name.lower()]
-    others = [one for one in inputs if one not in masks]
-    wanted = f"{path} has {described}"
+    described = ", ".join(
+        f"{tensor.name} {tensor.type} {tensor.shape}" for tensor in [*inputs, *outputs]
+    )
+    masks = [tensor for tensor in inputs if "mask" in tensor.name.lower()]
+    others = [tensor for tensor in inputs if tensor not in masks]
+    description = f"{path} has {described}"
     if len(others) != 1 or len(masks) > 1:
         raise ValueError(
-            f"{wanted}; expected one input of planes, and at most one of masks, whose name has "
-            "'mask' in it"
+            f"{description}; expected one input of planes, and at most one of masks, with 'mask' "
+            "in its name"
         )
-    for one in inputs:
-        if one.type not in TYPES:
-            raise ValueError(f"{wanted}; its input {one.name} is none of {', '.join(TYPES)}")
-    for one in masks:
-        if not _fits(one.shape, (actions,)):
-            raise ValueError(f"{wanted}; the masks of {game.spec} are [B, {actions}]")
-    found = _find_view(others[0].shape, game, view, channels_last)
-    if found is None:
+    for tensor in inputs:
+        if tensor.type not in TYPES:
+            raise ValueError(
+                f"{description}; its input {tensor.name} is none of {', '.join(TYPES)}"
+            )
+    for tensor in masks:
+        if not _fits(tensor.shape, (actions,)):
+            raise ValueError(f"{description}; the masks of {game.spec} are [B, {actions}]")
+    input_format = _find_view(others[0].shape, game, view, channels_last)
+    if input_format is None:
         raise ValueError(
-            f"{wanted}; the planes of {game.spec} are {list(game.observation_shape)}, or that with "
-            f"the planes last or flat{_network_shape(game)}"
+            f"{description}; the planes of {game.spec} are {list(game.observation_shape)}, or that "
+            f"with the planes last or flat{_network_shape(game)}"
         )
-    scores = [one for one in outputs if _fits(one.shape, (actions,))]
-    named = [one for one in scores if one.name.lower() in SCORES]
+    scores = [tensor for tensor in outputs if _fits(tensor.shape, (actions,))]
+    named = [tensor for tensor in scores if tensor.name.lower() in SCORES]
     if len(named or scores) != 1:
         raise ValueError(
-            f"{wanted}; expected one output of shape [B, {actions}], or one of them called "
+            f"{description}; expected one output of shape [B, {actions}], or one of them called "
             f"{', '.join(SCORES)}"
         )
     return Signature(
         planes=others[0].name,
         mask=masks[0].name if masks else None,
         scores=(named or scores)[0].name,
-        shape=found[0],
-        view=found[1],
-        channels_last=found[2],
+        shape=input_format[0],
+        view=input_format[1],
+        channels_last=input_format[2],
         dtype=TYPES[others[0].type],
         mask_dtype=TYPES[masks[0].type] if masks else None,
     )
@@ -108,7 +112,7 @@ def find_signature(
 def _find_view(
     shape: list[Any], game: Game, view: str, channels_last: bool | None
 ) -> tuple[tuple[int, ...], str, bool] | None:
-    """Return the shape, the view and the order of planes that an input's shape stands for."""
+    """Return the observation format of an input by its shape: shape, view and order of planes."""
     for name, planes in _views(game).items():
         if view not in ("auto", name):
             continue
@@ -133,8 +137,8 @@ def _network_shape(game: Game) -> str:
     return f", or for view=network {list(shape)}" if shape else ""
 
 
-def _fits(shape: list[Any], wanted: tuple[int, ...]) -> bool:
+def _fits(shape: list[Any], expected: tuple[int, ...]) -> bool:
     """Return whether a shape with a batch axis, of numbers and names, allows another one."""
     free_batch = len(shape) > 0 and not isinstance(shape[0], int)
-    fits = all(not isinstance(a, int) or a == b for a, b in zip(shape[1:], wanted, strict=False))
-    return len(shape) == 1 + len(wanted) and free_batch and fits
+    fits = all(not isinstance(a, int) or a == b for a, b in zip(shape[1:], expected, strict=False))
+    return len(shape) == 1 + len(expected) and free_batch and fits

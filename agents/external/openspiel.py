@@ -78,8 +78,8 @@ class OpenSpielAgent(Agent):
         self._legal = np.zeros((SEARCHED_PLIES, game.num_actions), np.int16)
 
     def __getstate__(self) -> dict[str, Any]:
-        made = {"_pyspiel", "_other", "_to_theirs", "_to_ours", "_words"}
-        return {key: value for key, value in vars(self).items() if key not in made}
+        derived = {"_pyspiel", "_other", "_to_theirs", "_to_ours", "_words"}
+        return {key: value for key, value in vars(self).items() if key not in derived}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -143,9 +143,9 @@ class OpenSpielAgent(Agent):
         self._tracked[env_index] = _TrackedGame(s.copy(), followed.state)
         return followed.state
 
-    def _find_moves(self, position: Any, wanted: Any) -> list[int] | None:
+    def _find_moves(self, position: Any, target: Any) -> list[int] | None:
         """Return the moves that lead from one position to another, or None."""
-        self._states[0], self._states[-1] = position, wanted
+        self._states[0], self._states[-1] = position, target
         moves = np.zeros(SEARCHED_PLIES, np.int64)
         n = make_find_moves(self.game)(self._states, self._words, self._legal, moves)
         return None if n == NOT_FOUND else moves[:n].tolist()
@@ -164,7 +164,7 @@ class OpenSpielAgent(Agent):
         return action
 
     def _tree(self, state: Any, seeds: list[int], simulations: int, seconds: float) -> Any:
-        """Return the root of OpenSpiel's tree after so many simulations or seconds."""
+        """Return the root of OpenSpiel's tree after the search's simulations or seconds."""
         bot = self._pyspiel.MCTSBot(
             self._other,
             self._pyspiel.RandomRolloutEvaluator(self.rollouts, seeds[0]),
@@ -216,8 +216,8 @@ def counterpart(game: Game) -> Counterpart:
     if not target:
         games = ", ".join(games_with("openspiel"))
         raise ValueError(f"OpenSpiel cannot play {game.name}; it plays {games}")
-    found: Counterpart = load(target)(game)
-    return found
+    translated_game: Counterpart = load(target)(game)
+    return translated_game
 
 
 def import_pyspiel() -> Any:

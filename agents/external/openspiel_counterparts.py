@@ -23,7 +23,7 @@ class Counterpart(NamedTuple):
 
 
 def same_action(state: Any, action: int) -> int:
-    """Return the action unchanged: both number them alike."""
+    """Return the action unchanged, as both libraries number actions equally."""
     return action
 
 
@@ -76,8 +76,8 @@ def breakthrough_counterpart(game: Game) -> Counterpart:
         return number["-".join(cells)]
 
     def to_theirs(state: Any, action: int) -> int:
-        theirs: list[int] = state.legal_actions()
-        return next(one for one in theirs if to_ours(state, one) == action)
+        their_actions: list[int] = state.legal_actions()
+        return next(candidate for candidate in their_actions if to_ours(state, candidate) == action)
 
     return Counterpart(f"breakthrough(rows={rows},columns={columns})", to_theirs, to_ours)
 

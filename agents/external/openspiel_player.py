@@ -19,9 +19,9 @@ from ludoteca.envs.rng import uniform
 
 
 class OpenSpielLearner(Protocol):
-    """An agent of OpenSpiel that has learned, such as DQN or PPO.
+    """A trained OpenSpiel agent, such as DQN or PPO.
 
-    `step` of agents that learn from many games at once (PPO) takes and returns lists.
+    `step` of agents trained in batches of games (PPO) takes and returns lists.
     """
 
     def step(self, time_step: Any, is_evaluation: bool = False) -> Any:
@@ -29,34 +29,37 @@ class OpenSpielLearner(Protocol):
 
 
 def as_agent(game: Game, player: Policy | OpenSpielLearner | Sequence[OpenSpielLearner]) -> Agent:
-    """Return a player of OpenSpiel as an agent, for matches, tournaments and environments.
+    """Return an OpenSpiel policy or agent as an agent, for matches, tournaments and environments.
 
     Args:
-        game: the game it plays, in turn and without chance if it is a policy.
+        game: the game; for policies sequential and without chance.
         player: a policy (`open_spiel.python.policy.Policy`), such as the average policy of CFR; or
-            an agent that learned in `rl_environment` or `VectorEnvironment`; or a list of agents,
-            one for each seat. It is not copied: what it learns later, the agent plays.
+            an agent trained in `rl_environment` or `VectorEnvironment`; or a list of agents, one
+            per player. It is not copied, so later training changes the agent.
 
     Raises:
-        TypeError: if it is something else.
-        ValueError: if there are not as many agents as seats, or a policy cannot play the game.
+        TypeError: if `player` is of another type.
+        ValueError: if the number of agents is not that of players, or a policy cannot play the
+            game.
     """
     if isinstance(player, Policy):
         return PolicyPlayer(game, player)
-    players = list(player) if isinstance(player, Sequence) else [player] * game.num_players
-    if len(players) != game.num_players:
-        raise ValueError(f"{game.spec} needs {game.num_players} agents, got {len(players)}")
-    for one in players:
-        if not callable(getattr(one, "step", None)):
-            raise TypeError(f"expected a policy or an agent with the method step, got {one!r:.200}")
-    return OpenSpielLearnerPlayer(game, players)
+    agents = list(player) if isinstance(player, Sequence) else [player] * game.num_players
+    if len(agents) != game.num_players:
+        raise ValueError(f"{game.spec} needs {game.num_players} agents, got {len(agents)}")
+    for agent in agents:
+        if not callable(getattr(agent, "step", None)):
+            raise TypeError(
+                f"expected a policy or an agent with the method step, got {agent!r:.200}"
+            )
+    return OpenSpielLearnerPlayer(game, agents)
 
 
 class PolicyPlayer(OpenSpielAgent):
-    """Plays a policy of OpenSpiel, following each game move by move, as policies go by histories.
+    """Plays a policy of OpenSpiel; follows each game move by move, as policies need histories.
 
     Attributes:
-        policy: the policy, of the game that `ludoteca.envs.adapters.openspiel` loads.
+        policy: the policy, for the game that `ludoteca.envs.adapters.openspiel` loads.
     """
 
     def __init__(self, game: Game, policy: Policy):
@@ -67,10 +70,10 @@ class PolicyPlayer(OpenSpielAgent):
             policy: the policy.
 
         Raises:
-            ValueError: if the game is played at once, or with chance.
+            ValueError: if the game is simultaneous or has chance.
         """
         if game.simultaneous or "rng" in (game.state.names or ()):
-            raise ValueError(f"policies play games in turn without chance, not {game.spec}")
+            raise ValueError(f"policies play sequential games without chance, not {game.spec}")
         super().__init__(game)
         self.policy = policy
 
@@ -84,7 +87,7 @@ class PolicyPlayer(OpenSpielAgent):
             weights[0, action] = probability
         legal = state.legal_actions()
         if not np.isclose(weights[0, legal].sum(), 1) or not np.isclose(weights.sum(), 1):
-            raise ValueError(f"the policy has the probabilities {weights[0]}, legal are {legal}")
+            raise ValueError(f"expected probabilities of the actions {legal}, got {weights[0]}")
         with np.errstate(over="ignore"):
             return int(sample_by_weight(weights, uniform(rng.reshape(1, 1)))[0])
 
@@ -97,7 +100,7 @@ class OpenSpielLearnerPlayer(Agent):
 
         Args:
             game: the game it plays.
-            players: OpenSpiel's agents by seat.
+            players: OpenSpiel's agents, one per player.
         """
         super().__init__(game)
         self.players = players
@@ -110,7 +113,7 @@ class OpenSpielLearnerPlayer(Agent):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Choose by the player in each seat.
+        """Return the actions of the OpenSpiel agents that play for `seats`.
 
         Raises:
             ValueError: if an action is illegal.
@@ -118,20 +121,24 @@ class OpenSpielLearnerPlayer(Agent):
         planes, masks = self._observer.observe(states, seats)
         actions = np.zeros(len(states), np.int64)
         for seat, player in enumerate(self.players):
-            chosen = np.flatnonzero(seats == seat)
-            who = getattr(player, "player_id", getattr(player, "_player_id", seat))
-            many = hasattr(player, "num_envs")  # learns from many games at once
-            seen = [planes[k].ravel() if many else planes[k].ravel().tolist() for k in chosen]
-            steps = [_time_step(one, masks[k], who) for one, k in zip(seen, chosen, strict=True)]
-            if steps and many:
-                actions[chosen] = [one.action for one in player.step(steps, is_evaluation=True)]
-            elif steps:
-                actions[chosen] = [player.step(one, is_evaluation=True).action for one in steps]
+            rows = np.flatnonzero(seats == seat)
+            player_id = getattr(player, "player_id", getattr(player, "_player_id", seat))
+            is_batched = hasattr(player, "num_envs")
+            inputs = [planes[k].ravel() if is_batched else planes[k].ravel().tolist() for k in rows]
+            steps = [
+                _time_step(info_state, masks[k], player_id)
+                for info_state, k in zip(inputs, rows, strict=True)
+            ]
+            if steps and is_batched:
+                outputs = player.step(steps, is_evaluation=True)
+            else:
+                outputs = [player.step(step, is_evaluation=True) for step in steps]
+            actions[rows] = [output.action for output in outputs]
         return validate_actions(self.game, actions, masks, states, seats, "OpenSpiel's agent")
 
 
 def _time_step(planes: Any, mask: NDArray[np.int8], player: int) -> TimeStep:
-    """Return a time step in which a player is to move, as `rl_environment` shows it."""
+    """Return a time step with a player to move, in the form of `rl_environment`."""
     observations = {
         "info_state": [planes] * (player + 1),
         "legal_actions": [np.flatnonzero(mask).tolist()] * (player + 1),

@@ -51,10 +51,12 @@ class AgentPolicy(spiel_policy.Policy):  # type: ignore[misc]
             return dict.fromkeys(legal, 1.0)
         position = position_of(self.agent.game, state)
         states, seats = position.data.view(self.agent.game.state), np.array([player])
-        found = action_probabilities(self.agent, states, seats, self._samples, self._seed)[0]
-        shares = {action: float(found[action]) for action in legal}
+        probabilities = action_probabilities(self.agent, states, seats, self._samples, self._seed)[
+            0
+        ]
+        shares = {action: float(probabilities[action]) for action in legal}
         if not np.isclose(sum(shares.values()), 1):
-            wrong = np.setdiff1d(np.flatnonzero(found), legal)
+            wrong = np.setdiff1d(np.flatnonzero(probabilities), legal)
             raise ValueError(
                 f"the agent chose {wrong} as player {player}, but only {legal} are legal in\n"
                 f"{state}"
@@ -65,17 +67,17 @@ class AgentPolicy(spiel_policy.Policy):  # type: ignore[misc]
 def position_of(game: Game, state: Any) -> Position:
     """Return the position of a state of OpenSpiel: one of our game, or of its turn-based version.
 
-    In the latter, players who have chosen already, in a step that is not complete, do not count.
+    In the latter, actions of an incomplete joint action are ignored.
     """
     if isinstance(state, LudotecaState):
         return state.position
     rules = rules_of(game)
     position, joint = rules.start, []
-    for one in state.full_history():
-        if one.player == CHANCE:
-            position = rules.decide(position, one.action)
+    for move in state.full_history():
+        if move.player == CHANCE:
+            position = rules.decide(position, move.action)
             continue
-        joint.append(one.action)
+        joint.append(move.action)
         if len(joint) == game.num_players:
             position, joint = rules.step(position, np.array(joint, np.int64)), []
     return position

@@ -37,48 +37,50 @@ except ImportError as error:
     ) from error
 
 LARGEST = 1e300  # in place of scores that have overflowed
-__all__ = ["RLlibAgent", "export_module", "load_checkpoint"]
+__all__ = ["RLlibAgent", "export_module", "load_checkpoint", "load_rllib_agent"]
 
 
 class RLlibAgent(Agent):
-    """Plays the policy of an RLModule: the best legal action by its logits or action values.
+    """Plays the best legal action by the logits or action values of a policy in memory."""
 
-    A file is what `export_module` wrote: layers as JSON and weights in safetensors' format, without
-    pickles. Ray's own checkpoints consist of pickles and are not read by a spec string; see
-    `load_checkpoint`.
-    """
-
-    def __init__(
-        self, game: Game, path: str | Path, deterministic: bool = True, device: str = "cpu"
-    ):
-        """Load a policy.
+    def __init__(self, game: Game, policy: Any, deterministic: bool = True):
+        """Make the agent.
 
         Args:
             game: the game it plays.
-            path: the file that `export_module` wrote.
+            policy: an exported policy (`ludoteca.agents.external.rllib_layers.Policy`), or an
+                RLModule with plain modules inside, see `from_module`.
             deterministic: whether the best action is played, or one sampled from the policy (with
                 the streams given to `act`: games stay reproducible).
-            device: where the network runs.
 
         Raises:
-            FileNotFoundError: if there is no such file.
-            ValueError: if it is a checkpoint of Ray or no such file, or does not fit the game; if
-                it has action values, but no probabilities to sample from.
+            ValueError: if the policy does not fit the game, or, without `deterministic`, has no
+                probabilities to sample from.
         """
-        check_not_checkpoint(Path(path))
-        policy = load_policy(game, find_weights(path, "rllib")).to(find_device(device))
-        self._adopt(game, policy, deterministic)
+        super().__init__(game)
+        self._policy, self._deterministic = policy, deterministic
+        exported = isinstance(policy, Policy)
+        if not (deterministic or (policy.logits if exported else has_logits(policy))):
+            raise ValueError(
+                "the policy has action values, but no probabilities to sample from: it needs "
+                "deterministic=True"
+            )
+        if exported:
+            self._format = CHANNELS_LAST if policy.planes else FLAT
+        else:
+            self._format = module_format(policy, game)
+        self._observer = Observer(game, np.float32, self._format.channels_last)
 
     @classmethod
     def from_module(
         cls, game: Game, module: Any, deterministic: bool = True, copy: bool = False
     ) -> Self:
-        """Return an agent that plays by an RLModule in memory.
+        """Return an agent that plays the policy of an RLModule in memory.
 
         Args:
             game: the game it plays.
             module: the module, as `algorithm.get_module()` returns it.
-            deterministic: as when a policy is loaded.
+            deterministic: as in the constructor.
             copy: play by a copy of its present weights, in plain PyTorch, instead of the module
                 itself, which may continue to learn.
 
@@ -88,10 +90,8 @@ class RLlibAgent(Agent):
             ValueError: if it does not fit the game, or, without `deterministic`, has no
                 probabilities to sample from.
         """
-        agent = cls.__new__(cls)
         module = plain_module(module)
-        agent._adopt(game, extract_policy(module, game) if copy else module, deterministic)
-        return agent
+        return cls(game, extract_policy(module, game) if copy else module, deterministic)
 
     def act(
         self,
@@ -101,8 +101,8 @@ class RLlibAgent(Agent):
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Choose by one forward pass of the network."""
-        seen, masks = self._observer.observe(states, seats)
-        planes = self._format.planes(seen)
+        observations, masks = self._observer.observe(states, seats)
+        planes = self._format.planes(observations)
         if isinstance(self._policy, Policy):
             scores = scores_of(self._policy, planes)
         else:
@@ -116,28 +116,31 @@ class RLlibAgent(Agent):
         weights = np.exp(scores - scores.max(1, keepdims=True))
         return sample_by_weight(weights, uniform(rngs.T))
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {
-            "game": self.game,
-            "policy": self._policy,
-            "deterministic": self._deterministic,
-        }
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.game, self._policy, self._deterministic)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._adopt(state["game"], state["policy"], state["deterministic"])
 
-    def _adopt(self, game: Game, policy: Any, deterministic: bool) -> None:
-        """Play by a policy of ours, or by an RLModule."""
-        Agent.__init__(self, game)
-        self._policy, self._deterministic = policy, deterministic
-        plain = isinstance(policy, Policy)
-        if not (deterministic or (policy.logits if plain else has_logits(policy))):
-            raise ValueError(
-                "the policy has action values, but no probabilities to sample from: it needs "
-                "deterministic=True"
-            )
-        if plain:
-            self._format = CHANNELS_LAST if policy.planes else FLAT
-        else:
-            self._format = module_format(policy, game)
-        self._observer = Observer(game, np.float32, self._format.channels_last)
+def load_rllib_agent(
+    game: Game, path: str | Path, deterministic: bool = True, device: str = "cpu"
+) -> RLlibAgent:
+    """Plays the policy of an RLModule: the best legal action by its logits or action values.
+
+    A file is what `export_module` wrote: layers as JSON and weights in safetensors' format, without
+    pickles. Ray's own checkpoints consist of pickles and are not read by a spec string; see
+    `load_checkpoint`.
+
+    Args:
+        game: the game it plays.
+        path: the file that `export_module` wrote.
+        deterministic: whether the best action is played, or one sampled from the policy (with the
+            streams given to `act`: games stay reproducible).
+        device: where the network runs.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if it is a checkpoint of Ray or no such file, or does not fit the game; if it
+            has action values, but no probabilities to sample from.
+    """
+    check_not_checkpoint(Path(path))
+    policy = load_policy(game, find_weights(path, "rllib")).to(find_device(device))
+    return RLlibAgent(game, policy, deterministic)

@@ -97,10 +97,10 @@ def load_checkpoint(path: str | Path, module_id: str = "default_policy") -> Any:
     root = Path(path).absolute()
     inside = ("learner_group/learner/rl_module", "learner/rl_module", "rl_module", ".")
     modules = next((root / one for one in inside if (root / one).is_dir()), root)
-    found = next((one for one in (modules / module_id, root) if (one / STATE).is_file()), None)
-    if found is None:
-        there = sorted(one.parent.name for one in modules.glob(f"*/{STATE}"))
+    folder = next((one for one in (modules / module_id, root) if (one / STATE).is_file()), None)
+    if folder is None:
+        module_ids = sorted(one.parent.name for one in modules.glob(f"*/{STATE}"))
         raise FileNotFoundError(
-            f"{path} holds no policy {module_id!r}; there are {', '.join(there) or 'none'}"
+            f"{path} holds no policy {module_id!r}; there are {', '.join(module_ids) or 'none'}"
         )
-    return RLModule.from_checkpoint(str(found))
+    return RLModule.from_checkpoint(str(folder))

@@ -51,7 +51,7 @@ def scores_of(policy: Policy, planes: NDArray[np.float32]) -> NDArray[np.float64
     return scores.astype(np.float64)
 
 
-def check_scores(policy: Policy, game: Game, who: str) -> None:
+def check_scores(policy: Policy, game: Game, source: str) -> None:
     """Check that a policy takes the game's observations and scores its actions.
 
     Raises:
@@ -64,17 +64,19 @@ def check_scores(policy: Policy, game: Game, who: str) -> None:
         for layer in copy.deepcopy(policy.layers).to("meta"):
             x = layer(x)
             if x.numel() > LARGEST_LAYER:
-                raise ValueError(f"{who} has a layer of {x.numel():,} outputs")
+                raise ValueError(f"{source} has a layer of {x.numel():,} outputs")
     except (RuntimeError, IndexError) as error:
-        raise ValueError(f"{who} does not take the observations of {game.spec}: {error}") from None
+        raise ValueError(
+            f"{source} does not take the observations of {game.spec}: {error}"
+        ) from None
     if x.shape != (1, game.num_actions):
         raise ValueError(
-            f"{who} rates {x.shape[-1]} actions, but {game.spec} has {game.num_actions}"
+            f"{source} rates {x.shape[-1]} actions, but {game.spec} has {game.num_actions}"
         )
 
 
 def build_policy(about: dict[str, Any]) -> Policy:
-    """Return the policy of a description, with weights of its own.
+    """Return the policy of a description, with new weights.
 
     Raises:
         TypeError: if it is not a list of layers.
@@ -90,10 +92,10 @@ def build_policy(about: dict[str, Any]) -> Policy:
 
 
 def copy_layer(layer: nn.Module) -> nn.Module:
-    """Return a layer of its own with the same weights, on the CPU."""
-    made = _build(describe_layer(layer))
-    made.load_state_dict(layer.state_dict())
-    return made
+    """Return a copy of a layer on the CPU."""
+    layer_copy = _build(describe_layer(layer))
+    layer_copy.load_state_dict(layer.state_dict())
+    return layer_copy
 
 
 def describe_layer(layer: nn.Module) -> dict[str, Any]:
@@ -159,10 +161,10 @@ def _build(about: dict[str, Any]) -> nn.Module:
     plain = {
         "flatten": nn.Flatten, "channels_first": ChannelsFirst, "channels_last": ChannelsLast,
     }  # fmt: skip
-    found = (plain | ACTIVATIONS).get(kind)
-    if found is None:
+    layer_class = (plain | ACTIVATIONS).get(kind)
+    if layer_class is None:
         raise ValueError(f"it has a layer of the kind {kind!r:.80}")
-    layer: nn.Module = found()
+    layer: nn.Module = layer_class()
     return layer
 
 

@@ -31,7 +31,7 @@ def extract_policy(module: Any, game: Game) -> Policy:
     """Return a copy of the policy of an RLModule as plain PyTorch, compared with the original.
 
     Raises:
-        TypeError: if the module has layers of its own, or computes its scores in another way.
+        TypeError: if the module has custom layers, or computes its scores in another way.
         ValueError: if it does not fit the game.
     """
     module = plain_module(module)
@@ -55,8 +55,8 @@ def extract_policy(module: Any, game: Game) -> Policy:
     planes = generator.integers(0, 2, form.box(game, 16).shape).astype(np.float32)
     masks = np.ones((16, game.num_actions), np.float32)
     device = next(iter(module.parameters())).device
-    given = [module_scores(module, planes, masks, device), scores_of(policy, planes)]
-    centered = [scores - scores.mean(1, keepdims=True) for scores in given]
+    both_scores = [module_scores(module, planes, masks, device), scores_of(policy, planes)]
+    centered = [scores - scores.mean(1, keepdims=True) for scores in both_scores]
     if not np.allclose(centered[0], centered[1], rtol=TOLERANCE, atol=TOLERANCE):
         raise TypeError(
             f"{type(module).__name__} does not compute its scores by its encoder and head alone: "
@@ -155,16 +155,16 @@ def module_scores(
     Raises:
         TypeError: if the module returns neither.
     """
-    seen: Any = torch.from_numpy(planes).to(device)
+    observations: Any = torch.from_numpy(planes).to(device)
     space = module.observation_space
     if isinstance(space, spaces.Dict):
         keys = _keys_of(space)
-        seen = {keys[0]: seen, keys[1]: torch.from_numpy(masks).to(device)}
+        observations = {keys[0]: observations, keys[1]: torch.from_numpy(masks).to(device)}
     with torch.no_grad():
         if not has_logits(module):
-            scores = module.compute_q_values({"obs": seen})["qf_preds"]
+            scores = module.compute_q_values({"obs": observations})["qf_preds"]
         else:
-            out = module.forward_inference({"obs": seen})
+            out = module.forward_inference({"obs": observations})
             if "action_dist_inputs" not in out:
                 raise TypeError(f"{type(module).__name__} returns {sorted(out)}, but no logits")
             scores = out["action_dist_inputs"]

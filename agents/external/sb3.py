@@ -30,51 +30,56 @@ Scores = Callable[[Any, Any], torch.Tensor]  # (policy, observations) -> scores 
 
 
 class SB3Agent(Agent):
-    """Plays the policy of a saved model: the best legal action by its logits or values.
+    """Plays the best legal action by the logits or values of a policy in memory.
 
     Supports algorithms with discrete actions and without recurrence: `PPO`, `A2C`, `TRPO`,
     `MaskablePPO`, `DQN`, `QRDQN`, `ARS`. Illegal actions are left out whether or not the model was
     trained with masks: logits are renormalized over the legal ones, and the highest Q-value of a
     legal action counts. The observation space of the model decides the format: planes first,
     last or flattened, their dtype, and whether in a dictionary with the mask.
-
-    Model files hold pickles, which can run any code when they are read. None is read here, and the
-    weights come in through `torch.load(weights_only=True)`, so files of unknown origin are about as
-    safe as PyTorch's reader of weights. It takes a policy and networks of SB3's own; for others,
-    there is `trust=True`, which unpickles parts of the file, or `from_model`.
     """
 
     def __init__(
         self,
         game: Game,
-        path: str | Path,
+        policy: BasePolicy,
         deterministic: bool = True,
-        trust: bool = False,
         channels_last: bool | None = None,
-        device: str = "cpu",
         epsilon: float = 0.0,
     ):
-        """Load a model.
+        """Make an agent that plays a policy in memory, also while the policy continues to learn.
 
         Args:
             game: the game it plays.
-            path: the file that `model.save` wrote.
+            policy: policy of an SB3 model.
             deterministic: whether the best action is played, or one sampled from the policy (with
                 the streams given to `act`: games stay reproducible).
-            trust: unpickle what SB3 pickled; see above. Only for files whose makers you trust.
             channels_last: whether planes come last; None: inferred from the shape. Only needed if
                 both shapes are the same.
-            device: where the network runs.
             epsilon: probability of a random legal move instead.
 
         Raises:
-            FileNotFoundError: if there is no such file.
-            ValueError: if it is not a model file, or the model does not fit the game.
-            TypeError: if its kind of policy is not known.
+            ValueError: if the policy does not fit the game, or has no probabilities to sample from.
+            TypeError: if the kind of policy is not known.
         """
         super().__init__(game)
-        policy = read_policy(path, trust=trust, device=device)
-        self._adopt(policy, deterministic, channels_last, epsilon)
+        self._policy, self._deterministic = policy, deterministic
+        self._channels_last = channels_last
+        self._epsilon = real("epsilon", epsilon, 0, 1)
+        self._scores, is_distribution = find_scores(policy)
+        if not (deterministic or is_distribution):
+            raise ValueError(
+                f"{type(policy).__name__} has no probabilities to sample from: "
+                "it needs deterministic=True"
+            )
+        actions = policy.action_space
+        if not isinstance(actions, spaces.Discrete) or actions.n != game.num_actions:
+            raise ValueError(
+                f"the model's actions are {actions}, but {game.spec} has {game.num_actions}"
+            )
+        self._observer, self._format = fit_observations(
+            game, policy.observation_space, channels_last
+        )
 
     @classmethod
     def from_model(
@@ -85,35 +90,8 @@ class SB3Agent(Agent):
         channels_last: bool | None = None,
         epsilon: float = 0.0,
     ) -> Self:
-        """Return an agent that plays by a model in memory, also while it continues to learn.
-
-        Args:
-            game: the game it plays.
-            model: a model of SB3.
-            deterministic: as when a model is loaded.
-            channels_last: likewise.
-            epsilon: likewise.
-
-        Raises:
-            ValueError: if the model does not fit the game.
-            TypeError: if its kind of policy is not known.
-        """
-        return cls.from_policy(game, model.policy, deterministic, channels_last, epsilon)
-
-    @classmethod
-    def from_policy(
-        cls,
-        game: Game,
-        policy: BasePolicy,
-        deterministic: bool = True,
-        channels_last: bool | None = None,
-        epsilon: float = 0.0,
-    ) -> Self:
-        """Return an agent that plays by a policy in memory; see `from_model`."""
-        agent = cls.__new__(cls)
-        Agent.__init__(agent, game)
-        agent._adopt(policy, deterministic, channels_last, epsilon)
-        return agent
+        """Return an agent that plays the policy of a model in memory; see the constructor."""
+        return cls(game, model.policy, deterministic, channels_last, epsilon)
 
     def act(
         self,
@@ -124,7 +102,7 @@ class SB3Agent(Agent):
     ) -> NDArray[np.int64]:
         """Choose by one pass through the network."""
         planes, masks = self._observer.observe(states, seats)
-        observations = self._view(planes, masks)
+        observations = self._format(planes, masks)
         self._policy.set_training_mode(False)
         with torch.no_grad():
             tensors, _ = self._policy.obs_to_tensor(observations)
@@ -136,40 +114,50 @@ class SB3Agent(Agent):
             actions = np.where(explores, sample_legal(masks, uniforms), actions)
         return actions
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {
-            "game": self.game,
-            "policy": self._policy,
-            "deterministic": self._deterministic,
-            "channels_last": self._channels_last,
-            "epsilon": self._epsilon,
-        }
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        Agent.__init__(self, state["game"])
-        self._adopt(**{key: value for key, value in state.items() if key != "game"})
-
-    def _adopt(
-        self, policy: BasePolicy, deterministic: bool, channels_last: bool | None, epsilon: float
-    ) -> None:
-        self._policy, self._deterministic = policy, deterministic
-        self._channels_last = channels_last
-        self._epsilon = real("epsilon", epsilon, 0, 1)
-        self._scores, is_distribution = find_scores(policy)
-        if not (deterministic or is_distribution):
-            raise ValueError(
-                f"{type(policy).__name__} has no probabilities to draw from: "
-                "it needs deterministic=True"
-            )
-        actions = policy.action_space
-        if not isinstance(actions, spaces.Discrete) or actions.n != self.game.num_actions:
-            raise ValueError(
-                f"the model's actions are {actions}, but {self.game.spec} has "
-                f"{self.game.num_actions}"
-            )
-        self._observer, self._view = fit_observations(
-            self.game, policy.observation_space, channels_last
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (
+            self.game,
+            self._policy,
+            self._deterministic,
+            self._channels_last,
+            self._epsilon,
         )
+
+
+def load_sb3_agent(
+    game: Game,
+    path: str | Path,
+    deterministic: bool = True,
+    trust: bool = False,
+    channels_last: bool | None = None,
+    device: str = "cpu",
+    epsilon: float = 0.0,
+) -> SB3Agent:
+    """Plays the policy of a saved model: the best legal action by its logits or values.
+
+    Model files hold pickles, which can run any code when they are read. None is read here, and the
+    weights come in through `torch.load(weights_only=True)`, so files of unknown origin are about as
+    safe as PyTorch's reader of weights. Policies and networks must be SB3's own; for others, there
+    is `trust=True`, which unpickles parts of the file, or `SB3Agent.from_model`.
+
+    Args:
+        game: the game it plays.
+        path: the file that `model.save` wrote.
+        deterministic: whether the best action is played, or one sampled from the policy (with the
+            streams given to `act`: games stay reproducible).
+        trust: unpickle what SB3 pickled; see above. Only for files whose makers you trust.
+        channels_last: whether planes come last; None: inferred from the shape. Only needed if both
+            shapes are the same.
+        device: where the network runs.
+        epsilon: probability of a random legal move instead.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if it is not a model file, or the model does not fit the game.
+        TypeError: if its kind of policy is not known.
+    """
+    policy = read_policy(path, trust=trust, device=device)
+    return SB3Agent(game, policy, deterministic, channels_last, epsilon)
 
 
 def find_scores(policy: BasePolicy) -> tuple[Scores, bool]:
@@ -184,9 +172,9 @@ def find_scores(policy: BasePolicy) -> tuple[Scores, bool]:
     if isinstance(policy, ActorCriticPolicy) or "MaskableActorCriticPolicy" in kinds:
         return _logits, True
     if "DQNPolicy" in kinds:
-        return lambda policy, seen: policy.q_net(seen), False
+        return lambda policy, observations: policy.q_net(observations), False
     if "QRDQNPolicy" in kinds:
-        return lambda policy, seen: policy.quantile_net(seen).mean(1), False
+        return lambda policy, observations: policy.quantile_net(observations).mean(1), False
     if "ARSPolicy" in kinds:
         return _linear, False
     raise TypeError(
@@ -227,13 +215,13 @@ def fit_observations(
 
     mask_dtype = space[keys[1]].dtype if keys else None  # type: ignore[index]
 
-    def view(observations: NDArray[Any], masks: NDArray[np.int8]) -> Any:
-        seen = observations.reshape(-1, *box.shape)
+    def to_observations(planes: NDArray[Any], masks: NDArray[np.int8]) -> Any:
+        shaped = planes.reshape(-1, *box.shape)
         if not keys:
-            return seen
-        return {keys[0]: seen, keys[1]: masks.astype(mask_dtype, copy=False)}
+            return shaped
+        return {keys[0]: shaped, keys[1]: masks.astype(mask_dtype, copy=False)}
 
-    return Observer(game, box.dtype, last), view
+    return Observer(game, box.dtype, last), to_observations
 
 
 def _keys(game: Game, space: spaces.Space[Any]) -> tuple[str, str] | None:
@@ -246,13 +234,12 @@ def _keys(game: Game, space: spaces.Space[Any]) -> tuple[str, str] | None:
     return max(fitting, key=lambda pair: "mask" in pair[1], default=None)
 
 
-def _logits(policy: Any, seen: Any) -> torch.Tensor:
-    logits: torch.Tensor = policy.get_distribution(seen).distribution.logits
+def _logits(policy: Any, observations: Any) -> torch.Tensor:
+    logits: torch.Tensor = policy.get_distribution(observations).distribution.logits
     return logits
 
 
-def _linear(policy: Any, seen: Any) -> torch.Tensor:
-    scores: torch.Tensor = policy.action_net(
-        policy.extract_features(seen, policy.features_extractor)
-    )
+def _linear(policy: Any, observations: Any) -> torch.Tensor:
+    features = policy.extract_features(observations, policy.features_extractor)
+    scores: torch.Tensor = policy.action_net(features)
     return scores

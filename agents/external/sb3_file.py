@@ -1,6 +1,6 @@
 """Reader of Stable-Baselines3's model files that does not run code in them.
 
-Such a file (`model.zip`) holds the weights, and a JSON document with all other parts of the model.
+A file (`model.zip`) holds the weights, and a JSON document with all other parts of the model.
 Objects that JSON cannot express are stored twice: pickled, which may run any code when read, and as
 a description. `read_policy` rebuilds the policy from the descriptions, and reads the weights
 with `torch.load(weights_only=True)`. The sizes of networks are compared with those of the weights
@@ -99,7 +99,7 @@ def read_weights(path: str | Path) -> dict[str, torch.Tensor]:
 
 
 def _read(path: Path) -> tuple[Any, dict[str, torch.Tensor], int]:
-    """Return the JSON document of a model file, its policy's weights, and how many bytes they take.
+    """Return the JSON document of a model file, its policy's weights, and their size in bytes.
 
     Raises:
         ValueError: if it is larger than models are, or its weights are not tensors.
@@ -220,11 +220,11 @@ def _policy_class(description: dict[str, Any]) -> type[nn.Module]:
     method = re.match(r"<function (\w+)\.__init__ ", str(description.get("__init__")))
     if method is None:
         raise ValueError(f"its class, in {description.get('__module__')}, is not known")
-    found = _network(f"<class '{description.get('__module__')}.{method[1]}'>")
-    kinds = {kind.__name__ for kind in found.__mro__}
+    policy_class = _network(f"<class '{description.get('__module__')}.{method[1]}'>")
+    kinds = {kind.__name__ for kind in policy_class.__mro__}
     if not kinds & KNOWN_POLICIES or "RecurrentActorCriticPolicy" in kinds:
-        raise ValueError(f"its class {found.__name__} is not a policy that plays here")
-    return found
+        raise ValueError(f"its class {policy_class.__name__} is not a policy that plays here")
+    return policy_class
 
 
 def _network(name: str) -> type[nn.Module]:
@@ -237,12 +237,12 @@ def _network(name: str) -> type[nn.Module]:
             module: Any = sys.modules.get(match[1])
         else:
             module = importlib.import_module(match[1])
-        found = getattr(module, match[2])
+        network_class = getattr(module, match[2])
     except (ImportError, AttributeError):
         raise ValueError(f"{name} does not exist in what is installed") from None
-    if not (isinstance(found, type) and issubclass(found, nn.Module)):
+    if not (isinstance(network_class, type) and issubclass(network_class, nn.Module)):
         raise ValueError(f"{name} is no network")
-    return found
+    return network_class
 
 
 def _observation_space(description: dict[str, Any]) -> spaces.Space[Any]:

@@ -22,7 +22,7 @@ class PolicyNetwork(nn.Module):
     """The network of a policy, as a function of the observations of players.
 
     Attributes:
-        kind: what it returns, `"logits"`, `"values"` or `"probabilities"`.
+        kind: kind of its outputs, `"logits"`, `"values"` or `"probabilities"`.
     """
 
     def __init__(self, policy: Policy | Algorithm):
@@ -37,19 +37,19 @@ class PolicyNetwork(nn.Module):
             ValueError: if it is another kind of policy.
         """
         super().__init__()
-        found = policy.policy if isinstance(policy, Algorithm) else policy
+        module = policy.policy if isinstance(policy, Algorithm) else policy
         self._q_policy: Any = None
-        if isinstance(found, DiscreteQLearningPolicy):
-            self._network: Any = found.model
-            self._q_policy = found
+        if isinstance(module, DiscreteQLearningPolicy):
+            self._network: Any = module.model
+            self._q_policy = module
             self.kind = "values"
-        elif isinstance(found, DiscreteActorPolicy):
-            self._network = found.actor
-            is_softmax = bool(getattr(found.actor, "softmax_output", False))
+        elif isinstance(module, DiscreteActorPolicy):
+            self._network = module.actor
+            is_softmax = bool(getattr(module.actor, "softmax_output", False))
             self.kind = "probabilities" if is_softmax else "logits"
         else:
             raise ValueError(
-                f"{type(found).__name__} is neither a DiscreteQLearningPolicy nor a "
+                f"{type(module).__name__} is neither a DiscreteQLearningPolicy nor a "
                 "DiscreteActorPolicy"
             )
 
@@ -70,14 +70,14 @@ def agent_of_policy(game: Game, policy: Policy | Algorithm, **options: Any) -> T
     Args:
         game: the game.
         policy: see `PolicyNetwork`.
-        options: of `TorchAgent.from_network`, such as `flat=True` for the observations of
+        options: of `TorchAgent`, such as `flat=True` for the observations of
             `TianshouVecEnv(..., observation="flat")`.
 
     Raises:
         ValueError: if an option is not possible; see also `PolicyNetwork`.
     """
     network = PolicyNetwork(policy)
-    return TorchAgent.from_network(game, network, kind=network.kind, **options)
+    return TorchAgent(game, network, kind=network.kind, **options)
 
 
 def save_tianshou_policy(

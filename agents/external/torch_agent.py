@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -30,15 +30,14 @@ except ImportError as error:
 Network = Callable[[Tensor], Any]
 FORMAT = "graph-1"  # of the file
 KINDS = ("logits", "values", "probabilities")
+OPTIONS = ("kind", "dtype", "channels_last", "flat")  # of the constructor, in the metadata
 
 
 class TorchAgent(Agent):
-    """Plays the best legal action by the logits or values of a network.
+    """Plays the best legal action by the logits or values of a network in memory.
 
-    The network of a file is a graph of tensor operations beside its weights (see
-    `ludoteca.agents.networks.graph`), so it plays without the library that it was trained with,
-    and nothing is unpickled. A network in memory plays with its current weights, also while it
-    learns: copy it (`copy.deepcopy(agent)`) to freeze an opponent.
+    It plays with the current weights, also while the network learns: copy the agent
+    (`copy.deepcopy(agent)`) to freeze an opponent.
 
     Attributes:
         about: metadata of the network: `kind` of its outputs, `dtype`, `channels_last` and `flat`
@@ -46,27 +45,7 @@ class TorchAgent(Agent):
     """
 
     def __init__(
-        self, game: Game, path: str | Path, deterministic: bool = True, device: str = "cpu"
-    ):
-        """Load a network.
-
-        Args:
-            game: the game it plays.
-            path: the file that `save_policy` wrote.
-            deterministic: whether the best action is played, or one sampled from the policy (with
-                the streams given to `act`: games stay reproducible).
-            device: where the network runs, such as `cpu` or `cuda`.
-
-        Raises:
-            FileNotFoundError: if there is no such file.
-            ValueError: if it holds no such network, or one that does not fit the game.
-        """
-        graph, about = load_policy(game, path)
-        self._adopt(game, graph.to(find_device(device)), about, deterministic)
-
-    @classmethod
-    def from_network(
-        cls,
+        self,
         game: Game,
         network: Network,
         *,
@@ -75,25 +54,34 @@ class TorchAgent(Agent):
         channels_last: bool = False,
         flat: bool = False,
         deterministic: bool = True,
-    ) -> Self:
-        """Return an agent that plays by a network in memory, also while that learns.
+        about: dict[str, Any] | None = None,
+    ):
+        """Make the agent.
 
         Args:
             game: the game it plays.
             network: maps observations `[K, *shape]` to numbers `[K, num_actions]`, or to several
                 results, of which they are the first.
-            kind: what the numbers are: `"logits"`, `"values"` or `"probabilities"`.
+            kind: kind of the numbers: `"logits"`, `"values"` or `"probabilities"`.
             dtype: of the observations that it takes.
             channels_last: whether their shape is `(rows, columns, planes)`.
             flat: whether their shape is `(N,)`, with all numbers in a row.
-            deterministic: as when a network is loaded.
+            deterministic: whether the best action is played, or one sampled from the policy (with
+                the streams given to `act`: games stay reproducible).
+            about: further metadata of the network.
 
         Raises:
             ValueError: if an option is not possible.
         """
-        agent = cls.__new__(cls)
-        agent._adopt(game, network, _options(kind, dtype, channels_last, flat), deterministic)
-        return agent
+        super().__init__(game)
+        self._network = network
+        self.about = (about or {}) | _options(kind, dtype, channels_last, flat)
+        self._deterministic = check_flag("deterministic", deterministic)
+        if not deterministic and kind == "values":
+            raise ValueError(
+                "values are not probabilities to sample from: needs deterministic=True"
+            )
+        self._observer = Observer(game, self.about["dtype"], channels_last)
 
     def act(
         self,
@@ -122,40 +110,22 @@ class TorchAgent(Agent):
     def __repr__(self) -> str:
         return f"TorchAgent({self.game.spec!r}, {self.about['kind']})"
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {
-            "game": self.game,
-            "network": self._network,
-            "about": self.about,
-            "deterministic": self._deterministic,
-        }
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._adopt(**state)
-
-    def _adopt(
-        self, game: Game, network: Network, about: dict[str, Any], deterministic: bool
-    ) -> None:
-        Agent.__init__(self, game)
-        self._network, self.about = network, about
-        self._deterministic = check_flag("deterministic", deterministic)
-        if not deterministic and about["kind"] == "values":
-            raise ValueError("values are no probabilities to draw from: needs deterministic=True")
-        self._observer = Observer(game, about["dtype"], about["channels_last"])
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _make_agent, (type(self), self.game, self._network, self.about, self._deterministic)
 
     def _scores(
         self, states: NDArray[np.void], seats: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
         """Return a number for each action, logits or values, and the masks. `[K, num_actions]`."""
         planes, masks = self._observer.observe(states, seats)
-        seen = torch.from_numpy(planes).to(_device_of(self._network))
+        observations = torch.from_numpy(planes).to(_device_of(self._network))
         network = self._network
         learning = isinstance(network, nn.Module) and network.training
         try:
             if learning:
                 network.eval()  # type: ignore[attr-defined]
             with torch.no_grad():
-                result = network(seen.flatten(1) if self.about["flat"] else seen)
+                result = network(observations.flatten(1) if self.about["flat"] else observations)
         finally:
             if learning:
                 network.train()  # type: ignore[attr-defined]
@@ -172,6 +142,42 @@ class TorchAgent(Agent):
         return scores, masks
 
 
+def load_torch_agent(
+    game: Game, path: str | Path, deterministic: bool = True, device: str = "cpu"
+) -> TorchAgent:
+    """Plays the best legal action by the logits or values of a network.
+
+    The network of a file is a graph of tensor operations beside its weights (see
+    `ludoteca.agents.networks.graph`), so it plays without the library that it was trained with,
+    and nothing is unpickled.
+
+    Args:
+        game: the game it plays.
+        path: the file that `save_policy` wrote.
+        deterministic: whether the best action is played, or one sampled from the policy (with the
+            streams given to `act`: games stay reproducible).
+        device: where the network runs, such as `cpu` or `cuda`.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if it holds no such network, or one that does not fit the game.
+    """
+    graph, about = load_policy(game, path)
+    return _make_agent(TorchAgent, game, graph.to(find_device(device)), about, deterministic)
+
+
+def _make_agent(
+    agent_class: type[TorchAgent],
+    game: Game,
+    network: Network,
+    about: dict[str, Any],
+    deterministic: bool,
+) -> TorchAgent:
+    """Return the agent of a network by its metadata, which hold the options of the constructor."""
+    options = {key: about[key] for key in OPTIONS}
+    return agent_class(game, network, **options, deterministic=deterministic, about=about)
+
+
 def save_policy(
     path: str | Path,
     game: Game | str,
@@ -186,13 +192,13 @@ def save_policy(
     """Write a network of any PyTorch library to a file that the agent `torch:PATH` plays.
 
     The file, in safetensors' format, holds the weights and a JSON document with the network's
-    graph of operations. See `TorchAgent.from_network` for `network` and what describes it.
+    graph of operations. See `TorchAgent` for `network` and its options.
 
     Args:
         path: the file; `.safetensors` is added if it has no suffix.
         game: the game that it plays, or its spec string.
         network: a module, or a function of observations.
-        kind: what it returns: `"logits"`, `"values"` or `"probabilities"`.
+        kind: kind of its outputs: `"logits"`, `"values"` or `"probabilities"`.
         dtype: of the observations that it takes.
         channels_last: whether their shape is `(rows, columns, planes)`.
         flat: whether their shape is `(N,)`.
@@ -232,8 +238,7 @@ def load_policy(game: Game, path: str | Path) -> tuple[Graph, dict[str, Any]]:
     try:
         if about.get("format") != FORMAT:
             raise ValueError(f"its format is {about.get('format')!r:.40}, not {FORMAT!r}")
-        keys = ("kind", "dtype", "channels_last", "flat")
-        options = _options(*(about[key] for key in keys))
+        options = _options(*(about[key] for key in OPTIONS))
         trained = make_game(about["game"])
         if trained.name != game.name:
             raise ValueError(f"it plays {trained.name}, not {game.name}")
@@ -261,11 +266,11 @@ def _shape(game: Game, options: dict[str, Any]) -> tuple[int, ...]:
 
 
 def _check_graph(game: Game, graph: Graph, options: dict[str, Any]) -> None:
-    made = graph.check(_shape(game, options), getattr(torch, options["dtype"]))
-    if made != (game.num_actions,):
+    output_shape = graph.check(_shape(game, options), getattr(torch, options["dtype"]))
+    if output_shape != (game.num_actions,):
         raise ValueError(
             f"{game.spec} has {game.num_actions} actions, and the network returns numbers of shape "
-            f"{made} for an observation"
+            f"{output_shape} for an observation"
         )
 
 

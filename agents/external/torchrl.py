@@ -25,7 +25,7 @@ class ActorNetwork(nn.Module):
     """The network of an actor, as a function of the observations of players.
 
     Attributes:
-        kind: what it returns, `"logits"`, `"values"` or `"probabilities"`.
+        kind: kind of its outputs, `"logits"`, `"values"` or `"probabilities"`.
     """
 
     def __init__(self, actor: TensorDictModuleBase):
@@ -57,22 +57,26 @@ class ActorNetwork(nn.Module):
                 f"the actor must write one of {', '.join(SCORES)} before it draws actions; its "
                 f"keys are {[key for part in parts for key in part.out_keys]}"
             )
-        made = {key for part in parts for key in part.out_keys}
-        needed = [key for part in parts for key in part.in_keys if key not in made]
-        wanted = list(dict.fromkeys(needed))
-        if len(wanted) != 1 or _leaf(wanted[0]) in MASKS:
-            raise ValueError(f"a network must see observations only, and this one sees {wanted}")
+        computed = {key for part in parts for key in part.out_keys}
+        needed = [key for part in parts for key in part.in_keys if key not in computed]
+        inputs_needed = list(dict.fromkeys(needed))
+        if len(inputs_needed) != 1 or _leaf(inputs_needed[0]) in MASKS:
+            raise ValueError(
+                f"a network must see observations only, and this one sees {inputs_needed}"
+            )
         self._steps = nn.ModuleList(_module_of_player(part.module) for part in parts)
         self._keys = [(part.in_keys, part.out_keys) for part in parts]
-        self._in, self._out = wanted[0], out
+        self._in, self._out = inputs_needed[0], out
         self.kind = SCORES[_leaf(out)]
 
     def forward(self, observations: Tensor) -> Tensor:
         """Map observations `[K, *shape]` to scores `[K, num_actions]`."""
         values: dict[Key, Any] = {self._in: observations}
         for step, (in_keys, out_keys) in zip(self._steps, self._keys, strict=True):
-            made = step(*[values[key] for key in in_keys])
-            values |= zip(out_keys, made if isinstance(made, tuple) else (made,), strict=False)
+            outputs = step(*[values[key] for key in in_keys])
+            values |= zip(
+                out_keys, outputs if isinstance(outputs, tuple) else (outputs,), strict=False
+            )
         scores: Tensor = values[self._out]
         return scores
 
@@ -85,14 +89,14 @@ def agent_of_actor(game: Game, actor: TensorDictModuleBase, **options: Any) -> T
     Args:
         game: the game.
         actor: see `ActorNetwork`.
-        options: of `TorchAgent.from_network`, such as `flat=True` for the observations of
+        options: of `TorchAgent`, such as `flat=True` for the observations of
             `TorchRLEnv(..., observation="flat")`.
 
     Raises:
         ValueError: if an option is not possible; see also `ActorNetwork`.
     """
     network = ActorNetwork(actor)
-    return TorchAgent.from_network(game, network, kind=network.kind, **options)
+    return TorchAgent(game, network, kind=network.kind, **options)
 
 
 def save_actor(path: str | Path, game: Game, actor: TensorDictModuleBase, **options: Any) -> Path:
@@ -117,12 +121,12 @@ def _parts(actor: TensorDictModuleBase) -> list[TensorDictModuleBase]:
     """Return the modules of an actor in the order in which they run."""
     inner = getattr(actor, "module", None)
     if isinstance(inner, nn.ModuleList):  # a sequence, probabilistic or not
-        return [part for one in inner for part in _parts(one)]
+        return [part for module in inner for part in _parts(module)]
     return [actor]
 
 
 def _module_of_player(module: nn.Module) -> nn.Module:
-    """Return a module as it is for one player, without an axis of players.
+    """Return a module for one player, without the dimension of players.
 
     Raises:
         ValueError: if it differs between players, or one observes another.

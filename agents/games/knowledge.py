@@ -65,5 +65,5 @@ class HandCraftedFeatures(NamedTuple):
 
 
 def load(target: Target) -> Any:
-    """Return what an import target names."""
+    """Return the object that an import target names."""
     return load_target(target)

@@ -15,7 +15,7 @@ from ludoteca.envs.rng import below
 def most_discs(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
     """Choose among the moves that flip the most discs."""
     size = s.board.shape[1]
-    best, ties, chosen = -1, 0, int(legal[0])
+    best, ties, best_action = -1, 0, int(legal[0])
     for k in range(n):
         action = int(legal[k])
         flipped = 0
@@ -23,17 +23,17 @@ def most_discs(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
             square = U1 << np.uint64(8 * (action // size) + action % size)
             flipped = count(othello.turned(square, s.discs[player], s.discs[1 - player]))
         if flipped > best:
-            best, ties, chosen = flipped, 1, action
+            best, ties, best_action = flipped, 1, action
         elif flipped == best:
             ties += 1
             if below(rng, ties) == 0:  # each of the tied moves is kept with equal probability
-                chosen = action
-    return chosen
+                best_action = action
+    return best_action
 
 
 @kernel
 def discs(s: Any, out: Any) -> None:
-    """Score Othello by the share of the discs: +1 if all are own, 0 if both have as many."""
+    """Return the disc difference as a fraction of all discs: +1 if all are own, 0 if equal."""
     black, white = count(s.discs[0]), count(s.discs[1])
     out[0] = (black - white) / (black + white)
     out[1] = -out[0]

@@ -1,4 +1,4 @@
-"""Registry of what agents know about games: one `Knowledge` per game."""
+"""Registry of the agents' knowledge of games: one `Knowledge` per game."""
 
 from ludoteca.agents.games import breakthrough, connect4, tictactoe
 from ludoteca.agents.games.hex.knowledge import HEX
@@ -27,5 +27,5 @@ def find_knowledge(game: Game) -> Knowledge:
 
 
 def games_with(part: str) -> tuple[str, ...]:
-    """Return the names of the games whose knowledge has a part, such as `"endgame_solver"`."""
+    """Return the names of the games whose knowledge has a field, such as `"endgame_solver"`."""
     return tuple(name for name, knowledge in KNOWLEDGE.items() if getattr(knowledge, part))

@@ -10,17 +10,17 @@ from ludoteca.envs.symmetry import DIRECTIONS
 
 @kernel
 def safe_rider(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
-    """Sample from the moves onto cells without a wall; if there is none, from all."""
+    """Return a uniformly random move onto a free cell; if there is none, any random move."""
     rows, columns = s.walls.shape
-    found, chosen = 0, -1
+    num_safe, sampled = 0, -1
     for action in range(4):
         row = s.head[player, 0] + DIRECTIONS[action][0]
         column = s.head[player, 1] + DIRECTIONS[action][1]
         if 0 <= row < rows and 0 <= column < columns and s.walls[row, column] == 0:
-            found += 1
-            if below(rng, found) == 0:  # each of the moves is kept with equal probability
-                chosen = action
-    return chosen if found > 0 else below(rng, 4)
+            num_safe += 1
+            if below(rng, num_safe) == 0:  # reservoir sampling
+                sampled = action
+    return sampled if num_safe > 0 else below(rng, 4)
 
 
 TRON = Knowledge(playouts={"safe": safe_rider})

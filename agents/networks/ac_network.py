@@ -94,8 +94,8 @@ class UIB2021Body(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return one output per action, and one more for the value."""
-        seen = self.convolutions(x)
-        means = nn.functional.avg_pool2d(seen, seen.shape[2:]).flatten(1)
+        features = self.convolutions(x)
+        means = nn.functional.avg_pool2d(features, features.shape[2:]).flatten(1)
         whole = self.dense(means)
         out: Tensor = self.policy(whole)
         return out if self.value is None else torch.cat([out, self.value(whole)], 1)
@@ -126,10 +126,10 @@ class ResidualBody(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return one output per action, and one more for the value."""
-        seen = self.trunk(x)
-        parts = [global_pooling(seen, self.middle)]
+        features = self.trunk(x)
+        parts = [global_pooling(features, self.middle)]
         if self.flat is not None:
-            parts.append(torch.relu(self.flat(seen)).flatten(1))
+            parts.append(torch.relu(self.flat(features)).flatten(1))
         out: Tensor = self.head(torch.cat(parts, 1))
         return out
 

@@ -3,14 +3,14 @@
 A card is a JSON document beside the network's file, `agents/weights/KIND/NAME.json`, that
 `python -m ludoteca.evaluate.cards` writes:
 
-- `"agent"`: the spec string of the network as an agent; `"game"`: that of its game.
+- `"agent"`, `"game"`: spec strings of the network as an agent and of its game.
 - `"command"`, `"seed"`, `"date"`, `"versions"`: of the training run that wrote the file.
 - `"trained_by"`: its training, including earlier runs.
 - `"trained_against"`: spec strings of the opponents in its training, besides itself.
-- `"strength"`: matches. Each holds `"agents"`, the network first, `"games"`, `"seed"`, `"command"`,
-  `"date"`, `"versions"`, and in `"seats"` for each seat of the network, or for `"any"`, how many
-  games it played, won, drew and lost, how many of them are different (`"distinct"`), and the ends
-  `"low"` and `"high"` of the 95 % Wilson interval of the share that it won.
+- `"strength"`: matches. Each has `"agents"`, the network first, `"games"`, `"seed"`, `"command"`,
+  `"date"`, `"versions"`, and `"seats"`: for each seat of the network, or for `"any"`, the numbers
+  of games, wins, draws, losses and different games (`"distinct"`), and the 95 % Wilson interval of
+  the win rate from `"low"` to `"high"`.
 """
 
 import json
@@ -19,7 +19,7 @@ from typing import Any
 
 from ludoteca.agents.networks.weights import find_weights, shipped_weights
 
-SAME, KIND, NONE = "yes", "its kind", "no"
+TRAINED, SIMILAR, NOT_TRAINED = "yes", "its kind", "no"
 
 
 def card_path(kind: str, name: str) -> Path:
@@ -32,11 +32,11 @@ def card_path(kind: str, name: str) -> Path:
     Raises:
         FileNotFoundError: if there is no such network.
     """
-    known = shipped_weights(kind)
-    if name not in known:
-        find_weights(name, kind)  # raises with those that there are, if it is not a file either
+    networks = shipped_weights(kind)
+    if name not in networks:
+        find_weights(name, kind)  # raises with the known names, if it is not a file either
         raise FileNotFoundError(f"the package comes with no network {kind}:{name}")
-    return known[name].with_name(f"{name}.json")
+    return networks[name].with_name(f"{name}.json")
 
 
 def load_card(kind: str, name: str) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def load_card(kind: str, name: str) -> dict[str, Any]:
 
 
 def trained_against(card: dict[str, Any], rival: str) -> str:
-    """Return whether a network was trained against an agent.
+    """Return whether a network was trained against an agent or a similar one.
 
     Args:
         card: the network's card.
@@ -61,6 +61,6 @@ def trained_against(card: dict[str, Any], rival: str) -> str:
         network, or `"no"`.
     """
     if rival in card["trained_against"]:
-        return SAME
+        return TRAINED
     kinds = {spec.partition(":")[0] for spec in card["trained_against"]}
-    return KIND if rival.partition(":")[0] in kinds else NONE
+    return SIMILAR if rival.partition(":")[0] in kinds else NOT_TRAINED

@@ -15,7 +15,7 @@ def find_device(name: str) -> torch.device:
     try:
         device = torch.device(name)
         torch.zeros(1, device=device).cpu()
-    except Exception as error:  # each of PyTorch's backends has errors of its own
+    except Exception as error:  # each backend of PyTorch raises other errors
         reason = str(error).strip().partition("\n")[0]
         raise ValueError(
             f"device must be one that PyTorch has here, such as cpu or cuda, got {name!r}: {reason}"

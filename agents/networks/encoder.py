@@ -55,15 +55,15 @@ class Encoder:
         Returns:
             Planes, shape `[K, *shape]`, and masks, shape `[K, num_actions]`.
         """
-        seen, masks = self._observer.observe(states, seats)
+        observations, masks = self._observer.observe(states, seats)
         if self._mirror is not None:
             turned = np.flatnonzero(seats)
             if len(turned) > 0:
-                seen[turned] = self._mirror.observation(seen[turned])
+                observations[turned] = self._mirror.observation(observations[turned])
                 masks[turned] = self._mirror.policy(masks[turned])
-            return seen, masks
-        planes = np.empty((len(seen), *self.shape), np.int8)
-        planes[:, :-1] = seen
+            return observations, masks
+        planes = np.empty((len(observations), *self.shape), np.int8)
+        planes[:, :-1] = observations
         planes[:, -1] = seats[:, None, None]
         return planes, masks
 

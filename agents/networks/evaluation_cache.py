@@ -42,16 +42,16 @@ class EvaluationCache:
     def __getstate__(self) -> dict[str, Any]:
         """Return the settings and the slots in use, which are few in most cases."""
         used = np.flatnonzero(self._used)
-        kept = {key: getattr(self, key)[used] for key in ("_planes", "_outputs", "_used")}
-        return vars(self) | kept | {"_capacity": (used, len(self._used))}
+        arrays = {key: getattr(self, key)[used] for key in ("_planes", "_outputs", "_used")}
+        return vars(self) | arrays | {"_capacity": (used, len(self._used))}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         used, capacity = state.pop("_capacity")
         vars(self).update(state)
         for key in ("_planes", "_outputs", "_used"):
-            kept = state[key]
-            whole = np.zeros((capacity, *kept.shape[1:]), kept.dtype)
-            whole[used] = kept
+            stored = state[key]
+            whole = np.zeros((capacity, *stored.shape[1:]), stored.dtype)
+            whole[used] = stored
             setattr(self, key, whole)
 
     def clear(self) -> None:
@@ -75,8 +75,8 @@ class EvaluationCache:
         except BaseException:
             self.clear()  # slots are marked as used without outputs
             raise
-        kept = places[new] != NOWHERE
-        self._outputs[places[new][kept]] = computed[kept]
+        is_stored = places[new] != NOWHERE
+        self._outputs[places[new][is_stored]] = computed[is_stored]
         outputs = self._outputs[places]
         outputs[new] = computed
         return outputs

@@ -42,14 +42,14 @@ def works(dtype: torch.dtype) -> bool:
         steps = torch.linspace(-1, 1, layer.weight.numel()).reshape(layer.weight.shape)
         layer.weight.copy_(torch.sin(997 * steps) / 17)
         x = torch.sin(torch.arange(2 * 32 * 25.0)).reshape(2, 32, 5, 5)
-        given: Any = (layer, x)
-        layer, x = (one.to(dtype).to(memory_format=torch.channels_last) for one in given)
+        inputs: Any = (layer, x)
+        layer, x = (tensor.to(dtype).to(memory_format=torch.channels_last) for tensor in inputs)
         try:
-            found = (convolved(layer, x), added(layer, x, (x / 3).clone()))
+            results = (convolved(layer, x), added(layer, x, (x / 3).clone()))
         except (AttributeError, RuntimeError):
             return False
-        wanted = (torch.relu(layer(x)), x / 3 + layer(x))
+        expected = (torch.relu(layer(x)), x / 3 + layer(x))
         return all(
-            bool((one.float() - other.float()).abs().max() < TOLERANCE[dtype])
-            for one, other in zip(found, wanted, strict=True)
+            bool((tensor.float() - other.float()).abs().max() < TOLERANCE[dtype])
+            for tensor, other in zip(results, expected, strict=True)
         )

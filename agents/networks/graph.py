@@ -1,7 +1,7 @@
 """Computation graphs of networks of any PyTorch library: JSON and weights, run without it.
 
 `torch.export` records which tensor operations a network consists of, whatever classes it is made
-of. They are written as JSON and run again by name, one after the other. Only operations that are
+of. They are written as JSON and run again by name, in order. Only operations that are
 listed here run, and all of them are functions of tensors: a graph from a file of unknown origin can
 neither import modules nor touch files.
 """
@@ -44,7 +44,7 @@ OPERATIONS = (
     "unflatten _unsafe_view unsqueeze upsample_nearest2d var view where zeros zeros_like"
 )
 ATEN = frozenset(OPERATIONS.split())
-# Those that make tensors from nothing: they get the device of the weights.
+# Operations that create tensors, on the device of the weights.
 CREATING = ("arange", "full", "ones", "scalar_tensor", "zeros")
 # Arithmetic with sizes of batches.
 PYTHON: dict[str, Callable[..., Any]] = {
@@ -82,15 +82,15 @@ class Graph:
             ValueError: if the document is damaged, or has an operation that is not allowed.
         """
         self.document, self.device = document, torch.device(device)
-        self.weights = {name: one.to(self.device) for name, one in weights.items()}
+        self.weights = {name: weight.to(self.device) for name, weight in weights.items()}
         try:
             self._input, self._output = str(document["input"]), str(document["output"])
             nodes = document["nodes"]
             if len(nodes) > MOST_NODES:
                 raise ValueError(f"{len(nodes)} operations, and {MOST_NODES} are the most")
             self._nodes = [
-                (str(one["name"]), _function(one["op"]), one["args"], _keywords(one))
-                for one in nodes
+                (str(node["name"]), _function(node["op"]), node["args"], _keywords(node))
+                for node in nodes
             ]
             if not all(isinstance(args, list) for _, _, args, _ in self._nodes):
                 raise TypeError("arguments are not a list")
@@ -127,10 +127,10 @@ class Graph:
         """
         numbers = 0
 
-        def count(made: Any) -> None:
+        def count(result: Any) -> None:
             nonlocal numbers
-            for one in made if isinstance(made, tuple | list) else (made,):
-                numbers += one.numel() if isinstance(one, Tensor) else 0
+            for output in result if isinstance(result, tuple | list) else (result,):
+                numbers += output.numel() if isinstance(output, Tensor) else 0
             if numbers > MOST_NUMBERS:
                 raise ValueError(f"it computes more than {MOST_NUMBERS:,} numbers an observation")
 
@@ -151,7 +151,7 @@ class Graph:
 
         def resolve(argument: Any) -> Any:
             if isinstance(argument, list):
-                return [resolve(one) for one in argument]
+                return [resolve(item) for item in argument]
             if not isinstance(argument, dict):
                 return argument
             ((kind, value),) = argument.items()
@@ -163,14 +163,14 @@ class Graph:
                 return self.device
             if kind == "float":
                 return float(value)
-            found = getattr(torch, value) if kind == "dtype" else None
-            if not isinstance(found, torch.dtype):
+            dtype = getattr(torch, value) if kind == "dtype" else None
+            if not isinstance(dtype, torch.dtype):
                 raise ValueError(f"{argument!r:.80} is not an argument")
-            return found
+            return dtype
 
         for name, function, args, kwargs in self._nodes:
             keywords = {key: resolve(value) for key, value in kwargs.items()}
-            values[name] = function(*[resolve(one) for one in args], **keywords)
+            values[name] = function(*[resolve(arg) for arg in args], **keywords)
             watch(values[name])
         result: Tensor = values[self._output]
         return result
@@ -184,13 +184,13 @@ def record_graph(
     Args:
         network: a module, or a function of observations. If it returns several results, the first
             is recorded. It is recorded on the CPU and in the mode of evaluation, and not changed.
-        observations: examples of what it takes. Shape `[3 or more, *shape]`.
+        observations: example inputs. Shape `[3 or more, *shape]`.
 
     Returns:
         The graph as a JSON document, and the weights that it refers to.
 
     Raises:
-        ValueError: if it cannot be recorded, as what it does depends on the batch's size or its
+        ValueError: if it cannot be recorded, as its operations depend on the batch's size or its
             observations; or if it has operations that are not supported.
         Exception: whatever the network itself raises for the observations.
     """
@@ -198,7 +198,7 @@ def record_graph(
     module = module.to("cpu").eval()
     batch = torch.export.Dim("batch")
     with torch.no_grad():
-        module(observations)  # what the network itself does not take, it says best
+        module(observations)  # the network's own error says best which inputs it takes
     try:
         with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # PyTorch's about its own ways
@@ -235,7 +235,7 @@ def _written(program: Any) -> tuple[Document, dict[str, Tensor]]:
     }
     graph.eliminate_dead_code()
     nodes: list[Document] = []
-    (seen,) = signature.user_inputs
+    (input_name,) = signature.user_inputs
     weights: dict[str, Tensor] = {}
     output: Any = None
 
@@ -247,7 +247,7 @@ def _written(program: Any) -> tuple[Document, dict[str, Tensor]]:
             weights[name] = tensors[name].detach().clone().contiguous()
             return {"weight": name}
         if isinstance(argument, tuple | list):
-            return [write(one) for one in argument]
+            return [write(item) for item in argument]
         if isinstance(argument, torch.dtype):
             return {"dtype": str(argument).removeprefix("torch.")}
         if isinstance(argument, torch.device):
@@ -269,13 +269,15 @@ def _written(program: Any) -> tuple[Document, dict[str, Tensor]]:
                 continue
             _function(op)
             # Where numbers lie in memory is up to the device that runs the graph.
-            kept = {k: v for k, v in node.kwargs.items() if k not in ("layout", "memory_format")}
-            kept.pop("pin_memory", None)
-            kwargs = {key: write(value) for key, value in kept.items()}
+            keywords = {
+                k: v for k, v in node.kwargs.items() if k not in ("layout", "memory_format")
+            }
+            keywords.pop("pin_memory", None)
+            kwargs = {key: write(value) for key, value in keywords.items()}
             nodes.append({"name": node.name, "op": op, "args": write(node.args), "kwargs": kwargs})
     if not isinstance(output, torch.fx.Node) or output.name in of_input:
         raise ValueError("this network cannot be recorded as a graph: its result is not computed")
-    return {"input": seen, "output": output.name, "nodes": nodes}, weights
+    return {"input": input_name, "output": output.name, "nodes": nodes}, weights
 
 
 def _op_name(target: Any) -> str:
@@ -288,7 +290,7 @@ def _function(op: Any) -> Callable[..., Any]:
     """Return an operation by its name.
 
     Raises:
-        ValueError: if it is not one of those that run here.
+        ValueError: if the operation is not supported.
     """
     library, _, rest = str(op).partition(".")
     name, _, overload = rest.partition(".")
@@ -311,17 +313,17 @@ def _keywords(node: Document) -> Document:
 
 
 def _compare(module: nn.Module, graph: Graph, observations: Tensor) -> None:
-    """Check that a graph computes what its network does, for batches of other sizes, too.
+    """Validate that a graph and its network give equal outputs, also for other batch sizes.
 
     Raises:
         ValueError: if it does not.
     """
     for batch in (observations, observations[:1], torch.cat([observations, observations])):
         with torch.no_grad():
-            wanted, got = module(batch), graph(batch)
-        wanted = wanted[0] if isinstance(wanted, tuple | list) else wanted
-        if not torch.allclose(wanted, got, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True):
+            expected, actual = module(batch), graph(batch)
+        expected = expected[0] if isinstance(expected, tuple | list) else expected
+        if not torch.allclose(expected, actual, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True):
             raise ValueError(
                 "this network cannot be recorded as a graph: for the same observations, the graph "
-                f"computed {got[0].tolist()!s:.200} and the network {wanted[0].tolist()!s:.200}"
+                f"computed {actual[0].tolist()!s:.200}, the network {expected[0].tolist()!s:.200}"
             )

@@ -61,7 +61,7 @@ class Trunk(nn.Module):
 class Block(nn.Module):
     """A residual block of two convolutions (He et al., 2016, pre-activated).
 
-    A pooled one adds what it saw of the whole board between them (Wu, "Accelerating self-play
+    A pooled block adds features of the whole board between them (Wu, "Accelerating self-play
     learning in Go", 2019, section 3.3): means and maxima of all filters, through a linear layer. On
     a torus, the board is continued once for both convolutions, and the filters are the input's.
     """
@@ -81,22 +81,22 @@ class Block(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the input plus the residual. Shape `[K, filters, rows, columns]`."""
-        seen = torch.relu(x)
-        out = self.first(around(seen, 2) if self.torus else seen)
+        activated = torch.relu(x)
+        out = self.first(around(activated, 2) if self.torus else activated)
         if self.pool is not None:
-            out = out + self.pool(self._whole(seen, out))[:, :, None, None]
+            out = out + self.pool(self._whole(activated, out))[:, :, None, None]
         changed: Tensor = self.second(torch.relu(out))
         return x + changed
 
     def run_fused(self, x: Tensor) -> Tensor:
         """Return the same by fused operators, for inference on CPUs."""
-        seen = torch.relu(x)
-        given = around(seen, 2) if self.torus else seen
+        activated = torch.relu(x)
+        padded = around(activated, 2) if self.torus else activated
         if self.pool is None:
-            out = fused.convolved(self.first, given)
+            out = fused.convolved(self.first, padded)
         else:
-            out = self.first(given)
-            out.add_(self.pool(self._whole(seen, out))[:, :, None, None]).relu_()
+            out = self.first(padded)
+            out.add_(self.pool(self._whole(activated, out))[:, :, None, None]).relu_()
         return fused.added(self.second, out, x)
 
     def _whole(self, seen: Tensor, out: Tensor) -> Tensor:
@@ -117,9 +117,9 @@ class Windows(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Map `[K, rows, columns, planes]` to `[K, rows - 1, columns - 1, filters]`."""
         up, down = x[:, :-1], x[:, 1:]
-        seen = torch.cat([up[:, :, :-1], up[:, :, 1:], down[:, :, :-1], down[:, :, 1:]], -1)
+        windows = torch.cat([up[:, :, :-1], up[:, :, 1:], down[:, :, :-1], down[:, :, 1:]], -1)
         weights = self.kernels.weight.permute(0, 2, 3, 1).flatten(1)
-        return torch.relu(nn.functional.linear(seen, weights, self.kernels.bias))
+        return torch.relu(nn.functional.linear(windows, weights, self.kernels.bias))
 
 
 def inside(x: Tensor, rows: int, columns: int) -> Tensor:

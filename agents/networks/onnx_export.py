@@ -78,12 +78,12 @@ def export_onnx(agent: str, out: str | Path, game: str | Game | None = None) -> 
     if game is None:
         with names_from(file):
             game = make_game(read_header(file).about["game"])
-    made = make_game(game) if isinstance(game, str) else game
-    network, _ = LOADERS[name][1](made, file)
-    encoder = Encoder(made)
-    module = Scaled(network, encoder.scale, made.num_actions, name == "az").eval()
+    loaded_game = make_game(game) if isinstance(game, str) else game
+    network, _ = LOADERS[name][1](loaded_game, file)
+    encoder = Encoder(loaded_game)
+    module = Scaled(network, encoder.scale, loaded_game.num_actions, name == "az").eval()
     outputs = ["logits", "value"] if name == "az" else ["q_values"]
-    metadata = {"format": FORMAT, "game": made.spec, "view": "network", "agent": agent}
+    metadata = {"format": FORMAT, "game": loaded_game.spec, "view": "network", "agent": agent}
     write_whole(out, _onnx_bytes(module, encoder.shape, outputs, json.dumps(metadata)))
     return out
 

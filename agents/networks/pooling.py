@@ -18,8 +18,8 @@ def global_pooling(x: Tensor, cell: int | None = None) -> Tensor:
         Shape `[K, 2 * filters]`, or `[K, 3 * filters]` with a cell.
     """
     if torch.is_grad_enabled() and x.requires_grad:
-        seen: Tensor = _Overview.apply(x, cell)  # type: ignore[no-untyped-call]
-        return seen
+        pooled: Tensor = _Overview.apply(x, cell)  # type: ignore[no-untyped-call]
+        return pooled
     return torch.cat([*_pooled(x)[:2], *_at(x, cell)], 1)
 
 
@@ -39,13 +39,13 @@ class _Overview(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
-        (where,), (given,) = ctx.saved_tensors, grads
+        (where,), (grad,) = ctx.saved_tensors, grads
         count, filters, rows, columns = ctx.shape
-        means = given[:, :filters] / (rows * columns)
+        means = grad[:, :filters] / (rows * columns)
         cells = means.unsqueeze(1).repeat(1, rows * columns, 1)
-        cells.scatter_add_(1, where.unsqueeze(1), given[:, None, filters : 2 * filters])
+        cells.scatter_add_(1, where.unsqueeze(1), grad[:, None, filters : 2 * filters])
         if ctx.cell is not None:
-            cells[:, ctx.cell] += given[:, 2 * filters :]
+            cells[:, ctx.cell] += grad[:, 2 * filters :]
         return cells.view(count, rows, columns, filters).permute(0, 3, 1, 2), None
 
 

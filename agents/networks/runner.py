@@ -77,9 +77,9 @@ class Runner:
         """Copy the weights of a network of the same architecture."""
         with torch.no_grad():
             for module in {id(m): m for m in (self._original, self._running)}.values():
-                given, own = network.state_dict(), module.state_dict()
-                for name, tensor in own.items():
-                    tensor.copy_(given[name])
+                weights, module_weights = network.state_dict(), module.state_dict()
+                for name, tensor in module_weights.items():
+                    tensor.copy_(weights[name])
         self._compile()
 
     def __call__(self, planes: NDArray[np.int8]) -> NDArray[np.float32]:
@@ -138,7 +138,7 @@ class Runner:
 def faster_precision(device: str = "cpu") -> Precision:
     """Return the faster precision of convolutions here, by the features of the device.
 
-    Nothing is measured, so that runs with the same settings are reproducible on one machine.
+    There are no timings, so that runs with the same settings are reproducible on one machine.
     Processors with bfloat16 units are only recognized on Linux.
     """
     if torch.device(device).type == "cuda":

@@ -19,9 +19,9 @@ View = Literal["plain", "hand_crafted"]
 class SeatEncoder:
     """Encodes positions so that one network can play every player.
 
-    The view `plain` is the game's observation; `hand_crafted` are the features of its
-    `HAND_CRAFTED_FEATURES`, and its masks leave out actions that lose for certain, as long as there
-    are others.
+    The view `plain` is the game's observation. The view `hand_crafted` has the features of
+    `ludoteca.agents.games` for the game; its masks leave out certainly losing actions, unless all
+    are.
 
     Attributes:
         game: the game.
@@ -38,7 +38,7 @@ class SeatEncoder:
             ValueError: if the game is not simultaneous, or there is no such view.
         """
         if not game.simultaneous:
-            raise ValueError(f"needs a game in which all move at once, got {game.spec}")
+            raise ValueError(f"needs a simultaneous game, got {game.spec}")
         choice("view", view, ("plain", "hand_crafted"))
         self.game, self.view = game, view
         _, rows, columns = game.observation_shape
@@ -49,7 +49,7 @@ class SeatEncoder:
         else:
             features = find_hand_crafted_features(game)
             self.shape, self.scale = (features.planes, rows, columns), 1 / features.high
-            self.symmetries = _about_the_middle(game, rows, columns)
+            self.symmetries = _symmetries_about_the_center(game, rows, columns)
             self._encode = self._encode_hand_crafted
 
     def encode(
@@ -59,7 +59,7 @@ class SeatEncoder:
 
         Args:
             states: positions. Shape `[K]`.
-            seats: observing players, who must be active. Shape `[K]`.
+            seats: observing players, which must be active. Shape `[K]`.
         """
         planes_and_masks: tuple[NDArray[np.int8], NDArray[np.int8]] = self._encode(states, seats)
         return planes_and_masks
@@ -69,7 +69,7 @@ class SeatEncoder:
     ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
         planes = np.empty((len(states), *self.shape), np.int8)
         masks = np.empty((len(states), self.game.num_actions), np.int8)
-        make_feature_encoder(self.game)(states, is_first_of_equals(states), seats, planes, masks)
+        make_feature_encoder(self.game)(states, differs_from_previous(states), seats, planes, masks)
         return planes, masks
 
 
@@ -87,8 +87,8 @@ def find_hand_crafted_features(game: Game) -> HandCraftedFeatures:
     return features
 
 
-def is_first_of_equals(states: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Return which positions differ from the one before them. Shape `[K]`."""
+def differs_from_previous(states: NDArray[np.void]) -> NDArray[np.bool_]:
+    """Return whether each position differs from the previous one. Shape `[K]`."""
     new = np.ones(len(states), np.bool_)
     content = np.ascontiguousarray(states).view(np.uint8).reshape(len(states), states.itemsize)
     new[1:] = (content[1:] != content[:-1]).any(1)
@@ -97,9 +97,9 @@ def is_first_of_equals(states: NDArray[np.void]) -> NDArray[np.bool_]:
 
 @factory("network input")
 def make_feature_encoder(game: Game) -> Any:
-    """Return `view(states, new, seats, planes, masks)`, which fills the last two.
+    """Return the compiled `encode(states, new, seats, planes, masks)`, which fills the last two.
 
-    `new` marks the positions that differ from the one before them.
+    `new` marks the positions that differ from the previous one.
     """
     features = find_hand_crafted_features(game)
     prepare, observe, safe_actions = features.prepare, features.observe, features.safe_actions
@@ -108,7 +108,7 @@ def make_feature_encoder(game: Game) -> Any:
     cells = game.observation_shape[1] * game.observation_shape[2]
 
     @compiled
-    def view(states: Any, new: Any, seats: Any, planes: Any, masks: Any) -> None:
+    def encode(states: Any, new: Any, seats: Any, planes: Any, masks: Any) -> None:
         workspace = np.zeros((rows, cells), np.int32)
         legal = np.zeros(num_actions, np.int16)
         for i in range(len(states)):
@@ -120,17 +120,17 @@ def make_feature_encoder(game: Game) -> Any:
                 for k in range(legal_actions(states[i], seats[i], legal)):
                     masks[i, legal[k]] = 1
 
-    return view
+    return encode
 
 
-def _about_the_middle(game: Game, rows: int, columns: int) -> tuple[Symmetry, ...]:
-    """Return the symmetries that map the middle cell to itself.
+def _symmetries_about_the_center(game: Game, rows: int, columns: int) -> tuple[Symmetry, ...]:
+    """Return the symmetries of the game that map the center to itself: `rows // 2`, `columns // 2`.
 
-    On boards with an even side, the cell at `rows // 2` is the middle of a torus.
+    That cell of a torus is its own image also on boards with an even side.
     """
-    found = []
+    about_center = []
     for symmetry in game.symmetries():
-        middle = rows // 2 * columns + columns // 2
-        if symmetry.cells[middle] == middle:
-            found.append(symmetry)
-    return tuple(found)
+        center = rows // 2 * columns + columns // 2
+        if symmetry.cells[center] == center:
+            about_center.append(symmetry)
+    return tuple(about_center)

@@ -24,17 +24,17 @@ class _Around(torch.autograd.Function):
         ctx.width = width
         count, filters, rows, columns = x.shape
         cells = x.permute(0, 2, 3, 1).reshape(count, rows * columns, filters)
-        found = cells.index_select(1, _cells(rows, columns, width).to(x.device))
+        padded = cells.index_select(1, _cells(rows, columns, width).to(x.device))
         shape = (count, rows + 2 * width, columns + 2 * width, filters)
-        return found.reshape(shape).permute(0, 3, 1, 2)
+        return padded.reshape(shape).permute(0, 3, 1, 2)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
         n = ctx.width
-        given = grads[0].permute(0, 2, 3, 1)
-        rows = given[:, n:-n].clone()
-        rows[:, -n:] += given[:, :n]
-        rows[:, :n] += given[:, -n:]
+        grad = grads[0].permute(0, 2, 3, 1)
+        rows = grad[:, n:-n].clone()
+        rows[:, -n:] += grad[:, :n]
+        rows[:, :n] += grad[:, -n:]
         cells = rows[:, :, n:-n].clone()
         cells[:, :, -n:] += rows[:, :, :n]
         cells[:, :, :n] += rows[:, :, -n:]

@@ -29,7 +29,7 @@ class ValueConfig:
     dropout: float = 0.5
     """Dropout rate of the convolutions' outputs."""
     view: View = "second"
-    """Observing player, whose value is estimated. `second`: always the player who moves second; in
+    """Observing player, whose value is estimated. `second`: always the second player; in
     Othello the discs of white, then those of black, without the player to move, as in the source.
     `mover`: the player to move."""
 
@@ -52,7 +52,7 @@ def value_config(content: dict[str, Any]) -> ValueConfig:
 
 
 class ValueView:
-    """Encoder of positions for a value network, and the player whose value it estimates.
+    """Encoder of positions for a value network, and choice of the player to evaluate.
 
     Attributes:
         game: the game.

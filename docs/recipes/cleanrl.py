@@ -1,4 +1,4 @@
-"""CleanRL style: A2C in one file over `make_vec`, then self-play, which flips the next value."""
+"""CleanRL style: A2C in one file over `make_vec`, then self-play with negated next values."""
 
 import copy
 import time
@@ -11,7 +11,7 @@ from ludoteca.agents.external.torch_agent import TorchAgent
 from ludoteca.evaluate.match import play_match
 
 
-def learn(network, updates, sign=1, deterministic=True, **options):  # sign: -1 without opponent
+def learn(network, updates, sign=1, deterministic=True, **options):  # sign: -1 in self-play
     envs = gym.make_vec("ludoteca/Connect4-v0", 512, autoreset_mode="SameStep", **options)
     optimizer, (planes, info) = optim.Adam(network.parameters(), 1e-3), envs.reset(seed=0)
     for _ in range(updates):
@@ -23,15 +23,15 @@ def learn(network, updates, sign=1, deterministic=True, **options):  # sign: -1 
             planes, reward, done, _, info = envs.step(action.numpy())
             rollout.append((policy.log_prob(action), policy.entropy(), value[:, 0], reward, ~done))
         returns = next_value = network(tensor(planes).float())[:, 7].detach()
-        for log_prob, entropy, value, reward, alive in reversed(rollout):
-            returns = tensor(reward) + sign * tensor(alive) * (0.9 * returns + 0.1 * next_value)
+        for log_prob, entropy, value, reward, not_done in reversed(rollout):
+            returns = tensor(reward) + sign * tensor(not_done) * (0.9 * returns + 0.1 * next_value)
             advantage, next_value = returns - value, value.detach()
             loss += (advantage.square() / 2 - log_prob * advantage.detach() - 0.02 * entropy).mean()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    game, past = envs.unwrapped.game, copy.deepcopy(network)
-    return TorchAgent.from_network(game, lambda x: past(x)[:, :7], deterministic=deterministic)
+    game, snapshot = envs.unwrapped.game, copy.deepcopy(network)
+    return TorchAgent(game, lambda x: snapshot(x)[:, :7], deterministic=deterministic)
 
 
 set_num_threads(1)

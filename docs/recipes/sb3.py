@@ -27,7 +27,7 @@ seconds = time.perf_counter() - start
 model.save("connect4.zip")
 
 against_itself = new_model(1)
-pool = SelfPlayCallback(every=10_000, sampling="prioritized", folder="selves")
+pool = SelfPlayCallback(snapshot_freq=10_000, sampling="prioritized", save_path="selves")
 against_itself.learn(steps, callback=pool)
 
 game = model.get_env().get_attr("game")[0]

@@ -20,7 +20,7 @@ model.learn(steps)
 seconds = time.perf_counter() - start
 
 # Three seats belong to past selves and to greedy geese, drawn for each game and seat.
-pool = SelfPlayCallback(every=20_000, size=5, fixed=("greedy",))
+pool = SelfPlayCallback(snapshot_freq=20_000, pool_size=5, fixed_opponents=("greedy",))
 model.learn(steps // 2, callback=pool, reset_num_timesteps=False)
 goose = SB3Agent.from_model(envs.game, model)
 geese = play_match(envs.game, [goose, "random", "random", "random"], 400, seed=1)

@@ -38,7 +38,7 @@ for data in Collector(env, make_actor("agents"), frames_per_batch=2048, total_fr
     rows = gae(played, time_dim=1)[played["mask"]]  # of those that were still in the game
     for some in (part for _ in range(4) for part in torch.randperm(len(rows)).split(1024)):
         adam.zero_grad()
-        sum(one for key, one in loss(rows[some]).items() if key.startswith("loss_")).backward()
+        sum(x for key, x in loss(rows[some]).items() if key.startswith("loss_")).backward()
         adam.step()
 seconds = time.perf_counter() - start
 path = save_actor("geese", env.game, make_actor(), flat=True)

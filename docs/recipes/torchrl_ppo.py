@@ -32,7 +32,7 @@ def learn(pool=None):
         rows = loss.value_estimator(data).reshape(-1)
         for some in (part for _ in range(4) for part in torch.randperm(4096).split(1024)):
             adam.zero_grad()
-            sum(one for key, one in loss(rows[some]).items() if key.startswith("loss_")).backward()
+            sum(x for key, x in loss(rows[some]).items() if key.startswith("loss_")).backward()
             adam.step()
         if pool is not None and n % 3 == 0:
             pool.add(str(n), agent_of_actor(env.game, copy.deepcopy(actor), **drawn))

@@ -186,11 +186,11 @@ def _register(game: Game) -> tuple[str, dict[str, Any]]:
     given = {
         key: to_openspiel(key, value, known[key]) for key, value in game.params.items() if known
     }
-    defaults = {key: default_of(one, given) for key, one in known.items()}
+    defaults = {key: default_of(parameter, given) for key, parameter in known.items()}
     name, kind = f"{PREFIX}{game.name}", game_type(game, defaults)
 
     def create(params: Mapping[str, Any]) -> LudotecaGame:
-        ours = {key: from_openspiel(params[key], one) for key, one in known.items()}
+        ours = {key: from_openspiel(params[key], parameter) for key, parameter in known.items()}
         made = game if factory is None else factory(**ours)
         return LudotecaGame(made, kind, dict(params))
 

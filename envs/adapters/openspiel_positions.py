@@ -179,9 +179,9 @@ class Rules:
         if has_chance(game):
             self.start = Position(self, data, self.zeros)
         else:
-            found = np.zeros(self._size, np.int64)
-            self._begin(data, 0, found)
-            self.start = self._found(data, self.zeros, found)
+            facts = np.zeros(self._size, np.int64)
+            self._begin(data, 0, facts)
+            self.start = self._found(data, self.zeros, facts)
 
     def step(self, position: Position, actions: Any) -> Position:
         """Return the position after an action, or, where all move at once, one of each player.
@@ -191,28 +191,28 @@ class Rules:
             actions: an integer, or int64 `[P]`.
         """
         data = position.data.copy()
-        found = np.empty(self._size, np.int64)
-        if self._step(data, actions, NO_OUTCOME, found):
+        facts = np.empty(self._size, np.int64)
+        if self._step(data, actions, NO_OUTCOME, facts):
             waiting = Position(self, position.data, position.returns)
             waiting.actions = actions
             return waiting
-        return self._found(data, position.returns, found)
+        return self._found(data, position.returns, facts)
 
     def decide(self, position: Position, outcome: int) -> Position:
         """Return the position after an outcome of a chance node."""
         data = position.data.copy()
-        found = np.empty(self._size, np.int64)
+        facts = np.empty(self._size, np.int64)
         if position.actions is None:
-            self._begin(data, outcome, found)
+            self._begin(data, outcome, facts)
         else:
-            self._step(data, position.actions, outcome, found)
-        return self._found(data, position.returns, found)
+            self._step(data, position.actions, outcome, facts)
+        return self._found(data, position.returns, facts)
 
     def at(self, data: NDArray[np.uint8]) -> Position:
         """Return the position of the bytes of a record, which must be one of this game."""
-        found = np.empty(self._size, np.int64)
-        self._look(data, found)
-        return self._found(data, self.zeros, found)
+        facts = np.empty(self._size, np.int64)
+        self._look(data, facts)
+        return self._found(data, self.zeros, facts)
 
     def observe(self, position: Position, player: int) -> NDArray[np.float32]:
         """Return what a player sees, float32 `[*observation_shape]`: zeros before the start."""

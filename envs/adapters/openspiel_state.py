@@ -160,7 +160,7 @@ class LudotecaState(pyspiel.State):  # type: ignore[misc]
         if player == CHANCE:
             return f"chance {action}"
         if player == SIMULTANEOUS:
-            return f"[{', '.join(names[one] for one in self._joint_of(action))}]"
+            return f"[{', '.join(names[part] for part in self._joint_of(action))}]"
         return names[action]
 
     def _to_struct(self) -> dict[str, Any]:

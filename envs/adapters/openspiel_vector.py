@@ -123,8 +123,8 @@ class VectorEnvironment:
         if not (reset_if_done and any(done)):
             return before, rewards, done, before
         self._restart(self._done)
-        after = [self._time_step(i) if over else before[i] for i, over in enumerate(done)]
-        return after, rewards, done, before
+        next_steps = [self._time_step(i) if over else before[i] for i, over in enumerate(done)]
+        return next_steps, rewards, done, before
 
     def _restart(self, chosen: NDArray[np.bool_]) -> None:
         self._observations, info = self._env.reset(options={"reset_mask": chosen})

@@ -8,7 +8,7 @@
 Without an opponent it is a `MultiAgentEnv`, for policy mapping. With `"opponent"` in `env_config`,
 it is an environment of one agent; with `gym_env_vectorize_mode="vector_entry_point"` one that plays
 B games at once in compiled code. Observations are `{"observations": [N], "action_mask": [A]}` in
-float32, as RLlib's `ActionMaskingTorchRLModule` takes them, or `masked_module` here.
+float32, the format of RLlib's `ActionMaskingTorchRLModule` and of `masked_module`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,34 +37,39 @@ from ludoteca.envs.validation import (
 )
 
 try:
-    from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
-    from ray.rllib.core.rl_module.rl_module import RLModuleSpec
     from ray.rllib.env.multi_agent_env import MultiAgentEnv
-    from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
     from ray.tune.registry import register_env
+
+    from ludoteca.envs.adapters.rllib_module import (
+        FORMAT,
+        KEYS,
+        MaskedModule,
+        in_format,
+        masked_module,
+    )
 except ImportError as error:
     raise ImportError(
         'ludoteca.envs.adapters.rllib needs RLlib: pip install "ludoteca[rllib]"'
     ) from error
 
-KEYS = ("observations", "action_mask")
-OBS = "obs"  # column of a batch
-FORMAT: dict[str, Any] = {
-    "observation": "flat_dict",
-    "dtype": "float32",
-    "keys": KEYS,
-    "mask_dtype": "float32",
-    "end_mask": "ones",
-}
-"""Keyword arguments of any environment of this package, for observations as RLlib takes them:
-`PettingZooEnv(connect4_v0.env(**FORMAT))`."""
+__all__ = [
+    "FORMAT",
+    "KEYS",
+    "MaskedModule",
+    "RLlibGameEnv",
+    "RLlibMultiAgentEnv",
+    "RLlibVectorEnv",
+    "make_env",
+    "masked_module",
+    "register",
+]
 
 
 def register(name: str = "ludoteca") -> None:
     """Register the games in RLlib, as `name` and by their ids, such as `"ludoteca/Hex-v0"`.
 
-    See `make_env` for `env_config`. An id needs no `"game"` there, and means one agent against
-    random opponents unless `"opponent"` says otherwise, as in `gymnasium.make`.
+    See `make_env` for `env_config`. An environment named by an id needs no `"game"` there, and has
+    one agent against random opponents by default, as in `gymnasium.make`.
     """
     register_env(name, make_env)
     for id_ in GAMES:
@@ -81,10 +86,10 @@ def make_env(
     Args:
         config: `"game"`, a game or its name, and keyword arguments of the environment: of
             `RLlibMultiAgentEnv`; or, with `"opponent"`, of `RLlibVectorEnv`, if RLlib asks for a
-            vector environment by `"num_envs"`, else of `GameEnv`, in `FORMAT` unless it says
-            otherwise.
+            vector environment by `"num_envs"`, else of `GameEnv`, with the defaults of `FORMAT`.
         game: the game, if `config` does not name one.
-        opponent: the opponent, if `config` has no `"opponent"`; None there means several agents.
+        opponent: the opponent, if `config` has no `"opponent"`; None there makes a multi-agent
+            environment.
 
     Raises:
         ValueError: if no game is named, a parameter is unknown or out of range, or a vector
@@ -106,73 +111,11 @@ def make_env(
         return RLlibMultiAgentEnv(game, **options)
     if num_envs is not None:
         return RLlibVectorEnv(game, num_envs, **options)
-    return RLlibGameEnv(game, **_in_format(options))
-
-
-def masked_module(**model_config: Any) -> RLModuleSpec:
-    """Return a module with an action mask for PPO, for `rl_module(rl_module_spec=...)`.
-
-    Args:
-        model_config: fields of RLlib's `DefaultModelConfig`, such as `fcnet_hiddens=[256, 256]`.
-            With `conv_filters`, the environment must show `channels_last=True` planes.
-    """
-    return RLModuleSpec(module_class=MaskedModule, model_config=DefaultModelConfig(**model_config))
-
-
-class MaskedModule(ActionMaskingTorchRLModule):  # type: ignore[misc]
-    """RLlib's `ActionMaskingTorchRLModule` for any observations of this package with a mask inside.
-
-    Planes may have any key, type and shape: they are converted to float32, and flattened unless the
-    model has `conv_filters`. So environments with other formats than `FORMAT` work, too, such as
-    `PettingZooEnv(connect4_v0.env())`.
-    """
-
-    def __init__(self, *, observation_space: Any = None, **arguments: Any):
-        """Make the module; RLlib calls this.
-
-        Raises:
-            ValueError: if observations have no mask, or planes of another shape than the model.
-        """
-        found = observation_space
-        keys = [] if not isinstance(found, spaces.Dict) else [k for k in found if k != KEYS[1]]
-        if len(keys) != 1 or KEYS[1] not in found.spaces:
-            raise ValueError(
-                f"masked_module needs observations of one player with an {KEYS[1]}: give the "
-                "environment observation='flat_dict'; for one agent give env_config an 'opponent', "
-                f"for several configure multi_agent(...); got {found}"
-            )
-        box, config = found[keys[0]], arguments.get("model_config") or {}
-        filters = config.get("conv_filters") if isinstance(config, dict) else config.conv_filters
-        shape = box.shape if filters else (int(np.prod(box.shape)),)
-        if filters and len(shape) != 3:
-            raise ValueError(
-                f"conv_filters need planes, got observations of shape {shape}: give the "
-                "environment observation='dict' and channels_last=True"
-            )
-        high = float(box.high.max())
-        planes = spaces.Box(0, high, shape, np.float32)
-        mask = spaces.Box(0, 1, found[KEYS[1]].shape, np.float32)
-        self._shape = shape
-        super().__init__(
-            observation_space=spaces.Dict({KEYS[0]: planes, KEYS[1]: mask}), **arguments
-        )
-
-    def _forward_train(self, batch: Any, **kwargs: Any) -> Any:
-        """Return the outputs for a loss, also where values have not been computed before."""
-        if isinstance(batch[OBS], Mapping):
-            batch[KEYS[1]], batch = self._preprocess_batch(batch)
-        return super()._forward_train(batch, **kwargs)
-
-    def _preprocess_batch(self, batch: Any, **kwargs: Any) -> tuple[Any, Any]:
-        """Return the mask, and the batch, where planes as the network takes them replace both."""
-        seen = batch[OBS]
-        (key,) = (key for key in seen if key != KEYS[1])
-        batch[OBS] = seen[key].float().reshape(-1, *self._shape)
-        return seen[KEYS[1]].float(), batch
+    return RLlibGameEnv(game, **in_format(options))
 
 
 class RLlibGameEnv(GameEnv):
-    """One game against opponents: a `GameEnv` that refuses multi-agent configurations."""
+    """One game against opponents: a `GameEnv` that raises an error in multi-agent setups."""
 
     @property
     def observation_spaces(self) -> Any:
@@ -186,9 +129,9 @@ class RLlibGameEnv(GameEnv):
 class RLlibVectorEnv(GameVectorEnv):
     """B games of one agent against opponents: a `GameVectorEnv` in RLlib's format.
 
-    For finished games `info` has `player`, the agent's seat; otherwise it is empty, as RLlib copies
-    every entry into a list for each game and step, which takes longer than the games, and the masks
-    are in the observations.
+    After the end of a game `info` has `player`, the agent's seat; otherwise it is empty. The masks
+    are in the observations, and RLlib copies every entry of `info` to a list for each game and
+    step, which takes longer than the games.
     """
 
     def __init__(self, game: Game | str, num_envs: int = 1, **options: Any):
@@ -197,22 +140,22 @@ class RLlibVectorEnv(GameVectorEnv):
         Args:
             game: a game or its name.
             num_envs: B, the number of games.
-            options: those of `GameVectorEnv`, in `FORMAT` unless they say otherwise.
+            options: those of `GameVectorEnv`, with the defaults of `FORMAT`.
 
         Raises:
             ValueError: if a parameter is unknown or out of range.
         """
-        super().__init__(game, num_envs, **_in_format(options))
+        super().__init__(game, num_envs, **in_format(options))
 
     def reset(self, **arguments: Any) -> tuple[Any, dict[str, Any]]:
-        """Begin new games; see `GameVectorEnv.reset`."""
+        """Reset the games; see `GameVectorEnv.reset`."""
         observations, _ = super().reset(**arguments)
         return observations, {}
 
     def step(
         self, actions: NDArray[np.int64]
     ) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
-        """Play one action per game; see `GameVectorEnv.step`."""
+        """Step the games; see `GameVectorEnv.step`."""
         observations, rewards, terminated, truncated, info = super().step(actions)
         ended = terminated.any()
         seats = {"player": info["player"], "_player": terminated.copy()} if ended else {}
@@ -222,11 +165,11 @@ class RLlibVectorEnv(GameVectorEnv):
 class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
     """Any game as RLlib's `MultiAgentEnv`; agents are `player_0`, `player_1`, ...
 
-    In sequential games the player to move observes and acts. In simultaneous games all players act
-    that are still in the game; eliminated players leave with their last reward and observation. A
-    step returns the rewards of all players, so the loser's -1 for an action before its opponent's
-    winning move becomes the last transition of the loser's episode. No player's value bootstraps
-    from another player's observation.
+    In sequential games the player to move observes and acts. In simultaneous games all remaining
+    players act; eliminated players leave with their last reward and observation. A step returns the
+    rewards of all players, so the loser's -1 for an action before its opponent's winning move
+    becomes the last transition of the loser's episode. No player's value bootstraps from another
+    player's observation.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -284,7 +227,7 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
         self.render_mode = render_mode
         self._renderer = BoardRenderer(self.game, render_mode, self.metadata)
         self.possible_agents = [f"player_{i}" for i in range(self.game.num_players)]
-        # RLlib's check takes only agents of this list, also those that have just left.
+        # All players for ever: RLlib's environment check accepts only agents of this list.
         self.agents = self.possible_agents[:]
         self.observation_spaces = {
             agent: self.format.space(self.game) for agent in self.possible_agents
@@ -295,14 +238,14 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
         self.observation_space = spaces.Dict(self.observation_spaces)
         self.action_space = spaces.Dict(self.action_spaces)
         self._actions = np.zeros((1, self.game_batch.width), np.int64)
-        self._acting: list[int] = []  # the players whose actions the next step takes
+        self._acting: list[int] = []  # the players that act in the next step
         self._ready = False
         super().__init__()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin a new game; a seed determines it, and all that follow without one.
+        """Reset the game; a seed determines it and all later games without a seed.
 
         Returns:
             The observations of the players to act, by agent, and an empty dictionary of infos.
@@ -320,12 +263,12 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
     def step(
         self, action_dict: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
-        """Play the actions of the players that have observed the position.
+        """Apply the actions of the players that have observed the position.
 
         Returns:
-            By agent: observations of the players to act, and of those that the step has put out of
-            the game; rewards; whether they are out, and with the key `"__all__"` whether all are;
-            whether they are truncated, which they never are; and infos, which are empty.
+            By agent: observations of the players to act and of those that left the game in this
+            step; rewards; terminations, with the key `"__all__"`; truncations, all False; and
+            infos, which are empty.
 
         Raises:
             ValueError: if no game is in progress, if an action is missing or not an integer, or if
@@ -339,36 +282,34 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
         missing = [name for name in names if name not in action_dict]
         if missing:
             raise ValueError(f"expected actions of {names}, got those of {list(action_dict)}")
-        played = [as_action(action_dict[name]) for name in names]
+        chosen = [as_action(action_dict[name]) for name in names]
         self._actions[:] = 0
-        for seat, action in zip(self._acting, played, strict=True):
+        for seat, action in zip(self._acting, chosen, strict=True):
             self._actions[0, seat if self.game.simultaneous else 0] = action
         self.game_batch.step(self._actions)
-        paid, over = (
-            self.game_batch.episode_states["rewards"][0].tolist(),
-            bool(self.game_batch.episode_states["over"][0]),
-        )
+        all_rewards = self.game_batch.episode_states["rewards"][0].tolist()
+        over = bool(self.game_batch.episode_states["over"][0])
         if self.render_mode == "human":
             self.render()
-        before, self._acting = self._acting, [] if over else self._to_act()
+        acted, self._acting = self._acting, [] if over else self._to_act()
         if self.game.simultaneous:
-            in_game, seen = before, before
-            out = [seat for seat in before if seat not in self._acting]
+            in_game, observed = acted, acted
+            out = [seat for seat in acted if seat not in self._acting]
         else:
             in_game = list(range(self.game.num_players))
             out = in_game if over else []
-            seen = in_game if over else self._acting
-        rewards = {self.possible_agents[seat]: paid[seat] for seat in in_game}
+            observed = in_game if over else self._acting
+        rewards = {self.possible_agents[seat]: all_rewards[seat] for seat in in_game}
         terminations = {self.possible_agents[seat]: seat in out for seat in in_game}
         truncations = dict.fromkeys(terminations, False)
-        ended = {"__all__": not self._acting}
+        end = {"__all__": not self._acting}
         return (
-            self._observations(seen), rewards, terminations | ended,
+            self._observations(observed), rewards, terminations | end,
             truncations | {"__all__": False}, {},
         )  # fmt: skip
 
     def render(self) -> Any:
-        """Return a picture or text of the position, or show it in a window (`"human"`).
+        """Render the position as pixels or text, or in a window (`"human"`).
 
         Raises:
             ValueError: before the first `reset`.
@@ -392,20 +333,12 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
         masks = self.format.masks(self.game_batch.masks[0].copy())
         if self.game.simultaneous:
             planes = self.game_batch.observations[0]
-            seen = [(planes[seat], masks[seat]) for seat in seats]
+            pairs = [(planes[seat], masks[seat]) for seat in seats]
         elif len(seats) == 1:
-            seen = [(self.game_batch.observations[0, 0], masks[0])]
-        else:  # the end of a game, where nobody acts any more
-            seen = [(self.game_batch.observe(seat)[0], masks[0].copy()) for seat in seats]
+            pairs = [(self.game_batch.observations[0, 0], masks[0])]
+        else:  # the end of a game, where all players observe
+            pairs = [(self.game_batch.observe(seat)[0], masks[0].copy()) for seat in seats]
         return {
-            self.possible_agents[seat]: self.format.apply(*one)
-            for seat, one in zip(seats, seen, strict=True)
+            self.possible_agents[seat]: self.format.apply(planes, mask)
+            for seat, (planes, mask) in zip(seats, pairs, strict=True)
         }
-
-
-def _in_format(options: dict[str, Any]) -> dict[str, Any]:
-    """Return options of an environment, with those of `FORMAT` as defaults."""
-    made = FORMAT | options
-    if made["observation"] not in ("dict", "flat_dict") and "keys" not in options:
-        del made["keys"]
-    return made

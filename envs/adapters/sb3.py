@@ -158,8 +158,8 @@ class SB3VecEnv(VecEnv):
                 f"options must be one dictionary or {self.num_envs}, got {len(options)}"
             )
         else:
-            for one in options:
-                check_options(one)
+            for value in options:
+                check_options(value)
         super().set_options(options)
 
     def step_async(self, actions: NDArray[Any]) -> None:

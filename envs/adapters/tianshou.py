@@ -199,7 +199,7 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
             first = check_seed(seed)
             self._seeds = [first + i for i in range(self.env_num)]
         else:
-            self._seeds = [None if one is None else check_seed(one) for one in seed]
+            self._seeds = [None if value is None else check_seed(value) for value in seed]
             if len(self._seeds) != self.env_num:
                 given = len(self._seeds)
                 self._seeds = [None] * self.env_num

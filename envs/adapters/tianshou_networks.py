@@ -61,5 +61,5 @@ class MaskedActor(DiscreteActor):  # type: ignore[misc]
 
 
 def _as_tensor(array: Any, module: torch.nn.Module) -> torch.Tensor:
-    device = next((one.device for one in module.parameters()), None)
+    device = next((parameter.device for parameter in module.parameters()), None)
     return torch.as_tensor(array, device=device)

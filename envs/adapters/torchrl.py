@@ -146,7 +146,7 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
         box = self.format.box(self.game)
         size = (*self.batch_size, players) if self._self_play else (*self.batch_size,)
         dtype = getattr(torch, np.dtype(self.format.dtype).name)
-        seen = Composite(
+        observation = Composite(
             observation=Bounded(
                 0, self.game.observation_high, (*size, *box.shape), dtype=dtype, device=self.device
             ),
@@ -158,15 +158,15 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
         reward = Unbounded(shape=(*size, 1), dtype=torch.float32, device=self.device)
         done = self._done_spec(size)
         if self._self_play:
-            seen["mask"] = Binary(shape=size, dtype=torch.bool, device=self.device)
-            self.observation_spec = self._grouped(seen)
+            observation["mask"] = Binary(shape=size, dtype=torch.bool, device=self.device)
+            self.observation_spec = self._grouped(observation)
             self.action_spec = self._grouped(Composite(action=action, shape=size))
             self.reward_spec = self._grouped(Composite(reward=reward, shape=size))
             whole = self._done_spec(self.batch_size)
             whole[GROUP] = done
             self.done_spec = whole
         else:
-            self.observation_spec, self.action_spec = seen, action
+            self.observation_spec, self.action_spec = observation, action
             self.reward_spec, self.done_spec = reward, done
 
     def _done_spec(self, size: tuple[int, ...]) -> Composite:

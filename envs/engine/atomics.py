@@ -1,6 +1,6 @@
 """Atomic operations on shared memory in compiled code, for `thread_pool`.
 
-Interpreted code has one thread: there they are plain reads and writes.
+In interpreted mode, which has one thread, they are plain reads and writes.
 """
 
 import platform
@@ -40,10 +40,10 @@ def add(shared: Any, k: int, value: int) -> int:
 
 
 def pause() -> None:
-    """Yield to the other hardware thread of the core, in a loop that spins."""
+    """Yield to the other hardware thread of the core; for use in spin loops."""
 
 
-# Numba passes intrinsics a first argument, the typing context, which type checkers miss below.
+# Numba adds the first argument of intrinsics, the typing context; type checkers do not know that.
 @intrinsic
 def _load(typingctx: Any, shared: Any, k: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -62,21 +62,21 @@ def _store(typingctx: Any, shared: Any, k: Any, value: Any) -> Any:
     return types.void(shared, types.int64, types.int64), codegen
 
 
-def _replace(operation: str) -> Any:
+def _read_modify_write(operation: str) -> Any:
     """Return the intrinsic of a read-modify-write operation of LLVM."""
 
     @intrinsic
-    def replace(typingctx: Any, shared: Any, k: Any, value: Any) -> Any:
+    def intrinsic_of(typingctx: Any, shared: Any, k: Any, value: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             pointer = _pointer(context, builder, signature, args)
             return builder.atomic_rmw(operation, pointer, args[2], "seq_cst")
 
         return types.int64(shared, types.int64, types.int64), codegen
 
-    return replace
+    return intrinsic_of
 
 
-_exchange, _add = _replace("xchg"), _replace("add")
+_exchange, _add = _read_modify_write("xchg"), _read_modify_write("add")
 
 
 @intrinsic
@@ -115,6 +115,7 @@ def load_tuple(typingctx: Any, address: Any, like: Any) -> Any:
 
 
 def _pointer(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """Return the pointer to `shared[k]`."""
     data = make_array(signature.args[0])(context, builder, args[0]).data
     return builder.gep(data, [args[1]], inbounds=True)
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ludoteca.envs.engine.buffers import Buffers
 from ludoteca.envs.engine.episode_state import (
     DISABLED,
     EVERY_SEAT,
@@ -29,24 +28,24 @@ from ludoteca.envs.jit import InterpretedFunction
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.validation import check_dtype, check_flag
 
-# A step is cut into so many slices per thread: a thread that wakes late takes fewer.
+# Slices of a step per thread; a thread that wakes late steps fewer.
 SLICES_PER_THREAD = 8
-# Fields of an episode's state that the last step wrote.
+# Fields of an episode's state that describe the last step.
 REWARD_FIELDS = ("rewards", "reward", "terminated", "illegal")
 
 
 class GameBatch:
     """B games, their random streams and opponents, and their observations.
 
-    Game i has its own random stream, which seeds its episodes, draws the agent's seat and feeds its
-    opponents: it does not depend on the other games. W players are observed and act at once: 1 in
-    sequential games (the player to move) and against opponents (the agent), all P players in
-    simultaneous self-play.
+    Game i has its own random stream, which seeds its episodes and from which the agent's seat and
+    the opponents' actions are sampled, so it does not depend on the other games. In each game, W
+    players observe and act: 1 in sequential games (the player to move) and against opponents (the
+    agent), all P players in simultaneous self-play.
 
     Attributes:
         states: the positions. Shape `[B]`, dtype `game.state`.
-        episode_states: the records beside them, see `episode_state_dtype`. Shape `[B]`.
-        masks: legal actions of the W players, int8, none once a game is over. Shape
+        episode_states: random streams, rewards, seats, see `episode_state_dtype`. Shape `[B]`.
+        masks: legal actions of the W players, int8, zeros once a game is over. Shape
             `[B, W, num_actions]`.
         observations: of the W players. Shape `[B, W, *observation_shape]`.
         final_observations: likewise, of the games that ended in the last step (same-step
@@ -97,12 +96,8 @@ class GameBatch:
         self.episode_states = np.zeros(count, episode_state_dtype(game))
         self.episode_states["over"] = True
         self.masks = np.zeros((count, self.width, game.num_actions), np.int8)
-        shape = (count, self.width, *self.observation_shape)
-        self._buffers = Buffers(shape, self.dtype)
-        self._mask_buffers = Buffers(self.masks.shape, self.masks.dtype)
-        self.observations = self._buffers.take()
-        self._final_buffers = Buffers(shape, self.dtype, cleared=True)
-        self.final_observations = self._final_buffers.take()
+        self.observations = self._new_observations()
+        self.final_observations = np.zeros_like(self.observations)
         self._finals_written = False
         plies = game.max_plies * (game.num_players if game.simultaneous else 1)
         self.history = np.zeros((count, 1 + plies if record else 0), np.int16)
@@ -165,9 +160,8 @@ class GameBatch:
             raise ValueError(f"cannot step games that are over: {over} must be reset first")
         if self.illegal_rule == RAISE:
             self._raise_if_illegal(actions)
-        # Callers keep the arrays of earlier steps, so each step writes to unused ones.
         if self.fused:
-            self.observations = self._buffers.take()
+            self.observations = self._new_observations()
             self._step_fused(actions, step_result)
             return
         tables = (self.states, self.episode_states, self.history)
@@ -200,7 +194,7 @@ class GameBatch:
 
     def new_step_result(self) -> StepResult:
         """Return arrays for the result of a step."""
-        return self._step_result_with(self._mask_buffers.take())
+        return self._step_result_with(np.empty_like(self.masks))
 
     def _step_result_with(self, masks: NDArray[np.int8]) -> StepResult:
         count = len(masks)
@@ -215,11 +209,11 @@ class GameBatch:
 
     def refresh(self) -> None:
         """Write the masks and observations of the present positions."""
-        self.observations = self._buffers.take()
+        self.observations = self._new_observations()
         self._observe(self.observations)
 
     def reset_opponents(self, which: NDArray[np.bool_] | None = None) -> None:
-        """Let the opponents forget all games, or those of `which`."""
+        """Reset the opponents in all games, or in those of `which`."""
         indices = np.arange(self.count) if which is None else np.flatnonzero(which)
         for opponent in {id(opponent): opponent for opponent in self.opponents}.values():
             opponent.reset(indices)
@@ -258,16 +252,13 @@ class GameBatch:
         return [[int(a) for a in joint] for joint in steps.reshape(count, players)]
 
     def __deepcopy__(self, memo: Any) -> "GameBatch":
-        """Return a batch with the same present and future; opponents are shared."""
-        twin = copy.copy(self)
+        """Return a copy with the same games and random streams; opponents are shared."""
+        duplicate = copy.copy(self)
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray):
-                setattr(twin, name, value.copy())
-        twin._buffers = copy.deepcopy(self._buffers)
-        twin._final_buffers = copy.deepcopy(self._final_buffers)
-        twin._mask_buffers = copy.deepcopy(self._mask_buffers)
-        twin._thread_pool = twin._new_thread_pool()
-        return twin
+                setattr(duplicate, name, value.copy())
+        duplicate._thread_pool = duplicate._new_thread_pool()
+        return duplicate
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_thread_pool": None}
@@ -283,7 +274,7 @@ class GameBatch:
             self._thread_pool = None
 
     def _use_opponents(self, opponents: tuple[Opponent, ...]) -> None:
-        """Prepare the stepping with these opponents; none: self-play."""
+        """Build the stepper for these opponents; without opponents, for self-play."""
         self.opponents = opponents
         # Opponents that are all the same kernel play inside the compiled loop.
         kernels = {getattr(opponent, "choose", None) for opponent in opponents}
@@ -304,7 +295,7 @@ class GameBatch:
             if step_result is not None:
                 self._write_step_result(step_result)
         if self.autoreset == SAME_STEP:
-            self._mark_finals(self.episode_states["terminated"])
+            self._finals_written = bool(self.episode_states["terminated"].any())
 
     def _step_with_python_opponents(self, actions: NDArray[np.int64]) -> None:
         states, episodes, actions = self.states, self.episode_states, actions.copy()
@@ -322,10 +313,10 @@ class GameBatch:
             if finished.any():
                 self._clear_finals()
                 self._observe(self.final_observations, finished_only=True)
-                self._mark_finals(finished)
+                self._finals_written = True
                 episodes["final_player"][finished] = episodes["seat"][finished]
         if finished.any():
-            # The opponents' first moves in new games leave the rewards of the ended ones alone.
+            # Keep the rewards of the ended games through the opponents' first moves in new games.
             rewards = {name: episodes[name].copy() for name in REWARD_FIELDS}
             self._stepper.reset(states, episodes, finished, self.history, self.seat_rule)
             self._start_opponents(finished)
@@ -333,12 +324,12 @@ class GameBatch:
                 episodes[name] = values
 
     def _start_opponents(self, which: NDArray[np.bool_]) -> None:
-        """Reset the opponents in new games, and let them move first where they do."""
+        """Reset the opponents in new games, and apply their moves before the agent's first."""
         if self.opponents:
             self.reset_opponents(which)
             if not self.game.simultaneous:
                 self._python_opponents.play_sequential(self._tables(), which)
-                # If that ended a game, the agent's first step terminates it.
+                # A game that ended by these moves terminates in the agent's first step.
                 self.episode_states["over"][which] = False
 
     def _raise_if_illegal(self, actions: NDArray[np.int64]) -> None:
@@ -366,12 +357,12 @@ class GameBatch:
         interpreted = isinstance(self._stepper.step, InterpretedFunction)
         if self.num_threads == 1 or not self.fused or interpreted:
             return None
-        # Threads know the types of arguments from arrays that look like those of a step.
+        # The pool compiles for the types of these arrays, which are those of a step.
         arrays = self._arrays(np.zeros((2, self.width), np.int64))
-        like = tuple(np.empty_like(array, shape=(2, *array.shape[1:])) for array in arrays)
+        examples = tuple(np.empty_like(array, shape=(2, *array.shape[1:])) for array in arrays)
         slices = min(self.count, SLICES_PER_THREAD * self.num_threads)
         options = (self.seat_rule, self.illegal_rule, self.autoreset)
-        example = (like, self._step_result_with(self.masks[:0]), options)
+        example = (examples, self._step_result_with(self.masks[:0]), options)
         return ThreadPool(self._stepper.step_slices, self.num_threads, slices, example)
 
     def _write_step_result(self, step_result: StepResult) -> None:
@@ -387,14 +378,12 @@ class GameBatch:
 
     def _clear_finals(self) -> None:
         if self._finals_written:
-            del self.final_observations  # drop the reference, so that the array can be reused
-            self.final_observations = self._final_buffers.take()
+            self.final_observations = np.zeros_like(self.final_observations)
             self._finals_written = False
 
-    def _mark_finals(self, ended: NDArray[np.bool_]) -> None:
-        rows = np.flatnonzero(ended)
-        self._finals_written = len(rows) > 0
-        self._final_buffers.mark(self.final_observations, rows)
+    def _new_observations(self) -> NDArray[Any]:
+        """Return a new array, as callers keep those of earlier steps."""
+        return np.empty((self.count, self.width, *self.observation_shape), self.dtype)
 
     def _channels_first(self, observations: NDArray[Any]) -> NDArray[Any]:
         return np.moveaxis(observations, -1, -3) if self.channels_last else observations

@@ -77,21 +77,21 @@ class PythonOpponents:
         # Opponents are listed in the order of seats, the agent's left out.
         order = p - (p > records["seat"][chosen[at]])
         for k in np.unique(order):
-            mine = at[order == k]
-            env_indices = chosen[mine]
+            rows = at[order == k]
+            env_indices = chosen[rows]
             rngs = records["rng"][env_indices]
-            seats = np.full(len(mine), p, np.int64)
+            seats = np.full(len(rows), p, np.int64)
             actions = np.asarray(
                 self.opponents[k].act(states[env_indices], seats, rngs, env_indices)
             )
-            if actions.shape != mine.shape or actions.dtype.kind not in "iu":
+            if actions.shape != rows.shape or actions.dtype.kind not in "iu":
                 raise ValueError(
-                    f"the opponent in seat {p} must return integers of shape {mine.shape}, "
+                    f"the opponent in seat {p} must return integers of shape {rows.shape}, "
                     f"got {actions.dtype} of shape {actions.shape}"
                 )
-            joint[mine, p] = actions
+            joint[rows, p] = actions
             # Not at `env_indices`, which the opponent may have changed.
-            records["rng"][chosen[mine]] = rngs
+            records["rng"][chosen[rows]] = rngs
 
     def _apply(self, tables: Tables, chosen: NDArray[np.int64], joint: NDArray[np.int64]) -> None:
         states, episode_states, history, scratch = tables

@@ -1,7 +1,7 @@
 """Rules of one step of one game of a batch: resets, plies, opponents, rewards, observations.
 
-Kernels with the arguments of `legality`; `history` is the game's row of recorded actions, empty if
-they are not recorded.
+Kernels; their arguments are those of `ludoteca.envs.engine.legality`, and `history`, the recorded
+actions of the game, empty without recording.
 """
 
 from typing import Any, NamedTuple
@@ -17,27 +17,28 @@ class StepRules(NamedTuple):
     """Kernels over one game of a batch.
 
     Attributes:
-        reset: `reset(s, episode, history, seat_rule)` starts the next game of the random stream.
-        clear_rewards: `clear_rewards(episode)` removes what the last step left.
-        select_reward: `select_reward(episode, mover)` sets the reward that the caller gets: the
-            agent's, or in self-play the mover's.
-        play: `play(s, joint, history)` plays `joint` (sequential: the mover's entry) and records
-            it, if `history` is not empty.
-        score: `score(s, episode, before)` writes the rewards of the last step, and whether the game
-            is over for the agent. In simultaneous games rewards are the changes of the returns
-            since `before`.
+        reset: `reset(s, episode, history, seat_rule)` resets the game with the next seed of
+            its random stream.
+        clear_rewards: `clear_rewards(episode)` clears the rewards and flags of the last step.
+        select_reward: `select_reward(episode, mover)` sets `episode.reward`, which the caller gets:
+            that of the agent, or in self-play of the mover.
+        play: `play(s, joint, history)` applies and records the actions `joint`, one per player
+            (sequential: only the mover's entry is used).
+        score: `score(s, episode, before)` writes the rewards of a step, and whether the game is
+            over for the agent. In simultaneous games the rewards are the returns minus `before`,
+            the returns before the step.
         opponents_act: `opponents_act(s, episode, work)` writes the actions of compiled opponents to
-            `work.joint` (simultaneous games; nothing happens without opponents).
-        opponents_step: `opponents_step(s, episode, history, work)` lets compiled opponents play
-            until the agent is to move (sequential games; nothing happens without opponents).
+            `work.joint` (only in simultaneous games with opponents).
+        opponents_step: `opponents_step(s, episode, history, work)` applies actions of compiled
+            opponents until the agent is to move (only in sequential games with opponents).
         apply_action: `apply_action(s, episode, actions, masks, history, work, illegal_rule) ->
-            bool`: the part of a step before opponents that are not compiled act; returns whether
-            they have to. The agent's action is applied in sequential games, and left in
+            bool` is the part of a step before Python opponents act, and returns whether they have
+            to act. It applies the agent's action in sequential games, and writes it to
             `work.joint` in simultaneous ones.
         apply_joint_action: `apply_joint_action(s, episode, joint, history, work)` applies one
-            action per player (sequential: the mover's entry), and scores them.
-        observe: `observe(s, episode, observations, masks, legal)` writes what the W players
-            observe, and their legal actions.
+            action per player (sequential: the mover's entry) and writes the rewards.
+        observe: `observe(s, episode, observations, masks, legal)` writes the observations and
+            masks of the W observed players.
     """
 
     reset: Kernel
@@ -59,7 +60,7 @@ def make_step_rules(game: Game, choose: Kernel | None = None) -> StepRules:
     Args:
         game: the game.
         choose: policy of compiled opponents, `choose(s, player, legal, n, rng) -> action`, a kernel
-            that returns one of `legal[:n]`; None: there are none.
+            that returns one of `legal[:n]`; None without compiled opponents.
     """
     player: Any = game.player  # None in simultaneous games
     is_active: Any = game.is_active  # None in sequential games
@@ -99,7 +100,7 @@ def make_step_rules(game: Game, choose: Kernel | None = None) -> StepRules:
 
     @kernel
     def play(s: Any, joint: Any, history: Any) -> None:
-        # There is room for every game; a restored one may claim more plies than it can have had.
+        # Only an invalid restored position can have more plies than `history` has room for.
         if simultaneous:
             if len(history) > 0 and history[0] * players + players < len(history):
                 for p in range(players):
@@ -119,8 +120,8 @@ def make_step_rules(game: Game, choose: Kernel | None = None) -> StepRules:
             returns(s, episode.rewards)
             for p in range(players):
                 episode.rewards[p] -= before[p]
-            out = episode.seat != NO_SEAT and not is_active(s, episode.seat)
-            episode.over = is_terminal(s) or out
+            eliminated = episode.seat != NO_SEAT and not is_active(s, episode.seat)
+            episode.over = is_terminal(s) or eliminated
         else:
             episode.over = is_terminal(s)
             if episode.over:

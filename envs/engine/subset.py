@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.engine.buffers import Buffers
 from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.engine.opponents import Opponent
 from ludoteca.envs.engine.python_opponents import PythonOpponents
@@ -19,11 +18,11 @@ def step_subset(
 
     Args:
         game_batch: the games, without autoreset.
-        indices: of the subset, distinct. Shape `[K]`.
-        actions: their actions. Shape `[K, W]`.
+        indices: distinct indices of the K games to step. Shape `[K]`.
+        actions: actions of the W players observed in each. Shape `[K, W]`.
 
     Raises:
-        ValueError: as `GameBatch.step`; nothing has then changed.
+        ValueError: as `GameBatch.step`; the batch is then unchanged.
     """
     subset = copy.copy(game_batch)
     subset.count = len(indices)
@@ -35,10 +34,8 @@ def step_subset(
     }
     for name, array in rows.items():
         setattr(subset, name, array[indices])
-    shape = game_batch.observations.shape[1:]
-    subset._buffers = Buffers((len(indices), *shape), game_batch.dtype)
-    subset._thread_pool = None  # it works on the arrays of the whole batch
-    subset.opponents = tuple(SubsetOpponent(each, indices) for each in game_batch.opponents)
+    subset._thread_pool = None  # the pool is bound to the arrays of the whole batch
+    subset.opponents = tuple(SubsetOpponent(opponent, indices) for opponent in game_batch.opponents)
     subset._python_opponents = PythonOpponents(
         game_batch.game, subset.opponents, game_batch._stepper
     )
@@ -49,7 +46,7 @@ def step_subset(
 
 
 class SubsetOpponent:
-    """Opponent in a subset of a batch, called with indices in the whole batch."""
+    """Wrapper that converts indices in a subset of a batch to indices in the whole batch."""
 
     def __init__(self, opponent: Opponent, indices: NDArray[np.int64]):
         """Wrap an opponent.
@@ -71,5 +68,5 @@ class SubsetOpponent:
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> Any:
-        """Return the opponent's actions."""
+        """Return the actions of the opponent."""
         return self._opponent.act(states, seats, rngs, self._indices[env_indices])

@@ -56,11 +56,13 @@ def make_sliced(work: Callable[..., None]) -> Any:
         """
         for k in range(threads):
             owner = (thread + k) % threads
-            mine, end = NEXT + LINE * owner, slices * (owner + 1) // threads
-            if load(shared, mine) < end and (k == 0 or load(shared, mine + JOINED) == 0):
+            next_slice, end = NEXT + LINE * owner, slices * (owner + 1) // threads
+            if load(shared, next_slice) < end and (
+                k == 0 or load(shared, next_slice + JOINED) == 0
+            ):
                 if k == 0:
-                    store(shared, mine + JOINED, 1)
-                taken = add(shared, mine, 1)
+                    store(shared, next_slice + JOINED, 1)
+                taken = add(shared, next_slice, 1)
                 if taken < end:
                     return int(taken)
         return -1

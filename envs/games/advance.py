@@ -222,7 +222,7 @@ def symmetries(
 
 @np.errstate(over="ignore")
 def problem(s: Any, steps: Steps) -> str:
-    """Return why a position is impossible, or an empty string."""
+    """Return the reason why a position is invalid, or an empty string."""
     _, rows, columns = s.board.shape
     white, black = s.pieces
     if white & black:

@@ -185,7 +185,7 @@ def cells(s: Any) -> NDArray[np.int8]:
 
 
 def validate(s: Any) -> str:
-    """Return why a position is impossible, or an empty string."""
+    """Return the reason why a position is invalid, or an empty string."""
     size = s.board.shape[1] + 2
     walls = np.ones((size, size), bool)
     walls[1:-1, 1:-1] = False

@@ -85,7 +85,7 @@ def make_lister(
     """
     (down, right), later = steps[0], steps[1:]
     top, left, width = max(0, -down), max(0, -right), columns - abs(right)
-    after = first + (rows - abs(down)) * width
+    end = first + (rows - abs(down)) * width
 
     @kernel
     def list_step(s: Any, out: Any, n: int) -> int:
@@ -100,7 +100,7 @@ def make_lister(
 
     if not later:
         return list_step
-    list_later = make_lister(later, rows, columns, movers, after)
+    list_later = make_lister(later, rows, columns, movers, end)
 
     @kernel
     def list_moves(s: Any, out: Any, n: int) -> int:

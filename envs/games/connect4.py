@@ -1,4 +1,4 @@
-"""Connect Four: drop discs into columns; four in a row, in any direction, wins.
+"""Connect Four: players drop discs into columns; a line of four in any direction wins.
 
 Rules: https://en.wikipedia.org/wiki/Connect_Four. Solved: the first player wins by opening in the
 center (Allis, "A knowledge-based approach of Connect-Four", 1988).
@@ -6,7 +6,7 @@ center (Allis, "A knowledge-based approach of Connect-Four", 1988).
 Encoding of a board of 3 rows and 3 columns:
 
     actions     planes, `board`     bits of `discs`
-                                    3  7 11             never set: lines cannot wrap around
+                                    3  7 11             always 0: lines cannot wrap around
     0 1 2       0 1 2               2  6 10
                 3 4 5               1  5  9
                 6 7 8               0  4  8
@@ -51,8 +51,7 @@ def connect4(rows: int = 6, columns: int = 7, connect: int = 4) -> Game:
         observation_shape=(2, rows, columns),
         state=np.dtype(
             [
-                # On boards of at most 64 bits, a bit per disc: bit column * (rows + 1) + height.
-                # The bit above each column is never set, so that lines cannot wrap around.
+                # Bitboard of each player, if 64 bits are enough: bit column * (rows + 1) + height.
                 ("discs", np.uint64, (2,)),
                 ("board", np.int8, (rows, columns)),  # row 0 is the top; EMPTY or a player
                 ("height", np.int8, (columns,)),  # discs in each column
@@ -85,7 +84,7 @@ def connect4(rows: int = 6, columns: int = 7, connect: int = 4) -> Game:
         symmetries=lambda: grid_symmetries(
             rows,
             columns,
-            lambda cells, move: np.array([move(0, c)[1] for c in range(columns)]),
+            lambda cells, cell_map: np.array([cell_map(0, c)[1] for c in range(columns)]),
             names=("identity", "mirror columns"),
         ),
         validate=validate,
@@ -125,6 +124,7 @@ def step(s: Any, action: int) -> None:
     s.board[rows - 1 - height, action] = mover
     s.height[action] += 1
     s.moves_left -= 1
+    # With bitboards, random playouts of 6x7 take a third of the time that `in_line` needs.
     if (rows + 1) * columns <= 64:
         s.discs[mover] |= U1 << np.uint64(action * (rows + 1) + height)
         won = has_line(s.discs[mover], rows, s.connect)
@@ -137,18 +137,15 @@ def step(s: Any, action: int) -> None:
 
 @kernel
 def has_line(discs: Any, rows: int, connect: int) -> bool:
-    """Return whether `connect` discs are in a row, from the bits of all discs of a player.
-
-    Without a branch per direction: what a disc completes is hard for a processor to guess.
-    """
-    found = U0
-    # To the next disc upward, rightward and on the two diagonals.
-    for direction in (1, rows + 1, rows, rows + 2):
-        run = discs  # bit i: a row of k discs begins at i, for k = 1, 2, ... `connect`
-        for k in range(1, connect):
-            run &= discs >> np.uint64(k * direction)
-        found |= run
-    return bool(found != U0)
+    """Return whether a bitboard has a line of `connect` discs, without a branch per direction."""
+    lines = U0
+    # Distances to the next bit upward, rightward and on the two diagonals.
+    for distance in (1, rows + 1, rows, rows + 2):
+        starts = discs  # bit i: a line of 1, 2, ..., `connect` discs starts at i
+        for _ in range(1, connect):
+            starts &= starts >> np.uint64(distance)
+        lines |= starts
+    return bool(lines != U0)
 
 
 @kernel
@@ -159,19 +156,19 @@ def is_terminal(s: Any) -> bool:
 @kernel
 def observe(s: Any, player: int, out: Any) -> None:
     """Plane 0: discs of `player`; plane 1: the opponent's."""
-    board, mine, theirs = s.board.flat, out[0].flat, out[1].flat
+    board, own, other = s.board.flat, out[0].flat, out[1].flat
     for cell in range(s.board.size):
-        mine[cell] = board[cell] == np.int8(player)
-        theirs[cell] = board[cell] == np.int8(1 - player)
+        own[cell] = board[cell] == np.int8(player)
+        other[cell] = board[cell] == np.int8(1 - player)
 
 
 def cells(s: Any) -> Any:
-    """Show discs by player."""
+    """Return the board: 1 for red, 2 for yellow."""
     return s.board + 1
 
 
 def validate(s: Any) -> str:
-    """Return why a position is impossible, or an empty string."""
+    """Return the reason why a position is invalid, or an empty string."""
     rows = s.board.shape[0]
     if not np.isin(s.board, (EMPTY, 0, 1)).all():
         return f"board holds {np.unique(s.board)}, expected -1, 0 and 1"
@@ -184,7 +181,8 @@ def validate(s: Any) -> str:
         return "a disc hangs in the air"
     rows, columns = s.board.shape
     bits = [0, 0]
-    for row, column in np.argwhere(filled if (rows + 1) * columns <= 64 else filled & False):
+    has_bitboards = (rows + 1) * columns <= 64
+    for row, column in np.argwhere(filled) if has_bitboards else ():
         bits[s.board[row, column]] |= 1 << int(column * (rows + 1) + rows - 1 - row)
     if s.discs.tolist() != bits:
         return "discs and board differ"

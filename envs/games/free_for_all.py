@@ -254,7 +254,7 @@ def symmetries(paths: tuple[tuple[int, int], ...], size: int) -> tuple[Symmetry,
 
 @np.errstate(over="ignore")
 def validate(s: Any) -> str:
-    """Return why a position is impossible, or an empty string."""
+    """Return the reason why a position is invalid, or an empty string."""
     size = s.board.shape[1]
     red, blue = s.pieces
     if red & blue:

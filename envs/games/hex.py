@@ -1,16 +1,16 @@
-"""Hex: join your two sides of the board with a chain of your stones; there are no draws.
+"""Hex: connect your two sides of the board with a chain of your stones; there are no draws.
 
-Black joins north and south, white joins west and east. The six observation planes are those of
-Young, Vasan and Hayward, "NeuroHex" (arXiv 1604.07097, section 2), with one cell of padding.
+Black connects north and south, white connects west and east. The six observation planes are those
+of Young, Vasan and Hayward, "NeuroHex" (arXiv 1604.07097, section 2), with one cell of padding.
 
 Encoding of a 3x3 board. A cell has one bit per plane; the padding has those of its edges:
 
     `cells`            actions      bit    plane
     *  N  N  N  *                   0      black stones, and the north and south edge
     W  .  .  .  E      0 1 2        1      white stones, and the west and east edge
-    W  .  .  .  E       3 4 5       2, 3   white stones joined to the west, to the east edge
-    W  .  .  .  E        6 7 8      4, 5   black stones joined to the north, to the south edge
-    *  S  S  S  *                   6-8    none: 1 + direction, while edges spread through a group
+    W  .  .  .  E       3 4 5       2, 3   white stones connected to the west, to the east edge
+    W  .  .  .  E        6 7 8      4, 5   black stones connected to the north, to the south edge
+    *  S  S  S  *                   6-8    not shown: used by `spread`, 0 between steps
 
 The corners (*) have the bits of both edges. Action 9 is the swap, if it is allowed.
 """
@@ -28,12 +28,12 @@ from ludoteca.envs.params import choice, integer
 from ludoteca.envs.rng import below
 from ludoteca.envs.symmetry import CellMap, Symmetry, grid_symmetries
 
-# A cell is a set of bits: bit p is what observation plane p shows there.
+# A cell is a set of bits: bit p is the value of observation plane p there.
 BLACK, WHITE, WEST, EAST, NORTH, SOUTH = 1, 2, 4, 8, 16, 32
 EDGES = WEST | EAST | NORTH | SOUTH
-# While edges spread through a group, a cell also holds 1 + the direction that leads back.
+# `spread` stores 1 + the direction to the previous cell of its walk above this bit.
 BACK_SHIFT = 6
-# The six neighbors in circular order: direction d + 3 leads back.
+# The six neighbors in circular order; direction d + 3 (modulo 6) is opposite to d.
 NEIGHBORS = ((-1, 0), (-1, 1), (0, 1), (1, 0), (1, -1), (0, -1))
 
 
@@ -44,8 +44,8 @@ def hex(board_size: int = 11, first: str = "black", swap: bool = False) -> Game:
     Args:
         board_size: 2 to 19.
         first: color of player 0, who moves first: `"black"` (the field's convention) or `"white"`.
-        swap: whether player 1 may answer the first stone with one more action, `board_size**2`: the
-            stone is replaced by one of the other color on the mirrored cell (the pie rule).
+        swap: pie rule: player 1 may answer the first stone with the action `board_size**2`, which
+            replaces the stone by one of the other color on the mirrored cell.
     """
     integer("board_size", board_size, 2, 19)
     choice("first", first, ("black", "white"))
@@ -138,7 +138,7 @@ def legal_actions(s: Any, out: Any) -> int:
 
 @kernel
 def can_swap(s: Any) -> bool:
-    """Return whether the player to move may take over the first stone."""
+    """Return whether the player to move may swap."""
     return bool(s.swap and s.stones == 1 and s.to_move == 1)
 
 
@@ -150,12 +150,12 @@ def step(s: Any, action: int) -> None:
         place(s, action // size + 1, action % size + 1, color)
         s.stones += 1
     else:
-        take_over(s, color)
+        swap_stone(s, color)
     s.to_move = 1 - s.to_move
 
 
 @kernel
-def take_over(s: Any, color: int) -> None:
+def swap_stone(s: Any, color: int) -> None:
     """Replace the only stone by one of `color` on the mirrored cell."""
     size = s.cells.shape[0] - 2
     for row in range(1, size + 1):
@@ -169,13 +169,13 @@ def take_over(s: Any, color: int) -> None:
 
 @kernel
 def place(s: Any, row: int, column: int, color: int) -> None:
-    """Put a stone on a padded cell and connect it; a group with both its edges wins."""
+    """Place a stone on a padded cell and update the connections; a group with both edges wins."""
     edges = 0
     for dr, dc in NEIGHBORS:
-        near = s.cells[row + dr, column + dc]
-        if near & color:
-            edges |= near
-    # Padding at a corner belongs to both colors: keep the edges of this one.
+        neighbor = s.cells[row + dr, column + dc]
+        if neighbor & color:
+            edges |= neighbor
+    # Padding at a corner has the edges of both colors: keep those of `color`.
     edges &= (NORTH | SOUTH) if color == BLACK else (WEST | EAST)
     s.cells[row, column] = color | edges
     if edges:
@@ -186,10 +186,10 @@ def place(s: Any, row: int, column: int, color: int) -> None:
 
 @kernel
 def spread(s: Any, row: int, column: int, color: int, edges: int) -> None:
-    """Give `edges` to all stones of the group at (row, column) that lack some of them.
+    """Set the bits `edges` in all stones of the group at (row, column).
 
-    A depth-first walk without a stack: the way back is kept in the cells it visits (Schorr and
-    Waite, "An efficient machine-independent procedure", 1967) and wiped on return.
+    A depth-first search without a stack: the visited cells store the way back, which is cleared on
+    return (Schorr and Waite, "An efficient machine-independent procedure", 1967).
     """
     size = s.cells.shape[0] - 2
     start_row, start_column = row, column
@@ -199,9 +199,9 @@ def spread(s: Any, row: int, column: int, color: int, edges: int) -> None:
             dr, dc = NEIGHBORS[direction]
             r, c = row + dr, column + dc
             if 1 <= r <= size and 1 <= c <= size:
-                near = int(s.cells[r, c])
-                if near & color and (near & edges) != edges:
-                    s.cells[r, c] = near | edges | ((direction + 3) % 6 + 1) << BACK_SHIFT
+                neighbor = int(s.cells[r, c])
+                if neighbor & color and (neighbor & edges) != edges:
+                    s.cells[r, c] = neighbor | edges | ((direction + 3) % 6 + 1) << BACK_SHIFT
                     row, column, direction = r, c, 0
                     continue
             direction += 1
@@ -211,27 +211,27 @@ def spread(s: Any, row: int, column: int, color: int, edges: int) -> None:
             back = (int(s.cells[row, column]) >> BACK_SHIFT) - 1
             s.cells[row, column] &= (1 << BACK_SHIFT) - 1
             row, column = row + NEIGHBORS[back][0], column + NEIGHBORS[back][1]
-            direction = (back + 3) % 6 + 1  # the walk left here by back + 3: continue with the next
+            direction = (back + 3) % 6 + 1  # continue after direction back + 3
 
 
 @kernel
 def playout(s: Any, legal: Any, rng: Any) -> int:
-    """Fill the board at random, then see who has won: nobody can win twice, and somebody must."""
+    """Fill the board at random, then determine the winner: exactly one player connects."""
     if can_swap(s):
-        # One ply by the rules; it comes first in the list, in front of the rest.
+        # One ply by the rules; its action is written in front of the others.
         first = int(legal[below(rng, legal_actions(s, legal))])
         step(s, first)
-        n = playout_from_here(s, legal, rng)
+        n = fill_at_random(s, legal, rng)
         for k in range(n, 0, -1):
             legal[k] = legal[k - 1]
         legal[0] = first
         return n + 1
-    return playout_from_here(s, legal, rng)
+    return fill_at_random(s, legal, rng)
 
 
 @kernel
-def playout_from_here(s: Any, legal: Any, rng: Any) -> int:
-    """As `playout`, when there is nothing to swap."""
+def fill_at_random(s: Any, legal: Any, rng: Any) -> int:
+    """Fill the board at random and determine the winner, where no swap is legal."""
     size = s.cells.shape[0] - 2
     n = legal_actions(s, legal)
     if n == 0:
@@ -244,18 +244,17 @@ def playout_from_here(s: Any, legal: Any, rng: Any) -> int:
         legal[k] = cell
         s.cells[cell // size + 1, cell % size + 1] = BLACK if black else WHITE
         black = not black
-    s.winner = s.white_first if black_joins(s) else 1 - s.white_first
+    s.winner = s.white_first if black_connects(s) else 1 - s.white_first
     return n
 
 
 @kernel
-def black_joins(s: Any) -> bool:
-    """Return whether black joins north and south on a full board.
+def black_connects(s: Any) -> bool:
+    """Return whether black connects north and south on a full board.
 
-    Walks along the border between black and white that begins in the corner of north and west,
-    black on the left hand: the black cells met are joined to north, the white ones to west. From
-    the black cell (row, column) the white one lies in `direction`, and the cell ahead of both in
-    `direction - 1`.
+    Follows the border between black and white from the northwest corner, with black on the left:
+    black cells on the border are connected to north, white cells to west. The white cell lies in
+    `direction` from the black cell (row, column), and the cell ahead of both in `direction - 1`.
     """
     row, column, direction = 0, 1, 4
     while True:
@@ -275,17 +274,17 @@ def black_joins(s: Any) -> bool:
 
 @kernel
 def observe(s: Any, player: int, out: Any) -> None:
-    """Planes: black, white, white joined to west, to east, black joined to north, to south."""
-    # Flat, so that the compiler sees one long loop per plane.
+    """Write the planes: black, white, white connected to west, east, black to north, south."""
+    # Flat, so that the compiler vectorizes one long loop per plane.
     cells = s.cells.flat
     for plane in range(6):
-        shown = out[plane].flat
+        values = out[plane].flat
         for cell in range(s.cells.size):
-            shown[cell] = (cells[cell] & (1 << plane)) != 0
+            values[cell] = (cells[cell] & (1 << plane)) != 0
 
 
 def cells(s: Any) -> Any:
-    """Show black as 1 and white as 2, without the padding."""
+    """Return the board without the padding: 1 for black, 2 for white."""
     return (s.cells[1:-1, 1:-1] & (BLACK | WHITE)).astype(np.int8)
 
 
@@ -296,17 +295,17 @@ def symmetries(n: int, swap: bool) -> tuple[Symmetry, ...]:
 
 
 def mirror(n: int, swap: bool) -> Symmetry:
-    """Return the exchange of colors: across the main diagonal, north lies west and south east."""
+    """Return the exchange of colors: a transposition maps north to west and south to east."""
     (transposed,) = padded_symmetries(n, swap, ("transpose",))
     return replace(transposed, name="exchange colors", planes=np.array([1, 0, 4, 5, 2, 3]))
 
 
 def padded_symmetries(n: int, swap: bool, names: tuple[str, ...]) -> tuple[Symmetry, ...]:
-    """Return symmetries of the padded board, without the map of the planes."""
+    """Return symmetries of the padded board that keep the planes."""
 
-    def actions(cells: Any, move: CellMap) -> Any:
-        # `move` works on the padded board, and maps the inner one onto itself.
-        inner = [move(row + 1, column + 1) for row in range(n) for column in range(n)]
+    def actions(cells: Any, cell_map: CellMap) -> Any:
+        # `cell_map` is for the padded board, and maps the inner board to itself.
+        inner = [cell_map(row + 1, column + 1) for row in range(n) for column in range(n)]
         placed = [(row - 1) * n + column - 1 for row, column in inner]
         return np.array(placed + [n * n] * swap, np.int64)
 
@@ -314,7 +313,7 @@ def padded_symmetries(n: int, swap: bool, names: tuple[str, ...]) -> tuple[Symme
 
 
 def validate(s: Any) -> str:
-    """Return why a position is impossible, or an empty string."""
+    """Return the reason why a position is invalid, or an empty string."""
     stones = s.cells[1:-1, 1:-1] & (BLACK | WHITE)
     if (stones == BLACK | WHITE).any():
         return "a cell holds both a black and a white stone"
@@ -322,13 +321,13 @@ def validate(s: Any) -> str:
         return f"to_move {s.to_move}, winner {s.winner} or swapped {s.swapped} is out of range"
     if s.stones != np.count_nonzero(stones):
         return f"stones is {s.stones}, but {np.count_nonzero(stones)} are on the board"
-    # Placing the same stones again must give the same connections and winner.
-    again = np.zeros(1, s.dtype).view(np.recarray)[0]
-    init(again, 0)
+    # Placing the same stones must give the same connections and winner.
+    rebuilt = np.zeros(1, s.dtype).view(np.recarray)[0]
+    init(rebuilt, 0)
     for row, column in np.argwhere(stones):
         color = int(stones[row, column])
-        again.to_move = int((color == WHITE) != bool(s.white_first))
-        place(again, int(row) + 1, int(column) + 1, color)
-    if not np.array_equal(again.cells, s.cells) or again.winner != s.winner:
+        rebuilt.to_move = int((color == WHITE) != bool(s.white_first))
+        place(rebuilt, int(row) + 1, int(column) + 1, color)
+    if not np.array_equal(rebuilt.cells, s.cells) or rebuilt.winner != s.winner:
         return "the connections or the winner do not follow from the stones"
     return ""

@@ -1,7 +1,7 @@
-"""Hungry Geese: simultaneous snakes on a torus; the longest survival, then the longest body wins.
+"""Hungry Geese: snakes on a torus; the longest survival, then the longest body wins.
 
-Equal step for step to the `hungry_geese` environment of kaggle-environments. Observation planes and
-rewards follow the competition (channels 0-16) and Martín Miralles, UIB 2021 (master's thesis).
+Equal, step by step, to `hungry_geese` of kaggle-environments. Observation planes and rewards follow
+the competition (channels 0-16) and Martín Miralles, UIB 2021 (master's thesis).
 
 Encoding, where cell (row, column) is `row * columns + column`:
 
@@ -23,15 +23,14 @@ from typing import Any
 import numpy as np
 
 from ludoteca.envs.game import FORFEIT, Game, unique
+from ludoteca.envs.games.goose_positions import FOOD, NONE, cells, geese, validate
 from ludoteca.envs.games.torus import neighbor, torus_symmetries
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.rng import below
 
-NONE = -1
-FOOD = -1
-FORFEITED = -1  # the score of who has left the game; kaggle has no reward for it
+FORFEITED = -1  # score of a goose that forfeited; Kaggle gives it no reward
 COLORS = (
     "#2565ae", "#c0392b", "#2e8b57", "#8e44ad", "#d35400", "#16a085", "#7f8c8d", "#b7950b",
 )  # fmt: skip
@@ -50,20 +49,20 @@ def hungry_geese(
 ) -> Game:
     """Hungry Geese; actions are 0 north, 1 east, 2 south, 3 west, and always legal.
 
-    Turning back against one's own last action is legal, and kills. The planes of P players, from
-    the view of one of them, who comes first (the others follow in order, modulo P): P heads, P
-    tails, P whole bodies, P heads before the last step, and food. A dead goose has none.
+    The reverse of the own last action is legal, and kills. The planes of P players: P heads, P
+    tails, P whole bodies, P heads before the last step, and food; in each group the observing
+    player comes first, and the others follow in order, modulo P. Planes of dead geese are empty.
 
     Args:
-        num_players: 1 to 8. A lone goose has won after one step, as in the original.
+        num_players: 1 to 8. A single goose wins after one step, as in kaggle-environments.
         rows: 3 to 50.
         columns: 3 to 50.
-        hunger_rate: every so many steps each goose loses a segment, 1 to 10,000.
-        min_food: food is refilled to this many, 1 to 1,000.
-        max_length: a goose never grows longer, 1 to 10,000.
-        episode_steps: states in a game, the first included, 2 to 10,000: a game has one step less.
-        extra_planes: add two planes filled with percentages: how much of the game is over, and how
-            much of the time since the last hunger is.
+        hunger_rate: steps after which each goose loses a segment, 1 to 10,000.
+        min_food: number of foods on the board after each step, 1 to 1,000.
+        max_length: maximum length of a goose, 1 to 10,000.
+        episode_steps: states of a game, 2 to 10,000: one more than its steps.
+        extra_planes: add two constant planes with percentages: the played part of all steps, and
+            steps since the last hunger of `hunger_rate`.
     """
     integer("num_players", num_players, 1, 8)
     integer("rows", rows, 3, 50)
@@ -73,7 +72,7 @@ def hungry_geese(
     integer("max_length", max_length, 1, 10_000)
     integer("episode_steps", episode_steps, 2, 10_000)
     choice("extra_planes", extra_planes, (False, True))
-    cells_count = rows * columns
+    num_cells = rows * columns
     return Game(
         name="hungry_geese",
         title="Hungry Geese",
@@ -97,14 +96,14 @@ def hungry_geese(
             [
                 ("rng", np.uint64, (1,)),
                 ("score", np.int32, (num_players,)),  # steps lived * (max_length + 1) + length
-                ("occupied", np.int8, (rows, columns)),  # how many segments lie on a cell, or FOOD
-                # Segment k of goose p, the head being 0, is body[p, (start[p] + k) % room].
-                ("body", np.int16, (num_players, min(max_length, cells_count))),
+                ("occupied", np.int8, (rows, columns)),  # number of segments on a cell, or FOOD
+                # Segment k of goose p, the head being 0, is body[p, (start[p] + k) % capacity].
+                ("body", np.int16, (num_players, min(max_length, num_cells))),
                 ("start", np.int16, (num_players,)),
                 ("length", np.int16, (num_players,)),  # 0: dead
                 ("last_action", np.int8, (num_players,)),  # NONE before the first step
                 ("last_head", np.int16, (num_players,)),  # NONE before the first step
-                ("food", np.int16, (min(min_food, cells_count),)),
+                ("food", np.int16, (min(min_food, num_cells),)),
                 ("num_food", np.int16),
                 ("steps", np.int16),
                 ("hunger_rate", np.int16),
@@ -208,9 +207,9 @@ def step(s: Any, actions: Any) -> None:
 
 @kernel
 def move(s: Any, p: int, action: int) -> None:
-    """Move goose `p`, which may starve or bite itself; other geese are not looked at yet."""
+    """Move goose `p`, which may starve or hit itself; `collide` handles other geese."""
     columns = s.occupied.shape[1]
-    room = s.body.shape[1]
+    capacity = s.body.shape[1]
     last_action, s.last_action[p] = s.last_action[p], action
     s.last_head[p] = s.body[p, s.start[p]]
     if action == FORFEIT:
@@ -226,14 +225,14 @@ def move(s: Any, p: int, action: int) -> None:
         eat(s, head)
     else:
         drop_tail(s, p)
-    if s.occupied[row, column] > 0:  # perhaps its own body: a bite
+    if s.occupied[row, column] > 0:  # perhaps its own body
         for k in range(s.length[p]):
-            if s.body[p, (s.start[p] + k) % room] == head:
+            if s.body[p, (s.start[p] + k) % capacity] == head:
                 die(s, p)
                 return
     if s.length[p] >= s.max_length:
         drop_tail(s, p)
-    s.start[p] = (s.start[p] - 1) % room
+    s.start[p] = (s.start[p] - 1) % capacity
     s.body[p, s.start[p]] = head
     s.length[p] += 1
     s.occupied[row, column] += 1
@@ -243,7 +242,7 @@ def move(s: Any, p: int, action: int) -> None:
 
 @kernel
 def turns_back(last_action: int, action: int) -> bool:
-    """Return whether an action is the reverse of the last one, which kills."""
+    """Return whether an action is the reverse of the last action, which kills."""
     return bool(last_action != NONE and (last_action + 2) % 4 == action)
 
 
@@ -252,17 +251,17 @@ def eat(s: Any, cell: int) -> None:
     """Remove the food on `cell`; the rest keeps its order."""
     s.occupied[cell // s.occupied.shape[1], cell % s.occupied.shape[1]] = 0
     s.num_food -= 1
-    found = False
+    eaten = False
     for i in range(s.num_food):
-        found = found or s.food[i] == cell
-        if found:
+        eaten = eaten or s.food[i] == cell
+        if eaten:
             s.food[i] = s.food[i + 1]
     s.food[s.num_food] = NONE
 
 
 @kernel
 def drop_tail(s: Any, p: int) -> None:
-    """Take the last segment of goose `p` off the board."""
+    """Remove the last segment of goose `p`."""
     s.length[p] -= 1
     cell = s.body[p, (s.start[p] + s.length[p]) % s.body.shape[1]]
     s.occupied[cell // s.occupied.shape[1], cell % s.occupied.shape[1]] -= 1
@@ -270,16 +269,16 @@ def drop_tail(s: Any, p: int) -> None:
 
 @kernel
 def die(s: Any, p: int) -> None:
-    """Take goose `p` off the board."""
+    """Remove goose `p` from the board."""
     while s.length[p] > 0:
         drop_tail(s, p)
 
 
 @kernel
 def collide(s: Any) -> None:
-    """Let every goose die whose head is on a cell with another segment, all at once."""
+    """Remove all geese whose heads are on a cell with another segment, simultaneously."""
     columns = s.occupied.shape[1]
-    dead = 0  # a bit for each goose: no goose leaves the board before all are checked
+    dead = 0  # a bit per goose: no goose is removed before all are checked
     for p in range(s.body.shape[0]):
         head = s.body[p, s.start[p]]
         if s.length[p] > 0 and s.occupied[head // columns, head % columns] > 1:
@@ -291,7 +290,7 @@ def collide(s: Any) -> None:
 
 @kernel
 def refill(s: Any) -> None:
-    """Put food on free cells, uniformly, until there is enough or no cell is free."""
+    """Place food on free cells, sampled uniformly, up to `min_food` or until no cell is free."""
     rows, columns = s.occupied.shape
     missing = s.food.shape[0] - s.num_food
     if missing > 0:
@@ -308,7 +307,7 @@ def refill(s: Any) -> None:
 
 @kernel
 def free_cell(s: Any, free: int) -> int:
-    """Choose one of the `free` cells with neither goose nor food, uniformly."""
+    """Sample one of the `free` cells with neither goose nor food, uniformly."""
     rows, columns = s.occupied.shape
     skip = below(s.rng, free)
     for row in range(rows):
@@ -330,10 +329,10 @@ def is_terminal(s: Any) -> bool:
 
 @kernel
 def returns(s: Any, out: Any) -> None:
-    """Mean over opponents of sign(own score - theirs): known when a goose dies, and at the end.
+    """Write the mean over opponents of sign(own score - their score): at death, and at the end.
 
-    Who dies has scored less than all who outlive him by at least a step, and as much as he ever
-    will. Only those who forfeit later fall behind him after all.
+    The score of a dead goose is final, and lower than that of each goose that survives it by at
+    least a step. So its return changes only if such a goose forfeits later.
     """
     players = s.length.shape[0]
     over = is_terminal(s)
@@ -348,18 +347,18 @@ def returns(s: Any, out: Any) -> None:
 @kernel
 def observe(s: Any, player: int, out: Any) -> None:
     out[:] = 0
-    players, room = s.body.shape
+    players, capacity = s.body.shape
     columns = s.occupied.shape[1]
     for k in range(players):
         p = (player + k) % players
         if s.length[p] > 0:
-            at = int(s.start[p])
-            cell = s.body[p, at]
+            index = int(s.start[p])
+            cell = s.body[p, index]
             mark(out, k, cell, columns)
             for _ in range(s.length[p]):
-                cell = s.body[p, at]
+                cell = s.body[p, index]
                 mark(out, 2 * players + k, cell, columns)
-                at = at + 1 if at + 1 < room else 0
+                index = index + 1 if index + 1 < capacity else 0
             mark(out, players + k, cell, columns)
             if s.last_head[p] != NONE:
                 mark(out, 3 * players + k, s.last_head[p], columns)
@@ -372,56 +371,6 @@ def observe(s: Any, player: int, out: Any) -> None:
 
 @kernel
 def mark(out: Any, plane: int, cell: int, columns: int) -> None:
-    """Set a cell of a plane; unsigned indices need no test for negative ones, which takes time."""
-    at = np.uint16(cell)
-    out[plane, at // np.uint16(columns), at % np.uint16(columns)] = 1
-
-
-def geese(s: Any) -> list[list[int]]:
-    """Return the cells of each goose, head first, as kaggle-environments lists them."""
-    room = s.body.shape[1]
-    return [
-        [int(s.body[p, (s.start[p] + k) % room]) for k in range(s.length[p])]
-        for p in range(len(s.length))
-    ]
-
-
-def cells(s: Any) -> Any:
-    """Show food as 1, and the head and body of goose p as 2 + 2p and 3 + 2p."""
-    shown = np.zeros(s.occupied.size, np.int8)
-    shown[s.food[: s.num_food]] = 1
-    for p, goose in enumerate(geese(s)):
-        shown[goose] = 3 + 2 * p
-        shown[goose[:1]] = 2 + 2 * p
-    return shown.reshape(s.occupied.shape)
-
-
-def validate(s: Any) -> str:
-    """Return why a position is impossible, or an empty string."""
-    room = s.body.shape[1]
-    size = s.occupied.size
-    if (s.length < 0).any() or (s.length > min(room, s.max_length)).any():
-        return f"lengths {s.length} must be from 0 to {min(room, s.max_length)}"
-    if (s.start < 0).any() or (s.start >= room).any():
-        return f"start {s.start} must be from 0 to {room - 1}"
-    bodies = [cell for goose in geese(s) for cell in goose]
-    if not all(0 <= cell < size for cell in bodies):
-        return "a goose lies outside the board"
-    if len(set(bodies)) < len(bodies):
-        return "two segments share a cell"
-    if not 0 <= s.num_food <= len(s.food):
-        return f"num_food {s.num_food} must be from 0 to {len(s.food)}"
-    food = s.food[: s.num_food].tolist()
-    if not all(0 <= cell < size for cell in food) or len(set(food) - set(bodies)) < len(food):
-        return f"food {food} must lie on distinct free cells"
-    expected = np.zeros(size, np.int8)
-    expected[bodies], expected[food] = 1, FOOD
-    if not np.array_equal(expected, s.occupied.ravel()):
-        return "occupied does not count the segments of the geese, or does not show the food"
-    if (s.last_action < NONE).any() or (s.last_action > 3).any():
-        return f"last_action {s.last_action} must be from -1 to 3"
-    if (s.last_head < NONE).any() or (s.last_head >= size).any():
-        return f"last_head {s.last_head} lies outside the board"
-    if not 0 <= s.steps <= s.max_steps:
-        return f"steps {s.steps} must be from 0 to {s.max_steps}"
-    return ""
+    """Set a cell of a plane; unsigned numbers save the tests for negative indices."""
+    index = np.uint16(cell)
+    out[plane, index // np.uint16(columns), index % np.uint16(columns)] = 1

@@ -1,4 +1,4 @@
-"""Pieces in a row on a board `s.board` of EMPTY or player numbers, shape `[rows, columns]`."""
+"""Lines of pieces on `s.board`, EMPTY or player numbers, shape `[rows, columns]`."""
 
 from typing import Any
 
@@ -8,17 +8,18 @@ EMPTY = -1
 
 
 @kernel
-def in_line(s: Any, row: int, column: int, needed: int) -> bool:
-    """Return whether the piece at (row, column) is part of a line of at least `needed`."""
+def in_line(s: Any, row: int, column: int, length: int) -> bool:
+    """Return whether the piece at (row, column) is part of a line of at least `length`."""
     for dr, dc in ((0, 1), (1, 0), (1, 1), (1, -1)):
-        if 1 + run(s, row, column, dr, dc) + run(s, row, column, -dr, -dc) >= needed:
+        before, behind = count_equal(s, row, column, dr, dc), count_equal(s, row, column, -dr, -dc)
+        if before + 1 + behind >= length:
             return True
     return False
 
 
 @kernel
-def run(s: Any, row: int, column: int, dr: int, dc: int) -> int:
-    """Count pieces like the one at (row, column), beyond it in direction (dr, dc)."""
+def count_equal(s: Any, row: int, column: int, dr: int, dc: int) -> int:
+    """Return the number of equal pieces next to (row, column) in direction (dr, dc)."""
     rows, columns = s.board.shape
     piece = s.board[row, column]
     n = 0

@@ -1,10 +1,10 @@
-"""Othello (Reversi): outflank the opponent's discs to turn them over; most discs win.
+"""Othello (Reversi): players outflank discs of the opponent to flip them; most discs win.
 
 Rules: https://www.worldothello.org/about/about-othello/othello-rules. A player without a move must
-pass; the game ends when neither can move. Perfect play on 8x8 is a draw (Takizawa, "Othello is
+pass; the game ends when no player can move. Perfect play on 8x8 is a draw (Takizawa, "Othello is
 solved", arXiv 2310.19387, 2023).
 
-Encoding of a 4x4 board: its squares are the top left ones of 8x8, whose bit is 8 * row + column.
+Encoding of a 4x4 board, the top left of 8x8: the bit of a square is 8 * row + column.
 
     bits of `discs`      actions, planes
      0  1  2  3           0  1  2  3
@@ -30,9 +30,9 @@ from ludoteca.envs.symmetry import CellMap, grid_symmetries
 U7, U8, U9 = np.uint64(7), np.uint64(8), np.uint64(9)
 NOT_FIRST_COLUMN = np.uint64(0xFEFEFEFEFEFEFEFE)
 NOT_LAST_COLUMN = np.uint64(0x7F7F7F7F7F7F7F7F)
-# Shifts of bits that step one square left or up (right shifts) and right or down (left shifts),
-# with the squares that may be reached by the step without wrapping around the board's side.
-STEPS = (
+# For each axis: the shift by one square, the squares that a right shift reaches without wrapping
+# around the side of the board, and those that a left shift reaches.
+AXES = (
     (U1, NOT_LAST_COLUMN, NOT_FIRST_COLUMN),
     (U7, NOT_FIRST_COLUMN, NOT_LAST_COLUMN),
     (U8, np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(0xFFFFFFFFFFFFFFFF)),
@@ -44,13 +44,13 @@ STEPS = (
 def othello(board_size: int = 8, planes: str = "relative", auto_pass: bool = False) -> Game:
     """Othello; action `row * board_size + column` places a disc, the last action passes.
 
-    A pass is legal if and only if no other action is and the game is not over.
+    A pass is legal only if no placement is and the game is not over.
 
     Args:
         board_size: 4, 6 or 8.
-        planes: `"relative"`: plane 0 holds the observing player's discs, plane 1 the opponent's.
+        planes: `"relative"`: plane 0 has the discs of the observing player, plane 1 the opponent's.
             `"absolute"`: plane 0 white, plane 1 black, as in Sancho and Fernández' document.
-        auto_pass: skip the turn of a player who must pass, so that passes are no plies.
+        auto_pass: skip the turn of a player that must pass, so that a pass is not a ply.
     """
     choice("board_size", integer("board_size", board_size, 4, 8), (4, 6, 8))
     choice("planes", planes, ("relative", "absolute"))
@@ -101,15 +101,14 @@ def othello(board_size: int = 8, planes: str = "relative", auto_pass: bool = Fal
     )
 
 
-def _actions_with_pass(cells: Any, move: CellMap) -> Any:
+def _actions_with_pass(cells: Any, cell_map: CellMap) -> Any:
+    """Return the map of the actions: that of the cells, then the pass."""
     return np.append(cells, len(cells))
 
 
 @kernel
 def init(s: Any, seed: int) -> None:
-    middle = np.uint64(
-        9 * (s.board.shape[1] // 2)
-    )  # d4's successor e5 on 8x8: just past the center
+    middle = np.uint64(9 * (s.board.shape[1] // 2))  # square just past the center: e5 on 8x8
     s.discs[0] = (U1 << (middle - U8)) | (U1 << (middle - U1))
     s.discs[1] = (U1 << middle) | (U1 << (middle - U9))
     s.to_move = 0
@@ -183,7 +182,7 @@ def observe(s: Any, player: int, out: Any) -> None:
     size = s.board.shape[1]
     for plane in range(2):
         discs = s.discs[first if plane == 0 else 1 - first]
-        # One loop over the plane: a compiler makes it a few vector instructions.
+        # One loop over the plane, which a compiler vectorizes.
         squares = out[plane].flat
         for square in range(size * size):
             bit = np.uint64(8 * (square // size) + square % size)
@@ -192,59 +191,58 @@ def observe(s: Any, player: int, out: Any) -> None:
 
 @kernel
 def placements(s: Any, player: int) -> Any:
-    """Return the squares where a disc of `player` would turn some disc over."""
+    """Return the squares where a disc of `player` flips at least one disc."""
     return outflanking(s.discs[player], s.discs[1 - player]) & region(s.board.shape[1])
 
 
 @kernel
 def outflanking(own: Any, other: Any) -> Any:
-    """Return the empty squares where a disc of `own` would turn some of `other` over.
+    """Return the empty squares where a disc of `own` flips at least one of `other`.
 
     Some may lie outside a smaller board. Eight flood fills by doubling (Kogge-Stone), as on
     https://www.chessprogramming.org/Fill_Algorithms.
     """
-    found = U0
-    for shift, left, right in STEPS:
-        # A run of up to six discs to turn: one, then two more, then (up to) four more.
-        ok = other & right
-        run = ok & (own << shift)
-        run |= ok & (run << shift)
-        ok &= ok << shift
-        run |= ok & (run << (shift + shift))
-        run |= ok & (run << (shift + shift))
-        found |= right & (run << shift)
-        ok = other & left
-        run = ok & (own >> shift)
-        run |= ok & (run >> shift)
-        ok &= ok >> shift
-        run |= ok & (run >> (shift + shift))
-        run |= ok & (run >> (shift + shift))
-        found |= left & (run >> shift)
-    return found & ~(own | other)
+    squares = U0
+    for shift, left, right in AXES:
+        squares |= right & (runs_up(own, other & right, shift) << shift)
+        squares |= left & (runs_down(own, other & left, shift) >> shift)
+    return squares & ~(own | other)
 
 
 @kernel
 def turned(square: Any, own: Any, other: Any) -> Any:
-    """Return the discs of `other` that a disc of `own` on `square` turns over."""
+    """Return the discs of `other` that a disc of `own` on `square` flips."""
     flips = U0
-    for shift, left, right in STEPS:
-        ok = other & right
-        run = ok & (square << shift)
-        run |= ok & (run << shift)
-        ok &= ok << shift
-        run |= ok & (run << (shift + shift))
-        run |= ok & (run << (shift + shift))
+    for shift, left, right in AXES:
+        run = runs_up(square, other & right, shift)
         if right & (run << shift) & own:
             flips |= run
-        ok = other & left
-        run = ok & (square >> shift)
-        run |= ok & (run >> shift)
-        ok &= ok >> shift
-        run |= ok & (run >> (shift + shift))
-        run |= ok & (run >> (shift + shift))
+        run = runs_down(square, other & left, shift)
         if left & (run >> shift) & own:
             flips |= run
     return flips
+
+
+@kernel
+def runs_up(start: Any, discs: Any, shift: Any) -> Any:
+    """Return the runs of up to six `discs` next to the squares `start`, towards higher bits."""
+    runs = discs & (start << shift)
+    runs |= discs & (runs << shift)
+    pairs = discs & (discs << shift)
+    runs |= pairs & (runs << (shift + shift))
+    runs |= pairs & (runs << (shift + shift))
+    return runs
+
+
+@kernel
+def runs_down(start: Any, discs: Any, shift: Any) -> Any:
+    """Return the runs of up to six `discs` next to the squares `start`, towards lower bits."""
+    runs = discs & (start >> shift)
+    runs |= discs & (runs >> shift)
+    pairs = discs & (discs >> shift)
+    runs |= pairs & (runs >> (shift + shift))
+    runs |= pairs & (runs >> (shift + shift))
+    return runs
 
 
 @kernel
@@ -264,7 +262,7 @@ def cells(s: Any) -> Any:
 
 
 def validate(s: Any) -> str:
-    """Return why a position is impossible, or an empty string."""
+    """Return the reason why a position is invalid, or an empty string."""
     if s.discs[0] & s.discs[1]:
         return "a square holds both a black and a white disc"
     if (s.discs[0] | s.discs[1]) & ~region(s.board.shape[1]):

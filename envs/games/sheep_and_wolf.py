@@ -217,7 +217,7 @@ def cells(s: Any) -> NDArray[np.int8]:
 
 @np.errstate(over="ignore")
 def validate(s: Any) -> str:
-    """Return why a position is impossible, or an empty string."""
+    """Return the reason why a position is invalid, or an empty string."""
     size = s.board.shape[1]
     dark = sum(
         1 << (8 * row + column) for row in range(size) for column in range(1 - row % 2, size, 2)

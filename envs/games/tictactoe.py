@@ -132,10 +132,10 @@ def is_terminal(s: Any) -> bool:
 @kernel
 def observe(s: Any, player: int, out: Any) -> None:
     """Plane 0: marks of `player`; plane 1: the opponent's."""
-    board, mine, theirs = s.board.flat, out[0].flat, out[1].flat
+    board, own, other = s.board.flat, out[0].flat, out[1].flat
     for cell in range(s.board.size):
-        mine[cell] = board[cell] == np.int8(player)
-        theirs[cell] = board[cell] == np.int8(1 - player)
+        own[cell] = board[cell] == np.int8(player)
+        other[cell] = board[cell] == np.int8(1 - player)
 
 
 def cells(s: Any) -> Any:
@@ -144,7 +144,7 @@ def cells(s: Any) -> Any:
 
 
 def validate(s: Any) -> str:
-    """Return why a position is impossible, or an empty string."""
+    """Return the reason why a position is invalid, or an empty string."""
     if not np.isin(s.board, (EMPTY, 0, 1)).all():
         return f"board holds {np.unique(s.board)}, expected -1, 0 and 1"
     if s.to_move not in (0, 1) or s.winner not in (UNDECIDED, 0, 1):

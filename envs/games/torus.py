@@ -32,7 +32,7 @@ def torus_symmetries(rows: int, columns: int) -> tuple[Symmetry, ...]:
 
     Actions are the four directions.
     """
-    found = []
+    symmetries = []
     base = grid_symmetries(rows, columns, directions_are_actions)
     for down in range(rows):
         for right in range(columns):
@@ -41,5 +41,5 @@ def torus_symmetries(rows: int, columns: int) -> tuple[Symmetry, ...]:
             )
             for symmetry in base:
                 name = f"{symmetry.name}, shift {down} {right}" if down or right else symmetry.name
-                found.append(Symmetry(name, shift.ravel()[symmetry.cells], symmetry.actions))
-    return tuple(found)
+                symmetries.append(Symmetry(name, shift.ravel()[symmetry.cells], symmetry.actions))
+    return tuple(symmetries)

@@ -143,10 +143,10 @@ def observe(s: Any, player: int, out: Any) -> None:
     out[:2] = 0
     out[0, s.head[player, 0], s.head[player, 1]] = 1
     out[1, s.head[1 - player, 0], s.head[1 - player, 1]] = 1
-    walls, mine, theirs = s.walls.flat, out[2].flat, out[3].flat
+    walls, own, other = s.walls.flat, out[2].flat, out[3].flat
     for cell in range(s.walls.size):
-        mine[cell] = walls[cell] == np.int8(player + 1)
-        theirs[cell] = walls[cell] == np.int8(2 - player)
+        own[cell] = walls[cell] == np.int8(player + 1)
+        other[cell] = walls[cell] == np.int8(2 - player)
 
 
 def cells(s: Any) -> Any:
@@ -158,7 +158,7 @@ def cells(s: Any) -> Any:
 
 
 def validate(s: Any) -> str:
-    """Return why a position is impossible, or an empty string."""
+    """Return the reason why a position is invalid, or an empty string."""
     if not np.isin(s.walls, (0, 1, 2)).all():
         return f"walls holds {np.unique(s.walls)}, expected 0, 1 and 2"
     if not np.isin(s.crashed, (0, 1)).all():

@@ -50,7 +50,7 @@ def _standing(game: Game, s: Any, ply: int, out: list[int | None]) -> tuple[Stan
     mover = None if game.player is None or over else int(game.player(s))
     held = cells_held(game, s) if game.layout.counts else None
     results = _results(game, s) if over else [""] * game.num_players
-    found = []
+    lines = []
     for p in range(game.num_players):
         if out[p] is None and _is_out(game, s, over, p, held):
             out[p] = ply
@@ -58,8 +58,8 @@ def _standing(game: Game, s: Any, ply: int, out: list[int | None]) -> tuple[Stan
         if held is not None and out[p] is None:
             text = f"{game.layout.counts} {held[p]}"
         parts = (text, "to move" if p == mover else "", results[p])
-        found.append(Standing(", ".join(part for part in parts if part), out[p] is not None))
-    return tuple(found)
+        lines.append(Standing(", ".join(part for part in parts if part), out[p] is not None))
+    return tuple(lines)
 
 
 def _is_out(game: Game, s: Any, over: bool, player: int, held: list[int] | None) -> bool:

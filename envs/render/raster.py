@@ -82,9 +82,9 @@ def _palette(scenes: Sequence[Scene], frames: Sequence[Any]) -> Any:
     pillow = _pillow("Image")
     width, height = frames[0].size
     shapes = {shape for scene in scenes for shape in scene.shapes}
-    found = sorted({color for shape in shapes for color in colors(shape)})
-    stripes = pillow.new("RGB", (1, max(1, len(found))))
-    stripes.putdata([channels(color) for color in found])
+    palette = sorted({color for shape in shapes for color in colors(shape)})
+    stripes = pillow.new("RGB", (1, max(1, len(palette))))
+    stripes.putdata([channels(color) for color in palette])
     sample = pillow.new("RGB", (width, 4 * height))
     for i, frame in enumerate((frames[0], frames[len(frames) // 2], frames[-1])):
         sample.paste(frame, (0, i * height))

@@ -209,19 +209,19 @@ def _labels(layout: Layout, place: Geometry) -> list[Shape]:
 def _cell_values(game: Game, codes: NDArray[np.int8], values: ArrayLike) -> NDArray[np.float64]:
     """Return values by cell, NaN where there is none."""
     layout = game.layout
-    found = np.asarray(values, np.float64)
-    if found.shape == (game.num_actions,) and layout.cell_actions:
-        return found[: codes.size].reshape(codes.shape)
-    if found.shape == (game.num_actions,) and layout.column_actions:
+    array = np.asarray(values, np.float64)
+    if array.shape == (game.num_actions,) and layout.cell_actions:
+        return array[: codes.size].reshape(codes.shape)
+    if array.shape == (game.num_actions,) and layout.column_actions:
         by_cell = np.full(codes.shape, np.nan)
-        for column, value in enumerate(found):
+        for column, value in enumerate(array):
             empty = np.flatnonzero(codes[:, column] == 0)
             if len(empty):
                 by_cell[empty[-1], column] = value
         return by_cell
-    if found.shape != codes.shape:
-        raise ValueError(f"values must have shape {codes.shape}, got {found.shape}")
-    return found
+    if array.shape != codes.shape:
+        raise ValueError(f"values must have shape {codes.shape}, got {array.shape}")
+    return array
 
 
 def _heat_map(

@@ -123,12 +123,12 @@ def colors(shape: Shape) -> set[str]:
     """Return the colors of a shape."""
     match shape:
         case Rectangle():
-            found: tuple[str | None, ...] = (shape.fill,)
+            used: tuple[str | None, ...] = (shape.fill,)
         case Polygon() | Circle():
-            found = (shape.fill, shape.outline)
+            used = (shape.fill, shape.outline)
         case _:
-            found = (shape.color,)
-    return {color for color in found if color is not None}
+            used = (shape.color,)
+    return {color for color in used if color is not None}
 
 
 def moved(shape: Shape, x: float, y: float) -> Shape:
@@ -149,8 +149,8 @@ def contact_sheet(scenes: Sequence[Scene], columns: int = 4) -> Scene:
     columns = min(columns, len(scenes))
     shapes = tuple(
         moved(shape, k % columns * width, k // columns * height)
-        for k, one in enumerate(scenes)
-        for shape in (*one.base, *one.shapes)
+        for k, scene in enumerate(scenes)
+        for shape in (*scene.base, *scene.shapes)
     )
     rows = -(-len(scenes) // columns)
     return Scene(columns * width, rows * height, scenes[0].paper, (), shapes)

@@ -1,1 +1,1 @@
-"""How fast the environments are, beside those of other packages on the same machine."""
+"""Benchmarks of speed, compared with other packages on the same machine."""

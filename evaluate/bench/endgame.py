@@ -62,12 +62,12 @@ def bench_endgame(
         raise ValueError(f"seconds must be positive, got {seconds}")
     numbers = {f"ffo-{number}": number for number in ffo_positions()}
     default = [f"ffo-{number}" for number in DEFAULT_POSITIONS]
-    chosen = select_names(list(numbers), only) if only else default
+    selected = select_names(list(numbers), only) if only else default
     console = Console(highlight=False)
     content: dict[str, Any] = run_provenance(seconds_per_position=seconds)
     make_endgame_solver(make_game("othello")).prepare()
     timings = []
-    for name in chosen:
+    for name in selected:
         with console.status(f"solving {name}"):
             timings.append(time_position(numbers[name], seconds))
     console.print(results_table(timings), soft_wrap=True)

@@ -1,14 +1,10 @@
-"""Workloads of the engine with plain means: a standard thread pool, newly allocated arrays.
+"""Workload of the engine with a standard thread pool.
 
-They show what `ludoteca.envs.engine.thread_pool` and `ludoteca.envs.engine.buffers` gain.
+Its comparison shows the gain of `ludoteca.envs.engine.thread_pool`.
 """
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-
-import numpy as np
-from gymnasium.vector import AutoresetMode
-from numpy.typing import NDArray
 
 from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.evaluate.bench.own_workloads import VectorWorkload
@@ -40,20 +36,6 @@ class PlainThreadPool:
         self._stepper.write_step_result(arrays[1], arrays[3], step_result, lo, hi)
 
 
-class NewArrays:
-    """New arrays for each step; see `Buffers`."""
-
-    def __init__(self, like: NDArray[Any], cleared: bool = False):
-        self._shape, self._dtype, self._cleared = like.shape, like.dtype, cleared
-
-    def take(self) -> NDArray[Any]:
-        """Return a new array, of zeros if `cleared`."""
-        return (np.zeros if self._cleared else np.empty)(self._shape, self._dtype)
-
-    def mark(self, array: NDArray[Any], rows: NDArray[np.int64]) -> None:
-        """Do nothing."""
-
-
 class PlainThreadsWorkload(VectorWorkload):
     """`VectorWorkload` with a `PlainThreadPool`."""
 
@@ -62,20 +44,3 @@ class PlainThreadsWorkload(VectorWorkload):
         game_batch: Any = self._env.game_batch
         game_batch.close()
         game_batch._thread_pool = PlainThreadPool(game_batch, num_threads)
-
-
-class NewArraysWorkload(VectorWorkload):
-    """`VectorWorkload` with new arrays of observations and masks in each step."""
-
-    def __init__(
-        self,
-        game: str,
-        num_envs: int,
-        num_threads: int = 1,
-        autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP,
-    ):
-        super().__init__(game, num_envs, num_threads, autoreset_mode)
-        game_batch: Any = self._env.game_batch
-        game_batch._final_buffers = NewArrays(game_batch.final_observations, cleared=True)
-        game_batch._buffers = NewArrays(game_batch.observations)
-        game_batch._mask_buffers = NewArrays(game_batch.masks)

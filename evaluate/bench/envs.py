@@ -33,14 +33,14 @@ def bench_envs(
     """
     if not seconds > 0:
         raise ValueError(f"seconds must be positive, got {seconds}")
-    chosen = choose_groups(only)
+    selected = choose_groups(only)
     console = Console()
     report = Report(
         about=run_info(rounds=ROUNDS, seconds_per_side=seconds, peers=peers),
         versions=package_versions(),
     )
     makers = groups()
-    for name in chosen:
+    for name in selected:
         with console.status(f"measuring {name}"):
             if name in makers:
                 measure_group(report, name, makers[name](), peers, seconds / ROUNDS)
@@ -65,13 +65,13 @@ def choose_groups(only: tuple[str, ...]) -> list[str]:
 
 def measure_startup_of(report: Report, game: str) -> None:
     """Time fresh processes up to a first step, and add the rows to the report."""
-    found = report.startup[game] = measure_startup(game)
-    for way, by_cache in found.items():
+    startup = report.startup[game] = measure_startup(game)
+    for variant, by_cache in startup.items():
         for cache, times in by_cache.items():
             report.rows.append(
                 Row(
                     group=f"startup_{game}",
-                    measure=f"{game}: import and first step, {way}, {cache} cache",
+                    measure=f"{game}: import and first step, {variant}, {cache} cache",
                     unit="s",
                     ours=median(times),
                     peer_name="",

@@ -1,7 +1,7 @@
 """Installation of the peers in virtual environments: `ludoteca.evaluate.bench.install_peers`.
 
 Their dependencies contradict each other, so each peer that the present interpreter lacks has a
-virtual environment of its own, in `.peers/` of the working directory or `$LUDOTECA_PEERS`.
+separate virtual environment, in `.peers/` of the working directory or `$LUDOTECA_PEERS`.
 """
 
 import os
@@ -53,7 +53,7 @@ def install_peers(
     """Install other packages that `ludoteca bench envs --peers` measures beside this one.
 
     Each peer that this Python lacks gets a virtual environment in .peers, or in the folder that the
-    environment variable LUDOTECA_PEERS names. Those that are there already stay as they are.
+    environment variable LUDOTECA_PEERS names. Existing environments are not changed.
 
     Args:
         peers: openspiel, pettingzoo, pgx or kaggle; all by default.
@@ -81,9 +81,9 @@ def install(name: str) -> Path:
         ValueError: if there is no such peer.
         subprocess.CalledProcessError: if it cannot be installed.
     """
-    found = interpreter(name)
-    if found is not None:
-        return found
+    installed = interpreter(name)
+    if installed is not None:
+        return installed
     folder = peers_folder() / name
     python = _python_of(folder)
     subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
@@ -100,8 +100,8 @@ def interpreter(name: str) -> Path | None:
         ValueError: if there is no such peer.
     """
     if name not in PEERS:
-        near = did_you_mean(name, PEERS)
-        raise ValueError(f"unknown peer {name!r}{near}; there are {', '.join(PEERS)}")
+        hint = did_you_mean(name, PEERS)
+        raise ValueError(f"unknown peer {name!r}{hint}; there are {', '.join(PEERS)}")
     folder = peers_folder() / name
     if _installed_mark(folder).exists():
         return _python_of(folder)

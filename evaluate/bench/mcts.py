@@ -16,24 +16,24 @@ from ludoteca.evaluate.match_table import rules_name
 from ludoteca.provenance import load_average, package_versions, run_info
 
 SIMULATIONS = 1000
-LONG = 20_000  # simulations of a search that pays for two threads
+THREADS_SIMULATIONS = 20_000  # enough for two threads to pay off
 NETWORK_SIMULATIONS = 400
 GEESE = {"simulations": 1000, "playout_depth": 6}
-# Scores are in [0, 1] here and in [-1, 1] there: with their default constants both explore alike.
+# Scores are in [0, 1] here and in [-1, 1] there, so the two constants are equivalent.
 UCT = "mcts:policy=uct"
-OUR_UCT = "one thread, uct with c = sqrt(2), random playouts; all that a move takes"
+OUR_UCT = "one thread, uct with c = sqrt(2), random playouts; whole time of a move"
 OPEN_SPIEL = "C++ MCTSBot, uct_c = 2, RandomRolloutEvaluator(1), solve = False: mcts_search"
 
 
 def bench_mcts(
     peers: bool, json: Path | None, seconds: float = 2.0, only: tuple[str, ...] = ()
 ) -> Report:
-    """Measure, print the table, and write all numbers as JSON.
+    """Run the benchmark, print the table, and write all numbers as JSON.
 
     Args:
-        peers: measure the installed peers too.
-        json: where to write; None: nowhere.
-        seconds: per side of each comparison, all rounds together.
+        peers: also measure the installed peers.
+        json: the file to write, or None.
+        seconds: time per workload, over all rounds.
         only: names of groups, or their beginnings (`"threads"`); all by default.
 
     Raises:
@@ -41,17 +41,17 @@ def bench_mcts(
     """
     if not seconds > 0:
         raise ValueError(f"seconds must be positive, got {seconds}")
-    makers = search_groups()
-    chosen = select_names(list(makers), only)
+    groups = search_groups()
+    selected = select_names(list(groups), only)
     console = Console()
     report = Report(
         about=run_info(rounds=ROUNDS, seconds_per_side=seconds, peers=peers),
         versions=package_versions(),
         title="search speed from the opening, median of rounds",
     )
-    for name in chosen:
+    for name in selected:
         with console.status(f"measuring {name}"):
-            measure_group(report, name, makers[name](), peers, seconds / ROUNDS)
+            measure_group(report, name, groups[name](), peers, seconds / ROUNDS)
     report.about["load_average_at_end"] = load_average()
     console.print(report.table(), soft_wrap=True)
     if json is not None:
@@ -101,28 +101,31 @@ def versus_openspiel(game: str, openspiel: str, floor: float) -> Group:
 
 def threads_group(game: str) -> Group:
     """Compare two threads with one: tree parallelization and root parallelization."""
-    agent = f"{UCT},simulations={LONG}"
+    agent = f"{UCT},simulations={THREADS_SIMULATIONS}"
     two = {
         "in one tree": f"{agent},threads=2,parallel=tree",
         "in a tree each": f"{agent},threads=2,parallel=root",
     }
-    sides = {"1 thread": agent} | {f"2 threads {how}": spec for how, spec in two.items()}
+    specs = {"1 thread": agent} | {f"2 threads {how}": spec for how, spec in two.items()}
 
-    def against_one(how: str, ours: str | tuple[str, ...], floor: float | None) -> Comparison:
+    def versus_one_thread(how: str, ours: str | tuple[str, ...], floor: float | None) -> Comparison:
         return Comparison(
-            f"{_title(game)}, {LONG:,} simulations, 2 threads {how} against 1",
+            f"{_title(game)}, {THREADS_SIMULATIONS:,} simulations, 2 threads {how} against 1",
             ours,
             "1 thread",
             floor,
-            ("all that a move takes", "all that a move takes"),
+            ("whole time of a move", "whole time of a move"),
             unit="simulations/s",
         )
 
     return Group(
-        ours={name: partial(SearchWorkload, game, spec, LONG) for name, spec in sides.items()},
+        ours={
+            name: partial(SearchWorkload, game, spec, THREADS_SIMULATIONS)
+            for name, spec in specs.items()
+        },
         comparisons=(
-            *(against_one(how, f"2 threads {how}", None) for how in two),
-            against_one("the better way", tuple(f"2 threads {how}" for how in two), 1.7),
+            *(versus_one_thread(how, f"2 threads {how}", None) for how in two),
+            versus_one_thread("the better way", tuple(f"2 threads {how}" for how in two), 1.7),
         ),
     )
 
@@ -139,7 +142,7 @@ def flat_geese_group() -> Group:
                 "flat",
                 "",
                 300,
-                ("one thread, one goose's first move; all that a move takes", ""),
+                ("one thread, one goose's first move; whole time of a move", ""),
                 unit="moves/s",
             ),
         ),

@@ -8,10 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from gymnasium.vector import AutoresetMode
-
 from ludoteca.envs.registry import GAMES, make_game
-from ludoteca.evaluate.bench.engine_workloads import NewArraysWorkload, PlainThreadsWorkload
+from ludoteca.evaluate.bench.engine_workloads import PlainThreadsWorkload
 from ludoteca.evaluate.bench.own_workloads import (
     AECWorkload,
     AgentWorkload,
@@ -238,37 +236,23 @@ def threads_group(game: str) -> Group:
 
 
 def engine_group(game: str, num_envs: int) -> Group:
-    """Compare the engine's thread pool and reused arrays with plain ones."""
+    """Compare the engine's thread pool with `ThreadPoolExecutor`."""
     title = f"{make_game(game).title} vector, B = {num_envs}"
     how = f"time within step() only: B = {num_envs}"
-    same_step = AutoresetMode.SAME_STEP
-    comparisons = (
-        ("thread pool that spins", "ThreadPoolExecutor", "2 threads"),
-        ("reused arrays", "new arrays", "next-step autoreset"),
-        ("reused final arrays", "new final arrays", "same-step autoreset"),
-    )
+    ours, plain = "thread pool that spins", "ThreadPoolExecutor"
     return Group(
         ours={
-            "thread pool that spins": partial(VectorWorkload, game, num_envs, num_threads=2),
-            "ThreadPoolExecutor": partial(PlainThreadsWorkload, game, num_envs, num_threads=2),
-            "reused arrays": partial(VectorWorkload, game, num_envs),
-            "new arrays": partial(NewArraysWorkload, game, num_envs),
-            "reused final arrays": partial(
-                VectorWorkload, game, num_envs, autoreset_mode=same_step
-            ),
-            "new final arrays": partial(
-                NewArraysWorkload, game, num_envs, autoreset_mode=same_step
-            ),
+            ours: partial(VectorWorkload, game, num_envs, num_threads=2),
+            plain: partial(PlainThreadsWorkload, game, num_envs, num_threads=2),
         },
-        comparisons=tuple(
+        comparisons=(
             Comparison(
-                f"{title}, {ours} against {plain}, {what}",
+                f"{title}, {ours} against {plain}, 2 threads",
                 ours,
                 plain,
                 None,
-                (f"{how}; {what}", f"{how}; {what}"),
+                (f"{how}; 2 threads", f"{how}; 2 threads"),
                 (True, True),
-            )
-            for ours, plain, what in comparisons
+            ),
         ),
     )

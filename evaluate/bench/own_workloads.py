@@ -6,7 +6,6 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.vector import AutoresetMode
 
 import ludoteca  # noqa: F401  registers the environments
 from ludoteca.agents.registry import make_agent
@@ -22,63 +21,54 @@ from ludoteca.evaluate.match import play_match
 class VectorWorkload:
     """Native vector environment in self-play with random legal actions and next-step autoreset.
 
-    Next-step is Gymnasium's default: the step after a game's last one resets it, and is not
-    counted.
-    `seconds` includes the choice of actions; `inside` is the time within `step`.
+    Next-step is Gymnasium's default: the call of `step` after a game's end resets the game, and is
+    not counted. `seconds` includes sampling of actions; `inside` is the time in `step`.
     """
 
-    def __init__(
-        self,
-        game: str,
-        num_envs: int,
-        num_threads: int = 1,
-        autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP,
-    ):
-        self._env = GameVectorEnv(
-            game, num_envs, num_threads=num_threads, autoreset_mode=autoreset_mode
-        )
-        self._choose = MaskSampler()
-        self._played = 0  # number of actions in all games
+    def __init__(self, game: str, num_envs: int, num_threads: int = 1):
+        self._env = GameVectorEnv(game, num_envs, num_threads=num_threads)
+        self._sample_actions = MaskSampler()
+        self._steps = 0  # of all games
         _, info = self._env.reset(seed=0)
         self._masks = info["action_mask"]
         self._stagger()
 
     def __call__(self, seconds: float) -> Sample:
-        """Run for about `seconds`; a call of `step` counts once per unfinished game."""
-        before, inside = self._played, 0.0
+        """Step for about `seconds`; each call of `step` counts once per unfinished game."""
+        steps_before, inside = self._steps, 0.0
         start = perf_counter()
         while (passed := perf_counter() - start) < seconds:
             inside += self._play(8)
-        return Sample(self._played - before, passed, inside)
+        return Sample(self._steps - steps_before, passed, inside)
 
     def close(self) -> None:
         """End the threads."""
         self._env.close()
 
     def _stagger(self) -> None:
-        """Warm up, and spread the games over all stages of a game, so that rounds are alike."""
-        turns = min(self._env.game.max_plies, 128)
-        when = np.arange(self._env.num_envs) % turns
-        for turn in range(min(turns, self._env.num_envs)):
+        """Warm up, and spread the games over all plies, so that rounds are comparable."""
+        steps = min(self._env.game.max_plies, 128)
+        reset_step = np.arange(self._env.num_envs) % steps
+        for step in range(min(steps, self._env.num_envs)):
             self._play(1)
-            _, info = self._env.reset(options={"reset_mask": when == turn})
+            _, info = self._env.reset(options={"reset_mask": reset_step == step})
             self._masks = info["action_mask"]
 
     def _play(self, calls: int) -> float:
         inside = 0.0
         for _ in range(calls):
-            actions = self._choose(self._masks)
+            actions = self._sample_actions(self._masks)
             start = perf_counter()
             _, _, terminated, _, info = self._env.step(actions)
             inside += perf_counter() - start
             self._masks = info["action_mask"]
             # The next call resets games that have ended.
-            self._played += self._env.num_envs - int(np.count_nonzero(terminated))
+            self._steps += self._env.num_envs - int(np.count_nonzero(terminated))
         return inside
 
 
 class AECWorkload:
-    """AEC environment of Connect Four, replaying recorded games in the peer's own loop."""
+    """AEC environment of Connect Four that replays recorded games in the same loop as the peer."""
 
     def __init__(self, games: Sequence[Sequence[int]]):
         self._env: Any = aec_env("Connect4-v0")  # as pettingzoo.make returns it
@@ -95,9 +85,9 @@ class AECWorkload:
 
 
 class SingleEnvWorkload:
-    """Single Gymnasium environment with a random opponent, whose moves count and are timed.
+    """Single Gymnasium environment with a random opponent, whose moves count, too.
 
-    Our own actions are recorded before: with the same seed, the environment repeats the games.
+    The agent's actions are recorded in advance: with the same seed the games repeat.
     """
 
     def __init__(self, games: int = 300):
@@ -123,11 +113,11 @@ class SingleEnvWorkload:
         self._env.close()
 
     def _record(self, games: int) -> tuple[list[int], int]:
-        choose = MaskSampler()
+        sample_actions = MaskSampler()
         actions, moves = [], 0
         _, info = self._env.reset(seed=0)
         while games > 0:
-            actions.append(int(choose(info["action_mask"])))
+            actions.append(int(sample_actions(info["action_mask"])))
             observation, _, terminated, truncated, info = self._env.step(actions[-1])
             if terminated or truncated:
                 games -= 1
@@ -137,28 +127,31 @@ class SingleEnvWorkload:
 
 
 class AgentWorkload:
-    """Agent of a simultaneous game that acts for all players in all positions of recorded games.
+    """Agent of a simultaneous game that acts for every player in all positions of recorded games.
 
-    The games are its own against `greedy`, so that all stages of a game occur.
+    The games are matches of the agent against `greedy`, so that all stages of a game occur.
     """
 
     def __init__(self, game: str, agent: str, games: int = 20):
-        made = make_game(game)
-        self._agent = make_agent(agent, made)
-        replays = play_match(made, (self._agent, "greedy"), games, num_replays=games).replays
-        legal = np.zeros(made.num_actions, np.int16)
-        asked = [
+        rules = make_game(game)
+        self._agent = make_agent(agent, rules)
+        replays = play_match(rules, (self._agent, "greedy"), games, num_replays=games).replays
+        legal = np.zeros(rules.num_actions, np.int16)
+        requests = [
             (s, seat)
             for replay in replays
             for s in replay.positions()
-            for seat in range(made.num_players)
-            if made.legal_actions(s, seat, legal) > 0
+            for seat in range(rules.num_players)
+            if rules.legal_actions(s, seat, legal) > 0
         ]
-        self._states, self._seats = made.empty(len(asked)), np.zeros(len(asked), np.int64)
-        for k, (s, seat) in enumerate(asked):
-            self._states[k], self._seats[k] = np.array(s, made.state), seat
-        self._rngs = np.zeros((len(asked), 1), np.uint64)
-        self._env_indices = np.arange(len(asked))
+        self._states, self._seats = (
+            rules.empty(len(requests)),
+            np.zeros(len(requests), np.int64),
+        )
+        for k, (s, seat) in enumerate(requests):
+            self._states[k], self._seats[k] = np.array(s, rules.state), seat
+        self._rngs = np.zeros((len(requests), 1), np.uint64)
+        self._env_indices = np.arange(len(requests))
 
     def __call__(self, seconds: float) -> Sample:
         """Act for about `seconds`; count moves."""

@@ -1,9 +1,9 @@
-"""Speed in RLlib: natively, through our adapter, and through RLlib's wrapper of PettingZoo.
+"""Benchmark of RLlib: native environments, our adapter, and RLlib's PettingZoo wrapper.
 
-`python -P -m ludoteca.evaluate.bench.rllib` measures all ways to play one game in one run, first
-environments alone, with random legal actions, then PPO learning. Steps are those of the
-environment: one move of one player, or in the environments against opponents one move and the
-reply. Rates are per second of CPU time of the process, and of wall-clock time in parentheses.
+`python -P -m ludoteca.evaluate.bench.rllib` measures one game in every variant, first the
+environments with random legal actions, then PPO. A step is one step of the environment: one move of
+one player, or, against opponents, one move and the reply. Rates are per second of CPU time of the
+process, and of wall-clock time in parentheses.
 """
 
 import logging
@@ -24,16 +24,16 @@ from ludoteca.evaluate.markdown import table
 from ludoteca.files import write_whole
 
 NUM_ENVS = 64
-SEVERAL_ENVS = 32  # of several agents
+NUM_MULTI_AGENT_ENVS = 32
 
 
 class StepRate(NamedTuple):
-    """Steps, and how long they took.
+    """Number of steps, and the time that they took.
 
     Attributes:
-        steps: of the environment.
-        cpu: seconds of the process.
-        wall: seconds of the clock.
+        steps: number of environment steps.
+        cpu: CPU time of the process in seconds.
+        wall: wall-clock time in seconds.
     """
 
     steps: int
@@ -45,8 +45,8 @@ class StepRate(NamedTuple):
 
 
 def measure(step: Callable[[], int], seconds: float) -> StepRate:
-    """Call `step`, which returns how many steps it made, for so many seconds of CPU time."""
-    step()  # compiles, and begins
+    """Call `step`, which returns a number of steps, for `seconds` of CPU time."""
+    step()  # compiles and warms up
     cpu, wall, steps = process_time(), perf_counter(), 0
     while process_time() - cpu < seconds:
         steps += step()
@@ -56,41 +56,45 @@ def measure(step: Callable[[], int], seconds: float) -> StepRate:
 def random_vector(envs: Any) -> Callable[[], int]:
     """Return a function that plays random legal actions in a vector environment."""
     rng = np.random.default_rng(0)
-    seen, info = envs.reset(seed=0)
+    observations, info = envs.reset(seed=0)
 
     def step() -> int:
-        nonlocal seen, info
-        masks = seen["action_mask"] if isinstance(seen, Mapping) else info["action_mask"]
+        nonlocal observations, info
+        masks = (observations if isinstance(observations, Mapping) else info)["action_mask"]
         actions = (rng.random(masks.shape) * (masks + 1e-9)).argmax(-1)
-        seen, _, _, _, info = envs.step(actions)
+        observations, _, _, _, info = envs.step(actions)
         return int(envs.num_envs)
 
     return step
 
 
 def random_agents(env: Any) -> Callable[[], int]:
-    """Return a function that plays one random game in an environment of several agents."""
+    """Return a function that plays one random game in a multi-agent environment."""
     rng = np.random.default_rng(0)
 
     def step() -> int:
-        seen, _ = env.reset()
-        steps, out = 0, set()
+        observations, _ = env.reset()
+        steps, terminated_agents = 0, set()
         while True:
-            acting = {agent: one["action_mask"] for agent, one in seen.items() if agent not in out}
-            actions = {
-                a: int((rng.random(m.shape) * (m + 1e-9)).argmax()) for a, m in acting.items()
+            masks = {
+                agent: observation["action_mask"]
+                for agent, observation in observations.items()
+                if agent not in terminated_agents
             }
-            seen, _, ended, _, _ = env.step(actions)
+            actions = {
+                a: int((rng.random(m.shape) * (m + 1e-9)).argmax()) for a, m in masks.items()
+            }
+            observations, _, terminations, _, _ = env.step(actions)
             steps += 1
-            out |= {agent for agent, over in ended.items() if over}
-            if ended["__all__"]:
+            terminated_agents |= {agent for agent, over in terminations.items() if over}
+            if terminations["__all__"]:
                 return steps
 
     return step
 
 
-def learning(config: Any) -> Callable[[], int]:
-    """Return a function that makes one iteration of an algorithm."""
+def train_iterations(config: Any) -> Callable[[], int]:
+    """Return a function that runs one training iteration of an algorithm."""
     algorithm = config.build_algo()
 
     def step() -> int:
@@ -100,11 +104,11 @@ def learning(config: Any) -> Callable[[], int]:
 
 
 def main(game: str = "connect4", seconds: float = 5.0, out: Path | None = None) -> None:
-    """Measure the ways to play a game in RLlib.
+    """Measure every variant of a game in RLlib.
 
     Args:
         game: the game.
-        seconds: of CPU time for each way.
+        seconds: CPU time per variant in seconds.
         out: also write the table to this file.
     """
     try:
@@ -123,59 +127,59 @@ def main(game: str = "connect4", seconds: float = 5.0, out: Path | None = None) 
         )
     except ImportError as error:
         raise ImportError('measuring RLlib needs it: pip install "ludoteca[rllib]"') from error
-    made = make_game(game)
-    against: dict[str, Any] = {"opponent": "random", "agent_seat": "random"}
+    rules = make_game(game)
+    opponent: dict[str, Any] = {"opponent": "random", "agent_seat": "random"}
 
     def zoo(config: Any = None) -> Any:
-        if made.simultaneous:
-            return ParallelPettingZooEnv(parallel_env(made, **FORMAT))
-        return PettingZooEnv(aec_env(made, **FORMAT))
+        if rules.simultaneous:
+            return ParallelPettingZooEnv(parallel_env(rules, **FORMAT))
+        return PettingZooEnv(aec_env(rules, **FORMAT))
 
     torch.set_num_threads(1)
     logging.disable(logging.WARNING)
     ray.init(num_cpus=1, object_store_memory=200_000_000, include_dashboard=False)
     register()
     register_env("zoo", zoo)
-    one = {"num_envs_per_env_runner": NUM_ENVS, "gym_env_vectorize_mode": "vector_entry_point"}
+    settings = {"num_envs_per_env_runner": NUM_ENVS, "gym_env_vectorize_mode": "vector_entry_point"}
     shared = {"policies": {"shared"}, "policy_mapping_fn": lambda *agent, **more: "shared"}
 
-    def ppo(env: str, several: bool, **env_runners: Any) -> Any:
+    def ppo(env: str, multi_agent: bool, **env_runners: Any) -> Any:
         config = (
             PPOConfig()
-            .environment(env, env_config={"game": game} | ({} if several else against))
+            .environment(env, env_config={"game": game} | ({} if multi_agent else opponent))
             .env_runners(num_env_runners=0, **env_runners)
             .rl_module(rl_module_spec=masked_module())
             .training(train_batch_size_per_learner=1024, minibatch_size=512, num_epochs=4)
             .debugging(log_level="ERROR", seed=0)
         )
-        return config.multi_agent(**shared) if several else config
+        return config.multi_agent(**shared) if multi_agent else config
 
-    ways: dict[str, Callable[[], Callable[[], int]]] = {
+    variants: dict[str, Callable[[], Callable[[], int]]] = {
         f"native, B = {NUM_ENVS}, against random": lambda: random_vector(
-            GameVectorEnv(made, NUM_ENVS, **against)
+            GameVectorEnv(rules, NUM_ENVS, **opponent)
         ),
         f"adapter, B = {NUM_ENVS}, against random": lambda: random_vector(
-            RLlibVectorEnv(made, NUM_ENVS, **against)
+            RLlibVectorEnv(rules, NUM_ENVS, **opponent)
         ),
-        "adapter, several agents": lambda: random_agents(RLlibMultiAgentEnv(made)),
+        "adapter, multi-agent": lambda: random_agents(RLlibMultiAgentEnv(rules)),
         "RLlib's PettingZoo wrapper": lambda: random_agents(zoo()),
-        f"PPO, adapter, B = {NUM_ENVS}, against random": lambda: learning(
-            ppo("ludoteca", False, **one)
+        f"PPO, adapter, B = {NUM_ENVS}, against random": lambda: train_iterations(
+            ppo("ludoteca", False, **settings)
         ),
-        f"PPO, adapter, several agents, {SEVERAL_ENVS} games": lambda: learning(
-            ppo("ludoteca", True, num_envs_per_env_runner=SEVERAL_ENVS)
+        f"PPO, adapter, multi-agent, {NUM_MULTI_AGENT_ENVS} games": lambda: train_iterations(
+            ppo("ludoteca", True, num_envs_per_env_runner=NUM_MULTI_AGENT_ENVS)
         ),
-        "PPO, adapter, several agents, 1 game": lambda: learning(ppo("ludoteca", True)),
-        f"PPO, RLlib's PettingZoo wrapper, {SEVERAL_ENVS} games": lambda: learning(
-            ppo("zoo", True, num_envs_per_env_runner=SEVERAL_ENVS)
+        "PPO, adapter, multi-agent, 1 game": lambda: train_iterations(ppo("ludoteca", True)),
+        f"PPO, RLlib's PettingZoo wrapper, {NUM_MULTI_AGENT_ENVS} games": lambda: train_iterations(
+            ppo("zoo", True, num_envs_per_env_runner=NUM_MULTI_AGENT_ENVS)
         ),
-        "PPO, RLlib's PettingZoo wrapper, 1 game": lambda: learning(ppo("zoo", True)),
+        "PPO, RLlib's PettingZoo wrapper, 1 game": lambda: train_iterations(ppo("zoo", True)),
     }
     rows = []
-    for name, start in ways.items():
+    for name, start in variants.items():
         rows.append([name, str(measure(start(), seconds))])
         print(f"{name}: {rows[-1][1]} steps/s", flush=True)
-    text = table([f"{made.title} in RLlib {ray.__version__}", "steps per CPU s (wall s)"], rows)
+    text = table([f"{rules.title} in RLlib {ray.__version__}", "steps per CPU s (wall s)"], rows)
     print(f"\n{text}")
     if out is not None:
         write_whole(out, text + "\n")

@@ -27,10 +27,10 @@ def select_names(names: Sequence[str], only: tuple[str, ...]) -> list[str]:
     Raises:
         ValueError: if no name begins with one of them.
     """
-    for wanted in only:
-        if not any(name.startswith(wanted) for name in names):
-            near = did_you_mean(wanted, names)
-            raise ValueError(f"unknown measure {wanted!r}{near}; there are {', '.join(names)}")
+    for prefix in only:
+        if not any(name.startswith(prefix) for name in names):
+            hint = did_you_mean(prefix, names)
+            raise ValueError(f"unknown measure {prefix!r}{hint}; there are {', '.join(names)}")
     return [name for name in names if not only or name.startswith(only)]
 
 
@@ -52,7 +52,7 @@ def measure_rounds(
     seconds: float,
     versions: dict[str, str],
 ) -> dict[str, list[Sample]]:
-    """Run the workloads in turns; those that fail get an entry in `skip_reasons`."""
+    """Run the workloads in turns; failures are entered in `skip_reasons`."""
     workloads: dict[str, Workload] = {}
     samples: dict[str, list[Sample]] = {}
     try:

@@ -56,7 +56,7 @@ def make_mask_sampler() -> Any:
 
     @kernel
     def kth(word: Any, k: int) -> int:
-        """Return the index of the k-th byte (from 0) of `word` that is 1; the others are 0."""
+        """Return the index of the k-th byte, from 0, that is 1, of a word of zeros and ones."""
         # Each byte of the product counts the ones up to there; those above k get their high bit.
         reached = ((word * ONES | HIGH) - np.uint64(k + 1) * ONES) & HIGH
         return count((reached & (~reached + np.uint64(1))) - np.uint64(1)) // EIGHT
@@ -90,14 +90,14 @@ def make_mask_sampler() -> Any:
         """Draw until the action is legal; after some failures, count."""
         num_actions = masks.shape[1]
         for i in range(masks.shape[0]):
-            action, found = 0, False
+            action, is_found = 0, False
             for _ in range(TRIES):
                 action = below(rng, num_actions)
                 if masks[i, action]:
-                    found = True
+                    is_found = True
                     break
             actions[i] = action
-            if not found:
+            if not is_found:
                 count_all(masks[i : i + 1], rng, actions[i : i + 1])
 
     @compiled_without_allocation

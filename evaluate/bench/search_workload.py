@@ -28,11 +28,11 @@ class SearchWorkload:
             agent: spec string of the agent.
             steps: number of steps per move, such as its simulations.
         """
-        made = make_game(game)
-        self._agent, self._steps = make_agent(agent, made), steps
-        self._openings = made.empty(OPENINGS)
+        loaded_game = make_game(game)
+        self._agent, self._steps = make_agent(agent, loaded_game), steps
+        self._openings = loaded_game.empty(OPENINGS)
         for seed in range(OPENINGS):
-            self._openings[seed] = made.new(seed)
+            self._openings[seed] = loaded_game.new(seed)
         self._moves = 0
         self._move()
 

@@ -37,14 +37,14 @@ def measure_startup(game: str, warm_runs: int = 3) -> dict[str, dict[str, list[f
     Raises:
         RuntimeError: if the program fails.
     """
-    found: dict[str, dict[str, list[float]]] = {}
-    for way, program in WAYS.items():
+    startup: dict[str, dict[str, list[float]]] = {}
+    for variant, program in WAYS.items():
         with tempfile.TemporaryDirectory() as folder:
             times = [
                 run_fresh(program.format(id=game_id(game)), folder) for _ in range(1 + warm_runs)
             ]
-        found[way] = {"cold": times[:1], "warm": times[1:]}
-    return found
+        startup[variant] = {"cold": times[:1], "warm": times[1:]}
+    return startup
 
 
 def run_fresh(program: str, numba_cache: str) -> float:

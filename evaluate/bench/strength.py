@@ -32,7 +32,7 @@ from ludoteca.terminal_table import TerminalTable
 
 GAMES = ("connect4", "hex:board_size=7", "breakthrough", "othello")
 SIMULATIONS = 1000
-# Scores are in [0, 1] here and in [-1, 1] there: with c = sqrt(2) and uct_c = 2 both explore alike.
+# Scores are in [0, 1] here and in [-1, 1] there: c = sqrt(2) and uct_c = 2 are equivalent.
 OURS, THEIRS = "mcts:policy=uct", "openspiel:uct_c=2"
 EQUAL_SIMULATIONS, EQUAL_TIME = "simulations", "time"
 EVEN, FAR_AHEAD = 0.5, 0.75
@@ -115,18 +115,18 @@ def bench_strength(
         for condition in (EQUAL_SIMULATIONS, EQUAL_TIME)
         for game in GAMES
     }
-    chosen = select_names(list(matches), only)
+    selected = select_names(list(matches), only)
     console = Console()
     about = run_info(games=games)
     with console.status("measuring OpenSpiel's time per move"):
-        times = thinking_times(folder / TIMES, sorted({matches[name][1] for name in chosen}))
-    expected = sum(games * expected_seconds(*matches[name], times) for name in chosen)
+        times = thinking_times(folder / TIMES, sorted({matches[name][1] for name in selected}))
+    expected = sum(games * expected_seconds(*matches[name], times) for name in selected)
     workers = cores() if processes is None else processes
     console.print(
-        f"{len(chosen)} matches, about {expected / workers / 60:.0f} min if none is finished"
+        f"{len(selected)} matches, about {expected / workers / 60:.0f} min if none is finished"
     )
     standings = []
-    for name in chosen:
+    for name in selected:
         condition, game = matches[name]
         agents = pair_of(condition, times[game]["seconds"])
         console.print(f"{name}: {agents[0]} against {agents[1]}", soft_wrap=True)
@@ -156,13 +156,13 @@ def thinking_times(file: Path, games: Sequence[str]) -> dict[str, dict[str, floa
     spec = f"{THEIRS},simulations={SIMULATIONS}"
     for game in games:
         if game not in times:
-            made = make_game(game)
-            agents = [make_agent(spec, made) for _ in range(2)]
+            loaded_game = make_game(game)
+            agents = [make_agent(spec, loaded_game) for _ in range(2)]
             for agent in agents:
                 agent.prepare()
-            compile_match(made)
+            compile_match(loaded_game)
             start = process_time()  # other load of the machine is excluded
-            result = play_match(made, agents, TIMED_GAMES)
+            result = play_match(loaded_game, agents, TIMED_GAMES)
             seconds = (process_time() - start) / (TIMED_GAMES * result.mean_plies)
             times[game] = {"seconds": float(f"{seconds:.3g}"), "plies": result.mean_plies}
             write_whole(file, json_format.dumps(times, indent=2) + "\n")

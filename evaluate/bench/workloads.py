@@ -47,7 +47,7 @@ class PeerFailedError(Exception):
 
 
 class PeerWorkload:
-    """Workload of a peer, in a process of its own interpreter that waits between rounds."""
+    """Workload of a peer, in a process of the peer's interpreter that idles between rounds."""
 
     def __init__(self, peer: str, module: str, **options: Any):
         """Start `peers/<module>.py` with `options`, and wait until it is warm.

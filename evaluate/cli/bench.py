@@ -46,8 +46,8 @@ def bench(
         if peers or strength or only:
             raise ValueError("bench actors takes no --peers, --strength or --only")
         module = "ludoteca.train.throughput"  # a command: this package does not import training
-        given = ["--json-file", str(json)] if json is not None else []
-        command = [sys.executable, "-P", "-m", module, "--executor", executor, *given]
+        arguments = ["--json-file", str(json)] if json is not None else []
+        command = [sys.executable, "-P", "-m", module, "--executor", executor, *arguments]
         sys.exit(subprocess.run(command).returncode)
     if strength and what != "mcts":
         raise ValueError(f"only searches have a strength: bench mcts --strength, not bench {what}")

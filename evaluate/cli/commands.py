@@ -78,9 +78,9 @@ def run_commands(
     name = name.lower()
     command = commands.get(name)
     if command is None:
-        near = did_you_mean(name, commands)
+        hint = did_you_mean(name, commands)
         print(
-            f"{_label(prog)}: unknown {kind} {name!r}{near}; there are {', '.join(commands)}",
+            f"{_label(prog)}: unknown {kind} {name!r}{hint}; there are {', '.join(commands)}",
             file=sys.stderr,
         )
         return USAGE_ERROR
@@ -219,9 +219,9 @@ def _unknown_arguments(
     message = f"{command} does not know {' '.join(unknown)}{_near(unknown[0], options)}"
     if game is None:
         return f"{message}; see {prog} --help"
-    made = make_game(game)
-    named = ", ".join(f"--{key.replace('_', '-')}" for key in made.params)
-    return f"{message}; parameters of {made.name} are {named}; see {prog} {game} --help"
+    loaded_game = make_game(game)
+    named = ", ".join(f"--{key.replace('_', '-')}" for key in loaded_game.params)
+    return f"{message}; parameters of {loaded_game.name} are {named}; see {prog} {game} --help"
 
 
 def game_parameters(spec: str | None) -> Any:

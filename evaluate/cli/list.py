@@ -122,9 +122,9 @@ def named_game(name: str) -> Game | None:
     except ValueError:
         if split_target(name) is not None:  # module:attribute
             return _target_game(name)
-        near = did_you_mean(parse_name(name), [*_game_names(), *ALIASES, *AGENTS, *AGENT_ALIASES])
+        hint = did_you_mean(parse_name(name), [*_game_names(), *ALIASES, *AGENTS, *AGENT_ALIASES])
         raise ValueError(
-            f"unknown game or agent {parse_name(name)!r}{near}; there are "
+            f"unknown game or agent {parse_name(name)!r}{hint}; there are "
             f"{', '.join(_game_names())}, and the agents {', '.join(AGENTS)}"
         ) from None
     return make_game(name)
@@ -218,14 +218,17 @@ def agent_details(name: str) -> RenderableType:
 def _facts(game: Game) -> list[tuple[str, str]]:
     planes, rows, columns = game.observation_shape
     if game.spec_name != game.name:
-        made = ("id", f'none: ludoteca.make_game("{game.spec_name}") makes it')
+        constructor = ("id", f'none: ludoteca.make_game("{game.spec_name}") makes it')
         source = f"the module {game.spec_name.rpartition(':')[0]}"
     else:
         id_ = f"ludoteca/{game_id(game.name)}"
-        made = ("id", f'{id_}, as in gymnasium.make("{id_}") or pettingzoo.make("aec", "{id_}")')
+        constructor = (
+            "id",
+            f'{id_}, as in gymnasium.make("{id_}") or pettingzoo.make("aec", "{id_}")',
+        )
         source = game_source(game_id(game.name))
     return [
-        made,
+        constructor,
         *([("from", source)] if source != OWN else []),
         ("spec", game.spec),
         ("players", f"{game.num_players}, {'simultaneous' if game.simultaneous else 'sequential'}"),
@@ -248,9 +251,9 @@ def _shortened(names: tuple[str, ...]) -> str:
     return f"{', '.join(names[:4])}, ... {', '.join(names[-2:])}"
 
 
-def _summary(thing: object) -> str:
+def _summary(documented: object) -> str:
     """Return a docstring up to its sections, a line for each paragraph."""
-    text = (inspect.getdoc(thing) or "").replace("`", "")
+    text = (inspect.getdoc(documented) or "").replace("`", "")
     text = re.split(r"\n\n(?=(?:Args|Attributes|Raises|Returns):)", text)[0]
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
@@ -280,7 +283,7 @@ def _agent_line(name: str, game: Game) -> str:
 
 
 def _shipped(name: str) -> list[str]:
-    """Return spec strings of an agent with the networks that come with the package."""
+    """Return the spec strings of an agent with each shipped network."""
     if "path" not in agent_params(name):
         return []
     from ludoteca.agents.networks.weights import shipped_weights

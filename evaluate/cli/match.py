@@ -46,9 +46,9 @@ def match_command(parameters: Any) -> Callable[..., None]:
             replays: also write replays of the first games to this folder.
             replay_count: number of these replays.
         """
-        made = make_game(game, **rules)
+        loaded_game = make_game(game, **rules)
         play_and_report(
-            made, agents, games, seed, threads, random_plies, json, replays, replay_count
+            loaded_game, agents, games, seed, threads, random_plies, json, replays, replay_count
         )
 
     return match

@@ -40,13 +40,15 @@ def render_command(parameters: Any) -> Callable[..., None]:
         from ludoteca.evaluate.match import play_match
         from ludoteca.evaluate.replay_rendering import draw_replay
 
-        made = make_game(game, **rules)
+        loaded_game = make_game(game, **rules)
         if replay is None:
-            replayed = play_match(made, agents, 1, seed=seed, num_replays=1).replays[0]
+            replayed = play_match(loaded_game, agents, 1, seed=seed, num_replays=1).replays[0]
         else:
             replayed = Replay.load(replay)
-            if make_game(replayed.game).name != made.name:
-                raise ValueError(f"{replay} is a game of {replayed.game}, not of {made.name}")
+            if make_game(replayed.game).name != loaded_game.name:
+                raise ValueError(
+                    f"{replay} is a game of {replayed.game}, not of {loaded_game.name}"
+                )
         draw_replay(replayed, out, ply, seconds)
         print(f"{len(replayed.actions)} plies: {out}")
 

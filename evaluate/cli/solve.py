@@ -45,17 +45,19 @@ def solve_command(parameters: Any) -> Callable[..., None]:
         from ludoteca.files import write_whole
         from ludoteca.provenance import run_provenance
 
-        made = make_game(game, **rules)
+        loaded_game = make_game(game, **rules)
         integer("capacity", capacity, 1, 10**9)
-        played = Session(made, [HUMAN] * made.num_players)
+        played = Session(loaded_game, [HUMAN] * loaded_game.num_players)
         played.play_named(moves)
-        solution = search(made, from_state=played.present, capacity=capacity)
+        solution = search(loaded_game, from_state=played.current, capacity=capacity)
         assert played.mover is not None
-        for line in solution_text(made, solution, played.mover, moves, get_terminal_size().columns):
+        for line in solution_text(
+            loaded_game, solution, played.mover, moves, get_terminal_size().columns
+        ):
             print(line)
         if json is not None:
             content = {
-                "game": made.spec,
+                "game": loaded_game.spec,
                 "moves": list(moves),
                 "returns": list(solution.returns),
                 "actions": solution.actions,

@@ -25,25 +25,25 @@ def tournament(
 ) -> None:
     """Play a round robin of agents in several games, and write a report with statistics.
 
-    After an interruption of any kind, the same command resumes it. The results depend on the seed,
+    After an interruption, the same command resumes the tournament. The results depend on the seed,
     not on the number of processes or on interruptions.
 
     Args:
-        games: the games, such as breakthrough hex:board_size=7; commas may join them.
+        games: the games, such as breakthrough hex:board_size=7, separated by spaces or commas.
         agents: the agents, such as random mcts:simulations=100.
         out: folder for the log of all games, and the report.
-        games_per_pair: number of games of every two agents in each game; both move first equally
-            often.
-        repeats: number of matches that these are divided into, to show how much results vary.
+        games_per_pair: number of games of each pair of agents in each game; each moves first in
+            half of them.
+        repeats: number of matches into which these are divided, to show the variation of results.
         seed: the same seed gives the same games.
-        draws: a draw counts half a win in the tables (half), or as a loss for both (loss).
-        names: short names of the agents, in their order; by default, the parameters in which they
-            differ.
+        draws: how the tables count a draw: half a win (half), or a loss for both (loss).
+        names: short names of the agents, in the same order; by default, the parameters in which
+            they differ.
         processes: number of processes.
-        executor: where the processes run: local, or a Ray cluster: ray (on this machine), ray:auto,
-            ray:HOST:PORT; see docs/distributed.md.
-        plan: play only some games of every pair in each game, which stay in the log, and print the
-            expected time of the others with 1 to 1000 processes.
+        executor: where the processes run: local, or on a Ray cluster: ray (on this machine),
+            ray:auto, ray:HOST:PORT; see docs/distributed.md.
+        plan: only play some games of every pair in each game, which stay in the log, and print the
+            expected time of the remaining ones with 1 to 1000 processes.
         price: price of a core hour in dollars, for the plan.
     """
     from rich.console import Console
@@ -56,7 +56,7 @@ def tournament(
     from ludoteca.evaluate.tournament.run import run_tournament
     from ludoteca.local_executor import cores
 
-    whole = Tournament(
+    schedule = Tournament(
         games=split_specs(games),
         agents=agents,
         games_per_pair=games_per_pair,
@@ -68,10 +68,14 @@ def tournament(
     progress = sys.stderr.isatty()
     if plan:
         real("price", price, 0, 1e6)
-        part = play_pilot(whole, out, processes=processes, progress=progress, executor=executor)
-        print("\n".join(part.lines(price)))
+        pilot_run = play_pilot(
+            schedule, out, processes=processes, progress=progress, executor=executor
+        )
+        print("\n".join(pilot_run.lines(price)))
         return
-    results = run_tournament(whole, out, processes=processes, progress=progress, executor=executor)
+    results = run_tournament(
+        schedule, out, processes=processes, progress=progress, executor=executor
+    )
     write_report(results, out, processes=processes or cores(), executor=executor)
     console = Console(highlight=False)
     console.print(results_table(results), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Pages of the games, docs/games: tables written from the code, prose left as it is.
+"""Pages of the games, docs/games: generates the tables and keeps the prose.
 
 `python -m ludoteca.evaluate.new_game.pages` writes the tables of all pages anew. The tables stand
 between two comments. Facts and parameters are written whole; of other tables, the author writes
@@ -65,7 +65,7 @@ def _section(match: re.Match[str], name: str) -> str:
     if kind == "Facts":
         body = table(["fact", "value"], facts(game), texts=2)
     elif kind == "Parameters":
-        body = table(["parameter", "default", "what it may be"], parameters(name), texts=3)
+        body = table(["parameter", "default", "values"], parameters(name), texts=3)
     elif kind == "Other parameters":
         heads = ["spec", "observation", "actions", "longest game"]
         sized = [[row[0], *sizes(make_game(row[0].strip("`")))] for row in rows]

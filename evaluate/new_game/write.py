@@ -28,36 +28,36 @@ FILES = {
 def write_game(name: str, root: Path) -> list[Path]:
     """Write the rules, the registry's line, the perft file, and the page of a new game.
 
-    The rules are those of a small game that passes all tests; its author replaces them.
+    The rules are those of a small game that passes all tests, for the author to replace.
 
     Args:
         name: name of the game, in lower case, such as `"dots_and_boxes"`.
-        root: root of the checkout that `ludoteca` is imported from.
+        root: root of the checkout from which `ludoteca` is imported.
 
     Returns:
-        The files that were written or changed.
+        The written and changed files.
 
     Raises:
         ValueError: if the name is not allowed or already in use, or the folder is not a checkout
-            that `ludoteca` is imported from.
+            from which `ludoteca` is imported.
         FileExistsError: if a file of that name exists.
     """
     root = root.resolve()
     _check_name(name)
     _check_root(root)
-    words = {"name": name, "title": name.replace("_", " ").title()}
+    names = {"name": name, "title": name.replace("_", " ").title()}
     templates = resources.files("ludoteca.evaluate.new_game") / "templates"
-    paths = {template: root / Template(path).substitute(words) for template, path in FILES.items()}
+    paths = {template: root / Template(path).substitute(names) for template, path in FILES.items()}
     image = root / "docs" / "images" / f"{name}.png"
     for path in (*paths.values(), image):
         if path.exists():
             raise FileExistsError(f"{path.relative_to(root)} exists already; nothing was written")
     for template, path in paths.items():
         text = (templates / template).read_text(encoding="utf-8")
-        write_whole(path, Template(text).substitute(words))
+        write_whole(path, Template(text).substitute(names))
     target = f"ludoteca.envs.games.{name}:{name}"
-    _edit(root / REGISTRY, lambda text: _with_line(text, f'    "{id_of(name)}": "{target}",\n'))
-    GAMES[id_of(name)] = target  # of this process, too
+    _edit(root / REGISTRY, lambda text: _add_line(text, f'    "{id_of(name)}": "{target}",\n'))
+    GAMES[id_of(name)] = target  # also in this process
     game = make_game(name)
     _edit(paths["page.md.tmpl"], lambda text: write_tables(text, name))
     index = root / "docs" / "games" / "README.md"
@@ -72,22 +72,22 @@ def _check_name(name: str) -> None:
             "a game's name has lower-case letters, digits and single underscores, such as "
             f"dots_and_boxes; got {name!r}"
         )
-    taken = names_taken()
-    if plain_name(name) in taken:
-        raise ValueError(f"{name!r} is already a name of {taken[plain_name(name)]}")
+    names = names_taken()
+    if plain_name(name) in names:
+        raise ValueError(f"{name!r} is already a name of {names[plain_name(name)]}")
 
 
 def _check_root(root: Path) -> None:
-    ours = Path(ludoteca.envs.__file__).resolve().parent
-    if ours != (root / "envs").resolve():
+    imported = Path(ludoteca.envs.__file__).resolve().parent
+    if imported != (root / "envs").resolve():
         raise ValueError(
-            f"{root} is not the checkout that ludoteca is imported from, which has {ours}; a game "
-            "of your own package needs no checkout: see `ludoteca new-package`"
+            f"{root} is not the checkout that ludoteca is imported from, which has {imported}; a "
+            "game of your own package needs no checkout: see `ludoteca new-package`"
         )
 
 
-def _with_line(text: str, line: str) -> str:
-    """Return the registry's source with a line at the end of `GAMES`."""
+def _add_line(text: str, line: str) -> str:
+    """Return the source of the registry with `line` added to the end of `GAMES`."""
     pattern = re.compile(r"^GAMES = {\n(?:    .*\n)*(?=}\n)", re.MULTILINE)
     match = pattern.search(text)
     if match is None:

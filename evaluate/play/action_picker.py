@@ -49,8 +49,12 @@ class ActionPicker:
         layout = self.game.layout
         if layout.column_actions or layout.cell_actions:
             return tuple(c for a in self.legal for c in cells_of(self.game, self.s, a))
-        chosen = self.selected is not None
-        cells = (b if chosen else a for a, b in self._moves() if not chosen or a == self.selected)
+        has_selection = self.selected is not None
+        cells = (
+            b if has_selection else a
+            for a, b in self._moves()
+            if not has_selection or a == self.selected
+        )
         return tuple(dict.fromkeys(cells))
 
     def buttons(self) -> tuple[int, ...]:

@@ -125,7 +125,7 @@ def think(agent: Agent, name: str, session: Session, catch_up: bool = False) -> 
 
 @np.errstate(over="ignore")  # kernels may count on integers that wrap around
 def _think(agent: Agent, name: str, session: Session, seat: int) -> MoveAnalysis:
-    s, rng, ply = session.present, session.rng(), len(session.actions)
+    s, rng, ply = session.current, session.rng(), len(session.actions)
     if isinstance(agent, MCTSAgent) and agent.reuse:
         tree = agent.tree_of(int(ENV_INDEX[0]), seat)
         return _of_search(session.game, name, ply, seat, agent.search(s, rng, tree))
@@ -149,13 +149,13 @@ def _act(agent: Agent, s: Any, seat: int, rng: NDArray[np.uint64]) -> int:
 def _of_search(game: Game, name: str, ply: int, seat: int, report: SearchReport) -> MoveAnalysis:
     shares, values = np.full((2, game.num_actions), np.nan)
     score = None
-    visits = sum(one.visits for one in report.candidates)
-    for one in report.candidates:
-        if one.visits > 0 or one.proven:
-            shares[one.action] = one.visits / max(visits, 1)
-            values[one.action] = MEANS.get(one.proven, one.mean)
-        if one.action == report.action and np.isfinite(values[one.action]):
-            score = MEANS.get(report.proven, float(values[one.action]))
+    visits = sum(candidate.visits for candidate in report.candidates)
+    for candidate in report.candidates:
+        if candidate.visits > 0 or candidate.proven:
+            shares[candidate.action] = candidate.visits / max(visits, 1)
+            values[candidate.action] = MEANS.get(candidate.proven, candidate.mean)
+        if candidate.action == report.action and np.isfinite(values[candidate.action]):
+            score = MEANS.get(report.proven, float(values[candidate.action]))
     return MoveAnalysis(
         agent=name,
         ply=ply,
@@ -174,8 +174,8 @@ def _of_search(game: Game, name: str, ply: int, seat: int, report: SearchReport)
 
 def _by_action(values: ArrayLike, legal: list[int], num_actions: int) -> NDArray[np.float64]:
     """Return the values of legal actions, NaN of others; there may be fewer values than actions."""
-    given = np.asarray(values, np.float64).ravel()
+    flat_values = np.asarray(values, np.float64).ravel()
     by_action = np.full(num_actions, np.nan)
-    known = [action for action in legal if action < len(given)]
-    by_action[known] = given[known]
+    known = [action for action in legal if action < len(flat_values)]
+    by_action[known] = flat_values[known]
     return by_action

@@ -1,4 +1,4 @@
-"""Controller of an interactive game: effects of keys, clicks and time, without a window."""
+"""Controller of an interactive game: handles keys, clicks and time, without a window."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -12,22 +12,22 @@ from ludoteca.evaluate.play.session import HUMAN, Session
 
 
 class GameController:
-    """State of an interactive game: session, agents, their analyses, and what is shown.
+    """State of an interactive game: session, agents, analyses and display options.
 
-    `tick` advances time; `key` and `pick` handle input. After the failure of an agent, the game can
-    only be saved and quit.
+    `tick` advances time; `key` and `pick` handle input. After an agent has failed, the
+    only commands are save and quit.
 
     Attributes:
         session: the games.
-        agent_threads: the agents, by seat.
+        agent_threads: threads of the agents, by seat.
         adviser: agent for hints and values for humans, or None.
         file: file to save games to, or None.
-        picker: selection of the human to move.
-        analysis: an agent's analysis of its last move, or of its next one.
-        advice: the adviser's analysis of the present position.
+        picker: selection of an action by the human to move.
+        analysis: the last analysis of an agent, of its last or its next move.
+        advice: the adviser's analysis of the current position, or None.
         show_values: whether visit shares or values are drawn on the board.
         show_hint: whether the adviser's move is shown.
-        paused: whether agents wait, in games without humans.
+        paused: whether the agents wait; only in games without humans.
         note: message of the last command.
         failure: failure of an agent that ended the game, or None.
         closed: whether the user has quit.
@@ -49,8 +49,8 @@ class GameController:
             session: the games.
             agents: the agents by seat; their names are in `session.players`.
             adviser: name and agent for hints and values for humans; not one of `agents`, since both
-                may run at the same time.
-            show_values: see the attribute.
+                may run concurrently.
+            show_values: initial value of the attribute.
             pause: seconds for which an agent's analysis is shown before its move.
             file: file to save games to; by default each has a file named after game and time.
         """
@@ -61,18 +61,16 @@ class GameController:
         self.closed = False
         self.analysis: MoveAnalysis | None = None
         self.advice: MoveAnalysis | None = None
-        self._last_advice: MoveAnalysis | AgentFailure | None = (
-            None  # the answer that has been looked at
-        )
+        self._last_advice: MoveAnalysis | AgentFailure | None = None  # already handled
         self.agent_threads = {
-            seat: AgentThread(one, session.players[seat]) for seat, one in agents.items()
+            seat: AgentThread(agent, session.players[seat]) for seat, agent in agents.items()
         }
         self.adviser = None if adviser is None else AgentThread(adviser[1], adviser[0])
         self.file = file
-        self._saved_as, self._pause = file, pause
+        self._save_path, self._pause = file, pause
         self._move_at = 0.0
-        self._second = 0
-        self._begin_position()
+        self._seconds_shown = 0
+        self._reset_position()
 
     def commands(self) -> dict[str, tuple[str, Callable[[], None]]]:
         """Return the available commands by key: label and function."""
@@ -111,7 +109,7 @@ class GameController:
         if mover is None or self.failure is not None or self.paused:
             return False
         if mover not in self.agent_threads:
-            return self._ask_for_advice()
+            return self._update_advice()
         agent_thread = self.agent_threads[mover]
         if not agent_thread.is_thinking:
             agent_thread.ask(self.session)
@@ -120,8 +118,8 @@ class GameController:
             self.failure = answer
             return True
         if answer is None:
-            before, self._second = self._second, int(agent_thread.seconds)
-            return before != self._second
+            shown_before, self._seconds_shown = self._seconds_shown, int(agent_thread.seconds)
+            return shown_before != self._seconds_shown
         if answer is not self.analysis:
             self.analysis, self._move_at = answer, time.perf_counter() + self._pause
             return True
@@ -133,35 +131,35 @@ class GameController:
     @property
     def seconds(self) -> int:
         """Whole seconds since the agent to move began its analysis."""
-        return self._second
+        return self._seconds_shown
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing changes before the user's next input or the end of a pause."""
+        """Whether the display stays the same until the next input or the end of a pause."""
         session = self.session
         if session.is_over or self.failure is not None:
             return True
         if session.waits_for_human:
-            wanted = self.adviser is not None and (self.show_values or self.show_hint)
-            return not wanted or self._last_advice is not None
+            wants_advice = self.adviser is not None and (self.show_values or self.show_hint)
+            return not wants_advice or self._last_advice is not None
         return HUMAN not in session.players and self.current_analysis() is not None
 
     def current_analysis(self) -> MoveAnalysis | None:
-        """Return the analysis of the present position, or None."""
+        """Return the analysis of the current position, or None."""
         analysis = self.advice if self.session.waits_for_human else self.analysis
         is_current = analysis is not None and analysis.ply == len(self.session.actions)
         return analysis if is_current else None
 
     def save(self) -> Path:
-        """Write the game to its file, and return that.
+        """Write the game to its file; return the path.
 
         Raises:
             OSError: if it cannot be written.
         """
-        self._saved_as = self.session.save(self._saved_as)
-        return self._saved_as
+        self._save_path = self.session.save(self._save_path)
+        return self._save_path
 
-    def _ask_for_advice(self) -> bool:
+    def _update_advice(self) -> bool:
         if self.adviser is None or not (self.show_values or self.show_hint):
             return False
         if not self.adviser.is_thinking:
@@ -180,15 +178,15 @@ class GameController:
 
     def _play(self, action: int) -> None:
         self.session.play(action)
-        self._begin_position()
+        self._reset_position()
 
-    def _begin_position(self) -> None:
-        """Reset everything that belongs to another position."""
+    def _reset_position(self) -> None:
+        """Reset everything that depends on the position."""
         session = self.session
         legal = session.legal() if session.waits_for_human else []
-        self.picker = ActionPicker(session.game, session.present, legal)
+        self.picker = ActionPicker(session.game, session.current, legal)
         self.advice, self._last_advice, self.show_hint = None, None, False
-        self._second = 0
+        self._seconds_shown = 0
         for agent_thread in self._all_threads():
             agent_thread.drop()
 
@@ -197,16 +195,16 @@ class GameController:
 
     def _undo(self) -> None:
         if not self.session.undo():
-            self.note = "there is nothing to take back"
+            self.note = "there is nothing to undo"
             return
         self.analysis = None
         self.paused = HUMAN not in self.session.players
-        self._begin_position()
+        self._reset_position()
 
     def _restart(self) -> None:
         self.session.restart()
-        self.analysis, self._saved_as, self.paused = None, self.file, False
-        self._begin_position()
+        self.analysis, self._save_path, self.paused = None, self.file, False
+        self._reset_position()
         for agent_thread in self._all_threads():
             agent_thread.drop(forget=True)
 

@@ -96,14 +96,14 @@ def draw_panel(panel: Panel, left: float, height: float) -> tuple[list[Shape], l
 
 def _seats(shapes: list[Shape], session: Session, x: float, y: float) -> float:
     """Draw a line for each player, the mover's raised; return the y below them."""
-    for seat, who in enumerate(session.players):
+    for seat, player in enumerate(session.players):
         if seat == session.mover:
             shapes.append(Rectangle(x - 8, y, INSIDE + 16, 30, RAISED, 8))
         piece = player_piece(session.game, seat)
         shapes += piece_shapes(piece, x + 10, y + 15, 25)
         name = player_name(session.game, seat)
-        words = f"{name}: {'you' if _only_human(session, seat) else who}"
-        shapes.append(Text(x + 30, y + 15, fit(words, SIZE, INSIDE - 30), SIZE, INK, "left"))
+        label = f"{name}: {'you' if _only_human(session, seat) else player}"
+        shapes.append(Text(x + 30, y + 15, fit(label, SIZE, INSIDE - 30), SIZE, INK, "left"))
         y += 34
     return y + GAP / 2
 

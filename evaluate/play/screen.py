@@ -18,7 +18,7 @@ class Screen:
     """Board of a game, with the panel to its right.
 
     Attributes:
-        controller: what is shown.
+        controller: the controller of the game to show.
         areas: where the buttons are, in the picture drawn last.
     """
 
@@ -54,7 +54,7 @@ class Screen:
 
     def _board(self) -> Scene:
         controller, session = self.controller, self.controller.session
-        game, s = session.game, session.present
+        game, s = session.game, session.current
         heat = self._heat()
         picture = scene(game, s, session.last_action, values=None if heat is None else heat.values)
         advice = controller.current_analysis()
@@ -75,7 +75,7 @@ class Screen:
         analysis = controller.current_analysis()
         if not controller.show_values or analysis is None or analysis.weights is None:
             return None
-        return heat_map(session.game, session.present, analysis, controller.picker.selected)
+        return heat_map(session.game, session.current, analysis, controller.picker.selected)
 
     def _panel(self) -> Panel:
         controller = self.controller
@@ -93,7 +93,7 @@ class Screen:
         )
 
     def _turn(self) -> str:
-        """Return a message: what the user is to do or to wait for, or how the game ended."""
+        """Return the status message: player to move, waiting, or result of the game."""
         controller, session = self.controller, self.controller.session
         game, picker, mover = session.game, controller.picker, session.mover
         if mover is None:
@@ -157,8 +157,8 @@ class Screen:
 def result_text(controller: GameController) -> str:
     """Return the outcome of the game, and whether a single human won or lost."""
     session = controller.session
-    result = outcome(session.game, session.present)
-    winners = best_players(session.game, session.present)
+    result = outcome(session.game, session.current)
+    winners = best_players(session.game, session.current)
     if session.players.count(HUMAN) != 1 or len(winners) != 1:
         return result
     human = session.players.index(HUMAN)

@@ -19,13 +19,13 @@ HUMAN = "human"
 
 
 class Session:
-    """Consecutive games of one kind, with every position of the present one.
+    """Consecutive games with the same rules, with every position of the current game.
 
     Attributes:
         game: the game, which must be sequential.
-        players: by seat `HUMAN`, or the name of an agent.
-        seed: seed of the present game; the next game has the next seed.
-        positions: all positions of the present game; the last one is the present position.
+        players: `HUMAN` or the name of an agent, by seat.
+        seed: seed of the current game; the next game has the next seed.
+        positions: all positions of the current game; the last is the current one.
         actions: the actions so far; `actions[k]` led from `positions[k]` to `positions[k + 1]`.
     """
 
@@ -46,8 +46,8 @@ class Session:
         self.actions: list[int] = []
 
     @property
-    def present(self) -> Any:
-        """The present position, a record."""
+    def current(self) -> Any:
+        """The current position, a record."""
         return self.positions[-1]
 
     @property
@@ -59,7 +59,7 @@ class Session:
     def is_over(self) -> bool:
         """Whether the game has ended."""
         with np.errstate(over="ignore"):
-            return bool(self.game.is_terminal(self.present))
+            return bool(self.game.is_terminal(self.current))
 
     @property
     def mover(self) -> int | None:
@@ -74,7 +74,7 @@ class Session:
 
     def legal(self) -> list[int]:
         """Return the legal actions, none when the game is over."""
-        return [] if self.is_over else self.game.legal(self.present)
+        return [] if self.is_over else self.game.legal(self.current)
 
     def play(self, action: int) -> None:
         """Play an action of the player to move.
@@ -85,7 +85,7 @@ class Session:
         legal = self.legal()
         if action not in legal:
             raise ValueError(f"action {action} is illegal after {self.actions}: legal are {legal}")
-        s = _copy(self.game, self.present)
+        s = _copy(self.game, self.current)
         with np.errstate(over="ignore"):
             self.game.step(s, action)
         self.positions.append(s)
@@ -95,7 +95,7 @@ class Session:
         """Play actions by their names.
 
         Raises:
-            ValueError: at the first that is unknown or illegal; those before it have been played.
+            ValueError: at the first unknown or illegal name; the actions before have been played.
         """
         for name in names:
             self.play(find_action(self.game, name, self.legal()))
@@ -106,14 +106,14 @@ class Session:
         Returns:
             Whether there was such a position.
         """
-        turns = [
+        decisions = [
             k
             for k in range(len(self.actions))
             if HUMAN not in self.players or self.players[self.mover_at(k)] == HUMAN
         ]
-        if not turns:
+        if not decisions:
             return False
-        del self.positions[turns[-1] + 1 :], self.actions[turns[-1] :]
+        del self.positions[decisions[-1] + 1 :], self.actions[decisions[-1] :]
         return True
 
     def restart(self) -> None:
@@ -122,10 +122,10 @@ class Session:
         self.positions, self.actions = [self.game.new(self.seed)], []
 
     def snapshot(self) -> "Session":
-        """Return a copy for another thread, which later moves do not change."""
-        twin = copy(self)
-        twin.positions, twin.actions = list(self.positions), list(self.actions)
-        return twin
+        """Return a copy for another thread; later moves do not change it."""
+        snapshot = copy(self)
+        snapshot.positions, snapshot.actions = list(self.positions), list(self.actions)
+        return snapshot
 
     def replay(self) -> Replay:
         """Return the game so far."""
@@ -133,12 +133,12 @@ class Session:
         if self.is_over:
             scores = np.zeros(self.game.num_players, np.float32)
             with np.errstate(over="ignore"):
-                self.game.returns(self.present, scores)
+                self.game.returns(self.current, scores)
             returns = tuple(round(float(x), 6) for x in scores)
         return Replay(self.game.spec, self.seed, list(self.actions), returns, self.players)
 
     def save(self, path: Path | None = None) -> Path:
-        """Write the game so far to a file, by default one named after the game and the time.
+        """Write the game so far to a file, by default named after the game and the time.
 
         Returns:
             The file.
@@ -151,14 +151,13 @@ class Session:
         return path
 
     def rng(self, ply: int | None = None) -> NDArray[np.uint64]:
-        """Return the random stream for the action after `ply` plies, by default now. Shape `[1]`.
+        """Return the random stream of the action after `ply` plies, by default the next. `[1]`.
 
-        It depends on the seed and the number of plies alone, so that a game that is taken back and
-        played again goes the same way.
+        It depends only on the seed and the number of plies, so that games repeat after an undo.
         """
         ply = len(self.actions) if ply is None else ply
-        words = np.random.SeedSequence([self.seed, ply]).generate_state(1, np.uint64)
-        return words.astype(np.uint64)
+        state = np.random.SeedSequence([self.seed, ply]).generate_state(1, np.uint64)
+        return state.astype(np.uint64)
 
     def mover_at(self, ply: int) -> int:
         """Return the player to move after `ply` plies."""
@@ -173,15 +172,15 @@ def find_action(game: Game, text: str, legal: Sequence[int]) -> int:
     Raises:
         ValueError: if there is none.
     """
-    wanted = text.lower()
+    lower_name = text.lower()
     for action in legal:
-        if game.action_names[action].lower() == wanted:
+        if game.action_names[action].lower() == lower_name:
             return action
-    if wanted in (name.lower() for name in game.action_names):
+    if lower_name in (name.lower() for name in game.action_names):
         raise ValueError(f"{text} is illegal here")
-    near = did_you_mean(text, [game.action_names[action] for action in legal])
+    hint = did_you_mean(text, [game.action_names[action] for action in legal])
     raise ValueError(
-        f"there is no move {text!r}{near} in {game.name}; moves look like {_sample(game)}"
+        f"there is no move {text!r}{hint} in {game.name}; moves look like {_example_names(game)}"
     )
 
 
@@ -190,7 +189,7 @@ def seat_name(session: Session, seat: int) -> str:
     return f"{player_name(session.game, seat)} ({session.players[seat]})"
 
 
-def _sample(game: Game) -> str:
+def _example_names(game: Game) -> str:
     names = game.action_names
     return ", ".join(dict.fromkeys((names[0], names[len(names) // 2], names[-1])))
 

@@ -46,7 +46,7 @@ class Terminal:
         self.session = session
         self.failure: AgentFailure | None = None
         self._agent_threads, self._adviser = dict(agent_threads), adviser
-        self._file = self._saved_as = file
+        self._file = self._save_path = file
         self._closed = False
 
     def play(self) -> None:
@@ -62,16 +62,16 @@ class Terminal:
                 self._ask(mover)
 
     def _let_agent_move(self, mover: int) -> None:
-        found = self._agent_threads[mover].think(self.session)
+        answer = self._agent_threads[mover].think(self.session)
         name = player_name(self.session.game, mover)
-        if isinstance(found, AgentFailure):
-            self.failure = found
-            print(f"{name}: {found}")
+        if isinstance(answer, AgentFailure):
+            self.failure = answer
+            print(f"{name}: {answer}")
             if HUMAN in self.session.players:
                 print(AFTER_FAILURE)
             return
-        self.session.play(found.action)
-        print(f"{name} plays {self._describe(found)}")
+        self.session.play(answer.action)
+        print(f"{name} plays {self._describe(answer)}")
         self._show()
 
     def _ask(self, mover: int | None) -> None:
@@ -116,7 +116,7 @@ class Terminal:
         self._show()
 
     def _show(self) -> None:
-        print(board_text(self.session.game, self.session.present, self.session.last_action))
+        print(board_text(self.session.game, self.session.current, self.session.last_action))
         print()
 
     def _help(self, _: str) -> None:
@@ -128,18 +128,18 @@ class Terminal:
         if self.session.undo():
             self._show()
         else:
-            print("there is nothing to take back")
+            print("there is nothing to undo")
 
     def _hint(self, _: str) -> None:
         if self._adviser is None or not self.session.waits_for_human:
             print("there is no hint")
             return
-        found = self._adviser.think(self.session)
-        print(found if isinstance(found, AgentFailure) else f"hint: {self._describe(found)}")
+        answer = self._adviser.think(self.session)
+        print(answer if isinstance(answer, AgentFailure) else f"hint: {self._describe(answer)}")
 
     def _restart(self, _: str) -> None:
         self.session.restart()
-        self._saved_as = self._file
+        self._save_path = self._file
         for agent_thread in (*self._agent_threads.values(), self._adviser):
             if agent_thread is not None:
                 agent_thread.drop(forget=True)
@@ -147,8 +147,8 @@ class Terminal:
 
     def _save(self, name: str) -> None:
         try:
-            self._saved_as = self.session.save(Path(name) if name else self._saved_as)
-            print(f"saved: {self._saved_as}")
+            self._save_path = self.session.save(Path(name) if name else self._save_path)
+            print(f"saved: {self._save_path}")
         except OSError as error:
             print(f"not saved: {error.strerror or error}")
 
@@ -166,9 +166,9 @@ class Terminal:
         if analysis.exact is not None:
             parts.append(f"exact score {analysis.exact:+d}")
         if analysis.weights is not None:
-            what = "values" if analysis.shares is None else "visit shares"
+            kind = "values" if analysis.shares is None else "visit shares"
             best = (f"{names[a]} {analysis.weights[a]:.2f}" for a in analysis.best(SHOWN_MOVES))
-            parts.append(f"{what} {', '.join(best)}")
+            parts.append(f"{kind} {', '.join(best)}")
         if analysis.simulations:
             parts.append(f"{analysis.simulations / max(analysis.seconds, 1e-9):,.0f} simulations/s")
         return "; ".join(parts)

@@ -1,4 +1,4 @@
-"""Recipe runner: runs each recipe in the environment of its library, and records the results."""
+"""Recipe runner: runs each recipe in its library's environment, and records the results."""
 
 import json
 import subprocess
@@ -17,8 +17,8 @@ from ludoteca.files import read_json, write_whole
 from ludoteca.provenance import run_info
 
 ADAPTER_TESTS = Path("tests/adapters")
-RESULTS = Path("docs/results/recipes")  # of a checkout: what the table shows
-NEEDED = 0.9  # score against random, from each seat
+RESULTS = Path("docs/results/recipes")  # of a checkout; source of the table
+MIN_SCORE = 0.9  # against random, from each seat
 TAIL = 2000  # characters of a log that an error shows
 
 
@@ -34,26 +34,26 @@ def run_recipes(
 ) -> None:
     """Run the recipes of docs/recipes, each with its library, and write their table.
 
-    Each library has an environment of its own, .venv-recipes-LIBRARY, made on first use. There its
-    tests in tests/adapters run, then its recipes. Results are kept in docs/results/recipes, and
-    docs/recipes/README.md is the table of them.
+    Each library has its own virtual environment, .venv-recipes-LIBRARY, created on first use, where
+    its tests in tests/adapters run, then its recipes. Results are written to docs/results/recipes,
+    their table to docs/recipes/README.md.
 
     Args:
-        recipes: names of recipes, or of libraries for all of theirs; all by default.
+        recipes: names of recipes, or of libraries for all their recipes; all by default.
         root: folder of the checkout.
         folder: folder for logs and raw results.
-        time_limit: seconds that a recipe may take, and the tests of a library.
-        tests: run the tests of the libraries, too.
-        table_only: run nothing; only write the table from the results that are there.
+        time_limit: time limit in seconds of each recipe, and of the tests of each library.
+        tests: also run the tests of the libraries.
+        table_only: only write the table, from existing results.
 
     Raises:
-        ValueError: if there is no such recipe, or recipes failed; the others have been run.
+        ValueError: if there is no such recipe, or a recipe failed, after the others have run.
     """
     root = root.absolute()
-    chosen = find_recipes(root, recipes)
-    libraries = read_libraries(root, {recipe.library for recipe in chosen})
+    selected = find_recipes(root, recipes)
+    libraries = read_libraries(root, {recipe.library for recipe in selected})
     problems: dict[str, str] = {}
-    for library, group in groupby([] if table_only else chosen, lambda one: one.library):
+    for library, group in groupby([] if table_only else selected, lambda recipe: recipe.library):
         members = list(group)
         try:
             print(f"{library}: environment and tests", flush=True)
@@ -65,7 +65,7 @@ def run_recipes(
             problems |= {recipe.name: str(error) for recipe in members}
             print(error, file=sys.stderr, flush=True)
             continue
-        for recipe in filter(lambda one: one.file.exists(), members):
+        for recipe in [member for member in members if member.file.exists()]:
             try:
                 results = run_recipe(recipe, python, libraries[library], folder, time_limit)
                 print(f"{recipe.name}: {summary(results)}", flush=True)
@@ -78,7 +78,7 @@ def run_recipes(
     print(f"table: {write_table(root, root / RESULTS)}")
     if problems:
         raise ValueError(
-            f"{len(problems)} of {len(chosen)} recipes failed: {', '.join(problems)}; "
+            f"{len(problems)} of {len(selected)} recipes failed: {', '.join(problems)}; "
             f"their logs are in {folder}"
         )
 
@@ -91,41 +91,47 @@ def run_tests(recipe: Recipe, library: Library, python: Path, log: Path, time_li
         library: the entry of the library.
         python: the interpreter of its environment.
         log: the file for their output.
-        time_limit: seconds that they may take.
+        time_limit: time limit in seconds.
 
     Raises:
-        ValueError: if a test fails, or they take too long.
+        ValueError: if a test fails or the time limit is reached.
     """
     files = [recipe.root / ADAPTER_TESTS / name for name in library.tests]
-    if found := [path for path in files if path.exists()]:
+    if existing := [path for path in files if path.exists()]:
         # Old packages warn of newer ones.
-        command = [python, "-P", "-m", "pytest", "-q", "-rs", "-W", "default", *found]
+        command = [python, "-P", "-m", "pytest", "-q", "-rs", "-W", "default", *existing]
         _run(command, f"the tests of {recipe.library}", log, time_limit, recipe.root)
 
 
 def run_recipe(
     recipe: Recipe, python: Path, library: Library, folder: Path, time_limit: float
 ) -> dict[str, Any]:
-    """Run a recipe; return its results, which are also written to `folder/NAME.json`.
+    """Run a recipe, write its results to `folder/NAME.json`, and return them.
 
     Args:
         recipe: the recipe.
-        python: an interpreter that has its library.
+        python: the interpreter of its environment.
         library: the entry of the library.
         folder: folder for its log and its results.
-        time_limit: seconds that it may take.
+        time_limit: time limit in seconds.
 
     Raises:
-        ValueError: if it fails or takes too long, or its results have another form.
+        ValueError: if it fails or reaches the time limit, or its results are malformed.
     """
     out = (folder / f"{recipe.name}.json").absolute()
     out.unlink(missing_ok=True)
-    # What measures it in any checkout, without the folders of this one.
+    # The command for any checkout, without the paths of this one.
     about = run_info(command=f"python -m ludoteca.evaluate.recipes {recipe.name}")
-    with tempfile.TemporaryDirectory() as empty:  # for files that it saves
+    with tempfile.TemporaryDirectory() as working_folder:  # for files that the recipe saves
         arguments = [str(recipe.file), str(out), *library.packages]
         command = [python, "-P", "-m", "ludoteca.evaluate.recipes.execute", *arguments]
-        _run(command, f"the recipe {recipe.name}", folder / f"{recipe.name}.log", time_limit, empty)
+        _run(
+            command,
+            f"the recipe {recipe.name}",
+            folder / f"{recipe.name}.log",
+            time_limit,
+            working_folder,
+        )
     results: dict[str, Any] = {
         "recipe": recipe.name,
         "library": recipe.library,
@@ -138,7 +144,7 @@ def run_recipe(
 
 
 def count_lines(file: Path) -> int:
-    """Return how many lines of a program are not empty."""
+    """Return the number of non-empty lines of a program."""
     return sum(bool(line.strip()) for line in file.read_text(encoding="utf-8").splitlines())
 
 
@@ -146,22 +152,23 @@ def check_scores(results: dict[str, Any]) -> None:
     """Check that a recipe has learned to beat random moves from both seats.
 
     Raises:
-        ValueError: if it has not.
+        ValueError: if a score is too low.
     """
     if "against_random" in results["matches"]:
-        found = [seat.score for seat in scores(results["matches"]["against_random"])]
-        if min(found) < NEEDED:
+        seat_scores = [seat.score for seat in scores(results["matches"]["against_random"])]
+        if min(seat_scores) < MIN_SCORE:
+            listed = ", ".join(f"{score:.3f}" for score in seat_scores)
             raise ValueError(
-                f"against random it scores {', '.join(f'{one:.3f}' for one in found)} from its "
-                f"seats, expected at least {NEEDED:g} from each"
+                f"against random it scores {listed} from its seats, expected at least "
+                f"{MIN_SCORE:g} from each"
             )
 
 
-def _run(command: list[Any], what: str, log: Path, time_limit: float, cwd: str | Path) -> None:
-    """Run a command, whose output goes to a file.
+def _run(command: list[Any], subject: str, log: Path, time_limit: float, cwd: str | Path) -> None:
+    """Run a command with its output in a file.
 
     Raises:
-        ValueError: if it fails or takes too long, with the end of its output.
+        ValueError: if it fails or reaches the time limit, with the end of its output.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("w+") as output:
@@ -173,13 +180,13 @@ def _run(command: list[Any], what: str, log: Path, time_limit: float, cwd: str |
             except subprocess.TimeoutExpired:
                 child.kill()
                 raise ValueError(
-                    f"{what} took more than {time_limit:g} s; it wrote\n{_tail(output)}"
+                    f"{subject} took more than {time_limit:g} s; it wrote\n{_tail(output)}"
                 ) from None
             except BaseException:
                 child.kill()
                 raise
         if status != 0:
-            raise ValueError(f"{what} ended with status {status}; it wrote\n{_tail(output)}")
+            raise ValueError(f"{subject} ended with status {status}; it wrote\n{_tail(output)}")
 
 
 def _tail(output: IO[str]) -> str:

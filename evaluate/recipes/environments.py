@@ -66,24 +66,26 @@ def find_recipes(root: Path, only: Sequence[str] = ()) -> list[Recipe]:
     """
     root = root.absolute()
     libraries = {path.stem for path in (root / REQUIREMENTS).glob("*.txt")}
-    found = []
+    recipes = []
     for path in sorted((root / RECIPES).glob("*.py")):
-        fitting = [one for one in libraries if f"{path.stem}_".startswith(f"{one}_")]
+        fitting = [name for name in libraries if f"{path.stem}_".startswith(f"{name}_")]
         if not fitting:
             raise ValueError(
                 f"the recipe {path.stem} has no requirements: expected a file "
                 f"{REQUIREMENTS / path.stem}.txt, there are {', '.join(sorted(libraries))}"
             )
-        found.append(Recipe(path.stem, max(fitting, key=len), root))
-    with_recipes = {recipe.library for recipe in found}
-    found += [Recipe(one, one, root) for one in libraries - with_recipes]
-    names = {recipe.name for recipe in found} | {recipe.library for recipe in found}
+        recipes.append(Recipe(path.stem, max(fitting, key=len), root))
+    with_recipes = {recipe.library for recipe in recipes}
+    recipes += [Recipe(library, library, root) for library in libraries - with_recipes]
+    names = {recipe.name for recipe in recipes} | {recipe.library for recipe in recipes}
     for name in only:
         if name not in names:
-            near = did_you_mean(name, names)
-            raise ValueError(f"unknown recipe {name!r}{near}; there are {', '.join(sorted(names))}")
-    chosen = [one for one in found if not only or one.name in only or one.library in only]
-    return sorted(chosen, key=lambda one: (one.library, one.name))
+            hint = did_you_mean(name, names)
+            raise ValueError(f"unknown recipe {name!r}{hint}; there are {', '.join(sorted(names))}")
+    selected = [
+        recipe for recipe in recipes if not only or recipe.name in only or recipe.library in only
+    ]
+    return sorted(selected, key=lambda recipe: (recipe.library, recipe.name))
 
 
 def make_environment(recipe: Recipe) -> Path:

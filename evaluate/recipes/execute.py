@@ -81,10 +81,10 @@ def native_speed(game: str, seconds: float = NATIVE_SECONDS) -> dict[str, Any]:
 
     Args:
         game: spec string of a game.
-        seconds: about how long to measure.
+        seconds: approximate duration of the measurement.
 
     Returns:
-        Steps of the agent, each with the opponents' replies, and how long they took.
+        Steps of the agent, each with the opponents' replies, and their time.
     """
     envs = GameVectorEnv(
         make_game(game),

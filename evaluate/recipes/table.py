@@ -62,16 +62,16 @@ def read_libraries(root: Path, needed: Collection[str] = ()) -> dict[str, Librar
         ValueError: if an entry is missing or has other fields.
     """
     path = root / LIBRARIES
-    found = {}
+    libraries = {}
     for name, entry in tomllib.loads(path.read_text(encoding="utf-8")).items():
         if not isinstance(entry, dict) or set(entry) - {"tests"} != FIELDS:
             raise ValueError(f"{path}: [{name}] must have the fields {', '.join(sorted(FIELDS))}")
         entry = {"tests": [f"test_{name}.py"], **entry}
         lists = {key: tuple(entry[key]) for key in ("packages", "tests")}
-        found[name] = Library(**entry | lists)
-    if missing := set(needed) - set(found):
+        libraries[name] = Library(**entry | lists)
+    if missing := set(needed) - set(libraries):
         raise ValueError(f"{path} lacks {', '.join(f'[{name}]' for name in sorted(missing))}")
-    return found
+    return libraries
 
 
 def scores(match: Mapping[str, Any]) -> list[Score]:
@@ -124,20 +124,20 @@ def table_text(root: Path, libraries: Mapping[str, Library], results: list[dict[
         results: the results of the recipes, see `ludoteca.evaluate.recipes.command.run_recipe`.
     """
     order = list(libraries)
-    results = sorted(results, key=lambda one: (order.index(one["library"]), one["recipe"]))
-    two_seats = [one for one in results if "against_random" in one["matches"]]
-    geese = [one for one in results if "geese" in one["matches"]]
+    results = sorted(results, key=lambda result: (order.index(result["library"]), result["recipe"]))
+    two_seats = [result for result in results if "against_random" in result["matches"]]
+    geese = [result for result in results if "geese" in result["matches"]]
     parts = [
         HEAD,
         table(
             ("library", "supported"),
-            [(_title(root, name, one), one.works) for name, one in libraries.items()],
+            [(_title(root, name, library), library.works) for name, library in libraries.items()],
             texts=2,
         ),
         GLUE,
         table(
             ("library", "lines before there were adapters", "lines now"),
-            [(one.title, one.glue_before, one.glue) for one in libraries.values()],
+            [(library.title, library.glue_before, library.glue) for library in libraries.values()],
             texts=3,
         ),
     ]
@@ -146,20 +146,23 @@ def table_text(root: Path, libraries: Mapping[str, Library], results: list[dict[
             CONNECT_FOUR,
             table(
                 ("recipe", "first seat", "second seat", "self-play, first", "self-play, second"),
-                [_score_row(one) for one in two_seats],
+                [_score_row(result) for result in two_seats],
             ),
         ]
     if geese:
         parts += [
             GEESE,
-            table(("recipe", "% of games won", "equal agent"), [_geese_row(one) for one in geese]),
+            table(
+                ("recipe", "% of games won", "equal agent"),
+                [_geese_row(result) for result in geese],
+            ),
         ]
     if results:
         parts += [
             SPEED,
             table(
                 ("recipe", "lines", "learning steps", "seconds", "steps/s", "steps/s natively"),
-                [_speed_row(one) for one in results],
+                [_speed_row(result) for result in results],
             ),
         ]
     if results:
@@ -172,9 +175,13 @@ def table_text(root: Path, libraries: Mapping[str, Library], results: list[dict[
             ),
             table(("recipe", "versions"), map(_versions, results), texts=2),
         ]
-    done = {one["library"] for one in results}
-    if missing := [one for one in libraries if one not in done and _has_recipe(root, one)]:
-        parts.append(f"Without results yet: {', '.join(libraries[one].title for one in missing)}.")
+    done = {result["library"] for result in results}
+    if missing := [
+        result for result in libraries if result not in done and _has_recipe(root, result)
+    ]:
+        parts.append(
+            f"Without results yet: {', '.join(libraries[result].title for result in missing)}."
+        )
     return "\n\n".join(parts) + "\n"
 
 
@@ -229,8 +236,8 @@ def _link(results: Mapping[str, Any]) -> str:
 
 def _score_row(results: Mapping[str, Any]) -> list[Any]:
     matches = results["matches"]
-    found = [scores(matches[name]) for name in ("against_random", "self_play")]
-    return [_link(results), *(seat for seats in found for seat in seats)]
+    seat_scores = [scores(matches[name]) for name in ("against_random", "self_play")]
+    return [_link(results), *(seat for seats in seat_scores for seat in seats)]
 
 
 def _geese_row(results: Mapping[str, Any]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Confidence intervals of what matches measure."""
+"""Confidence intervals of win rates and mean scores."""
 
 from math import sqrt
 from statistics import NormalDist

@@ -93,7 +93,7 @@ def rate_orders(orders: Mapping[Order, float], agents: int, confidence: float = 
         p: NDArray[np.float64] = strengths / strengths.sum(1, keepdims=True)
         return p
 
-    # The sum of squares keeps the mean at 0, where the likelihood is indifferent.
+    # The likelihood does not depend on the mean of all ratings; the sum of squares keeps it at 0.
     def loss(t: NDArray[np.float64]) -> float:
         sums = np.log(np.where(among, np.exp(t - t.max()), 0.0).sum(1)) + t.max()
         return float(games @ sums - counts @ present @ t + t.sum() ** 2 / 2)
@@ -120,7 +120,7 @@ def rate_orders(orders: Mapping[Order, float], agents: int, confidence: float = 
 def _choices(
     orders: Mapping[Order, float], agents: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the choices that make up orders: the next agent among the remaining ones.
+    """Return the sequential choices of orders: each next agent among the remaining agents.
 
     Of t agents that tie, each set of n remains before those behind in 1 of `comb(t, n)` orders.
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-NEEDED = 6  # minimum number of games for significance at 0.05
+MIN_GAMES = 6  # minimum number of games for significance at 0.05
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class SignedRank:
     Attributes:
         plus: sum of the ranks of the games with a higher score of the first agent.
         minus: sum of the ranks of the other games.
-        games: number of games with different scores, which alone count.
+        games: number of games with different scores; the others are omitted.
         p: exact two-sided p value.
     """
 
@@ -31,8 +31,8 @@ def signed_rank(first: NDArray[Any], second: NDArray[Any]) -> SignedRank:
     """Test whether two agents are equally good, from their scores in the same games.
 
     Games with equal scores are omitted, as in Wilcoxon, "Individual comparisons by
-    ranking methods", 1945. Equal differences share the mean of their ranks. The probability is
-    exact in any case: of all 2^n ways to give the n ranks a sign, how many are as one-sided? (That
+    ranking methods", 1945. Equal differences share the mean of their ranks. The p value is the
+    exact fraction of the 2^n assignments of signs to the n ranks that are as extreme or more. (That
     is SciPy's `wilcoxon(method="exact")` if no two differences are equal, and its
     `PermutationMethod` with all permutations otherwise.)
 
@@ -44,14 +44,16 @@ def signed_rank(first: NDArray[Any], second: NDArray[Any]) -> SignedRank:
 
     differences = np.asarray(first, np.float64) - np.asarray(second, np.float64)
     differences = differences[differences != 0]
-    doubled = np.rint(2 * rankdata(np.abs(differences))).astype(np.int64)  # ranks may be halves
-    plus, total = int(doubled[differences > 0].sum()), int(doubled.sum())
-    ways = np.zeros(total + 1)  # number of subsets of the ranks with this sum
-    ways[0] = 1.0
-    for rank in doubled:
-        ways[rank:] += ways[: total + 1 - rank].copy()
+    doubled_ranks = np.rint(2 * rankdata(np.abs(differences))).astype(
+        np.int64
+    )  # ranks may be halves
+    plus, total = int(doubled_ranks[differences > 0].sum()), int(doubled_ranks.sum())
+    num_subsets = np.zeros(total + 1)  # by the sum of their ranks
+    num_subsets[0] = 1.0
+    for rank in doubled_ranks:
+        num_subsets[rank:] += num_subsets[: total + 1 - rank].copy()
     extreme = min(plus, total - plus)
-    p = min(1.0, 2 * float(ways[: extreme + 1].sum() / ways.sum()))
+    p = min(1.0, 2 * float(num_subsets[: extreme + 1].sum() / num_subsets.sum()))
     return SignedRank(plus / 2, (total - plus) / 2, len(differences), p)
 
 
@@ -76,7 +78,7 @@ def holm(p: Sequence[float]) -> list[float]:
     """
     corrected = [0.0] * len(p)
     largest = 0.0
-    for done, k in enumerate(sorted(range(len(p)), key=lambda k: p[k])):
-        largest = max(largest, min(1.0, (len(p) - done) * p[k]))
+    for num_corrected, k in enumerate(sorted(range(len(p)), key=lambda k: p[k])):
+        largest = max(largest, min(1.0, (len(p) - num_corrected) * p[k]))
         corrected[k] = largest
     return corrected

@@ -2,32 +2,20 @@
 
 import sys
 from collections.abc import Sequence
-from functools import partial
 
 from ludoteca.evaluate.cli.commands import Command, run_commands
 
-_study = partial(Command, resumes=True)
-# One line for each experiment: the function whose parameters are its options, and what it studies.
-EXPERIMENTS = {
-    "bandits": _study(
-        "ludoteca.evaluate.studies.bandits.command:reproduce",
-        "Constants of UCB1 in bandit problems.",
-    ),
-    "geese": _study(
-        "ludoteca.evaluate.studies.geese.study:reproduce", "Agents and networks in Hungry Geese."
-    ),
-    "ggp": _study(
-        "ludoteca.evaluate.studies.ggp.study:reproduce",
-        "Selection policies of tree search in General Game Playing.",
-    ),
-    "hex": _study("ludoteca.evaluate.studies.hex.study:reproduce", "Deep Q-learning in Hex."),
-    "othello": _study(
-        "ludoteca.evaluate.studies.othello.study:reproduce",
-        "Value networks and AlphaZero in Othello.",
-    ),
-    "solved": _study(
-        "ludoteca.evaluate.studies.solved.study:reproduce", "AlphaZero in games that are solved."
-    ),
+SUMMARIES = {
+    "bandits": "Constants of UCB1 in bandit problems.",
+    "geese": "Agents and networks in Hungry Geese.",
+    "ggp": "Selection policies of tree search in General Game Playing.",
+    "hex": "Deep Q-learning in Hex.",
+    "othello": "Value networks and AlphaZero in Othello.",
+    "solved": "AlphaZero in games that are solved.",
+}
+EXPERIMENTS = {  # the parameters of each `reproduce` are the options
+    name: Command(f"ludoteca.evaluate.studies.{name}.study:reproduce", summary, resumes=True)
+    for name, summary in SUMMARIES.items()
 }
 DESCRIPTION = (
     "Run a study again by name. `--fast` does all of it in some minutes, on small numbers."

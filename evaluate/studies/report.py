@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from textwrap import fill
@@ -9,7 +10,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from ludoteca.evaluate.markdown import bold, number, p_text, p_value, percent, table
+from ludoteca.evaluate.markdown import bold, number, p_text, p_value, percent
 from ludoteca.evaluate.statistics.intervals import score_interval, wilson
 from ludoteca.evaluate.studies.study import RESULTS, Records, RecordsByPart, Study
 from ludoteca.files import read_json, write_whole
@@ -30,12 +31,14 @@ def render(template: str, names: Mapping[str, Any]) -> str:
         autoescape=False,
     )
     environment.filters |= FILTERS
-    environment.globals["table"] = table
     return environment.get_template(template).render(names)
 
 
 def write_report(study: Study, records: RecordsByPart, out: Path, folder: Path) -> None:
     """Write `report.md`, `results.json` and the figures; sections without records are left out.
+
+    In the template, `has(PATTERN, ...)` is whether all tasks whose names match have records, and
+    `select(PATTERN, ...)` returns the records of such tasks by name, in the order of the study.
 
     Args:
         study: the study.
@@ -45,13 +48,19 @@ def write_report(study: Study, records: RecordsByPart, out: Path, folder: Path) 
     """
     found = {name: one for part in records.values() for name, one in part.items()}
     made = provenance(out, records)
+
+    def matching(*patterns: str) -> list[str]:
+        return [name for name in study.tasks if any(fnmatchcase(name, one) for one in patterns)]
+
     names: dict[str, Any] = {"minutes": minutes, "precisions": precisions}
-    for module in study.modules:
-        names |= {key: value for key, value in vars(module).items() if not key.startswith("_")}
     names |= {
+        **study.names,
         "fast": study.fast,
         "found": found,
-        "has": lambda *needed: found.keys() >= set(needed),
+        "has": lambda *patterns: all(
+            found.keys() >= set(matching(one) or [one]) for one in patterns
+        ),
+        "select": lambda *patterns: {k: found[k] for k in matching(*patterns) if k in found},
         "records": records,
         "tasks": study.tasks,
         "labels": {name: task.label for name, task in study.tasks.items() if task.label},
@@ -141,5 +150,8 @@ def minutes(found: Records) -> tuple[float, float]:
 FILTERS = {
     "bold": bold, "number": number, "percent": percent, "p_text": p_text, "p_value": p_value,
     "wrap": partial(fill, width=100, break_on_hyphens=False),
-    "thousands": "{:,}".format, "fixed": lambda x, digits=1: f"{x:.{digits}f}",
+    "points_share": points_share, "strength": strength, "wilson_share": wilson_share,
+    "interval": with_interval, "thousands": "{:,}".format,
+    "milliseconds": lambda seconds, digits=1: f"{1000 * seconds:.{digits}f}",
+    "fixed": lambda x, digits=1: "-" if x is None else f"{x:.{digits}f}",
 }  # fmt: skip

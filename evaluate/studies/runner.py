@@ -1,55 +1,63 @@
-"""Runner of studies: tasks at a time, each when those that it requires are finished."""
+"""Runner of studies: the tasks that are not finished, the report after each, and the command."""
 
 import json
 import os
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from functools import partial
+from inspect import Signature, getdoc, signature
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from ludoteca.child_processes import ChildProcesses
 from ludoteca.envs.params import choice, integer
+from ludoteca.evaluate.studies.execution import TaskQueue, run_command, run_on_workers
 from ludoteca.evaluate.studies.report import write_report
-from ludoteca.evaluate.studies.study import Study, read_records, record, same_settings, settings_of
+from ludoteca.evaluate.studies.study import Study, Task, Tasks, read_records, record, settings_of
 from ludoteca.executor import LOCAL, make_executor
 from ludoteca.files import read_json, write_whole
-from ludoteca.local_executor import ONE_THREAD, cores
+from ludoteca.local_executor import THREAD_VARIABLES, cores
 from ludoteca.lock import lock_folder
+from ludoteca.progress import progress_bar
 
 SETTINGS = "settings.json"  # beside an artifact: the settings of its task
+RUNS = Path("runs/reproduce")
+RESUMES = """Interrupted or killed, it resumes when the same command is given again. The report is
+written after each task: it has the sections whose tasks are all finished."""
 
 
-class Runnable(Protocol):
-    """What the runner needs of a task, see `Task`."""
+def study_command(make: Callable[..., Study], summary: str) -> Callable[..., None]:
+    """Return the command of a study; its options are the parameters of `run_study` and of `make`.
 
-    @property
-    def name(self) -> str:
-        """Name of the task."""
+    Args:
+        make: function that returns the study; the `Args:` of its docstring are help texts.
+        summary: help of the command.
+    """
+    own = signature(make).parameters
+    out, runs, *rest = [p for p in signature(run_study).parameters.values() if p.name != "study"]
+    parameters = [out, runs, *own.values(), *rest]
 
-    @property
-    def requires(self) -> tuple[str, ...]:
-        """Names of the tasks that must be finished before."""
+    def reproduce(*args: Any, **options: Any) -> None:
+        bound = Signature(parameters).bind(*args, **options)
+        bound.apply_defaults()
+        chosen = {name: bound.arguments.pop(name) for name in own}
+        if "precision" in chosen:
+            choice("precision", chosen["precision"], ("auto", "float32", "bfloat16"))
+        run_study(make(**chosen), **bound.arguments)
 
-    @property
-    def settings(self) -> Mapping[str, Any] | None:
-        """What the artifact depends on, as JSON can hold it."""
-
-    def arguments(self, folder: Path) -> list[str]:
-        """Return the command line after `python`."""
-
-    def artifact(self, folder: Path) -> Path:
-        """Return the file that exists as soon as the task is finished."""
-
-
-T = TypeVar("T", bound=Runnable)
+    help_texts = [(getdoc(each) or "").partition("Args:\n")[2] for each in (make, run_study)]
+    lines = "\n".join(text.partition("\n\n")[0] for text in help_texts)
+    reproduce.__doc__ = f"{summary}\n\n{RESUMES}\n\nArgs:\n{lines}"
+    reproduce.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    reproduce.__annotations__ = {p.name: p.annotation for p in parameters}
+    return reproduce
 
 
 def run_study(
     study: Study,
-    out: Path | None,
-    runs: Path,
+    out: Path | None = None,
+    runs: Path = RUNS,
     part: str = "all",
     processes: int | None = None,
     executor: str = LOCAL,
@@ -60,14 +68,18 @@ def run_study(
 
     Args:
         study: the study.
-        out: folder of the report; by default docs/results/NAME, and for fast runs a folder in
+        out: folder for the report; by default docs/results/NAME, and for fast runs a folder in
             `runs`.
-        runs: folder of the folders of studies.
-        part: name of the part to run, or `"all"`.
-        processes: number of tasks that run at a time; one for each core by default.
-        executor: where they run, see `ludoteca.executor.make_executor`.
-        keep: leave out tasks whose records the report has already.
-        rewrite: run nothing: write the report from its records, and from tasks that are finished.
+        runs: folder for games, networks and matches, with a folder for each study.
+        part: name of the part of the study to run, or "all". The report keeps its records of the
+            other parts.
+        processes: how many commands run at a time, except in parts whose commands use all cores;
+            one for each core by default.
+        executor: where they run: local, or a Ray cluster: ray (of this machine), ray:auto,
+            ray:HOST:PORT; see docs/distributed.md.
+        keep: leave out tasks that the report has records of, even if `runs` is empty.
+        rewrite: run nothing: write the report again from its results.json and from the tasks that
+            are finished in `runs`.
 
     Raises:
         ValueError: if an option is unknown, or the part cannot run now.
@@ -79,7 +91,7 @@ def run_study(
     folder = runs / (f"{study.name}_fast" if study.fast else study.name)
     default = folder / "report" if study.fast else Path("docs/results") / study.name
     out = default if out is None else out
-    records, tasks = read_records(out, study.parts, study.fits or same_settings), study.tasks
+    records, tasks = read_records(out, study.parts, study.fits), study.tasks
     part_of = {name: of for of, named in study.parts.items() for name in named}
 
     def add_record(name: str) -> None:
@@ -92,56 +104,52 @@ def run_study(
         for name, task in tasks.items():
             if name not in records[part_of[name]] and is_finished(task, folder):
                 add_record(name)
-    for name, named in study.parts.items():
-        if rewrite or part not in ("all", name) or name in study.unavailable:
-            continue
-        wanted = {k: t for k, t in named.items() if t.recorded and k not in study.left_out}
-        known = set(records[name]) if keep else set[str]()
-        at_a_time = study.processes.get(name, processes)
-        run_part(
-            name, wanted, folder, at_a_time, add_record, known, tasks, study.one_thread, executor
-        )
+    chosen = [] if rewrite else [name for name in study.parts if part in ("all", name)]
+    for name in chosen:
+        if name in study.prepare:
+            study.prepare[name](folder)
+    for name in chosen:
+        if name not in study.unavailable:
+            named = study.parts[name]
+            wanted = [k for k, t in named.items() if t.recorded and k not in study.left_out]
+            at_a_time = study.processes.get(name, processes)
+            run = partial(
+                run_tasks, folder=folder, processes=at_a_time, show=sys.stderr.isatty(),
+                on_finish=add_record, one_thread=study.one_thread, executor=executor,
+            )  # fmt: skip
+            run_part(name, wanted, records[name] if keep else (), tasks, folder, run)
     write_report(study, records, out, folder)
     print(f"report: {out / 'report.md'}")
 
 
 def run_part(
     part: str,
-    wanted: Mapping[str, T],
+    wanted: Collection[str],
+    known: Collection[str],
+    tasks: Tasks,
     folder: Path,
-    processes: int,
-    on_finish: Callable[[str], None],
-    known: Collection[str] = (),
-    available: Mapping[str, T] | None = None,
-    one_thread: bool = False,
-    executor: str = LOCAL,
+    run: Callable[[Tasks], None],
 ) -> None:
     """Run the tasks of a part of a study that are not known yet, and what these require.
 
     Args:
         part: its name.
-        wanted: its tasks, by name.
-        folder: of all tasks.
-        processes: number of tasks that run at a time.
-        on_finish: called with the name of each task that is finished.
+        wanted: names of its tasks.
         known: names of tasks to leave out.
-        available: all tasks that some may require, by name, required ones first; by default
-            `wanted`.
-        one_thread: whether libraries use one thread in each process.
-        executor: where they run, see `ludoteca.executor.make_executor`.
+        tasks: all tasks by name, required ones first.
+        folder: of all tasks.
+        run: function that runs tasks in their order.
     """
-    available = wanted if available is None else available
     needed = {name for name in wanted if name not in known}
     print(f"{part}: {len(needed)} of {len(wanted)} runs", file=sys.stderr)
-    for name in reversed(list(available)):
-        if name in needed and not is_finished(available[name], folder):
-            needed |= available.keys() & set(available[name].requires)
-    ordered = {name: task for name, task in available.items() if name in needed}
-    run_tasks(ordered, folder, processes, sys.stderr.isatty(), on_finish, one_thread, executor)
+    for name in reversed(list(tasks)):
+        if name in needed and not is_finished(tasks[name], folder):
+            needed |= tasks.keys() & set(tasks[name].requires)
+    run({name: task for name, task in tasks.items() if name in needed})
 
 
 def run_tasks(
-    tasks: Mapping[str, T],
+    tasks: Tasks,
     folder: Path,
     processes: int,
     show: bool,
@@ -168,50 +176,40 @@ def run_tasks(
         ValueError: if an artifact was made with other settings, or another process runs tasks in
             this folder.
     """
-    waiting = {name: task for name, task in tasks.items() if not is_finished(task, folder)}
-    for name in tasks.keys() - waiting.keys():
+    waiting = [name for name, task in tasks.items() if not is_finished(task, folder)]
+    for name in tasks.keys() - set(waiting):
         on_finish(name)
     if not waiting:
         return
     folder.mkdir(parents=True, exist_ok=True)
     _lock = lock_folder(folder)  # until this function returns
-    added = dict.fromkeys(ONE_THREAD, "1") if one_thread else {}
-    finished = len(tasks) - len(waiting)
-    if executor != LOCAL:
-        from ludoteca.evaluate.studies.remote import run_on_workers  # which imports this module
+    added = dict.fromkeys(THREAD_VARIABLES, "1") if one_thread else {}
+    with progress_bar(len(tasks), show, "tasks", done=len(tasks) - len(waiting)) as advance:
 
-        with (
-            _progress(len(tasks), finished, show) as advance,
-            make_executor(executor, processes, len(waiting)) as workers,
-        ):
-            for name in run_on_workers(tasks, list(waiting), folder, workers, added):
-                _write_settings(tasks[name], folder)
-                on_finish(name)
-                advance(name)
-        return
-    environment = os.environ | added
-    with (
-        _progress(len(tasks), finished, show) as advance,
-        ThreadPoolExecutor(processes) as pool,
-        ChildProcesses() as children,
-    ):
-        running: dict[Future[None], str] = {}
-        while waiting or running:
-            unfinished = waiting.keys() | set(running.values())
-            ready = [n for n, task in waiting.items() if unfinished.isdisjoint(task.requires)]
-            for name in ready[: processes - len(running)]:
-                task = waiting.pop(name)
-                running[pool.submit(_run, task, folder, environment, children)] = name
-            if not running:
-                raise RuntimeError(f"these wait for each other: {', '.join(waiting)}")
-            for done in wait(running, return_when=FIRST_COMPLETED).done:
-                done.result()
-                name = running.pop(done)
-                on_finish(name)
-                advance(name)
+        def finish(name: str) -> None:
+            place = tasks[name].artifact(folder).parent
+            write_whole(place / SETTINGS, json.dumps(settings_of(tasks[name])) + "\n")
+            on_finish(name)
+            advance(1)
+
+        if executor != LOCAL:
+            with make_executor(executor, processes, len(waiting)) as workers:
+                for name in run_on_workers(tasks, waiting, folder, workers, added):
+                    finish(name)
+            return
+        queue, running = TaskQueue(tasks, waiting), dict[Future[None], str]()
+        with ThreadPoolExecutor(processes) as pool, ChildProcesses() as children:
+            run = partial(children.run, env=os.environ | added)
+            while queue.waiting or running:
+                while len(running) < processes and (taken := queue.take()) is not None:
+                    running[pool.submit(run_command, tasks[taken], folder, run)] = taken
+                for done in wait(running, return_when=FIRST_COMPLETED).done:
+                    done.result()
+                    queue.running.discard(running[done])
+                    finish(running.pop(done))
 
 
-def is_finished(task: Runnable, folder: Path) -> bool:
+def is_finished(task: Task, folder: Path) -> bool:
     """Return whether a task's artifact exists.
 
     Raises:
@@ -227,28 +225,3 @@ def is_finished(task: Runnable, folder: Path) -> bool:
             f"not {json.dumps(settings_of(task))}; remove it, or give another folder with --runs"
         )
     return True
-
-
-def _run(
-    task: Runnable, folder: Path, environment: Mapping[str, str], children: ChildProcesses
-) -> None:
-    command = [sys.executable, *task.arguments(folder)]
-    done = children.run(command, environment)
-    if done.returncode != 0:
-        raise RuntimeError(f"{task.name} failed: {' '.join(command)}\n{done.stderr[-2000:]}")
-    _write_settings(task, folder)
-
-
-def _write_settings(task: Runnable, folder: Path) -> None:
-    write_whole(task.artifact(folder).parent / SETTINGS, json.dumps(settings_of(task)) + "\n")
-
-
-@contextmanager
-def _progress(total: int, finished: int, show: bool) -> Iterator[Any]:
-    from rich.console import Console
-    from rich.progress import Progress, TimeElapsedColumn
-
-    columns = (*Progress.get_default_columns(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), disable=not show) as progress:
-        bar = progress.add_task("", total=total, completed=finished)
-        yield lambda name: progress.update(bar, advance=1, description=name)

@@ -5,7 +5,6 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from ludoteca.files import read_json
@@ -20,38 +19,25 @@ GAMES = "games.npz"  # artifact of tasks that generate or convert games
 class Task:
     """One command, `python -m MODULE`, and the artifact that it leaves.
 
-    Attributes:
-        name: of the task.
-        module: the command.
-        options: of the command, by name. In texts, `{folder}` stands for the folder of all tasks,
-            `{artifact}` for the file that the command writes, and further names for `placeholders`.
-            A text with spaces, or a tuple, stands for several values.
-        settings: what the artifact depends on, as the record keeps it; by default the options.
-        words: of the command line, before the options.
-        requires: names of the tasks whose artifacts the command reads.
-        placeholders: functions that return further texts, given the folder of all tasks.
-        kind: `"match"`, `"network"`, `"games"` or what else the study distinguishes.
-        label: name in the report.
-        product: name of the artifact, a file in the task's folder.
-        directory: name of the task's folder, if not that of the task.
-        kept: keys of the artifact that its record keeps; all by default.
-        recorded: whether a record is kept at all.
-        summarize: function that returns further entries of the record, given the task's folder.
+    In the texts of options, `{folder}` stands for the folder of all tasks, `{artifact}` for the
+    file that the command writes, and further names for `placeholders`. A text with spaces, or a
+    tuple, stands for several values.
     """
 
     name: str
-    module: str
-    options: Mapping[str, Any]
-    settings: Mapping[str, Any] | None = None
-    words: tuple[str, ...] = ()
-    requires: tuple[str, ...] = ()
-    placeholders: Mapping[str, Callable[[Path], str]] = field(default_factory=dict)
-    kind: str = ""
-    label: str = ""
-    product: str = RESULTS
-    directory: str = ""
-    kept: tuple[str, ...] = ()
-    recorded: bool = True
+    module: str  # the command
+    options: Mapping[str, Any]  # of the command, by name
+    settings: Mapping[str, Any] | None = None  # of the artifact, in its record; default: options
+    words: tuple[str, ...] = ()  # of the command line, before the options
+    requires: tuple[str, ...] = ()  # names of the tasks whose artifacts the command reads
+    placeholders: Mapping[str, Callable[[Path], str]] = field(default_factory=dict)  # of the folder
+    kind: str = ""  # "match", "network", "games" or what else the study distinguishes
+    label: str = ""  # name in the report
+    product: str = RESULTS  # name of the artifact, a file in the task's folder
+    directory: str = ""  # name of the task's folder, if not that of the task
+    kept: tuple[str, ...] = ()  # keys of the artifact that its record keeps; all by default
+    recorded: bool = True  # whether a record is kept at all
+    # Function that returns further entries of the record, given the task's folder.
     summarize: Callable[[Path], dict[str, Any]] | None = None
 
     def artifact(self, folder: Path) -> Path:
@@ -140,32 +126,23 @@ def match_task(
 
 @dataclass(frozen=True)
 class Study:
-    """Declaration of a study.
+    """Declaration of a study."""
 
-    Attributes:
-        name: of its folder here, in `runs` and in docs/results.
-        parts: its tasks, by part and name; a task comes after those that it requires.
-        modules: whose public names the template of the report uses.
-        draw: function of all records and the folder of the tasks that returns figures, as PNG files
-            by name.
-        fast: whether the tasks are too small for any conclusion.
-        unavailable: why a part cannot run now, by its name.
-        left_out: names of tasks that cannot run now.
-        processes: tasks that run at a time, in parts where they are limited.
-        one_thread: whether libraries use one thread in each process.
-        fits: whether an earlier record is valid for a task; by default, if the settings are equal.
-    """
-
-    name: str
-    parts: Mapping[str, Tasks]
-    modules: tuple[ModuleType, ...]
+    name: str  # of its folder here, in `runs` and in docs/results
+    parts: Mapping[str, Tasks]  # by part and name; a task comes after those that it requires
+    names: Mapping[str, Any]  # values and functions that the template of the report uses
+    # Function of all records and the folder of the tasks that returns figures, PNG files by name.
     draw: Callable[[Records, Path], dict[str, bytes]] | None = None
-    fast: bool = False
-    unavailable: Mapping[str, str] = field(default_factory=dict)
-    left_out: frozenset[str] = frozenset()
+    fast: bool = False  # whether the tasks are too small for any conclusion
+    unavailable: Mapping[str, str] = field(default_factory=dict)  # reasons, by part
+    left_out: frozenset[str] = frozenset()  # names of tasks that cannot run now
+    # Number of tasks that run at a time, in parts where it is limited.
     processes: Mapping[str, int] = field(default_factory=dict)
-    one_thread: bool = True
+    one_thread: bool = True  # whether libraries use one thread in each process
+    # Whether an earlier record is valid for a task; by default, if the settings are equal.
     fits: Callable[[Mapping[str, Any], Task], bool] | None = None
+    # Functions that are called with the folder of all tasks before tasks run, by part.
+    prepare: Mapping[str, Callable[[Path], None]] = field(default_factory=dict)
 
     @property
     def tasks(self) -> Tasks:
@@ -195,15 +172,10 @@ def settings_of(task: Any) -> Any:
     return json.loads(json.dumps(task.options if settings is None else settings))
 
 
-def same_settings(found: Mapping[str, Any], task: Task) -> bool:
-    """Return whether a record is of a task with the same settings."""
-    return bool(found["settings"] == settings_of(task))
-
-
 def read_records(
     out: Path,
     parts: Mapping[str, Tasks],
-    fits: Callable[[Mapping[str, Any], Task], bool] = same_settings,
+    fits: Callable[[Mapping[str, Any], Task], bool] | None = None,
 ) -> RecordsByPart:
     """Return the records beside a report, by part and name.
 
@@ -213,21 +185,19 @@ def read_records(
     Args:
         out: folder of the report.
         parts: the tasks, by part and name.
-        fits: whether a record is valid for a task.
+        fits: whether a record is valid for a task; by default, if the settings are equal.
     """
     content = read_json(out / RESULTS) if (out / RESULTS).exists() else {}
-    records: RecordsByPart = {part: {} for part in parts}
     tasks = {name: task for of_part in parts.values() for name, task in of_part.items()}
-    part_of = {name: part for part, of_part in parts.items() for name in of_part}
     valid = set[str]()
-    for name, task in tasks.items():
-        found = content.get(part_of[name], {}).get(name)
-        needed = {one for one in task.requires if one in tasks and tasks[one].recorded}
-        if found and fits(found, task) and needed <= valid:
-            valid.add(name)
-    for part in parts:  # in the order of the file
-        records[part] = {k: v for k, v in content.get(part, {}).items() if k in valid}
-    return records
+    for part, of_part in parts.items():
+        for name, task in of_part.items():
+            earlier = content.get(part, {}).get(name)
+            needed = {k for k in task.requires if k in tasks and tasks[k].recorded}
+            if earlier and needed <= valid:
+                same = fits(earlier, task) if fits else earlier["settings"] == settings_of(task)
+                valid |= {name} if same else set()
+    return {part: {k: v for k, v in content.get(part, {}).items() if k in valid} for part in parts}
 
 
 def read_metrics(folder: Path, column: str) -> list[dict[str, str]]:

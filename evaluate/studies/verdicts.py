@@ -8,7 +8,6 @@ from collections.abc import Iterable
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "inconclusive"
 UNCORRECTED = "holds only without Holm's correction"
-VERDICTS = (HOLDS, UNCORRECTED, FAILS, OPEN)
 LEVEL = 0.05
 
 

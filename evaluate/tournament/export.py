@@ -40,13 +40,18 @@ def pair_json(results: Results, pair: PairResult) -> dict[str, Any]:
 
 def to_csv(pairs: Sequence[dict[str, Any]]) -> str:
     """Return CSV with a line for every result of `pair_json`."""
-    file = io.StringIO()
     rows = []
     for pair in pairs:
         low, high = pair["win_interval"]
         rows.append(pair | {"win_rate_low": low, "win_rate_high": high})
         rows[-1]["wins_by_repeat"] = " ".join(map(str, pair["wins_by_repeat"]))
         del rows[-1]["win_interval"]
+    return csv_text(rows)
+
+
+def csv_text(rows: Sequence[dict[str, Any]]) -> str:
+    """Return rows as CSV, with the names of the columns in the first line."""
+    file = io.StringIO()
     writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)

@@ -1,4 +1,4 @@
-"""Pilot run of a tournament: some games of every pair, and a forecast for the others."""
+"""Pilot run of a tournament: some games of every pair, and a forecast of the remaining time."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ludoteca.evaluate.forecast import Forecast, forecast_lines, long_time
+from ludoteca.duration import format_duration
+from ludoteca.evaluate.forecast import Forecast, forecast_lines
 from ludoteca.evaluate.tournament.game_log import MISSING, GameLog, PlayedGames
 from ludoteca.evaluate.tournament.plan import Match, Tournament
 from ludoteca.evaluate.tournament.run import (
-    FIRST_GAMES,
+    INITIAL_GAMES,
     TASK_SECONDS,
     SecondsPerGame,
     play,
@@ -51,8 +52,9 @@ class PilotRun:
             f"{left:,} left",
             f"a game takes {self.seconds_per_game:.4g} s of one core on average; the slowest, "
             f"{name}, {seconds:.4g} s",
-            f"left: {long_time(self.forecast.seconds)} of one worker, in tasks of "
-            f"{TASK_SECONDS:g} s; each machine first compiles, here {long_time(self.compiling)}",
+            f"left: {format_duration(self.forecast.seconds)} of one worker, in tasks of "
+            f"{TASK_SECONDS:g} s; each machine first compiles, here "
+            f"{format_duration(self.compiling)}",
             *forecast_lines(self.forecast, price),
             "The same command without --plan plays the rest. Every result is written as it comes; "
             "a run that was stopped resumes there.",
@@ -67,7 +69,7 @@ def play_pilot(
     progress: bool = False,
     executor: str = LOCAL,
 ) -> PilotRun:
-    """Play some games of every pair in every game, and forecast the time of the others.
+    """Play some games of every pair in every game, and forecast the remaining time.
 
     They are games of the tournament and stay in its log.
 
@@ -105,19 +107,21 @@ def play_pilot(
 
 
 def _pilot_tasks(
-    log: GameLog, to_play: list[Match], pace: SecondsPerGame
+    log: GameLog, matches: list[Match], pace: SecondsPerGame
 ) -> Iterator[Callable[[], PlayedGames] | _Wait]:
     """Yield `PASSES` tasks of every pair; `pace` holds the seconds per game of its last task.
 
     The first games of a process take longer, and few games give a poor estimate.
     """
-    first = {(match.game, match.pair): match for match in reversed(to_play)}
+    first = {(match.game, match.pair): match for match in reversed(matches)}
     ranges = {key: log.missing(match)[0] for key, match in sorted(first.items())}
     for _ in range(PASSES):
         for key, (low, high) in ranges.items():
             while log.missing(first[key])[:1] not in ([], [(low, high)]):
                 yield WAIT
-            count = FIRST_GAMES if key not in pace else max(int(SAMPLE / pace[key]), FIRST_GAMES)
+            count = (
+                INITIAL_GAMES if key not in pace else max(int(SAMPLE / pace[key]), INITIAL_GAMES)
+            )
             count = min(count, high - low)
             if count > 0:
                 yield partial(play, log.tournament, first[key], low, count)

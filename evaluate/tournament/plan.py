@@ -60,20 +60,20 @@ class Tournament:
     names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        made = tuple(make_game(game) for game in self.games)
-        object.__setattr__(self, "games", tuple(game.spec for game in made))
+        loaded_games = tuple(make_game(game) for game in self.games)
+        object.__setattr__(self, "games", tuple(game.spec for game in loaded_games))
         object.__setattr__(self, "names", tuple(self.names) or short_names(self.agents))
         if not self.games:
             raise ValueError("a tournament needs a game")
         if len(self.agents) < 2:
             raise ValueError(f"a tournament needs two agents or more, got {len(self.agents)}")
-        for what, values in (("game", self.games), ("agent", self.agents), ("name", self.names)):
+        for kind, values in (("game", self.games), ("agent", self.agents), ("name", self.names)):
             for value in values:
                 if values.count(value) > 1:
-                    raise ValueError(f"{what} {value!r} comes twice")
+                    raise ValueError(f"{kind} {value!r} comes twice")
         if len(self.names) != len(self.agents):
             raise ValueError(f"{len(self.agents)} agents need as many names, got {len(self.names)}")
-        for game in made:
+        for game in loaded_games:
             if game.num_players % 2:
                 raise ValueError(f"pairs cannot share the {game.num_players} seats of {game.spec}")
         for agent in self.agents:

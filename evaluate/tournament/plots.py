@@ -20,7 +20,7 @@ MAX_ANNOTATED = 24  # larger heat maps have no numbers
 
 
 def box_plot(
-    points: NDArray[Any], names: Sequence[str], games: Sequence[str], most: int, what: str
+    points: NDArray[Any], names: Sequence[str], games: Sequence[str], most: int, score_name: str
 ) -> bytes:
     """Draw the distribution of each agent's points over the games.
 
@@ -29,7 +29,7 @@ def box_plot(
         names: names of the agents.
         games: titles of the games.
         most: maximum number of points.
-        what: name of the points.
+        score_name: name of the points.
     """
     order = np.argsort(np.median(points, axis=0), kind="stable")
     figure, axes = _figure(9.0, 1.6 + 0.5 * len(names))
@@ -46,20 +46,20 @@ def box_plot(
     )
     rows = np.arange(1, len(names) + 1)
     for g, title in enumerate(games):
-        shown = g < MAX_LEGEND and len(games) <= MAX_LEGEND
+        has_legend = g < MAX_LEGEND and len(games) <= MAX_LEGEND
         spread = 0.18 * (g / max(len(games) - 1, 1) * 2 - 1)  # equal points stay apart
         axes.plot(
             points[g, order],
             rows + spread,
-            MARKERS[g] if shown else "o",
-            color=f"C{g % 10}" if shown else GRAY,
-            label=title if shown else None,
+            MARKERS[g] if has_legend else "o",
+            color=f"C{g % 10}" if has_legend else GRAY,
+            label=title if has_legend else None,
             markersize=5,
             zorder=3,
         )
     axes.set_yticks(rows, [names[a] for a in order])
     axes.axvline(most / 2, color=GRAY, linewidth=0.8, linestyle=":")
-    axes.set_xlabel(f"{what} of {most:,} games of each kind (dotted: half of them)")
+    axes.set_xlabel(f"{score_name} of {most:,} games of each kind (dotted: half of them)")
     axes.set_title("Points over the games: quartiles, median, and every game")
     if len(games) <= MAX_LEGEND:
         axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
@@ -71,20 +71,20 @@ def label(name: str, most: int = 36) -> str:
     return name if len(name) <= most else f"{name[: most // 3]}…{name[1 - most + most // 3 :]}"
 
 
-def heat_map(shares: NDArray[np.float64], names: Sequence[str], what: str) -> bytes:
+def heat_map(shares: NDArray[np.float64], names: Sequence[str], score_name: str) -> bytes:
     """Draw pairwise results: percentages of the row's agent against the column's, the best first.
 
     Args:
         shares: fractions from 0 to 1, 0 on the diagonal. Shape `[agents, agents]`.
         names: names of the agents.
-        what: name of the fractions.
+        score_name: name of the fractions.
     """
     n, order = len(names), np.argsort(-shares.sum(1), kind="stable")
     names, shares = [names[a] for a in order], shares[order][:, order]
-    shown = np.where(np.eye(n, dtype=bool), np.nan, 100 * shares)
+    percentages = np.where(np.eye(n, dtype=bool), np.nan, 100 * shares)
     cell = min(0.5, 6.5 / n)
     figure, axes = _figure(2.6 + 1.2 * cell * n, 1.9 + cell * n)
-    image = axes.imshow(shown, cmap="RdBu", vmin=0, vmax=100, aspect="auto")
+    image = axes.imshow(percentages, cmap="RdBu", vmin=0, vmax=100, aspect="auto")
     axes.set_facecolor("#eeeeee")
     axes.set_xticks(range(n), names, rotation=40, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(n), names)
@@ -92,18 +92,18 @@ def heat_map(shares: NDArray[np.float64], names: Sequence[str], what: str) -> by
         for a in range(n):
             for b in range(n):
                 if a != b:
-                    dark = abs(shown[a, b] - 50) > 30
+                    dark = abs(percentages[a, b] - 50) > 30
                     axes.text(
                         b,
                         a,
-                        f"{shown[a, b]:.0f}",
+                        f"{percentages[a, b]:.0f}",
                         ha="center",
                         va="center",
                         color="white" if dark else "black",
                         fontsize=min(10, 22 * cell),
                     )
     figure.colorbar(image, ax=axes, label="%")
-    axes.set_title(f"{what} of the row against the column, %", fontsize=11)
+    axes.set_title(f"{score_name} of the row against the column, %", fontsize=11)
     return figure_png(figure, COLORS)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.duration import format_duration
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.markdown import number, table
@@ -68,14 +69,16 @@ def shares(results: Results) -> NDArray[np.float64]:
 
 def draw(results: Results, analysis: Analysis) -> dict[str, bytes]:
     """Return the figures that make sense for these games and agents, as PNG files by name."""
-    names, what = tuple(map(plots.label, results.tournament.names)), points_name(results)
+    names, score_name = tuple(map(plots.label, results.tournament.names)), points_name(results)
     figures = {
-        "heat_map.png": plots.heat_map(shares(results), names, f"Share of {what}"),
+        "heat_map.png": plots.heat_map(shares(results), names, f"Share of {score_name}"),
         "ratings.png": plots.rating_plot(results.ratings, names),
     }
     if len(results.tournament.games) > 1:
         most = results.games_per_agent
-        figures["points.png"] = plots.box_plot(analysis.points, names, titles(results), most, what)
+        figures["points.png"] = plots.box_plot(
+            analysis.points, names, titles(results), most, score_name
+        )
     if analysis.nemenyi is not None:
         figures["ranks.png"] = plots.rank_plot(
             analysis.mean_ranks, names, analysis.nemenyi.critical_difference
@@ -87,7 +90,7 @@ def to_markdown(
     results: Results, analysis: Analysis, about: dict[str, Any], versions: dict[str, str]
 ) -> str:
     """Return the report in Markdown; `about` and `versions` are its provenance."""
-    t, what = results.tournament, points_name(results)
+    t, score_name = results.tournament, points_name(results)
     names, games = t.names, titles(results)
     ratings = results.ratings
     links = figure_links(analysis)
@@ -95,14 +98,14 @@ def to_markdown(
     blocks = (
         f"# Tournament of {len(names)} agents in {_count(len(games), 'game')}",
         _summary(results, analysis, ratings),
-        f"## {what.capitalize()}",
+        f"## {score_name.capitalize()}",
         f"Each agent played {results.games_per_agent:,} games of each kind; the best result in "
         "each game is bold.",
         sections.points_table(analysis, names, games),
         links["points"],
         "## Pairwise results",
-        f"Percentage of the {what} over all games. [results.csv](results.csv) has every pair in "
-        "every game, with Wilson intervals and by the seat of the agents.",
+        f"Percentage of the {score_name} over all games. [results.csv](results.csv) has every pair "
+        "in every game, with Wilson intervals and by the seat of the agents.",
         "![Heat map](heat_map.png)",
         "## Ratings",
         "Elo ratings by the Bradley-Terry model; a draw counts half a win. The mean of all agents "
@@ -110,7 +113,7 @@ def to_markdown(
         sections.rating_table(ratings, results.ratings_by_game, games, names),
         "![Ratings](ratings.png)",
         "## Ranks",
-        f"Rank by {what} in each game, 1 the best; ties share the mean of their ranks.",
+        f"Rank by {score_name} in each game, 1 the best; ties share the mean of their ranks.",
         sections.rank_table(analysis, names, games),
         links["ranks"],
         "## Significance",
@@ -125,9 +128,9 @@ def to_markdown(
         table(("name", "agent"), agents, texts=2),
         "## Provenance",
         *provenance_paragraphs(about, versions),
-        f"Playing took {duration(results.seconds)}, summed over all processes. The same seed, here "
-        f"{t.seed}, gives the same games with any number of processes, unless agents search for a "
-        "given time. [results.json](results.json) has all numbers, too.",
+        f"Playing took {format_duration(results.seconds)}, summed over all processes. The same "
+        f"seed, here {t.seed}, gives the same games with any number of processes, unless "
+        "agents search for a given time. [results.json](results.json) has all numbers, too.",
     )
     return "\n\n".join(filter(None, blocks)) + "\n"
 
@@ -144,7 +147,7 @@ def provenance_paragraphs(about: dict[str, Any], versions: dict[str, str]) -> tu
 
 
 def _summary(results: Results, analysis: Analysis, ratings: Ratings) -> str:
-    t, what = results.tournament, points_name(results)
+    t, score_name = results.tournament, points_name(results)
     best = int(np.argmax(analysis.total))
     possible = results.games_per_agent * len(t.games)
     interval = f"{ratings.low[best]:+.0f} to {ratings.high[best]:+.0f}"
@@ -160,8 +163,8 @@ def _summary(results: Results, analysis: Analysis, ratings: Ratings) -> str:
         else ""
     )
     return (
-        f"**{t.names[best]}** has the most {what}: {number(analysis.total[best])} of {possible:,}. "
-        f"Its Elo rating is {ratings.elo[best]:+.0f} ({interval}).\n\n"
+        f"**{t.names[best]}** has the most {score_name}: {number(analysis.total[best])} of "
+        f"{possible:,}. Its Elo rating is {ratings.elo[best]:+.0f} ({interval}).\n\n"
         f"Every two agents played {t.games_per_pair:,} games of each kind ({t.repeats} x "
         f"{t.games_per_match}), alternating in moving first: {t.total_games:,} games in all. "
         f"{counted}{seats}"
@@ -205,13 +208,5 @@ def _games(results: Results) -> list[Game]:
     return [make_game(game) for game in results.tournament.games]
 
 
-def _count(n: int, thing: str) -> str:
-    return f"{n} {thing}{'s' * (n != 1)}"
-
-
-def duration(seconds: float) -> str:
-    """Return a time as text, e.g. `"2 h 05 min"`."""
-    if seconds < 120:
-        return f"{seconds:.1f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60:02} min"
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}{'s' * (n != 1)}"

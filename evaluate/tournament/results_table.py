@@ -11,12 +11,12 @@ from ludoteca.terminal_table import TerminalTable
 def results_table(results: Results) -> TerminalTable:
     """Return the table of the agents, the best first: points, mean rank and Elo rating."""
     t, analysis, ratings = results.tournament, analyze(results.points()), results.ratings
-    played = results.games_per_agent * len(t.games)
-    what = "wins" if t.draws == "loss" else "points"
+    num_games = results.games_per_agent * len(t.games)
+    score_name = "wins" if t.draws == "loss" else "points"
     test = analysis.friedman
     caption = "" if test is None else f"Friedman: {p_text(test.p)} that all are equally good"
     table = TerminalTable(
-        ("agent", what, "%", "mean rank", "Elo", "95 % interval"),
+        ("agent", score_name, "%", "mean rank", "Elo", "95 % interval"),
         title=f"{t.total_games:,} games, seed {t.seed}",
         caption=caption,
     )
@@ -24,7 +24,7 @@ def results_table(results: Results) -> TerminalTable:
         table.add(
             t.names[a],
             number(analysis.total[a]),
-            f"{100 * analysis.total[a] / played:.1f}",
+            f"{100 * analysis.total[a] / num_games:.1f}",
             f"{analysis.mean_ranks[a]:.2f}",
             f"{ratings.elo[a]:+.0f}",
             f"{ratings.low[a]:+.0f} to {ratings.high[a]:+.0f}",

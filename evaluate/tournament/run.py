@@ -20,12 +20,12 @@ from ludoteca.executor import LOCAL, Executor, _Wait, make_executor
 from ludoteca.progress import progress_bar
 from ludoteca.worker import resolving
 
-FIRST_GAMES = 2  # games of a task while the time of a game is unknown
-SecondsPerGame = dict[tuple[int, tuple[int, int]], float]  # seconds a game, by game and pair
+INITIAL_GAMES = 2  # games of a task while the time of a game is unknown
+SecondsPerGame = dict[tuple[int, tuple[int, int]], float]  # by game and pair
 Tasks = Callable[
     [GameLog, list[Match], SecondsPerGame], Iterator[Callable[[], PlayedGames] | _Wait]
 ]
-TASK_SECONDS = 2.0  # duration of a task; a kill loses as much
+TASK_SECONDS = 2.0  # duration of a task, all that a kill loses
 
 
 def run_tournament(
@@ -39,21 +39,21 @@ def run_tournament(
     """Play the missing games of a tournament, and return all its results.
 
     Games are saved in the folder every few seconds. After an interruption of any kind, the same
-    call resumes the tournament. Game k of a match draws from random streams of its own, so the
+    call resumes the tournament. Game k of a match has its own random streams, so the
     results depend neither on interruptions nor on the number of processes.
 
     Args:
         tournament: the tournament.
         folder: folder of the game log, used by no other tournament.
-        processes: number of processes, by default that of the cores; with 1, games are played in
-            this process.
+        processes: number of processes, by default that of the cores; with 1, this process plays
+            the games.
         progress: show progress on standard error.
         executor: where the processes run, see `ludoteca.executor.make_executor`.
 
     Raises:
         ValueError: if the folder belongs to another tournament, or agents cannot play a game.
         RuntimeError: if a process dies repeatedly, or cannot play these games.
-        ConnectionError: if there is no such cluster.
+        ConnectionError: if the cluster cannot be reached.
         OSError: if the folder cannot be written.
     """
     if processes is not None:
@@ -78,52 +78,56 @@ def play_missing_games(
     Returns:
         The seconds of compilation, and the seconds per game of each pair's last task.
     """
-    to_play = [match for match in log.tournament.matches() if log.missing(match)]
-    if not to_play:
+    matches = [match for match in log.tournament.matches() if log.missing(match)]
+    if not matches:
         return 0.0, {}
     with make_executor(executor, processes) as workers:
-        compile_seconds = _compile(log, to_play, workers, progress)
-        return compile_seconds, _play(log, to_play, workers, progress, tasks or _game_tasks)
+        compile_seconds = _compile(log, matches, workers, progress)
+        return compile_seconds, _play(log, matches, workers, progress, tasks or _game_tasks)
 
 
-def _compile(log: GameLog, to_play: list[Match], workers: Executor, progress: bool) -> float:
-    """Compile every game and agent in one worker each, for the cache of all; return the seconds."""
+def _compile(log: GameLog, matches: list[Match], workers: Executor, progress: bool) -> float:
+    """Compile every game and agent in one worker each, for the common cache; return the seconds."""
     tournament, start = log.tournament, perf_counter()
-    entrants = {(match.game, a): None for match in to_play for a in match.pair}
-    tasks = (partial(prepare, tournament.games[game], tournament.agents[a]) for game, a in entrants)
-    with progress_bar(len(entrants), progress, "agents compiled", transient=True) as advance:
+    game_agents = {(match.game, a): None for match in matches for a in match.pair}
+    tasks = (
+        partial(prepare, tournament.games[game], tournament.agents[a]) for game, a in game_agents
+    )
+    with progress_bar(len(game_agents), progress, "agents compiled", transient=True) as advance:
         for _ in workers.run_unordered(tasks):
             advance(1)
     return perf_counter() - start
 
 
 def _play(
-    log: GameLog, to_play: list[Match], workers: Executor, progress: bool, tasks: Tasks
+    log: GameLog, matches: list[Match], workers: Executor, progress: bool, tasks: Tasks
 ) -> SecondsPerGame:
     """Play the tasks and log their games; return the seconds per game of each pair's last task."""
-    pace: SecondsPerGame = {}
+    seconds_per_game: SecondsPerGame = {}
     total = log.tournament.total_games
     with progress_bar(total, progress, done=log.games_played) as advance:
-        for played in workers.run_unordered(tasks(log, to_play, pace)):
-            log.add(played)
-            count = len(played.outcomes)
-            pace[played.match.game, played.match.pair] = max(played.seconds, 1e-6) / count
+        for played_games in workers.run_unordered(tasks(log, matches, seconds_per_game)):
+            log.add(played_games)
+            count = len(played_games.outcomes)
+            seconds_per_game[played_games.match.game, played_games.match.pair] = (
+                max(played_games.seconds, 1e-6) / count
+            )
             advance(count)
-    return pace
+    return seconds_per_game
 
 
 def _game_tasks(
     log: GameLog,
-    to_play: list[Match],
-    pace: SecondsPerGame,
+    matches: list[Match],
+    seconds_per_game: SecondsPerGame,
 ) -> Iterator[Callable[[], PlayedGames]]:
-    """Yield the missing games as tasks of about `TASK_SECONDS`; `pace` grows in the meantime."""
+    """Yield the missing games as tasks of about `TASK_SECONDS`, by the latest times per game."""
     tournament = log.tournament
-    for match in to_play:
+    for match in matches:
         for low, high in log.missing(match):
             while low < high:
-                seconds = pace.get((match.game, match.pair))
-                count = FIRST_GAMES if seconds is None else max(int(TASK_SECONDS / seconds), 1)
+                seconds = seconds_per_game.get((match.game, match.pair))
+                count = INITIAL_GAMES if seconds is None else max(int(TASK_SECONDS / seconds), 1)
                 count = min(count, high - low)
                 yield partial(play, tournament, match, low, count)
                 low += count
@@ -133,14 +137,14 @@ def prepare(game: str, agent: str) -> None:
     """Compile the code of a game and an agent, and compute the agent's first action."""
     with resolving(game, agent):
         rules = make_game(game)
-        player = make_agent(agent, rules)
+        made_agent = make_agent(agent, rules)
     compile_match(rules)
-    player.prepare()
+    made_agent.prepare()
     state, env_index = rules.empty(1), np.zeros(1, np.int64)
     state[0] = rules.new()
     mover = env_index if rules.player is None else np.full(1, rules.player(rules.new()))
-    player.reset(env_index)
-    player.act(state, mover, np.zeros((1, 1), np.uint64), env_index)
+    made_agent.reset(env_index)
+    made_agent.act(state, mover, np.zeros((1, 1), np.uint64), env_index)
 
 
 def play(tournament: Tournament, match: Match, first: int, count: int) -> PlayedGames:
@@ -159,9 +163,9 @@ def play(tournament: Tournament, match: Match, first: int, count: int) -> Played
     )
     assert result.returns is not None
     seats = np.arange(result.returns.shape[1])
-    of_first = (first + np.arange(count)[:, None] + seats) % 2 == 0
-    best = np.where(of_first, result.returns, -np.inf).max(1)
-    best_other = np.where(of_first, -np.inf, result.returns).max(1)
+    is_first = (first + np.arange(count)[:, None] + seats) % 2 == 0
+    best = np.where(is_first, result.returns, -np.inf).max(1)
+    best_other = np.where(is_first, -np.inf, result.returns).max(1)
     letters = "".join(LETTERS[int(sign) + 1] for sign in np.sign(best - best_other))
     plies = round(result.mean_plies * count)
     seconds = clock() - start

@@ -9,7 +9,7 @@ from ludoteca.evaluate.forfeits import Forfeit, forfeit_counts
 from ludoteca.evaluate.markdown import bold, number, p_text, p_value, table
 from ludoteca.evaluate.statistics.ranks import AGENTS, GAMES
 from ludoteca.evaluate.statistics.ratings import Ratings
-from ludoteca.evaluate.statistics.wilcoxon import NEEDED
+from ludoteca.evaluate.statistics.wilcoxon import MIN_GAMES
 from ludoteca.evaluate.tournament.analysis import Analysis
 
 LEVEL = 0.05  # level of significance
@@ -49,11 +49,13 @@ def forfeits_table(forfeits: Sequence[Forfeit], names: Sequence[str]) -> str:
     """Return the table of forfeits by agent, with reasons; `""` if there are none."""
     rows = []
     for a, name in enumerate(names):
-        mine = [forfeit for forfeit in forfeits if forfeit.agent == a]
-        if mine:
-            kinds = forfeit_counts(mine, a)
+        of_agent = [forfeit for forfeit in forfeits if forfeit.agent == a]
+        if of_agent:
+            kinds = forfeit_counts(of_agent, a)
             reasons = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
-            rows.append((name, f"{len(mine):,}", reasons, " ".join(mine[0].message.split())))
+            rows.append(
+                (name, f"{len(of_agent):,}", reasons, " ".join(of_agent[0].message.split()))
+            )
     return table(("agent", "forfeits", "reasons", "first message"), rows) if rows else ""
 
 
@@ -111,7 +113,7 @@ def wilcoxon_text(analysis: Analysis, names: Sequence[str]) -> str:
         "**Wilcoxon signed-rank**, exact, two-sided: p is the probability that two equally good "
         "agents differ at least as much over the games. "
     )
-    if games < NEEDED:
+    if games < MIN_GAMES:
         least = 2.0 ** (1 - games)
         text += (
             f"With {games} games p is at least {least:.3g}, so nothing can be significant at "

@@ -112,7 +112,9 @@ def geese() -> Any:
 
 def make_ippo(env: Any) -> Any:
     agents = env.possible_agents
-    spaces = [[space(one) for one in agents] for space in (env.observation_space, env.action_space)]
+    spaces = [
+        [space(agent) for agent in agents] for space in (env.observation_space, env.action_space)
+    ]
     return IPPO(*spaces, agent_ids=list(agents), learn_step=64, batch_size=32)
 
 
@@ -123,8 +125,8 @@ def test_ippo_plays_geese_to_the_end_without_masks() -> None:
     for _ in range(60):
         actions, *_ = agent.get_action(observations, infos=infos)
         observations, _, terminated, _, infos = envs.step(actions)
-        assert all(np.isfinite(one).all() for one in observations.values())
-        ended += all(np.all(one) for one in terminated.values())
+        assert all(np.isfinite(array).all() for array in observations.values())
+        ended += all(np.all(array) for array in terminated.values())
     assert ended > 0
 
 

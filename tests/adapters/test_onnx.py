@@ -184,7 +184,7 @@ def test_models_of_other_programs_play(name, kind, shape, tmp_path):
         ),
     ],
 )
-def test_models_that_do_not_fit_are_refused(inputs, more, problem, tmp_path):
+def test_models_that_do_not_fit_are_errors(inputs, more, problem, tmp_path):
     with pytest.raises(ValueError, match=problem):
         make_agent(f"onnx:{model(tmp_path, inputs, **more)}", GAME)
 

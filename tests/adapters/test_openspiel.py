@@ -174,16 +174,16 @@ def test_copies_and_pickles_have_the_same_future(spec: str) -> None:
             pyspiel.deserialize_game_and_state(pyspiel.serialize_game_and_state(game, state))[1]
         )
         before = str(state), state.history()
-        for one in copies:
-            assert (str(one), one.history()) == before
-            play(one, random.Random(7), 9)
+        for copied in copies:
+            assert (str(copied), copied.history()) == before
+            play(copied, random.Random(7), 9)
         assert (str(state), state.history()) == before
         play(state, random.Random(7), 9)
-        for one in copies:
-            assert str(one) == str(state)
-            assert one.history() == state.history()
-            assert one.returns() == state.returns()
-            assert one.rewards() == state.rewards()
+        for copied in copies:
+            assert str(copied) == str(state)
+            assert copied.history() == state.history()
+            assert copied.returns() == state.returns()
+            assert copied.rewards() == state.rewards()
     assert str(pickle.loads(pickle.dumps(game))) == str(game)
 
 
@@ -213,7 +213,7 @@ def test_chance_follows_from_its_outcomes_and_comes_where_it_is_needed() -> None
         state.apply_action(outcome)
         starts.add(str(state))
     assert len(starts) == 50
-    rng, after = random.Random(0), []
+    rng, later = random.Random(0), []
     for _ in range(100):
         state = game.new_initial_state()
         while not state.is_terminal():
@@ -222,9 +222,9 @@ def test_chance_follows_from_its_outcomes_and_comes_where_it_is_needed() -> None
             if was_chance:
                 assert not state.is_chance_node()
             else:
-                after.append(state.is_chance_node())
+                later.append(state.is_chance_node())
         assert sum(state.returns()) == pytest.approx(0)
-    assert 0 < sum(after) < len(after)
+    assert 0 < sum(later) < len(later)
 
 
 def test_rewards_of_geese_sum_up_to_the_returns_and_who_is_out_has_one_action() -> None:
@@ -357,7 +357,7 @@ def test_rl_environment_of_four_geese() -> None:
     while not step.last():
         step = env.step([rng.choice(legal) for legal in step.observations["legal_actions"]])
         total += step.rewards
-        assert [len(one) for one in step.observations["info_state"]] == [17 * 12] * 4
+        assert [len(tensor) for tensor in step.observations["info_state"]] == [17 * 12] * 4
     assert total.sum() == pytest.approx(0)
 
 
@@ -402,11 +402,11 @@ def test_openspiel_finds_the_exploitability_that_we_find(spec: str) -> None:
         agent = make_agent(name, game.game)
         played = turns if game.game.simultaneous else game
         policy = as_policy(agent, played, samples=samples, seed=2)
-        found = find_exploitability(game.game, agent, samples=samples, seed=2)
-        assert found.exploitability == pytest.approx(exploitability.exploitability(played, policy))
+        result = find_exploitability(game.game, agent, samples=samples, seed=2)
+        assert result.exploitability == pytest.approx(exploitability.exploitability(played, policy))
         for seat in (0, 1):
             answer = exploitability.best_response(played, policy, 1 - seat)
-            assert found.best_response_values[seat] == pytest.approx(answer["best_response_value"])
+            assert result.best_response_values[seat] == pytest.approx(answer["best_response_value"])
 
 
 # Players of OpenSpiel as agents
@@ -434,7 +434,7 @@ def test_tabular_learners_play_as_agents() -> None:
         as_agent(game, learners[:1])
     with pytest.raises(TypeError, match="expected a policy or an agent with the method step"):
         as_agent(game, 3)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="policies play games in turn without chance"):
+    with pytest.raises(ValueError, match="policies play sequential games without chance"):
         as_agent(make_game("tron"), spiel_policy.UniformRandomPolicy(load_game("tron")))
 
 
@@ -449,12 +449,15 @@ def test_the_vector_environment_is_that_of_openspiel() -> None:
     assert envs.num_players == 1
     ended = 0
     for _ in range(30):
-        for one in steps:
-            (planes,), (legal,) = one.observations["info_state"], one.observations["legal_actions"]
+        for step in steps:
+            (planes,), (legal,) = (
+                step.observations["info_state"],
+                step.observations["legal_actions"],
+            )
             assert planes.shape == envs.observation_spec()["info_state"]
             assert planes.dtype == np.float32
             assert set(legal) <= set(range(envs.action_spec()["num_actions"]))
-        moves = [Move(one.observations["legal_actions"][0][0]) for one in steps]
+        moves = [Move(step.observations["legal_actions"][0][0]) for step in steps]
         steps, rewards, done, before = envs.step(moves, reset_if_done=True)
         for i in range(5):
             assert before[i].last() == done[i]
@@ -466,13 +469,13 @@ def test_the_vector_environment_is_that_of_openspiel() -> None:
     assert ended > 20
     done = [False]
     while not any(done):
-        moves = [Move(one.observations["legal_actions"][0][0]) for one in steps]
+        moves = [Move(step.observations["legal_actions"][0][0]) for step in steps]
         steps, _, done, _ = envs.step(moves)
-    over = [Move((one.observations["legal_actions"][0] or [0])[0]) for one in steps]
+    over = [Move((step.observations["legal_actions"][0] or [0])[0]) for step in steps]
     with pytest.raises(ValueError, match="games that are over"):
         envs.step(over)
     steps = envs.reset(done)
-    assert [one.first() for one in steps] == done
+    assert [step.first() for step in steps] == done
     with pytest.raises(ValueError, match="envs_to_reset must be 5 booleans"):
         envs.reset([True])
     with pytest.raises(ValueError, match="illegal"):

@@ -71,7 +71,7 @@ def test_the_tutorial_of_masked_ppo(name: str, tmp_path: Any) -> None:
             seen, _, terminated, truncated, _ = games.last()
             planes, mask = seen.values()
             if terminated or truncated:
-                scores = {one: scores[one] + games.rewards[one] for one in scores}
+                scores = {player: scores[player] + games.rewards[player] for player in scores}
                 assert sum(games.rewards.values()) == 0
                 break
             if agent == learner:
@@ -136,8 +136,8 @@ def test_the_tutorial_of_ppo_over_parallel_environments(name: str, params: Any) 
         advantages = torch.zeros_like(rewards)
         last = torch.zeros(len(agents))
         for t in reversed(range(len(log))):
-            after = values[t + 1] if t + 1 < len(log) else torch.zeros(len(agents))
-            last = rewards[t] + 0.99 * after - values[t] + 0.99 * 0.95 * last
+            next_value = values[t + 1] if t + 1 < len(log) else torch.zeros(len(agents))
+            last = rewards[t] + 0.99 * next_value - values[t] + 0.99 * 0.95 * last
             advantages[t] = last
         returns = (advantages + values).flatten()
         before = [weight.detach().clone() for weight in network.parameters()]

@@ -108,7 +108,7 @@ def test_a_task_whose_workers_always_die_is_named(pool, monkeypatch):
     assert list(pool.run([partial(pow, 3, 2)])) == [9]
 
 
-def test_workers_with_another_installation_are_refused(pool, monkeypatch):
+def test_workers_with_another_installation_are_errors(pool, monkeypatch):
     ours = ray_executor.fingerprint() | {"ludoteca": "99.0"}
     monkeypatch.setattr(ray_executor, "fingerprint", lambda: ours)
     executor = make_executor("ray:auto,num_cpus=0", 1)  # beside those of `pool`
@@ -151,10 +151,10 @@ def descendants(pid):
     """Return the processes that a process has started, and theirs."""
     listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True).stdout
     parents = dict(map(int, line.split()) for line in listed.splitlines())
-    found = [pid]
-    for one in found:  # which grows
-        found += [child for child, parent in parents.items() if parent == one]
-    return found[1:]
+    pids = [pid]
+    for parent_pid in pids:  # which grows
+        pids += [child for child, parent in parents.items() if parent == parent_pid]
+    return pids[1:]
 
 
 # What is played is the same.
@@ -187,8 +187,8 @@ def test_a_tournament_is_the_same_though_a_node_is_lost(tmp_path, monkeypatch, p
     np.testing.assert_array_equal(alone.outcomes, together.outcomes)
     lines = (tmp_path / "ray" / "games.jsonl").read_text().splitlines()
     assert sum(len(json.loads(line)["outcomes"]) for line in lines) == PLAN.total_games
-    assert sum(one.mean_plies for one in alone.pair_results) == sum(
-        one.mean_plies for one in together.pair_results
+    assert sum(pair.mean_plies for pair in alone.pair_results) == sum(
+        pair.mean_plies for pair in together.pair_results
     )
 
 
@@ -246,8 +246,8 @@ def test_the_pieces_of_a_study_are_the_same(tmp_path, pool):
     }
     name = "data/games.npz"
     assert (local / name).read_bytes() == (remote / name).read_bytes()
-    results = [json.loads((one / "match/results.json").read_text()) for one in (local, remote)]
-    points = [[agent["total"] for agent in one["agents"]] for one in results]
+    results = [json.loads((run / "match/results.json").read_text()) for run in (local, remote)]
+    points = [[agent["total"] for agent in run["agents"]] for run in results]
     assert points[0] == points[1]
     assert str(tmp_path / "ray") in json.dumps(results[1])  # no temporary folder
     failing = {"x": match_task("x", ("random", "nobody"), 4)}

@@ -126,42 +126,42 @@ def assert_same(one: tuple[dict, list], other: tuple[dict, list]) -> None:
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_one_ray_actor_plays_what_one_process_plays(name, tmp_path):
-    one = trained(name, tmp_path / "one")
+    local = trained(name, tmp_path / "one")
     other = trained(name, tmp_path / "ray", executor="ray", num_actors=1)
     if name == "alphazero":  # in one process, evaluations are kept from round to round, too
-        np.testing.assert_allclose(one[1][-1]["policy_loss"], other[1][-1]["policy_loss"])
-    assert_same(one, other)
+        np.testing.assert_allclose(local[1][-1]["policy_loss"], other[1][-1]["policy_loss"])
+    assert_same(local, other)
 
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_two_ray_actors_play_what_one_process_plays(name, tmp_path, monkeypatch):
     """Also if one of them is killed, and its games are played again."""
     reruns = []
-    make, found = actors_module.make_executor, []
+    make, executors = actors_module.make_executor, []
 
     def executor_of(spec: str, workers: int) -> object:
-        found.append(InlineExecutor() if spec == "local" else make(spec, workers))
-        return found[-1]
+        executors.append(InlineExecutor() if spec == "local" else make(spec, workers))
+        return executors[-1]
 
     monkeypatch.setattr(actors_module, "make_executor", executor_of)
-    one = trained(name, tmp_path / "one", num_actors=2)  # both parts in this process
-    assert isinstance(found[0], InlineExecutor)
+    local = trained(name, tmp_path / "one", num_actors=2)  # both parts in this process
+    assert isinstance(executors[0], InlineExecutor)
 
     def kill() -> None:
-        while len(found) < 2 or not all(slot.state == "busy" for slot in found[1].slots):
+        while len(executors) < 2 or not all(slot.state == "busy" for slot in executors[1].slots):
             time.sleep(0.01)
-        place = found[1].slots[1].worker.place
+        place = executors[1].slots[1].worker.location
         os.kill(int(re.fullmatch(r".*process (\d+)", place)[1]), signal.SIGKILL)
-        while found[1].reruns == 0:
+        while executors[1].reruns == 0:
             time.sleep(0.01)
-        reruns.append(found[1].reruns)
+        reruns.append(executors[1].reruns)
 
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
     other = trained(name, tmp_path / "ray", executor="ray", num_actors=2)
     killer.join(60)
     assert reruns == [1]
-    assert_same(one, other)
+    assert_same(local, other)
 
 
 def test_rounds_are_played_ahead_within_the_bound(tmp_path):
@@ -201,7 +201,7 @@ def test_inference_in_one_place_for_all_actors(name, tmp_path, monkeypatch):
                 assert len(training.play(16).lengths) == 16
         training.actors.close()
         training.metrics.close()
-    one, other = rounds
-    for field in fields(one):
-        mine, theirs = getattr(one, field.name), getattr(other, field.name)
+    first, other = rounds
+    for field in fields(first):
+        mine, theirs = getattr(first, field.name), getattr(other, field.name)
         np.testing.assert_allclose(mine, theirs, rtol=1e-2, atol=1e-2, err_msg=field.name)

@@ -162,7 +162,7 @@ def test_it_plays_as_the_vector_environment_does(game):
             assert over == terminated[0]
 
 
-def test_bad_actions_are_refused_and_change_nothing():
+def test_invalid_actions_are_errors_and_change_nothing():
     env = RLlibMultiAgentEnv("tictactoe", illegal_action="raise")
     with pytest.raises(ValueError, match="call reset before step"):
         env.step({"player_0": 0})
@@ -288,7 +288,7 @@ def test_convolutions_and_dqn_learn_too(tmp_path):
         game, module = make_game("tictactoe"), algorithm.get_module()
         path = export_module(module, game, tmp_path / "policy")
         agents = (RLlibAgent.from_module(game, module), make_agent(f"rllib:{path}", game))
-        results = [play_match(game, [one, "random"], games=40) for one in agents]
+        results = [play_match(game, [member, "random"], games=40) for member in agents]
         assert results[0].totals == results[1].totals
         algorithm.stop()
 
@@ -408,7 +408,7 @@ def test_self_play_adds_frozen_copies_by_policy_mapping(runners):
         .callbacks(partial(SelfPlay, threshold=0.0, min_games=10, size=2))
     )
     algorithm = made.build_algo()
-    kept: dict[str, Any] = {}
+    opponents: dict[str, Any] = {}
     seats: Counter[str] = Counter()
     before = weights_of(algorithm.get_module(LEARNER))
     for k in range(3):
@@ -417,21 +417,21 @@ def test_self_play_adds_frozen_copies_by_policy_mapping(runners):
         seats.update({agent: played[agent]["games"] for agent in played if "player" in agent})
         assert 0 <= result["self_play"]["score"] <= 1
         assert result["self_play"]["opponents"] == 2
-        found = algorithm.env_runner_group.foreach_env_runner(
-            lambda runner: {name: weights_of(one) for name, one in runner.module.items()}
+        weights = algorithm.env_runner_group.foreach_env_runner(
+            lambda runner: {name: weights_of(module) for name, module in runner.module.items()}
         )
-        for modules in found[-1:]:  # where games are played
+        for modules in weights[-1:]:  # where games are played
             assert set(modules) == {LEARNER, "v0", *(f"v{j + 1}" for j in range(k + 1))}
             if not runners:
                 assert same(modules[f"v{k + 1}"], modules[LEARNER])
-            for name, value in kept.items():
+            for name, value in opponents.items():
                 assert same(modules[name], value)
-            kept = {name: value for name, value in modules.items() if name != LEARNER}
+            opponents = {name: value for name, value in modules.items() if name != LEARNER}
         learned = algorithm.learner_group.get_weights()
-        assert all(same(value, learned[name]) for name, value in kept.items())
+        assert all(same(value, learned[name]) for name, value in opponents.items())
         assert algorithm.config.policy_mapping_fn.opponents == (f"v{k}", f"v{k + 1}")
     assert not same(before, weights_of(algorithm.get_module(LEARNER)))
-    assert not same(kept["v1"], kept["v2"])
+    assert not same(opponents["v1"], opponents["v2"])
     assert min(seats["player_0"], seats["player_1"]) > 10
     algorithm.stop()
 
@@ -451,8 +451,10 @@ def test_self_play_makes_copies_the_opponents_in_the_environment(mode, runners):
         if runner.env is None:
             return []
         env = runner.env.unwrapped
-        opponents = [one.unwrapped.game_batch.opponents for one in getattr(env, "envs", [env])]
-        return [[m.name for m in agent.pool.members] for found in opponents for agent in found]
+        opponents = [
+            unwrapped.unwrapped.game_batch.opponents for unwrapped in getattr(env, "envs", [env])
+        ]
+        return [[m.name for m in agent.pool.members] for agents in opponents for agent in agents]
 
     found = [names for one in algorithm.env_runner_group.foreach_env_runner(pools) for names in one]
     assert found
@@ -501,7 +503,7 @@ def test_policies_play_from_files_as_in_memory(trained, tmp_path):
             RLlibAgent.from_module(game, module, deterministic),
             RLlibAgent.from_module(game, module, deterministic, copy=True),
         ]
-        results = [play_match(game, [one, "random"], games=60, seed=1) for one in agents]
+        results = [play_match(game, [member, "random"], games=60, seed=1) for member in agents]
         assert results[0].totals == results[1].totals == results[2].totals
         assert [record.games for record in results[0].seats[0]] == [30, 30]
     env = gymnasium.make("ludoteca/TicTacToe-v0", opponent=f"rllib:{path}", agent_seat=1)
@@ -546,7 +548,7 @@ def test_networks_of_rllib_are_written(tmp_path, model, channels_last):
     ).build()
     path = export_module(module, game, tmp_path / "policy.safetensors")
     agents = [make_agent(f"rllib:{path}", game), RLlibAgent.from_module(game, module)]
-    results = [play_match(game, [one, "random"], games=40, seed=3) for one in agents]
+    results = [play_match(game, [member, "random"], games=40, seed=3) for member in agents]
     assert results[0].totals == results[1].totals
 
 
@@ -581,7 +583,7 @@ class Reversed(DefaultPPOTorchRLModule):
         (Reversed, {}, "does not compute its scores by its encoder and head alone"),
     ],
 )
-def test_modules_that_cannot_be_written_are_refused(tmp_path, kind, model, message):
+def test_modules_that_cannot_be_written_are_errors(tmp_path, kind, model, message):
     game = make_game("tictactoe")
     spec = RLModuleSpec(
         module_class=kind,

@@ -98,18 +98,18 @@ def test_kept_agents_do_what_black_death_is_for() -> None:
     # end by their rules, it never does.
     env = hungry_geese_v0.parallel_env(**OPTIONS)
     wrapped = ss.black_death_v3(hungry_geese_v0.parallel_env(**OPTIONS))
-    kept = hungry_geese_v0.parallel_env(keep_agents=True, **OPTIONS)
+    all_agents = hungry_geese_v0.parallel_env(keep_agents=True, **OPTIONS)
     rng, zeros = np.random.default_rng(0), 0
     for seed in range(5):
-        for one in (env, wrapped, kept):
-            one.reset(seed=seed)
-        while kept.agents:
-            actions = {agent: int(rng.integers(4)) for agent in kept.agents}
+        for environment in (env, wrapped, all_agents):
+            environment.reset(seed=seed)
+        while all_agents.agents:
+            actions = {agent: int(rng.integers(4)) for agent in all_agents.agents}
             env.step(actions)
             seen, paid, *_ = wrapped.step(actions)
-            same, rewards, *_ = kept.step(actions)
+            same, rewards, *_ = all_agents.step(actions)
             assert rewards == paid
-            for agent in kept.agents:
+            for agent in all_agents.agents:
                 if agent in env.agents:
                     np.testing.assert_array_equal(same[agent], seen[agent])
                 else:

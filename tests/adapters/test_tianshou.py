@@ -91,10 +91,10 @@ def test_collected_actions_are_legal(kind: str) -> None:
     for count in (23, 7):
         stats = collector.collect(n_episode=count)
         assert stats.n_collected_episodes == count
-    kept = collector.buffer[:]
-    assert kept.obs.mask[np.arange(len(kept)), kept.act].all()
-    assert set(np.unique(kept.rew[kept.terminated])) == {-1.0, 0.0, 1.0}
-    assert (kept.rew[~kept.terminated] == 0).all()
+    rows = collector.buffer[:]
+    assert rows.obs.mask[np.arange(len(rows)), rows.act].all()
+    assert set(np.unique(rows.rew[rows.terminated])) == {-1.0, 0.0, 1.0}
+    assert (rows.rew[~rows.terminated] == 0).all()
 
 
 def test_seeds_attributes_and_bad_arguments() -> None:
@@ -195,7 +195,7 @@ def test_learning(kind: str) -> None:
     untrained = copy.deepcopy(agent_of_policy(env.game, algorithm))
     algorithm.run_training(params)
     agents = (agent_of_policy(env.game, algorithm), untrained)
-    scores = [play_match(env.game, [one, "random"], 400).totals[0] for one in agents]
+    scores = [play_match(env.game, [member, "random"], 400).totals[0] for member in agents]
     assert scores[0].wins > 300 > scores[1].wins
 
 

@@ -93,14 +93,14 @@ def test_the_same_games_as_the_native_environment(opponent: str | None) -> None:
             state["agents", "action"][rows, movers] = torch.as_tensor(actions)
         step, state = env.step_and_maybe_reset(state)
         seen, reward, terminated, _, info = native.step(actions)
-        after = step["next"]
-        assert (after["done"][:, 0].numpy() == terminated).all()
+        next_step = step["next"]
+        assert (next_step["done"][:, 0].numpy() == terminated).all()
         if opponent:
-            assert (after["reward"][:, 0].numpy() == reward).all()
+            assert (next_step["reward"][:, 0].numpy() == reward).all()
         else:
             # The loser has its -1 in the same step, in a stream of its own.
-            assert (after["agents", "reward"][..., 0].numpy() == info["rewards"]).all()
-            assert (after["agents", "done"][..., 0].numpy() == terminated[:, None]).all()
+            assert (next_step["agents", "reward"][..., 0].numpy() == info["rewards"]).all()
+            assert (next_step["agents", "done"][..., 0].numpy() == terminated[:, None]).all()
         if terminated.any():
             seen, info = native.reset(options={"reset_mask": terminated})
 
@@ -199,11 +199,15 @@ def test_ppo_learns() -> None:
         rows = gae(data).reshape(-1)
         for some in (part for _ in range(4) for part in torch.randperm(1024).split(256)):
             adam.zero_grad()
-            sum(one for key, one in loss(rows[some]).items() if key.startswith("loss_")).backward()
+            sum(
+                value for key, value in loss(rows[some]).items() if key.startswith("loss_")
+            ).backward()
             adam.step()
     agent = agent_of_actor(env.game, actor, flat=True)
     untrained = agent_of_actor(env.game, make_actor(MLP(18, 9, num_cells=[64, 64])), flat=True)
-    scores = [play_match(env.game, [one, "random"], 400).totals[0] for one in (agent, untrained)]
+    scores = [
+        play_match(env.game, [value, "random"], 400).totals[0] for value in (agent, untrained)
+    ]
     assert scores[0].wins > 320 > scores[1].wins
 
 

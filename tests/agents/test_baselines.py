@@ -1,4 +1,4 @@
-"""The simple agents choose as they say."""
+"""Tests of the random, greedy and one-ply agents."""
 
 import gymnasium
 import numpy as np
@@ -11,7 +11,7 @@ from ludoteca.agents.baselines import OnePlyAgent
 from ludoteca.agents.games.registry import KNOWLEDGE
 from ludoteca.agents.registry import agent_params, find_maker
 from ludoteca.envs.engine.trajectory import record_trajectory
-from ludoteca.envs.games.hungry_geese import geese
+from ludoteca.envs.games.goose_positions import geese
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match
 
@@ -58,7 +58,7 @@ SOME_GAMES = ("HungryGeese-v0", "Othello-v0", "Connect4-v0", "Tron-v0", "Breakth
     [name if name in SOME_GAMES else pytest.param(name, marks=pytest.mark.slow) for name in GAMES],
 )
 @pytest.mark.parametrize("spec", ["random", "greedy"])
-def test_agents_are_determined_by_the_random_streams(name, spec):
+def test_actions_are_reproducible_from_random_streams(name, spec):
     game = make_game(name)
     s = game.new(3)
     first = choose(agent_of(spec, name), s, times=200, seed=1)
@@ -147,7 +147,7 @@ def greedy_goose(s, player):
         "hungry_geese:rows=4,columns=5,num_players=3",
     ],
 )
-def test_greedy_goose_is_kaggles(spec):
+def test_greedy_goose_matches_kaggle(spec):
     game, agent = make_game(spec), agent_of("greedy", spec)
     replays = play_match(game, ("greedy", "greedy"), 8, seed=2, num_replays=8).replays
     chosen, drawn = 0, 0
@@ -197,7 +197,7 @@ def test_one_ply_is_uniform_without_a_win():
     assert is_uniform(actions, range(7))
 
 
-def test_one_ply_does_not_crash_where_it_can_help_it():
+def test_one_ply_avoids_crashes_where_possible():
     game = make_game("tron")
     s = game.new()
     for _ in range(2):
@@ -253,12 +253,12 @@ def test_greedy_is_an_opponent_in_environments():
         ("sb3:path=a,path=b", "'path' comes twice"),
     ],
 )
-def test_bad_spec_strings_are_explained(spec, message):
+def test_invalid_spec_strings_raise(spec, message):
     with pytest.raises(ValueError, match=message):
         agent_of(spec, "hex")
 
 
 @pytest.mark.parametrize("name", AGENTS)
-def test_every_agent_is_described(name):
+def test_every_agent_has_a_docstring(name):
     assert find_maker(name).__doc__
     assert all(key.isidentifier() for key in agent_params(name))

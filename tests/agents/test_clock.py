@@ -1,4 +1,4 @@
-"""Compiling is counted neither in speeds nor in the time of a search."""
+"""Tests that compilation counts neither in speeds nor in time limits."""
 
 import importlib.util
 import time
@@ -10,7 +10,7 @@ from ludoteca.agents.baselines import RandomAgent
 from ludoteca.agents.games.endgame.limits import SearchLimits
 from ludoteca.agents.mcts.clock import search_for
 from ludoteca.agents.registry import make_agent
-from ludoteca.envs import clock as module
+from ludoteca.envs import clock as clock_module
 from ludoteca.envs.clock import clock
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.search_workload import SearchWorkload
@@ -24,36 +24,36 @@ COMPILED = """
 from ludoteca.envs.jit import compiled
 
 @compiled
-def total(x):
-    found = 0.0
+def weighted_sum(x):
+    total = 0.0
     for i in range(len(x)):
-        found += x[i] * i
-    return found
+        total += x[i] * i
+    return total
 """
 
 
 @pytest.fixture
 def compiling(monkeypatch):
-    """Return a function that seems to compile for some seconds; some were spent already."""
-    spent = [100.0]
+    """Return a function that simulates compilation for some seconds; 100 s were spent before."""
+    compile_seconds = [100.0]
 
     def compile_for(seconds):
         time.sleep(seconds)
-        spent[0] += seconds
+        compile_seconds[0] += seconds
 
-    monkeypatch.setattr(module, "compile_seconds", lambda: spent[0])
+    monkeypatch.setattr(clock_module, "compile_seconds", lambda: compile_seconds[0])
     return compile_for
 
 
 @pytest.mark.compiled
-def test_the_clock_stands_still_while_numba_compiles(tmp_path):
+def test_clock_excludes_compilation(tmp_path):
     file = tmp_path / "compiled_total.py"  # its cache is written beside it
     file.write_text(COMPILED)
     spec = importlib.util.spec_from_file_location("compiled_total", file)
     loaded = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(loaded)
     wall, passed = time.perf_counter(), clock()
-    loaded.total(np.arange(5.0))
+    loaded.weighted_sum(np.arange(5.0))
     wall, passed = time.perf_counter() - wall, clock() - passed
     assert wall > 0.05, "it was not compiled"
     assert passed < wall / 2
@@ -62,7 +62,7 @@ def test_the_clock_stands_still_while_numba_compiles(tmp_path):
     assert clock() - start >= 0.02
 
 
-def test_a_search_with_a_time_limit_does_not_lose_it_to_compiling(compiling):
+def test_time_limit_of_search_excludes_compilation(compiling):
     counts = []
 
     def run(count):
@@ -80,17 +80,17 @@ def test_a_search_with_a_time_limit_does_not_lose_it_to_compiling(compiling):
     ("game", "agent"),
     [("tictactoe", "mcts:seconds=0.05"), ("tron:rows=4,columns=4", "mcts:seconds=0.05")],
 )
-def test_searches_take_the_time_they_are_given(compiling, game, agent):
-    made = make_game(game)
-    searcher = make_agent(agent, made)
+def test_searches_use_their_time_limit(compiling, game, agent):
+    rules = make_game(game)
+    searcher = make_agent(agent, rules)
     searcher.prepare()
     start = time.perf_counter()
-    report = searcher.search(made.new())
+    report = searcher.search(rules.new())
     assert 0.04 < report.seconds < 1
     assert time.perf_counter() - start < 2
 
 
-def test_endgames_do_not_lose_their_time_to_compiling(compiling):
+def test_time_limit_of_endgame_solver_excludes_compilation(compiling):
     calls = []
 
     def search(limit):
@@ -103,8 +103,8 @@ def test_endgames_do_not_lose_their_time_to_compiling(compiling):
     assert limits.run(search, np.zeros(1, np.int64), lambda: "a position") == 5
 
 
-class Compiling(RandomAgent):
-    """An agent that compiles something at its first move."""
+class CompilingAgent(RandomAgent):
+    """Random agent that simulates compilation at its first move."""
 
     compiling = None
 
@@ -115,36 +115,36 @@ class Compiling(RandomAgent):
         return super().act(states, seats, rngs, env_indices)
 
 
-def test_matches_and_tournaments_do_not_count_it(compiling, monkeypatch):
+def test_match_and_tournament_times_exclude_compilation(compiling, monkeypatch):
     game = make_game("tictactoe")
-    monkeypatch.setattr(Compiling, "prepare", lambda self: None)
-    monkeypatch.setattr(Compiling, "compiling", staticmethod(compiling))
-    result = play_match(game, [Compiling(game), RandomAgent(game)], 20)
-    assert Compiling.compiling is None
+    monkeypatch.setattr(CompilingAgent, "prepare", lambda self: None)
+    monkeypatch.setattr(CompilingAgent, "compiling", staticmethod(compiling))
+    result = play_match(game, [CompilingAgent(game), RandomAgent(game)], 20)
+    assert CompilingAgent.compiling is None
     assert 0 < result.seconds < 0.4
 
-    monkeypatch.setattr(Compiling, "compiling", staticmethod(compiling))
+    monkeypatch.setattr(CompilingAgent, "compiling", staticmethod(compiling))
     monkeypatch.setattr(
         "ludoteca.evaluate.match.make_agent",
-        lambda spec, rules: Compiling(rules) if spec == "greedy" else RandomAgent(rules),
+        lambda spec, rules: CompilingAgent(rules) if spec == "greedy" else RandomAgent(rules),
     )
     tournament = Tournament(games=("tictactoe",), agents=("random", "greedy"), repeats=1)
-    played = play(tournament, Match(0, (0, 1), 0), 0, 2)
-    assert Compiling.compiling is None
-    assert 0 < played.seconds < 0.4
+    result = play(tournament, Match(0, (0, 1), 0), 0, 2)
+    assert CompilingAgent.compiling is None
+    assert 0 < result.seconds < 0.4
 
 
-def test_benchmarks_of_searches_do_not_count_it(compiling):
-    side = SearchWorkload("tictactoe", "random", 1)
-    move, compiled = side._move, []
+def test_search_benchmark_excludes_compilation(compiling):
+    workload = SearchWorkload("tictactoe", "random", 1)
+    move, compiled = workload._move, []
 
-    def moved():
+    def compile_and_move():
         if not compiled:
             compiling(0.5)
             compiled.append(True)
         move()
 
-    side._move = moved
-    sample = side(0.1)
+    workload._move = compile_and_move
+    sample = workload(0.1)
     assert 0.1 <= sample.seconds < 0.4
     assert sample.steps > 10

@@ -1,4 +1,4 @@
-"""Perfect play in Connect Four: against a search of everything, and what is known of the game."""
+"""Tests of the Connect Four solver against exhaustive search and published results."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from ludoteca.agents.games.endgame import (
     make_endgame_solver,
     solve_endgame,
 )
-from ludoteca.agents.games.endgame.columns import board_bits, winning
+from ludoteca.agents.games.endgame.connect4_search import board_bits, winning_squares
 from ludoteca.envs.game import Game
 from ludoteca.evaluate.exploit import solved_positions
 from ludoteca.evaluate.match import play_match
@@ -71,7 +71,7 @@ def agree(game: Game, s: Any) -> int:
 
 
 @pytest.mark.parametrize("spec", SMALL)
-def test_small_boards_are_solved_as_by_a_search_of_everything(spec: str) -> None:
+def test_small_boards_match_exhaustive_search(spec: str) -> None:
     game, rng = make_game(spec), np.random.default_rng(0)
     agree(game, game.new())
     squares = game.params["rows"] * game.params["columns"]
@@ -82,13 +82,13 @@ def test_small_boards_are_solved_as_by_a_search_of_everything(spec: str) -> None
     assert len(set(scores)) > 1
 
 
-def test_the_full_board_is_solved_as_by_a_search_of_everything() -> None:
+def test_full_board_matches_exhaustive_search() -> None:
     rng = np.random.default_rng(1)
     scores = [agree(GAME, random_position(GAME, 24 + k % 16, rng)) for k in range(24)]
     assert set(scores) >= {-1, 1}
 
 
-def test_a_square_wins_if_a_disc_there_makes_a_line() -> None:
+def test_winning_squares_complete_a_line() -> None:
     rng = np.random.default_rng(2)
     for spec in (SMALL[0], *SMALL[2:], "connect4"):
         game = make_game(spec)
@@ -97,15 +97,15 @@ def test_a_square_wins_if_a_disc_there_makes_a_line() -> None:
             s = random_position(game, int(rng.integers(1, rows * columns - 2)), rng)
             s.to_move = mover = int(rng.integers(2))
             free = board_bits(rows, columns)[1] & ~(s.discs[0] | s.discs[1])
-            found = int(winning(s.discs[mover], free, rows, game.params["connect"]))
+            cells = int(winning_squares(s.discs[mover], free, rows, game.params["connect"]))
             for column in game.legal(s):
                 later = s.copy()
                 game.step(later, column)
                 square = int(later.discs[mover]) ^ int(s.discs[mover])
-                assert (found & square != 0) == (later.winner == mover)
+                assert (cells & square != 0) == (later.winner == mover)
 
 
-def test_the_same_position_gives_the_same_solution_also_in_pieces(monkeypatch) -> None:
+def test_solution_is_deterministic_and_independent_of_slices(monkeypatch) -> None:
     s = random_position(GAME, 14, np.random.default_rng(3))
     whole, again = solve_endgame(GAME, s), solve_endgame(GAME, s)
     assert (whole.nodes, whole.principal_variation) == (again.nodes, again.principal_variation)
@@ -115,7 +115,7 @@ def test_the_same_position_gives_the_same_solution_also_in_pieces(monkeypatch) -
     assert (pieces.nodes, pieces.score) == (whole.nodes, whole.score)
 
 
-def test_limits_and_boards_that_are_too_large() -> None:
+def test_limits_raise_and_large_boards_are_rejected() -> None:
     with pytest.raises(EndgameLimitError, match="not solved within 1000 nodes"):
         solve_endgame(GAME, GAME.new(), nodes=1000)
     with pytest.raises(EndgameLimitError, match=r"not solved within 0\.01 seconds"):

@@ -1,4 +1,4 @@
-"""Search with a network where all move at once."""
+"""Tests of network-guided search in simultaneous games."""
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ def streams(count):
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_every_player_who_can_act_has_all_visits(spec):
+def test_visits_of_every_active_player_add_up(spec):
     game = make_game(spec)
     states = started(game, 6, plies=3)
     found = DecoupledNetworkGuidedSearch(game, 6, 40).run(states, ignorant(game), 40, streams(6))
@@ -70,7 +70,7 @@ def test_every_player_who_can_act_has_all_visits(spec):
     assert (abs(found.action_values[tried]) <= 1).all()
 
 
-def test_exploring_tries_what_the_policy_does_not():
+def test_exploration_visits_actions_of_low_prior():
     game = make_game("hungry_geese")
     states = started(game, 4, plies=3)
 
@@ -104,7 +104,7 @@ def test_searches_of_a_batch_are_independent(leaf_batch):
         assert np.array_equal(alone.action_values[0], together.action_values[b], equal_nan=True)
 
 
-def test_crashes_are_seen_without_knowing_anything():
+def test_search_avoids_crashes_with_uniform_priors():
     game = make_game("tron:rows=5,columns=5")
     states = started(game, 40, plies=4)
     found = DecoupledNetworkGuidedSearch(game, 40, 300).run(
@@ -125,7 +125,7 @@ def test_crashes_are_seen_without_knowing_anything():
     assert checked > 20
 
 
-def test_values_and_policies_of_the_evaluator_count():
+def test_values_and_priors_of_the_network_guide_the_search():
     game = make_game("hungry_geese")
     states = started(game, 1)
 
@@ -149,14 +149,14 @@ def test_values_and_policies_of_the_evaluator_count():
     assert np.allclose(found.priors[0], [0.1, 0.9, 0, 0])
 
 
-def test_a_search_stops_when_time_is_up():
+def test_search_stops_at_its_time_limit():
     game = make_game("tron")
     search = DecoupledNetworkGuidedSearch(game, 1, 10**5, leaf_batch=4)
     found = search.run(started(game, 1), ignorant(game), 10**5, streams(1), seconds=0.05)
     assert 4 <= found.visit_counts[0, 0].sum() < 10**5
 
 
-def test_too_many_are_refused():
+def test_too_many_simulations_or_games_raise():
     game = make_game("tron")
     search = DecoupledNetworkGuidedSearch(game, 2, 10)
     with pytest.raises(ValueError, match="2 searches of 10 simulations, got 3 of 10"):
@@ -164,7 +164,7 @@ def test_too_many_are_refused():
 
 
 @pytest.mark.compiled
-def test_the_agent_searches_and_is_the_same_with_the_same_seed(tmp_path):
+def test_agent_is_reproducible_with_the_same_seed(tmp_path):
     game = make_game("hungry_geese:episode_steps=30")
     config = ACConfig(filters=8, blocks=1)
     path = tmp_path / "net.safetensors"
@@ -184,7 +184,7 @@ def test_the_agent_searches_and_is_the_same_with_the_same_seed(tmp_path):
         make_agent(f"ac:{path},seconds=1", game)
 
 
-def test_policies_improved_by_hand():
+def test_improved_policy_matches_hand_computation():
     nan = np.nan
     visits = np.array([[3, 1, 0, 0], [4, 0, 0, 0], [0, 0, 0, 0]])
     values = np.array([[0.5, -0.5, nan, nan], [0.2, nan, nan, nan], [nan] * 4], np.float32)
@@ -215,9 +215,7 @@ def test_policies_improved_by_hand():
         ((1, 4), 0.3, 0.1, -0.370820),
     ],
 )
-def test_puct_of_each_player_changes_its_mind_at_the_value_worked_out_by_hand(
-    visits, mean, fpu, even
-):
+def test_puct_of_each_player_switches_action_at_hand_computed_value(visits, mean, fpu, even):
     """`Q + c P sqrt(N) / (1 + n)`, without visits Q = V - fpu; two actions are compared."""
     game = make_game(SPECS[0])
     compiled, trees = make_decoupled_simulation(game), make_decoupled_trees(game, 1, 4, 1)

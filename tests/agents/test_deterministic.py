@@ -1,4 +1,4 @@
-"""The deterministic goose, on boards drawn by hand and beside another way to write it.
+"""Tests of the deterministic goose on hand-drawn boards and against a plain Python version.
 
 On the boards goose 0 is `0123...` from head to tail, goose 1 `abcd...`, and `*` is food.
 """
@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from ludoteca.agents.games.hungry_geese.deterministic import (
-    LONGEST,
-    PATIENCE,
+    MAX_CELLS,
+    MAX_DEPTH,
     corridor_depth,
     deterministic,
 )
 from ludoteca.agents.registry import make_agent
-from ludoteca.envs.games.hungry_geese import FOOD, NONE, geese, hungry_geese
+from ludoteca.envs.games.goose_positions import FOOD, NONE, geese
+from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 
@@ -162,11 +163,11 @@ CELL = """
         pytest.param(RACE, "N", THESIS, NORTH, id="which is not that of a goose as near"),
         pytest.param(POCKET, "S", THESIS, EAST, id="the thesis' leaves food in a dead end"),
         pytest.param(CELL, "N", {}, EAST, id="two cells are looked for"),
-        pytest.param(CELL, "N", THESIS, NORTH, id="the thesis' looks at half its length"),
+        pytest.param(CELL, "N", THESIS, NORTH, id="the thesis' num_cells at half its length"),
         pytest.param(BETWEEN, "E", THESIS, NORTH, id="the thesis' ignores cells beside heads"),
     ],
 )
-def test_boards(board, last, params, expected):
+def test_choices_on_hand_drawn_boards(board, last, params, expected):
     game, s = position(board.split(), last + "-")
     assert choose(deterministic(game, **params), s) == expected
 
@@ -176,7 +177,7 @@ def test_geese_of_the_greatest_length_do_not_grow():
     assert choose(deterministic(game), s) == EAST
 
 
-def test_rivals_are_expected_to_move():
+def test_cells_that_rivals_may_reach_are_avoided():
     """Behind the food there is room for three steps only as long as goose 1 stands still."""
     board = """
         .........
@@ -193,7 +194,7 @@ def test_rivals_are_expected_to_move():
     assert choose(deterministic(game, corridor=0.3, variant="thesis"), s) == EAST
 
 
-def test_the_search_for_corridors_ends():
+def test_corridor_search_is_bounded():
     """Goose 0, of 100, has closed a room of 25 cells, in which there are very many paths."""
     game = hungry_geese(num_players=2, rows=20, columns=20, min_food=1, max_length=150)
     s = game.new()
@@ -213,8 +214,8 @@ def test_the_search_for_corridors_ends():
     for corridor, expected in ((0.2, SOUTH), (0.5, NORTH)):
         assert choose(deterministic(game, corridor), s) == expected
         assert chosen_by_the_book(s, 0, corridor, 3, 3) == expected
-    assert 20 <= corridor_depth(s, 0, SOUTH, LONGEST, 0, 0) <= 25
-    assert corridor_depth(s, 0, NORTH, LONGEST, 0, 0) == LONGEST
+    assert 20 <= corridor_depth(s, 0, SOUTH, MAX_DEPTH, 0, 0) <= 25
+    assert corridor_depth(s, 0, NORTH, MAX_DEPTH, 0, 0) == MAX_DEPTH
 
 
 def chosen_by_the_book(s, seat, corridor, reach, hungry, shortest=2, tail=True):
@@ -250,14 +251,14 @@ def chosen_by_the_book(s, seat, corridor, reach, hungry, shortest=2, tail=True):
         return False
 
     def depth_of(first, limit, reach):
-        looks, deepest = 0, 1
+        num_cells, deepest = 0, 1
 
         def follow(path, eaten):
-            nonlocal looks, deepest
+            nonlocal num_cells, deepest
             for action in range(4):
-                if deepest == limit or looks == PATIENCE:
+                if deepest == limit or num_cells == MAX_CELLS:
                     return
-                looks += 1
+                num_cells += 1
                 cell, time = neighbor(path[-1], action), len(path)
                 if cell in path or lies(cell, time, eaten):
                     continue
@@ -282,7 +283,7 @@ def chosen_by_the_book(s, seat, corridor, reach, hungry, shortest=2, tail=True):
     own = [f for f in food if distance(goose[0], f) < nearest_rival(f)]
     wanted = own or (food if len(goose) <= hungry else [])
     goal = min(wanted, key=lambda f: distance(goose[0], f), default=goose[-1] if tail else None)
-    limit = min(LONGEST, max(shortest, int(len(goose) * corridor)))
+    limit = min(MAX_DEPTH, max(shortest, int(len(goose) * corridor)))
     back = (s.last_action[seat] + 2) % 4 if s.last_action[seat] != NONE else NONE
     return max((action for action in range(4) if action != back), key=rate)
 
@@ -302,7 +303,7 @@ def chosen_by_the_book(s, seat, corridor, reach, hungry, shortest=2, tail=True):
         ("hungry_geese", THESIS),
     ],
 )
-def test_it_chooses_as_the_book_says(spec, params):
+def test_agent_matches_plain_python_reference(spec, params):
     game = make_game(spec)
     agent, seen = deterministic(game, **params), set()
     settings = {"corridor": 0.5, "reach": 3, "hungry": 3} | params
@@ -322,7 +323,7 @@ def test_it_chooses_as_the_book_says(spec, params):
 
 
 @pytest.mark.compiled
-def test_it_beats_what_looks_one_step_ahead():
+def test_agent_beats_one_step_lookahead():
     result = play_match("hungry_geese", ["deterministic", "greedy", "random_safe"], 60, seed=1)
     assert result.totals[0].win_rate > 0.6
     same = play_match("hungry_geese", ["deterministic", "greedy", "random_safe"], 60, seed=1)
@@ -340,6 +341,6 @@ def test_it_beats_what_looks_one_step_ahead():
         ("hungry_geese", "deterministic:tail=2", "tail must be one of False, True, got 2"),
     ],
 )
-def test_what_cannot_be_is_explained(game, spec, message):
+def test_invalid_parameters_raise(game, spec, message):
     with pytest.raises(ValueError, match=message):
         make_agent(spec, make_game(game))

@@ -1,14 +1,14 @@
-"""Exact endgames of Othello: against published scores, and against a search of everything."""
+"""Tests of Othello's endgame solver against published scores and exhaustive search."""
 
-import json
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from endgames import FFO, GAME
 
-from ludoteca import make_agent, make_game
+from ludoteca import make_game
 from ludoteca.agents.games.endgame import (
     EndgameLimitError,
     EndgameSolution,
@@ -17,19 +17,18 @@ from ludoteca.agents.games.endgame import (
     solve_endgame,
 )
 from ludoteca.agents.games.endgame import transposition_table as endgame_table
-from ludoteca.agents.games.endgame.boards import make_board, neighbors, placements, stable
-from ludoteca.agents.games.endgame.last import last_one
+from ludoteca.agents.games.endgame.last_squares import last_square
+from ludoteca.agents.games.endgame.othello_bitboards import (
+    make_board,
+    neighbors,
+    placements,
+    stable_discs,
+)
 from ludoteca.agents.games.registry import games_with
-from ludoteca.agents.mcts import MCTSAgent
 from ludoteca.envs.game import Game
 from ludoteca.envs.games import othello
 from ludoteca.envs.games.othello import turned
 from ludoteca.envs.record_views import view_records
-from ludoteca.evaluate.bench.ffo import ffo_positions
-from ludoteca.evaluate.match import play_match
-
-GAME = make_game("othello")
-FFO = ffo_positions()
 
 
 @pytest.fixture(autouse=True)
@@ -65,15 +64,15 @@ def position(game: Game, picture: str, black: bool = True) -> Any:
 def random_games(game: Game, games: int, seed: int) -> list[list[Any]]:
     """Return the positions of random games, the last of each being its end."""
     rng = np.random.default_rng(seed)
-    found = []
+    positions_by_game = []
     for _ in range(games):
         s, positions = game.new(), []
         while legal := game.legal(s):
             positions.append(s.copy())
             # Nothing is drawn for a pass: the games are the same with and without auto_pass.
             game.step(s, legal[rng.integers(len(legal))] if len(legal) > 1 else legal[0])
-        found.append([*positions, s.copy()])
-    return found
+        positions_by_game.append([*positions, s.copy()])
+    return positions_by_game
 
 
 def final_score(s: Any, player: int) -> int:
@@ -97,15 +96,15 @@ def cells(s: Any) -> str:
 @cache
 def rays(size: int) -> list[list[list[int]]]:
     """Return the squares seen from every square, in each direction from near to far."""
-    found: list[list[list[int]]] = []
+    rays_by_square: list[list[list[int]]] = []
     for square in range(size * size):
         row, column = divmod(square, size)
-        found.append([])
+        rays_by_square.append([])
         for down, right in ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1)):
             line = [(row + k * down, column + k * right) for k in range(1, size)]
             inside = [r * size + c for r, c in line if 0 <= r < size and 0 <= c < size]
-            found[-1].append(inside)
-    return found
+            rays_by_square[-1].append(inside)
+    return rays_by_square
 
 
 def after(board: str, square: int) -> str | None:
@@ -121,7 +120,7 @@ def after(board: str, square: int) -> str | None:
                 turned += ray[:length]
     if len(turned) == 1:
         return None
-    return "".join("m" if k in turned else one for k, one in enumerate(board))
+    return "".join("m" if k in turned else disc for k, disc in enumerate(board))
 
 
 def swapped(board: str) -> str:
@@ -156,9 +155,7 @@ def check_solution(game: Game, s: Any, solution: EndgameSolution) -> None:
 
 @pytest.mark.parametrize("auto_pass", [False, True])
 @pytest.mark.parametrize(("size", "most"), [(4, 9), (6, 9), (8, 8)])
-def test_all_scores_are_those_of_a_search_of_everything(
-    size: int, most: int, auto_pass: bool
-) -> None:
+def test_scores_match_exhaustive_search(size: int, most: int, auto_pass: bool) -> None:
     game = make_game(f"othello:board_size={size},auto_pass={auto_pass}")
     passes = wiped_out = early = 0
     for positions in random_games(game, 12, seed=size):
@@ -216,7 +213,7 @@ def test_a_wiped_out_opponent_loses_every_square() -> None:
     assert solve_endgame(GAME, position(GAME, "ox...... " + "........ " * 7, False)).score == 64
 
 
-def test_who_must_pass_passes() -> None:
+def test_player_without_moves_passes() -> None:
     """White has no move; black then turns white's last disc over, and gets the last square too."""
     full = "xxxxxxxx " * 7
     s = position(GAME, full + "xxxxxo..", black=False)
@@ -281,14 +278,14 @@ def test_search_resumes_where_it_stopped(monkeypatch: pytest.MonkeyPatch) -> Non
     assert pieces.score == whole.score
 
 
-def test_a_crowded_table_makes_no_mistakes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_transposition_table_keeps_scores_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endgame_table, "LEAST_BITS", 1)
     monkeypatch.setattr(endgame_table, "MOST_BITS", 1)
     for number in (1, 5, 7):
         assert solve_endgame(GAME, FFO[number].state(), all_moves=True).scores == FFO[number].scores
 
 
-def test_what_the_search_knows_of_a_board_is_what_the_game_says() -> None:
+def test_bitboard_operations_match_the_rules() -> None:
     for size in (4, 6, 8):
         game, board = make_game(f"othello:board_size={size}"), view_records(make_board(size))[0]
         for positions in random_games(game, 4, seed=1):
@@ -298,24 +295,24 @@ def test_what_the_search_knows_of_a_board_is_what_the_game_says() -> None:
                 assert placements(own, other, board) == s.legal
                 empty = board.region & ~(own | other)
                 for p in range(2):
-                    safe = stable(s.discs[p], empty, board)
+                    safe = stable_discs(s.discs[p], empty, board)
                     assert safe & ~s.discs[p] == 0
                     assert safe & ~last.discs[p] == 0, "a stable disc was turned over"
-            assert stable(last.discs[0], np.uint64(0), board) == last.discs[0]
+            assert stable_discs(last.discs[0], np.uint64(0), board) == last.discs[0]
 
 
-def test_corners_and_what_leans_on_them_are_stable() -> None:
+def test_discs_connected_to_corners_are_stable() -> None:
     picture, board = "xxxo.... xx...... xo...... ........", view_records(make_board(8))[0]
     black, white = squares(picture, "x"), squares(picture, "o")
-    assert stable(black, ~(black | white), board) == black
-    assert stable(white, ~(black | white), board) == 0
+    assert stable_discs(black, ~(black | white), board) == black
+    assert stable_discs(white, ~(black | white), board) == 0
     loose = squares("........ .x...... xxo..... ........", "x")
-    assert stable(loose, ~loose, board) == 0
+    assert stable_discs(loose, ~loose, board) == 0
 
 
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize("mine", range(6, 13))
-def test_the_last_square_that_nobody_can_take_counts_for_the_winner(mine, swapped) -> None:
+def test_unplayable_last_square_counts_for_the_winner(mine, swapped) -> None:
     """From a1 on 4x4, one color alone is on the row and the column, the other on the diagonal.
 
     So nobody can take a1; with 8 discs to 7, for example, the empty square makes it 9 to 7.
@@ -332,17 +329,17 @@ def test_the_last_square_that_nobody_can_take_counts_for_the_winner(mine, swappe
     board = view_records(make_board(4))[0]
     work = SimpleNamespace(nodes=0)
     assert turned(np.uint64(1), own, other) == turned(np.uint64(1), other, own) == 0
-    assert last_one(own, other, np.uint64(1), -16, 16, board, work) == score
+    assert last_square(own, other, np.uint64(1), -16, 16, board, work) == score
     assert work.nodes == 1
 
 
-def test_neighbors_do_not_reach_around_the_board() -> None:
+def test_neighbors_do_not_wrap_around_the_board() -> None:
     assert neighbors(np.uint64(1)) == 0x303
     assert neighbors(np.uint64(1 << 63)) == 0xC0C0 << 48
     assert neighbors(np.uint64(1 << 15)) == 0xC0C0C0
 
 
-def test_limits() -> None:
+def test_limits_raise() -> None:
     s = FFO[40].state()
     with pytest.raises(EndgameLimitError, match="not solved within 1000 nodes: 20 squares are"):
         solve_endgame(GAME, s, nodes=1000)
@@ -353,7 +350,7 @@ def test_limits() -> None:
     assert solve_endgame(GAME, FFO[5].state(), nodes=solution.nodes + 1).score == 32
 
 
-def test_what_cannot_be_solved_is_refused() -> None:
+def test_unsolvable_positions_raise() -> None:
     hex_game, small = make_game("hex"), make_game("othello:board_size=6")
     s = FFO[1].state()
     with pytest.raises(
@@ -378,7 +375,7 @@ def test_what_cannot_be_solved_is_refused() -> None:
 
 
 @pytest.mark.parametrize("name", games_with("endgame_solver"))
-def test_every_solver_is_found_by_its_game(name: str) -> None:
+def test_every_game_with_a_solver_finds_it(name: str) -> None:
     game = make_game(name)
     endgame = make_endgame_solver(game)
     endgame.prepare()
@@ -386,67 +383,7 @@ def test_every_solver_is_found_by_its_game(name: str) -> None:
     assert make_endgame_solver(game) is endgame
 
 
-def test_a_solution_can_be_read() -> None:
+def test_solution_prints_score_and_moves() -> None:
     text = str(solve_endgame(GAME, FFO[3].state()))
     assert text.startswith("d1, solved exactly: +2 with 14 empty squares\n")
     assert "principal variation: d1 " in text
-
-
-def choices(agent: Any, s: Any, seeds: int) -> set[str]:
-    """Return what an agent plays in a position, with several random streams."""
-    states = np.repeat(np.asarray(s[()]).reshape(1), seeds)
-    rngs = np.arange(seeds, dtype=np.uint64).reshape(-1, 1)
-    actions = agent.act(states, np.full(seeds, int(s.to_move)), rngs, np.arange(seeds))
-    return {GAME.action_names[action] for action in actions}
-
-
-def test_tree_search_plays_endgames_perfectly() -> None:
-    """Only d1 wins, by a disc each way."""
-    known = FFO[3]
-    assert known.best == (2, ("d1",))
-    s = known.state()
-    plain, exact = (
-        make_agent(f"mcts:simulations=30,solver_empties={empty}", GAME) for empty in (13, 14)
-    )
-    assert choices(plain, s, 8) != {"d1"}
-    assert choices(exact, s, 8) == {"d1"}
-
-
-def test_report_contains_what_was_solved() -> None:
-    agent = MCTSAgent(GAME, simulations=20, solver_empties=14)
-    agent.prepare()
-    report = agent.search(FFO[3].state())
-    assert (report.name, report.score, report.proven) == ("d1", 2, "win")
-    assert (report.simulations, len(report.candidates)) == (0, 1)
-    assert report.candidates[0].mean == 1
-    assert report.principal_variation == solve_endgame(GAME, FFO[3].state()).principal_variation
-    assert "proven win, exact score +2" in str(report)
-    assert json.loads(report.to_json())["score"] == 2
-    report = agent.search(FFO[22].state())
-    assert (report.score, report.simulations) == (None, 20)
-    assert "exact" not in str(report)
-
-
-def test_before_the_endgame_the_search_is_the_same() -> None:
-    plain, exact = (MCTSAgent(GAME, simulations=50, solver_empties=empty) for empty in (0, 12))
-    assert choices(plain, GAME.new(), 6) == choices(exact, GAME.new(), 6)
-    assert plain.search(GAME.new()).score is None
-
-
-@pytest.mark.parametrize("more", ["", ",reuse=True", ",threads=2", ",seconds=0.001"])
-def test_games_are_played_to_the_end(more: str) -> None:
-    result = play_match(
-        GAME, [f"mcts:simulations=5,solver_empties=8{more}", "random"], games=2, seed=3
-    )
-    assert result.games == 2
-
-
-def test_endgames_of_other_games_are_refused() -> None:
-    with pytest.raises(
-        ValueError, match="endgames of hex cannot be solved, only of othello, connect4"
-    ):
-        make_agent("mcts:solver_empties=10", make_game("hex"))
-    with pytest.raises(ValueError, match="no parameter 'solver_empties' where all move at once"):
-        make_agent("mcts:solver_empties=10", make_game("tron"))
-    with pytest.raises(ValueError, match="solver_empties must be an integer from 0 to 60, got 61"):
-        make_agent("mcts:solver_empties=61", GAME)

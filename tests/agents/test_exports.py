@@ -1,4 +1,4 @@
-"""Names that `ludoteca.agents` exports: imported at their first use."""
+"""Tests of the lazy exports of `ludoteca.agents`."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ from ludoteca import agents
 
 
 @pytest.mark.parametrize("name", agents.__all__)
-def test_every_export_is_found_and_listed(name: str) -> None:
+def test_every_export_is_importable_and_listed(name: str) -> None:
     try:
         exported = getattr(agents, name)
     except ImportError as error:
@@ -18,7 +18,7 @@ def test_every_export_is_found_and_listed(name: str) -> None:
     assert name in dir(agents)
 
 
-def test_unknown_names_raise_the_usual_error() -> None:
+def test_unknown_names_raise_attribute_error() -> None:
     with pytest.raises(AttributeError, match=r"module 'ludoteca\.agents' has no attribute 'Agnt'"):
         agents.Agnt  # noqa: B018
 

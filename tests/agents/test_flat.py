@@ -1,4 +1,4 @@
-"""Flat Monte Carlo, and the random moves that playouts are made of."""
+"""Tests of flat Monte Carlo and of the playout policies."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,8 @@ from ludoteca.agents.flat import (
 )
 from ludoteca.agents.games.hungry_geese.policies import length_to_the_fifth
 from ludoteca.agents.playouts import playout_policy
-from ludoteca.envs.games.hungry_geese import FOOD, hungry_geese
+from ludoteca.envs.games.goose_positions import FOOD
+from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.games.tron import tron
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game
@@ -71,7 +72,7 @@ def interpret(spec, game, s, seat=0, seed=3):
     return action, np.where(visits > 0, work["total"][0] / np.maximum(visits, 1), np.nan), visits
 
 
-def test_the_reward_is_that_of_the_thesis():
+def test_reward_matches_the_thesis():
     _, s = position(*FED)
     assert length_to_the_fifth(s, 0, 6) == 7 + 3**5
     assert length_to_the_fifth(s, 1, 4) == 5 + 4**5
@@ -81,35 +82,35 @@ def test_the_reward_is_that_of_the_thesis():
     assert length_to_the_fifth(s, 0, 1) == 2 + 99**5
 
 
-def test_one_step_ahead_by_hand():
+def test_one_step_playouts_match_hand_computation():
     game, s = position(*FED)
     # East it eats: length 4 after one step. Every other move kills; south is never tried.
-    action, found, _ = interpret("flat:simulations=60,playout_depth=1,playout=valid", game, s)
+    action, means, _ = interpret("flat:simulations=60,playout_depth=1,playout=valid", game, s)
     assert action == EAST
-    np.testing.assert_array_equal(found, [0, 2 + 4**5, np.nan, 0])
-    action, found, visits = interpret("flat:simulations=60,playout_depth=1", game, s)
+    np.testing.assert_array_equal(means, [0, 2 + 4**5, np.nan, 0])
+    action, means, visits = interpret("flat:simulations=60,playout_depth=1", game, s)
     assert action == EAST
-    np.testing.assert_array_equal(found, [np.nan, 2 + 4**5, np.nan, np.nan])
+    np.testing.assert_array_equal(means, [np.nan, 2 + 4**5, np.nan, np.nan])
     assert visits.tolist() == [0, 60, 0, 0]
     # If all moves are drawn, the rival may turn back and die, so that its cells become free.
-    _, found, _ = interpret("flat:simulations=200,playout_depth=1,playout=uniform", game, s)
-    assert found[EAST] == 2 + 4**5
-    assert found[SOUTH] == 0
-    assert 0 < found[NORTH] < 2 + 3**5
+    _, means, _ = interpret("flat:simulations=200,playout_depth=1,playout=uniform", game, s)
+    assert means[EAST] == 2 + 4**5
+    assert means[SOUTH] == 0
+    assert 0 < means[NORTH] < 2 + 3**5
 
 
 def test_steps_are_counted_up_to_the_end_of_the_game():
     lines = ["012......", ".........", "....abc.*", ".........", "........."]
     game, s = position(lines, "WW", episode_steps=4)  # one step has been played, two are left
-    _, found, _ = interpret("flat:simulations=20,playout_depth=1", game, s)
-    assert (found[[NORTH, WEST]] == 2 + 3**5).all()
-    _, found, _ = interpret("flat:simulations=20,playout_depth=2", game, s)
-    assert found[NORTH] == 3 + 3**5  # from here the food is too far
+    _, means, _ = interpret("flat:simulations=20,playout_depth=1", game, s)
+    assert (means[[NORTH, WEST]] == 2 + 3**5).all()
+    _, means, _ = interpret("flat:simulations=20,playout_depth=2", game, s)
+    assert means[NORTH] == 3 + 3**5  # from here the food is too far
     _, same, _ = interpret("flat:simulations=20,playout_depth=6", game, s)
-    np.testing.assert_array_equal(found, same)
+    np.testing.assert_array_equal(means, same)
 
 
-def test_who_has_no_moves_gets_none():
+def test_player_without_moves_has_no_means():
     game, s = position(["012...", "......", "abc...", "......"], "WW")
     s.length[1] = 0  # a goose without company has won, and nothing is simulated after that
     s.occupied[2] = 0
@@ -118,13 +119,13 @@ def test_who_has_no_moves_gets_none():
     assert visits.sum() == 0
 
 
-def test_the_first_goose_move_is_random_and_the_best_mean_is_taken():
+def test_first_goose_move_is_random_and_best_mean_is_played():
     game, s = position(["......", ".01.*.", "......", "......", ".abc.."], "WW")
-    action, found, visits = interpret("flat:simulations=999,playout_depth=3,playout=valid", game, s)
+    action, means, visits = interpret("flat:simulations=999,playout_depth=3,playout=valid", game, s)
     assert visits[EAST] == 0
     assert chisquare(visits[[NORTH, SOUTH, WEST]]).pvalue > 0.001
     assert len(set(visits[[NORTH, SOUTH, WEST]])) > 1
-    assert action == np.nanargmax(found)
+    assert action == np.nanargmax(means)
 
 
 def test_equal_moves_are_chosen_equally_often():
@@ -149,16 +150,16 @@ def test_turn_based_games(name, moves, winning):
         game.step(s, move)
     seat = int(game.player(s))
     agent = make_agent("flat:simulations=700", game)
-    found = agent.means(s, seat, np.array([1], np.uint64))
+    means = agent.means(s, seat, np.array([1], np.uint64))
     visits = agent._work["visits"][0]
     assert visits.sum() == 700
     assert visits[visits > 0].max() - visits[visits > 0].min() <= 1  # moves take turns
-    assert ((found >= -1) & (found <= 1) | np.isnan(found)).all()
+    assert ((means >= -1) & (means <= 1) | np.isnan(means)).all()
     if isinstance(winning, int):
-        assert found[winning] == 1
-        assert np.nanargmax(found) == winning
+        assert means[winning] == 1
+        assert np.nanargmax(means) == winning
     else:
-        assert np.nanargmax(found) in winning
+        assert np.nanargmax(means) in winning
 
 
 @pytest.mark.parametrize(
@@ -173,11 +174,11 @@ def test_turn_based_games(name, moves, winning):
 def test_compiled_and_interpreted_are_equal(name, spec):
     game = make_game(name)
     s = game.new(4)
-    found = make_agent(spec, game).means(s, 0, np.array([3], np.uint64))
-    np.testing.assert_array_equal(found, interpret(spec, game, s)[1])
+    means = make_agent(spec, game).means(s, 0, np.array([3], np.uint64))
+    np.testing.assert_array_equal(means, interpret(spec, game, s)[1])
 
 
-def test_what_the_game_will_draw_is_not_seen():
+def test_search_does_not_observe_future_random_numbers():
     game = make_game("hungry_geese")
     s = game.new(4)
     _, first, _ = interpret("flat:simulations=40", game, s)
@@ -188,7 +189,7 @@ def test_what_the_game_will_draw_is_not_seen():
 
 @pytest.mark.parametrize("name", ["tron", "connect4", "hungry_geese"])
 @pytest.mark.compiled
-def test_it_beats_random(name):
+def test_flat_monte_carlo_beats_random(name):
     game = make_game(name)
     agents = ("flat:simulations=100", *["random"] * (game.num_players - 1))
     result = play_match(game, agents, 100, seed=1)
@@ -216,7 +217,7 @@ def test_defaults_are_those_of_the_thesis_in_hungry_geese_only():
         ("random_safe", "no safe playouts for connect4, only for hungry_geese, tron"),
     ],
 )
-def test_bad_parameters_are_explained(spec, message):
+def test_invalid_parameters_raise(spec, message):
     with pytest.raises(ValueError, match=message):
         make_agent(spec, make_game("connect4"))
 

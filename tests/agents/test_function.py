@@ -1,4 +1,4 @@
-"""Functions as agents: they play everywhere, and what they return is checked."""
+"""Tests of Python functions as agents: observations, validation, spec strings."""
 
 import pickle
 import sys
@@ -62,7 +62,7 @@ def test_a_function_plays_matches_from_both_seats():
             free.remove(action)
 
 
-def test_it_is_shown_what_the_environments_show():
+def test_function_observes_what_environments_return():
     recorder = Recorder()
     env = GameEnv(GAME, opponent=FunctionAgent(GAME, recorder), agent_seat=1)
     env.reset(seed=0)
@@ -78,7 +78,7 @@ def test_it_is_shown_what_the_environments_show():
     assert np.array_equal(planes[0], seen)
 
 
-def test_options_change_what_it_is_shown():
+def test_options_change_the_observations():
     recorder = Recorder()
     ask(FunctionAgent(GAME, recorder))
     planes = recorder.shown[0][0]
@@ -94,7 +94,7 @@ def test_options_change_what_it_is_shown():
         assert np.array_equal(other.shown[0][0], expected)
 
 
-def test_games_at_once_and_vectors_take_it():
+def test_simultaneous_games_and_vector_environments_accept_functions():
     tron = make_game("tron:rows=4,columns=5")
     asked = []
 
@@ -126,14 +126,14 @@ def test_games_at_once_and_vectors_take_it():
         (np.array([5, 5, 2**63], np.uint64), f"chose {2**63} for observation 2"),
     ],
 )
-def test_answers_are_checked(answer, problem):
+def test_returned_actions_are_validated(answer, problem):
     with pytest.raises(ValueError, match=problem) as caught:
         ask(FunctionAgent(GAME, lambda planes, masks: answer))
     assert "the policy " in str(caught.value)
-    assert "test_answers_are_checked.<locals>.<lambda>" in str(caught.value)
+    assert "test_returned_actions_are_validated.<locals>.<lambda>" in str(caught.value)
 
 
-def test_an_illegal_action_shows_the_position():
+def test_error_of_an_illegal_action_shows_the_position():
     with pytest.raises(ValueError, match="legal are") as caught:
         ask(FunctionAgent(GAME, lambda planes, masks: np.full(len(masks), 1)))
     message = str(caught.value)
@@ -144,7 +144,7 @@ def test_an_illegal_action_shows_the_position():
     assert "O" in board
 
 
-def test_its_own_errors_have_a_note():
+def test_errors_of_the_function_get_a_note():
     def broken(planes, masks):
         raise KeyError("weights")
 
@@ -208,12 +208,12 @@ def test_functions_of_modules_are_pickled():
         ("function:json:dumps,flat=2", ValueError, "flat must be one of False, True, got 2"),
     ],
 )
-def test_wrong_specs(spec, error, problem):
+def test_invalid_specs_raise(spec, error, problem):
     with pytest.raises(error, match=problem):
         make_agent(spec, GAME)
 
 
-def test_the_current_folder_can_be_searched_last(tmp_path, monkeypatch):
+def test_current_folder_may_be_last_on_the_path(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setattr(targets, "_folders", [])
     (tmp_path / "json.py").write_text("raise SystemExit\n")
@@ -230,7 +230,7 @@ def test_the_current_folder_can_be_searched_last(tmp_path, monkeypatch):
     assert sys.path[-1] == str(tmp_path)
 
 
-def test_a_module_that_fails_is_named(tmp_path, monkeypatch):
+def test_error_names_the_failing_module(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "fails_early.py").write_text("1 / 0\n")
     with pytest.raises(ValueError, match="importing fails_early failed: ZeroDivisionError"):

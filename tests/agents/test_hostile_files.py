@@ -1,4 +1,4 @@
-"""Files and specs that are broken, hostile or not files: refused with a clear error, at no cost."""
+"""Tests that damaged and hostile files and specs raise clear errors before they use resources."""
 
 import io
 import json
@@ -11,7 +11,7 @@ import torch
 from stable_baselines3 import PPO
 
 from ludoteca.agents import alphazero
-from ludoteca.agents.external.sb3 import SB3Agent
+from ludoteca.agents.external.sb3 import load_sb3_agent
 from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
 from ludoteca.agents.networks.weights import load_weights, read_header, save_weights
 from ludoteca.agents.registry import make_agent
@@ -61,7 +61,7 @@ def test_files_are_read_up_to_a_size(tmp_path):
         assert opened.read(3) == b"012"
 
 
-def test_json_that_is_not_is_refused_with_the_name_of_the_file(tmp_path):
+def test_invalid_json_raises_with_the_file_name(tmp_path):
     file = tmp_path / "x.json"
     for content, message in (
         (b"{", "x.json is damaged: it is not JSON"),
@@ -75,7 +75,7 @@ def test_json_that_is_not_is_refused_with_the_name_of_the_file(tmp_path):
     assert parse_json("[1]") == [1]
 
 
-def test_archives_are_looked_at_before_they_are_unpacked():
+def test_archives_are_checked_before_unpacking():
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a", bytes(1000))
@@ -105,7 +105,7 @@ def test_archives_are_looked_at_before_they_are_unpacked():
         (GAME, "mcts:simulations=many", ValueError, "simulations must be an integer from 1 to"),
     ],
 )
-def test_values_of_specs_have_the_types_of_their_parameters(game, spec, error, message):
+def test_spec_values_must_have_the_type_of_their_parameter(game, spec, error, message):
     with pytest.raises(error, match=message):
         make_agent(spec, game)
 
@@ -120,7 +120,7 @@ def test_values_of_specs_have_the_types_of_their_parameters(game, spec, error, m
         ("precision=3", "precision must be one of 'auto', 'float32', 'bfloat16', got '3'"),
     ],
 )
-def test_settings_of_networks_are_checked(network, more, message):
+def test_network_settings_are_validated(network, more, message):
     with pytest.raises(ValueError, match=message):
         make_agent(f"az:{network},{more}", GAME)
 
@@ -162,9 +162,7 @@ def rewritten(path, change):
         ({"game": "hex"}, "plays hex, not tictactoe"),
     ],
 )
-def test_what_a_network_file_asks_for_is_checked_before_it_is_built(
-    network, change, message, monkeypatch
-):
+def test_network_size_in_a_file_is_checked_before_building(network, change, message, monkeypatch):
     """The first one would take 120 GB: networks are only built where they take no memory."""
 
     def make(config, game):
@@ -197,14 +195,14 @@ def with_header(path, text):
         b'{"__metadata__": {"ludoteca": "{}"}, "a": {"dtype": "F32", "shape": 5}}',
     ],
 )  # fmt: skip
-def test_headers_that_are_none_are_refused(network, text):
+def test_invalid_headers_raise(network, text):
     with_header(network, text)
     for read in (read_header, load_weights):
         with pytest.raises(ValueError, match="holds no network of this package"):
             read(network)
 
 
-def test_the_length_of_a_header_is_not_believed(network):
+def test_header_length_is_checked_against_the_file(network):
     for length in (2**63, 2**40, 10**6):
         content = network.read_bytes()
         network.write_bytes(length.to_bytes(8, "little") + content[8:])
@@ -212,7 +210,7 @@ def test_the_length_of_a_header_is_not_believed(network):
             load_weights(network)
 
 
-def test_weights_that_are_not_finite_are_refused(network):
+def test_non_finite_weights_raise(network):
     weights, about = load_weights(network)
     next(iter(weights.values())).fill_(float("nan"))
     save_weights(network, weights, about)
@@ -284,10 +282,10 @@ DICT = {":type:": "<class 'gymnasium.spaces.dict.Dict'>"}
         ),
     ],
 )
-def test_what_a_model_file_asks_for_is_checked(tmp_path, members, part, changed, message):
+def test_model_descriptions_are_validated(tmp_path, members, part, changed, message):
     path = model(tmp_path, members, **described(members, part, **changed))
     with pytest.raises(ValueError, match=message):
-        SB3Agent(GAME, path)
+        load_sb3_agent(GAME, path)
 
 
 def packed(tensors, compression=zipfile.ZIP_STORED):
@@ -295,8 +293,8 @@ def packed(tensors, compression=zipfile.ZIP_STORED):
     data, again = io.BytesIO(), io.BytesIO()
     torch.save(tensors, data)
     with zipfile.ZipFile(data) as source, zipfile.ZipFile(again, "w", compression) as target:
-        for one in source.infolist():
-            target.writestr(one.filename, source.read(one))
+        for entry in source.infolist():
+            target.writestr(entry.filename, source.read(entry))
     return again.getvalue()
 
 
@@ -316,27 +314,27 @@ def packed(tensors, compression=zipfile.ZIP_STORED):
         (lambda: b"PK\x03\x04" + bytes(100), "is no model saved by"),
     ],
 )
-def test_weights_of_a_model_that_are_none_are_refused(tmp_path, members, make, message):
+def test_invalid_model_weights_raise(tmp_path, members, make, message):
     path = model(tmp_path, members, **{"policy.pth": make()})
     assert path.stat().st_size < 1 << 20
     with pytest.raises(ValueError, match=message):
-        SB3Agent(GAME, path)
+        load_sb3_agent(GAME, path)
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", DEEP.encode(), b'{"policy_class": 5}', b"\xff"])
-def test_documents_of_a_model_that_are_none_are_refused(tmp_path, members, data):
+def test_invalid_model_documents_raise(tmp_path, members, data):
     with pytest.raises(ValueError, match="is no model saved by Stable-Baselines3"):
-        SB3Agent(GAME, model(tmp_path, members, data=data))
+        load_sb3_agent(GAME, model(tmp_path, members, data=data))
 
 
-def test_a_document_of_a_model_that_becomes_too_large_is_refused(tmp_path, members):
+def test_model_document_that_unpacks_too_large_raises(tmp_path, members):
     path = model(tmp_path, members, data=b" " * (20 << 20))
     with pytest.raises(ValueError, match=r"its data unpacks from .* to 20,971,520 bytes"):
-        SB3Agent(GAME, path)
+        load_sb3_agent(GAME, path)
 
 
-def test_the_model_itself_is_read(tmp_path, members):
-    agent = SB3Agent(GAME, model(tmp_path, members))
+def test_valid_model_is_loaded(tmp_path, members):
+    agent = load_sb3_agent(GAME, model(tmp_path, members))
     states = GAME.empty(1)
     states[0] = GAME.new()
     zero = np.zeros(1, np.int64)

@@ -1,4 +1,4 @@
-"""Submissions to Kaggle as agents: what they are shown, what counts, and what loses a goose."""
+"""Tests of Kaggle submissions as agents: observations, loading, failures and output."""
 
 import json
 import subprocess
@@ -14,7 +14,8 @@ from ludoteca.agents.external.kaggle import KaggleAgent
 from ludoteca.agents.external.kaggle.observation import configuration, observation, position
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import FORFEIT
-from ludoteca.envs.games.hungry_geese import FOOD, NONE, geese, hungry_geese
+from ludoteca.envs.games.goose_positions import FOOD, NONE, geese
+from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 
@@ -54,7 +55,7 @@ def test_observation_of_a_position_converts_back_to_it(spec):
             before = read
 
 
-def test_a_position_from_the_middle_of_a_game_is_read_as_far_as_it_can_be():
+def test_observation_from_mid_game_is_converted_as_far_as_possible():
     s = max(positions_of(GAME, seed=4), key=lambda s: s.length.max())
     read = position(GAME, observation(s, 0))
     long = s.length > 1
@@ -66,7 +67,7 @@ def test_a_position_from_the_middle_of_a_game_is_read_as_far_as_it_can_be():
     assert np.array_equal(read.score[s.length > 0], s.score[s.length > 0])
 
 
-def test_observations_are_those_that_kaggle_environments_had():
+def test_observations_match_recorded_kaggle_environments():
     """In recorded games, see `tests/oracles/record_geese.py`; only food is put where it was."""
     with np.load(GOLDEN) as file:
         golden = {name: file[name] for name in file.files}
@@ -92,10 +93,10 @@ def test_observations_are_those_that_kaggle_environments_had():
             assert (seen["step"], seen["index"]) == (t, t % players)
             assert seen["food"] == golden["food"][food : food + count].tolist()
             if t > 0:
-                cells = [cell for one in seen["geese"] for cell in (*one, 0xFFFF)]
-                found = zlib.crc32(np.array(cells, "<u2"))
-                found = zlib.crc32(s.score.astype("<i4").tobytes(), found)
-                assert found == golden["checksums"][at + t - 1]
+                cells = [cell for body in seen["geese"] for cell in (*body, 0xFFFF)]
+                checksum = zlib.crc32(np.array(cells, "<u2"))
+                checksum = zlib.crc32(s.score.astype("<i4").tobytes(), checksum)
+                assert checksum == golden["checksums"][at + t - 1]
             food += count
         at, goose = at + steps, goose + players
     assert at > 1000
@@ -114,12 +115,12 @@ def test_observations_are_those_that_kaggle_environments_had():
         ({"step": 200}, "steps 200 must be from 0 to 199"),
     ],
 )
-def test_what_is_no_observation_is_refused(change, message):
+def test_invalid_observations_raise(change, message):
     with pytest.raises(ValueError, match=message):
         position(GAME, observation(GAME.new(), 0) | change)
 
 
-def test_the_configuration_is_that_of_kaggle_environments():
+def test_configuration_matches_kaggle_environments():
     # As kaggle-environments 1.33.2 gives it to agents.
     assert configuration(GAME) == {
         "episodeSteps": 200,
@@ -181,14 +182,14 @@ AGENTS = {
 
 
 @pytest.mark.parametrize(("source", "action"), AGENTS.values(), ids=AGENTS)
-def test_what_counts_as_the_agent(write, source, action):
+def test_last_callable_of_a_submission_is_the_agent(write, source, action):
     assert ask(KaggleAgent(GAME, write(source))) == action
 
 
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("x = 3", r"submission.py is no submission: ValueError: it defines nothing that can be"),
+        ("x = 3", r"submission.py is not a submission: ValueError: it defines nothing that can be"),
         ("def a(o:\n pass", r"SyntaxError: .*\(submission.py, line 1\)"),
         ("import math\n\nmath.sqrt(-1)", r"ValueError: .* \(submission.py, line 3\)"),
         ("import nowhere_to_be_found", "ModuleNotFoundError: No module named 'nowhere_to_be_fou"),
@@ -197,7 +198,7 @@ def test_what_counts_as_the_agent(write, source, action):
         ("while True: pass", "no answer within 0.3 s"),
     ],
 )
-def test_what_cannot_be_loaded_is_no_agent(write, source, message):
+def test_submissions_that_cannot_be_loaded_raise(write, source, message):
     path = write(source)
     with pytest.raises(ValueError, match=message):
         make_agent(
@@ -219,7 +220,7 @@ def test_what_cannot_be_loaded_is_no_agent(write, source, message):
         ("kaggle:{good},output=3", ValueError, "output must be one of False, True, got 3"),
     ],
 )
-def test_what_cannot_be_is_refused(write, spec, error, message):
+def test_invalid_parameters_raise(write, spec, error, message):
     good = write("def a(o): return 'EAST'")
     with pytest.raises(error, match=message):
         make_agent(spec.format(good=good), GAME)
@@ -230,7 +231,7 @@ def test_only_hungry_geese_is_played(write):
         make_agent(f"kaggle:{write('def a(o): pass')}", make_game("hex"))
 
 
-def test_a_folder_may_have_modules_that_every_game_imports_anew(write):
+def test_modules_of_a_submission_are_imported_anew_per_game(write):
     write("moves = []", "bot/memory.py")
     write("kept = []", "bot/parts/inner.py")
     write("", "bot/parts/__init__.py")
@@ -269,7 +270,7 @@ BAD = {
 
 
 @pytest.mark.parametrize(("line", "kind", "message"), BAD.values(), ids=BAD)
-def test_what_goes_wrong_loses_the_goose_and_not_the_match(write, line, kind, message):
+def test_failures_forfeit_the_goose_but_not_the_match(write, line, kind, message):
     """Geese run north; the bad one leaves at its fourth move, and the game continues without it."""
     source = "import os, time\ndef agent(obs, conf):\n    {}\n    return 'NORTH'"
     bad = write(source.format(line), "bad.py")
@@ -277,15 +278,22 @@ def test_what_goes_wrong_loses_the_goose_and_not_the_match(write, line, kind, me
     seconds = 0.8 if kind == "timeout" else 30
     specs = [f"kaggle:{path},act_timeout={seconds},overage=0.2" for path in (bad, good)]
     result = play_match("hungry_geese:min_food=1", specs, 2, num_replays=2, seed=9)
-    assert [(one.agent, one.ply, one.kind) for one in result.forfeits] == [(0, 3, kind)] * 4
-    assert [(one.game, one.seat) for one in result.forfeits] == [(0, 0), (0, 2), (1, 1), (1, 3)]
-    assert all(one.message.startswith(message) for one in result.forfeits)
+    assert [(forfeit.agent, forfeit.ply, forfeit.kind) for forfeit in result.forfeits] == [
+        (0, 3, kind)
+    ] * 4
+    assert [(forfeit.game, forfeit.seat) for forfeit in result.forfeits] == [
+        (0, 0),
+        (0, 2),
+        (1, 1),
+        (1, 3),
+    ]
+    assert all(forfeit.message.startswith(message) for forfeit in result.forfeits)
     for replay in result.replays:
         assert len(replay.actions) > 4
     assert result.totals[0].losses == 2
 
 
-def test_what_is_printed_disturbs_nothing(write):
+def test_output_of_a_submission_does_not_disturb_the_protocol(write):
     source = """
         import os, sys
         print("loading" * 1000)
@@ -301,7 +309,7 @@ def test_what_is_printed_disturbs_nothing(write):
     assert [ask(agent) for _ in range(3)] == [EAST] * 3, agent.forfeit_reason(0, 0)
 
 
-def test_what_is_printed_can_be_shown(write):
+def test_output_of_a_submission_can_be_shown(write):
     path = write("import sys\ndef a(o): print('hello', o.step, file=sys.stderr); print('there')")
     code = (
         "import numpy as np; from ludoteca.agents.external.kaggle import KaggleAgent;"

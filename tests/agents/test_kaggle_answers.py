@@ -1,4 +1,4 @@
-"""Whatever a submission answers, only its goose is lost: answers, processes, modules, folders."""
+"""Tests that no answer, process, module or folder of a submission harms more than its goose."""
 
 import io
 import json
@@ -43,14 +43,14 @@ ENV_INDEX = np.zeros(1, np.int64)
         b'{"number": 7, "action": ' + b"9" * 5000 + b"}",
     ],
 )  # fmt: skip
-def test_what_is_not_an_answer_is_a_crash_with_its_beginning(body):
+def test_invalid_answers_are_crashes_with_an_excerpt(body):
     with pytest.raises(FailureError, match="wrote what is no answer: b") as caught:
         read_answer(body, 7)
     assert caught.value.kind == CRASH
     assert len(str(caught.value)) < 150
 
 
-def test_answers_are_read():
+def test_valid_answers_are_parsed():
     assert read_answer(b'{"number": 7, "action": "NORTH"}', 7) == {"action": "NORTH"}
 
 
@@ -82,7 +82,7 @@ RAW = """
         "struct.pack('!I', 0)",
     ],
 )
-def test_what_a_submission_writes_to_the_pipe_itself_loses_its_goose_at_once(write, data):
+def test_writing_to_the_pipe_forfeits_the_goose(write, data):
     agent = KaggleAgent(GAME, write(RAW.format(data=data)))
     begun = time.monotonic()
     assert ask(agent) == FORFEIT
@@ -134,7 +134,7 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize(("source", "kind", "message"), ANSWERS.values(), ids=ANSWERS)
-def test_answers_of_all_kinds_lose_only_the_goose(write, source, kind, message):
+def test_invalid_answers_forfeit_only_the_goose(write, source, kind, message):
     agent = KaggleAgent(GAME, write(source))
     for _ in range(2):
         agent.reset(ENV_INDEX)
@@ -166,7 +166,7 @@ def test_threads_that_a_submission_leaves_do_not_matter(write):
     agent.close()
 
 
-def test_a_submission_that_closes_its_pipes_is_not_waited_for(write):
+def test_closed_pipes_end_the_wait(write):
     """It closes the one by which it is asked, and keeps the other."""
     agent = KaggleAgent(GAME, write("""
         import os
@@ -184,7 +184,7 @@ def test_a_submission_that_closes_its_pipes_is_not_waited_for(write):
     assert time.monotonic() - begun < 20
 
 
-def test_a_process_that_reads_nothing_is_not_written_to_for_ever(write):
+def test_writing_to_a_stalled_process_times_out(write):
     path = write("import os, signal\ndef a(o): os.kill(os.getpid(), signal.SIGSTOP)")
     process = Process(path, sys.executable)
     guard = process._process.pid
@@ -230,7 +230,7 @@ def test_a_submission_with_torch_plays_many_games_in_one_process(write, tmp_path
     assert answers == [EAST] * 20, agent.forfeit_reason(0, 0)
 
 
-def test_modules_that_answer_any_name_with_an_object_are_left_alone(write):
+def test_modules_with_dynamic_attributes_are_not_inspected(write):
     """As `torch.classes` does, whose `__path__` cannot be iterated."""
     agent = KaggleAgent(GAME, write("""
         import sys, types
@@ -279,7 +279,7 @@ def folder_with(write, line):
 
 
 @pytest.mark.parametrize("line", FINDS.values(), ids=FINDS)
-def test_the_folder_of_kaggle_is_that_of_the_submission(write, line):
+def test_kaggle_folder_is_redirected_to_the_submission(write, line):
     main = folder_with(write, line)
     agent = KaggleAgent(GAME, main.parent)
     for _ in range(2):
@@ -287,7 +287,7 @@ def test_the_folder_of_kaggle_is_that_of_the_submission(write, line):
         assert ask(agent) == EAST, agent.forfeit_reason(0, 0)
 
 
-def test_what_compiled_code_does_not_find_there_is_explained(write):
+def test_files_that_compiled_code_cannot_find_are_explained(write):
     main = folder_with(write, "import ctypes; ctypes.CDLL(F + '/w.txt')")
     with pytest.raises(ValueError, match=r"OSError.*stands for .*ln -s .*bot /kaggle_simulations"):
         KaggleAgent(GAME, main.parent)
@@ -295,13 +295,13 @@ def test_what_compiled_code_does_not_find_there_is_explained(write):
 
 def as_tar(folder, file, prefix=""):
     with tarfile.open(file, "w:gz") as tar:
-        for one in sorted(folder.iterdir()):
-            tar.add(one, f"{prefix}{one.name}")
+        for path in sorted(folder.iterdir()):
+            tar.add(path, f"{prefix}{path.name}")
     return file
 
 
 @pytest.mark.parametrize("prefix", ["", "my_bot/"])
-def test_archives_are_unpacked_for_as_long_as_the_agent_is_there(write, tmp_path, prefix):
+def test_archives_stay_unpacked_while_the_agent_lives(write, tmp_path, prefix):
     main = folder_with(write, FINDS["open in a module"])
     agent = KaggleAgent(GAME, as_tar(main.parent, tmp_path / "submission.tar.gz", prefix))
     assert ask(agent) == EAST, agent.forfeit_reason(0, 0)
@@ -311,16 +311,16 @@ def test_archives_are_unpacked_for_as_long_as_the_agent_is_there(write, tmp_path
     assert not folder.exists()
 
 
-def test_zip_archives_will_do_too(write, tmp_path):
+def test_zip_archives_are_supported(write, tmp_path):
     main = folder_with(write, FINDS["open"])
     with zipfile.ZipFile(tmp_path / "bot.zip", "w") as zipped:
-        for one in main.parent.iterdir():
-            zipped.write(one, one.name)
+        for file in main.parent.iterdir():
+            zipped.write(file, file.name)
     assert ask(KaggleAgent(GAME, tmp_path / "bot.zip")) == EAST
 
 
 def test_archives_that_are_too_large_or_leave_their_folder_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(archive, "LARGEST", 2 << 20)
+    monkeypatch.setattr(archive, "MAX_BYTES", 2 << 20)
     for name, size, message in (
         ("main.py", 3 << 20, "holds more than 2 MiB"),
         ("../main.py", 5, "outside the destination"),
@@ -362,7 +362,7 @@ def test_an_archive_without_a_main_says_what_was_expected(tmp_path):
         KaggleAgent(GAME, tmp_path / "bot.zip")
 
 
-def test_the_worker_packs_messages_as_they_are_read():
+def test_worker_messages_round_trip():
     data = worker.pack({"a": "é"})
     (length,) = worker.LENGTH.unpack(data[:4])
     assert json.loads(data[4:]) == {"a": "é"}

@@ -1,6 +1,5 @@
-"""Agents exported as submissions: their source, networks in NumPy, and that they play alike."""
+"""Tests of agents exported as submissions: source bundles and networks in NumPy."""
 
-import math
 import subprocess
 import sys
 from itertools import pairwise
@@ -11,9 +10,8 @@ import torch
 from torch import nn
 
 from ludoteca.__main__ import main
-from ludoteca.agents.external.kaggle import bundle, layers
+from ludoteca.agents.external.kaggle import layers
 from ludoteca.agents.external.kaggle.agent import KaggleAgent
-from ludoteca.agents.external.kaggle.bundle import Bundle, pack, unpack
 from ludoteca.agents.external.kaggle.export import (
     EXPORTERS,
     export_agent,
@@ -41,7 +39,7 @@ def load(source):
     """Run the source of a submission, and return what Kaggle would call."""
     names = {}
     exec(compile(source, "submission", "exec"), names)
-    return [one for one in names.values() if callable(one)][-1]
+    return [value for value in names.values() if callable(value)][-1]
 
 
 def positions_of(game, seed):
@@ -65,12 +63,9 @@ def choices(agent, s, seat, draws):
         }
 
 
-# Agents.
-
-
 @pytest.mark.parametrize("spec", BOARDS)
 @pytest.mark.parametrize("name", RULES)
-def test_exported_agents_choose_what_they_choose_here(name, spec):
+def test_exported_agents_choose_the_same_actions(name, spec):
     game = make_game(spec)
     own = make_agent(name, game)
     draws = 60 if name.startswith("random") else 12
@@ -88,7 +83,7 @@ def test_exported_agents_choose_what_they_choose_here(name, spec):
     assert alike > 5 or name.startswith("random")
 
 
-def test_random_agents_draw_anew_each_time():
+def test_random_agents_sample_independently_each_call():
     seen, settings = observation(hungry_geese().new(), 0), configuration(hungry_geese())
     answers = [load(submission_source("random"))(seen, settings) for _ in range(60)]
     assert set(answers) == set(NAMES)
@@ -140,7 +135,7 @@ def test_parameters_of_agents_are_exported():
         ("greedy", "a.txt", "so .*a.txt must end in .py"),
     ],
 )
-def test_what_cannot_be_exported_is_refused(agent, out, message, tmp_path, capsys):
+def test_unsupported_agents_cannot_be_exported(agent, out, message, tmp_path, capsys):
     with pytest.raises(ValueError, match=message):
         export_agent(agent, tmp_path / out)
     assert main(["export", "geese", "--agent", agent, "--out", str(tmp_path / out)]) == 2
@@ -156,108 +151,6 @@ def test_the_command_has_help(capsys):
     assert "--agent AGENT" in help_text
     assert "--out FILE" in help_text
     assert "number format of the weights in a submission" in help_text
-
-
-# Bundles.
-
-LIMIT = 3
-BIG = np.arange(100, dtype=np.int32).reshape(10, 10)
-LITTLE = np.array([1.5, 2.5])
-ODD = {"a": [1, (2.5, None)], "b": math.inf}
-
-
-def twice(x: int) -> int:
-    return 2 * x
-
-
-def first(x: int) -> int:
-    y: int = twice(x)
-    z: int
-    z = sum(twice(one) for one in range(LIMIT))
-    return y + z + int(BIG[9, 9]) + int(LITTLE[1] * 2) + ODD["a"][0]
-
-
-def test_functions_take_what_they_reach_with_them():
-    one = Bundle()
-    assert one.add(first, "first") == "first"
-    assert one.add(first, "again") == "first"
-    text = one.text()
-    names = {}
-    exec(text, names)
-    assert names["first"](5) == first(5) == 10 + 6 + 99 + 5 + 1
-    assert text.count("def twice") == 1
-    assert ": int" not in text
-
-
-def test_different_things_of_one_name_are_kept_apart():
-    def make(twice, limit):
-        def choose(x):
-            return twice(x) + limit
-
-        return choose
-
-    def triple(x):
-        return 3 * x
-
-    one = Bundle()
-    called = [one.add(make(*pair), "choose") for pair in ((twice, 1), (triple, 2), (twice, 1))]
-    names = {}
-    exec(one.text(), names)
-    assert [names[name](10) for name in called] == [21, 32, 21]
-    assert one.text().count("limit = 1\n") == 1
-
-
-def test_what_needs_more_than_numpy_is_refused():
-    def by_torch(x):
-        return torch.relu(x)
-
-    def by_object(x):
-        return marker.go(x)
-
-    marker = object()
-    with pytest.raises(
-        ValueError, match="torch is from torch, but exported agents have NumPy only"
-    ):
-        Bundle().add(by_torch, "choose")
-    with pytest.raises(ValueError, match="marker cannot be exported: it is <object"):
-        Bundle().add(by_object, "choose")
-    with pytest.raises(ValueError, match="must be a function with a name"):
-        Bundle().add(lambda x: x, "choose")
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int8", "uint64", "bool"])
-def test_arrays_are_packed_exactly(dtype):
-    values = np.arange(-30, 30).reshape(3, 4, 5).astype(dtype)
-    read = unpack(values.dtype.str, values.shape, pack(values))
-    assert np.array_equal(read, values)
-    assert read.dtype == ("float32" if dtype.startswith("f") else dtype)
-    assert read.flags.writeable
-
-
-def test_weights_are_kept_as_precisely_as_asked():
-    values = np.random.default_rng(0).normal(size=(20, 20)).astype(np.float32)
-    found = {}
-    for precision in ("float16", "float32"):
-        one = Bundle(precision)
-        one.add({"w": values}, "WEIGHTS")
-        names = {}
-        exec(one.text(), names)
-        found[precision] = names["WEIGHTS"]["w"], len(one.text())
-        assert found[precision][0].dtype == np.float32
-    assert np.array_equal(found["float32"][0], values)
-    assert np.array_equal(found["float16"][0], values.astype(np.float16).astype(np.float32))
-    assert found["float16"][1] < 0.7 * found["float32"][1]
-    with pytest.raises(ValueError, match="too large for float16"):
-        Bundle("float16").add({"w": 1e6 * values}, "WEIGHTS")
-
-
-def test_text_of_arrays_needs_no_escapes():
-    text = pack(np.random.default_rng(1).integers(0, 256, 100_000).astype(np.uint8))
-    assert not set(text) & set("\"'\\ \n")
-    assert bundle.WIDTH < 100
-
-
-# Networks.
 
 
 class Residual(nn.Module):
@@ -295,7 +188,7 @@ def more_modules(monkeypatch):
     """Teach the converter the modules above: a line each."""
     for kind, convert in (
         (Residual, lambda m, w: (("add", layers_of(m.inner, w)),)),
-        (Beside, lambda m, w: (("concat", tuple(layers_of(one, w) for one in m.stacks)),)),
+        (Beside, lambda m, w: (("concat", tuple(layers_of(stack, w) for stack in m.stacks)),)),
         (Cell, lambda m, w: (("cell", 3, 5),)),
     ):
         monkeypatch.setitem(MODULES, kind, convert)
@@ -333,11 +226,11 @@ def trained(network, seed=0):
     """Return a network whose statistics and weights are anything, in evaluation mode."""
     torch.manual_seed(seed)
     with torch.no_grad():
-        for one in network.parameters():
-            one.normal_(0, 0.3)
-        for name, one in network.named_buffers():
-            if one.dtype == torch.float32:
-                one.uniform_(0.5, 2) if "var" in name else one.normal_()
+        for tensor in network.parameters():
+            tensor.normal_(0, 0.3)
+        for name, tensor in network.named_buffers():
+            if tensor.dtype == torch.float32:
+                tensor.uniform_(0.5, 2) if "var" in name else tensor.normal_()
     return network.eval()
 
 
@@ -347,11 +240,11 @@ def trained(network, seed=0):
 def test_networks_compute_the_same_in_numpy(padding, n):
     network = trained(toy(padding, n))
     weights = {}
-    found = layers_of(network, weights)
+    converted = layers_of(network, weights)
     x = torch.rand(6, 17, 7, 11) - 0.2
     with torch.no_grad():
         expected = network(x).numpy()
-    result = layers.run(found, weights, x.numpy())
+    result = layers.run(converted, weights, x.numpy())
     assert result.dtype == np.float32
     assert expected.std() > 0.1
     np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-4)
@@ -407,10 +300,10 @@ def test_modules_without_layers_are_refused(module, message):
 
 
 def test_unknown_layers_are_refused():
-    with pytest.raises(ValueError, match="there is no layer 'attention'"):
+    with pytest.raises(ValueError, match="unknown layer 'attention'"):
         layers.run((("attention",),), {}, np.zeros((1, 1)))
 
 
-def test_positions_follow_each_other():
+def test_positions_are_tracked_between_observations():
     """The helper above makes games in which every step counts."""
     assert all(b.steps == a.steps + 1 for a, b in pairwise(positions_of(hungry_geese(), 0)))

@@ -1,4 +1,4 @@
-"""Submissions in kaggle-environments itself: exported agents there, and its rules here.
+"""Tests of submissions in kaggle-environments itself.
 
 `make kaggle` sets up the environment and runs these tests; without it they are skipped.
 """
@@ -17,7 +17,8 @@ from ludoteca.agents.external.kaggle.export import EXPORTERS, export_agent
 from ludoteca.agents.external.kaggle.observation import configuration, observation, position
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import FORFEIT
-from ludoteca.envs.games.hungry_geese import FOOD, geese, hungry_geese
+from ludoteca.envs.games.goose_positions import FOOD, geese
+from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 
@@ -63,7 +64,7 @@ def positions(game, played):
 
 
 @pytest.mark.parametrize("name", [name for name in EXPORTERS if name not in ("cnn", "ac")])
-def test_exported_agents_play_there_as_they_play_here(name, tmp_path):
+def test_exported_agents_play_the_same_games_in_kaggle_environments(name, tmp_path):
     file = tmp_path / "submission.py"
     export_agent(name, file)
     games = [make_game(spec) for spec in BOARDS]
@@ -91,7 +92,7 @@ def test_exported_agents_play_there_as_they_play_here(name, tmp_path):
 
 
 @pytest.mark.parametrize("more", ["", ",simulations=12"], ids=["policy", "search"])
-def test_exported_networks_play_there(more, tmp_path):
+def test_exported_networks_play_in_kaggle_environments(more, tmp_path):
     file = tmp_path / "submission.py"
     export_agent(f"ac:geese{more}", file)
     game = make_game(BOARDS[0])
@@ -110,7 +111,7 @@ def test_exported_networks_play_there(more, tmp_path):
     assert compared > 40
 
 
-def test_failing_geese_leave_there_as_they_forfeit_here():
+def test_failing_agents_forfeit_as_in_kaggle_environments():
     """Scripted games, step for step; what kaggle rewards with None has the score -1 here."""
     rng, games = random.Random(0), []
     answers = (*NAMES, *NAMES, *NAMES, *NAMES, None, "UP", "raise", 3)
@@ -177,7 +178,7 @@ SUBMISSIONS = {
 }
 
 
-def test_files_are_read_and_agents_called_as_there(tmp_path):
+def test_submissions_are_loaded_and_called_as_in_kaggle_environments(tmp_path):
     (tmp_path / "beside.py").write_text("ACTION = 'SOUTH'")
     game, files = hungry_geese(num_players=2, episode_steps=2), []
     for k, source in enumerate(SUBMISSIONS.values()):
@@ -185,8 +186,8 @@ def test_files_are_read_and_agents_called_as_there(tmp_path):
         files[-1].write_text(source)
     played = kaggle(*((game, [file, ["NORTH"]]) for file in files))
     statuses = set()
-    for name, file, one in zip(SUBMISSIONS, files, played, strict=True):
-        status, action, *_ = one["geese"][1][0]
+    for name, file, actions in zip(SUBMISSIONS, files, played, strict=True):
+        status, action, *_ = actions["geese"][1][0]
         statuses.add(status)
         try:
             agent = KaggleAgent(game, file)
@@ -194,7 +195,7 @@ def test_files_are_read_and_agents_called_as_there(tmp_path):
             assert status == "ERROR", name
             continue
         states = game.empty(1)
-        states[0] = next(positions(game, one))
+        states[0] = next(positions(game, actions))
         zero = np.zeros(1, np.int64)
         answer = int(agent.act(states, zero, np.zeros((1, 1), np.uint64), zero)[0])
         if status == "DONE":
@@ -207,7 +208,7 @@ def test_files_are_read_and_agents_called_as_there(tmp_path):
     assert statuses == {"DONE", "ERROR", "INVALID"}
 
 
-def test_the_clock_is_the_same(tmp_path):
+def test_time_bank_matches_kaggle_environments(tmp_path):
     file = tmp_path / "slow.py"
     file.write_text("import time\ndef agent(seen):\n    time.sleep(0.6)\n    return 'EAST'")
     game = hungry_geese(num_players=2)
@@ -216,10 +217,10 @@ def test_the_clock_is_the_same(tmp_path):
     assert [goose[0][0] for goose in played["geese"]] == ["ACTIVE", "ACTIVE", "TIMEOUT"]
     assert 0 < played["geese"][1][0][3] < 0.4
     result = play_match(game, [f"kaggle:{file},act_timeout=0.1,overage=0.9", "random_valid"], 1)
-    assert [(one.ply, one.kind) for one in result.forfeits] == [(1, "timeout")]
+    assert [(forfeit.ply, forfeit.kind) for forfeit in result.forfeits] == [(1, "timeout")]
 
 
-def test_observations_are_those_it_shows(tmp_path):
+def test_observations_match_kaggle_environments(tmp_path):
     """A submission compares what it is shown with the fields of kaggle-environments' classes."""
     file = tmp_path / "submission.py"
     file.write_text(

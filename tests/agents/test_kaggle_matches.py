@@ -1,4 +1,4 @@
-"""Submissions in matches and environments, and agents as functions."""
+"""Tests of submissions in matches and environments, and of agents as functions."""
 
 import gymnasium as gym
 import numpy as np
@@ -57,7 +57,7 @@ def test_submissions_are_opponents_in_environments(write):
         assert (total, steps) == (1, 3)
 
 
-def test_a_function_of_this_process_is_an_agent():
+def test_function_in_this_process_is_an_agent():
     def agent(obs, conf):
         return "SOUTH" if obs.step < 3 and conf.rows == 7 else "EAST"
 
@@ -83,7 +83,7 @@ def test_a_function_of_this_process_is_an_agent():
 
 
 @pytest.mark.parametrize("spec", BOARDS[:4])
-def test_an_agent_as_a_function_plays_as_it_does_here(spec):
+def test_agent_as_a_function_plays_the_same_game(spec):
     """Through observations and back it is asked about the same positions."""
     game = make_game(spec)
     for seat in range(game.num_players):

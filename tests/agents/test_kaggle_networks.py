@@ -1,4 +1,4 @@
-"""Networks exported as submissions choose what they choose here."""
+"""Tests that exported networks and searches choose the same actions as the originals."""
 
 import subprocess
 import sys
@@ -43,7 +43,7 @@ def saved(config, folder, seed=0):
 
 
 @pytest.mark.parametrize("kind", ["shipped", "uib2021"])
-def test_exported_searches_choose_what_they_choose_here(kind, tmp_path):
+def test_exported_searches_choose_the_same_actions(kind, tmp_path):
     game = make_game("hungry_geese")
     path = "geese"
     if kind == "uib2021":
@@ -72,7 +72,7 @@ def test_exported_searches_choose_what_they_choose_here(kind, tmp_path):
 
 @pytest.mark.parametrize("view", ["plain", "hand_crafted"])
 @pytest.mark.parametrize("kind", ["torus", "residual", "uib2021"])
-def test_exported_networks_choose_what_they_choose_here(kind, view, tmp_path):
+def test_exported_networks_choose_the_same_actions(kind, view, tmp_path):
     game = make_game("hungry_geese")
     spec = f"ac:{saved(ACConfig(kind, view, filters=8, blocks=2), tmp_path)}"
     own = make_agent(spec, game)
@@ -97,16 +97,16 @@ def test_exported_networks_choose_what_they_choose_here(kind, view, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["torus", "residual", "uib2021"])
-def test_logits_are_the_same_in_numpy(kind, tmp_path):
+def test_numpy_logits_match_pytorch(kind, tmp_path):
     config = ACConfig(kind, "hand_crafted", filters=8, blocks=2)
     own = make_agent(f"ac:{saved(config, tmp_path)}", make_game("hungry_geese"))
     weights = {}
     layers = network_layers(own.network, weights, value=True)
     x = torch.randn(5, *own.encoder.shape)
     expected = own.network.eval()(x).detach().numpy()
-    found = run(layers, weights, x.numpy())
-    found[:, 4] = np.tanh(found[:, 4])
-    assert np.abs(found - expected).max() < 1e-4
+    logits = run(layers, weights, x.numpy())
+    logits[:, 4] = np.tanh(logits[:, 4])
+    assert np.abs(logits - expected).max() < 1e-4
     assert expected.std(0).min() > 1e-3
 
 
@@ -129,7 +129,7 @@ def test_an_exported_network_needs_numpy_only(agent, tmp_path):
     assert done.stdout.strip() in NAMES, done.stderr
 
 
-def test_what_draws_its_moves_is_not_exported(tmp_path):
+def test_sampling_agents_cannot_be_exported(tmp_path):
     path = saved(ACConfig(filters=4, blocks=1), tmp_path)
     with pytest.raises(ValueError, match="needs temperature=0"):
         submission_source(f"ac:{path},temperature=1")
@@ -145,7 +145,7 @@ def as_exported(s):
 @pytest.mark.parametrize(
     "spec", ["hungry_geese", "hungry_geese:num_players=2,rows=4,columns=5,hunger_rate=3"]
 )
-def test_searches_are_the_same_in_plain_python(spec, leaf_batch):
+def test_plain_python_search_matches_compiled_search(spec, leaf_batch):
     game = make_game(spec)
 
     def evaluate(positions, seats):
@@ -172,20 +172,20 @@ def test_searches_are_the_same_in_plain_python(spec, leaf_batch):
                 break
             state = np.asarray(s).reshape(1).astype(game.state)
             streams = np.array([[7]], np.uint64)
-            found = compiled.run(state, evaluate_records, 50, streams, 1.2, 0.2)
+            expected_result = compiled.run(state, evaluate_records, 50, streams, 1.2, 0.2)
             stream = np.array([7], np.uint64)
             root = search(as_exported(state[0]), stream, evaluate, 50, leaf_batch, 1.2, 0.2, np.inf)
-            assert np.array_equal(root.visits, found.visit_counts[0])
-            tried = found.visit_counts[0] > 0
-            means = np.array(root.totals)[tried] / found.visit_counts[0][tried]
-            assert np.allclose(2 * means - 1, found.action_values[0][tried], atol=1e-6)
+            assert np.array_equal(root.visits, expected_result.visit_counts[0])
+            tried = expected_result.visit_counts[0] > 0
+            means = np.array(root.totals)[tried] / expected_result.visit_counts[0][tried]
+            assert np.allclose(2 * means - 1, expected_result.action_values[0][tried], atol=1e-6)
             assert stream[0] == streams[0, 0]
             players = range(game.num_players)
             game.step(s, np.array([safe_goose(s, p, legal, 4, rng) for p in players]))
     assert s.steps > 4
 
 
-def test_searches_stop_in_time():
+def test_exported_search_stops_at_its_time_limit():
     game = make_game("hungry_geese")
     state = np.asarray(game.new(3)).reshape(1).astype(game.state)
 

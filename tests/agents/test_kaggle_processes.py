@@ -1,4 +1,4 @@
-"""Submissions in processes of their own, and their time."""
+"""Tests of submission processes and their time banks."""
 
 import os
 import subprocess
@@ -26,7 +26,7 @@ ENV_INDEX = np.zeros(1, np.int64)
 SLOW = "import time\ndef agent(obs):\n    time.sleep({})\n    return 'EAST'"
 
 
-def test_what_takes_longer_than_allowed_comes_out_of_a_bank_for_each_game(write):
+def test_overtime_is_taken_from_the_time_bank_of_the_game(write):
     """Each move takes 0.5 s more than it may, and the bank holds 0.9 s: enough for one."""
     agent = KaggleAgent(GAME, write(SLOW.format(0.6)), act_timeout=0.1, overage=0.9)
     for _ in range(2):
@@ -42,13 +42,13 @@ def test_seats_and_games_have_banks_of_their_own(write):
     assert ask(agent, seat=0, env_index=0) == FORFEIT
 
 
-def test_moves_in_time_cost_nothing(write, tmp_path):
+def test_moves_in_time_leave_the_time_bank(write, tmp_path):
     source = "def agent(obs):\n    assert obs.remainingOverageTime == 0.25\n    return 'EAST'"
     agent = KaggleAgent(GAME, write(source), act_timeout=20, overage=0.25)
     assert [ask(agent) for _ in range(5)] == [EAST] * 5
 
 
-def test_the_bank_is_shown(write):
+def test_remaining_overage_time_is_observed(write):
     source = """
         import time
         def agent(obs):
@@ -81,7 +81,7 @@ COUNTING = """
 
 
 @pytest.mark.parametrize("fresh", [False, True])
-def test_every_goose_has_a_memory_of_its_own_for_one_game(write, tmp_path, fresh):
+def test_every_goose_has_its_own_process_state_per_game(write, tmp_path, fresh):
     file = tmp_path / "calls.txt"
     agent = KaggleAgent(GAME, write(COUNTING.format(file=str(file))), games=2, fresh=fresh)
     env_indices = np.array([0, 0, 1])
@@ -131,7 +131,7 @@ def test_processes_end_with_the_agent(write, tmp_path):
     assert gone(pid)
 
 
-def test_processes_end_with_the_one_who_plays_even_if_killed(write, tmp_path):
+def test_processes_end_with_a_killed_parent(write, tmp_path):
     file = tmp_path / "pid.txt"
     path = write(f"""
         import os
@@ -152,7 +152,7 @@ def test_processes_end_with_the_one_who_plays_even_if_killed(write, tmp_path):
     assert gone(file.read_text())
 
 
-def test_children_of_a_submission_end_with_the_one_who_plays(write, tmp_path):
+def test_children_of_a_submission_end_with_the_parent(write, tmp_path):
     """Even if that is killed, and the submission never gives up the interpreter's lock."""
     file = tmp_path / "pids.txt"
     path = write(f"""
@@ -189,14 +189,14 @@ def test_children_of_a_submission_are_ended_with_it(write, tmp_path):
     assert gone(file.read_text())
 
 
-def test_another_interpreter_can_run_it(write):
+def test_another_interpreter_can_run_a_submission(write):
     path = write("import sys\ndef a(o): return sys.executable.endswith('python') and 'EAST'")
     agent = make_agent(f"kaggle:{path},python={sys.executable}", GAME)
     assert Path(agent.python).is_absolute()
     assert ask(agent) == EAST
 
 
-def test_our_modules_are_not_in_the_way(write):
+def test_modules_of_this_package_do_not_shadow_those_of_a_submission(write):
     """A submission's `import agent` does not find ours, nor does it find itself as `worker`."""
     path = write(
         "import importlib.util as u\ndef a(o): return 'UP' if u.find_spec('bundle') else 'EAST'"
@@ -204,7 +204,7 @@ def test_our_modules_are_not_in_the_way(write):
     assert ask(KaggleAgent(GAME, path)) == EAST
 
 
-def test_more_games_than_there_are_processes_for_are_refused(write):
+def test_too_many_games_for_the_processes_raise(write):
     agent = KaggleAgent(GAME, write("def a(o): return 'EAST'"), games=2)
     assert ask(agent, env_index=1) == EAST
     with pytest.raises(ValueError, match=r"plays 2 games in parallel, not 3 or more; games=3"):

@@ -1,4 +1,4 @@
-"""Monte Carlo tree search for turn-based games."""
+"""Tests of Monte Carlo tree search in sequential games."""
 
 import json
 import math
@@ -262,7 +262,7 @@ def test_amaf_credits_all_actions_the_player_played_later() -> None:
         assert child["amaf_value"] == child["amaf_visits"] * work["scores"][0]
 
 
-def test_mast_plays_what_has_scored_well() -> None:
+def test_mast_prefers_actions_with_high_mean_scores() -> None:
     # After many simulations the playouts of MAST agents try the center more often than a corner.
     game = make_game("tictactoe")
     for mast in ("gibbs", "greedy"):
@@ -328,7 +328,7 @@ def test_a_tree_that_is_full_is_still_searched() -> None:
 
 
 @pytest.mark.parametrize(("max_depth", "nodes"), [(1, 1 + 7), (2, 1 + 7 + 49), (0, 400)])
-def test_a_tree_of_some_levels(max_depth: int, nodes: int) -> None:
+def test_max_depth_limits_the_tree(max_depth: int, nodes: int) -> None:
     game = make_game("connect4")
     agent = MCTSAgent(game, simulations=500, max_depth=max_depth)
     report = agent.search(game.new())
@@ -372,7 +372,7 @@ def _compiled_search(agent: MCTSAgent) -> Any:
 
 
 @pytest.mark.compiled
-def test_time_is_kept() -> None:
+def test_search_stops_at_its_time_limit() -> None:
     game = make_game("connect4")
     agent = MCTSAgent(game, seconds=0.05)
     agent.search(game.new())  # compiles
@@ -382,7 +382,7 @@ def test_time_is_kept() -> None:
 
 
 @pytest.mark.parametrize("cost", [1e-6, 1e-4, 3e-3, 0.02])
-def test_time_is_kept_however_long_a_simulation_takes(
+def test_time_limit_holds_for_slow_simulations(
     cost: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now, counts = 0.0, []
@@ -442,7 +442,7 @@ def test_playouts_may_follow_a_policy() -> None:
     assert choices > 10
 
 
-def test_playouts_cut_short_are_evaluated() -> None:
+def test_truncated_playouts_are_evaluated() -> None:
     game = make_game("othello")
     by_default = MCTSAgent(game, simulations=4, playout_depth=0).search(game.new())
     # Each of the four first moves leaves 4 discs to 1.
@@ -457,7 +457,7 @@ def test_playouts_cut_short_are_evaluated() -> None:
     "options", [{}, {"reuse": True}, {"seconds": 60.0}, {"threads": 2}], ids=str
 )
 @pytest.mark.compiled
-def test_prepared_agents_compile_nothing_more(options: dict[str, Any]) -> None:
+def test_prepared_agents_do_not_compile_in_search(options: dict[str, Any]) -> None:
     game = make_game("tictactoe")
     agent = MCTSAgent(game, simulations=5, **options)
     agent.prepare()
@@ -522,12 +522,12 @@ def test_search_beats_random_play(id_: str) -> None:
         ({"threads": 2, "parallel": "root", "reuse": True}, "cannot be reused"),
     ],
 )
-def test_wrong_parameters_are_refused(options: dict[str, Any], message: str) -> None:
+def test_invalid_parameters_raise(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         MCTSAgent(make_game("connect4"), **options)
 
 
-def test_features_are_all_agent_options() -> None:
+def test_search_options_are_agent_parameters() -> None:
     names = {field.name for field in fields(SearchConfig)}
     assert names == {
         "policy", "draw_is_loss", "solver", "amaf", "mast", "decisive", "transpositions",

@@ -1,4 +1,4 @@
-"""Search where all move at once: decoupled UCT in Hungry Geese and Tron."""
+"""Tests of decoupled tree search in simultaneous games: Hungry Geese and Tron."""
 
 import json
 from dataclasses import replace
@@ -26,7 +26,8 @@ from ludoteca.agents.mcts.decoupled_tree import (
 )
 from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.agents.registry import agent_params
-from ludoteca.envs.games.hungry_geese import FOOD, hungry_geese
+from ludoteca.envs.games.goose_positions import FOOD
+from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.games.tron import tron
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game
@@ -181,7 +182,7 @@ def test_every_policy_finds_the_only_surviving_move(policy):
 
 
 @pytest.mark.compiled
-def test_four_geese():
+def test_search_of_four_geese():
     game, s = geese_position(*CROWD)
     assert game is make_game("hungry_geese:min_food=1")
     agent = make_agent(GOOSE, game)
@@ -204,7 +205,7 @@ def test_four_geese():
 
 
 @pytest.mark.parametrize("players", [1, 8])
-def test_as_few_and_as_many_geese_as_there_may_be(players):
+def test_searches_of_the_fewest_and_most_geese(players):
     game = hungry_geese(players)
     search = Search(game, game.new(2), depth=3).run(20, interpreted=True)
     assert (search.arms["visits"][0].sum(1) == 20).all()
@@ -276,7 +277,7 @@ def test_compiled_and_interpreted_are_equal(name, config, depth):
 
 
 @pytest.mark.compiled
-def test_a_search_is_determined_by_its_stream_and_sees_no_future():
+def test_search_is_reproducible_and_does_not_observe_future_chance():
     game = make_game("hungry_geese:min_food=1")
     agent = make_agent(GOOSE, game)
     s, other = game.new(1), game.new(2)
@@ -294,7 +295,7 @@ def test_a_search_is_determined_by_its_stream_and_sees_no_future():
     assert rng[0] != 7
 
 
-def test_searching_one_by_one_is_searching_all():
+def test_searches_of_a_batch_equal_single_searches():
     game, s = tron_position(["..R.....", "........", "bbbB...."])
     agent = make_agent("mcts:simulations=100,action_selection=max_robust", game)
     states = game.empty(3)
@@ -306,7 +307,7 @@ def test_searching_one_by_one_is_searching_all():
 
 
 @pytest.mark.compiled
-def test_a_search_may_have_seconds():
+def test_search_stops_at_its_time_limit():
     game = make_game("tron")
     agent = make_agent("mcts:seconds=0.05", game)
     agent.prepare()
@@ -338,7 +339,7 @@ def test_threads_share_the_simulations(options):
     assert (second != third).any()
 
 
-def test_the_report_can_be_read():
+def test_report_prints_and_serializes():
     game = make_game("tron")
     report = make_agent("mcts:simulations=100", game).search(game.new(), seat=1)
     as_json = json.loads(report.to_json())
@@ -352,13 +353,13 @@ def test_the_report_can_be_read():
     assert all(len(joint.split("/")) == 2 for joint in report.principal_variation)
 
 
-def test_without_urgency_only_one_move_is_tried():
+def test_zero_first_play_urgency_tries_one_action():
     game = tron(4, 4)
     search = Search(game, game.new(), fpu=-1.0).run(30, interpreted=True)
     assert np.count_nonzero(search.arms["visits"][0], axis=1).tolist() == [1, 1]
 
 
-def test_finals():
+def test_action_selection_rules():
     game = tron()
     arms = view_records(np.zeros((1, 2, 4), ARM))
     arms["visits"][0, 1], arms["value"][0, 1] = (0, 60, 70, 10), (0, 40, 35, 9)
@@ -384,7 +385,7 @@ def test_finals():
     assert counts.min() > 60
 
 
-def test_the_table_is_a_dictionary():
+def test_joint_action_table_matches_a_dictionary():
     rng = np.random.default_rng(0)
     nodes, arms = view_records(np.zeros(300, NODE)), np.zeros((300, 1, 1), ARM)
     arms, table = view_records(arms), np.zeros(table_size(300), np.int32)
@@ -406,7 +407,7 @@ def test_the_table_is_a_dictionary():
         assert size == 300
 
 
-def test_standing_is_the_result_if_the_game_ended_now():
+def test_evaluation_is_the_result_if_the_game_ended_now():
     lines = ["0123..a", ".......", "ABC....", ".......", "......."]
     game, s = geese_position(lines, "WEW", steps=50)
     out = np.zeros(3)
@@ -428,7 +429,7 @@ def test_standing_is_the_result_if_the_game_ended_now():
     assert set(games_with("evaluations")) <= {"hungry_geese", "othello"}
 
 
-def test_playouts_cut_short_are_evaluated():
+def test_truncated_playouts_are_evaluated():
     lines = ["0123..a", ".......", "ABC....", ".......", "......."]
     game, s = geese_position(lines, "WEW", steps=50)
     means = []
@@ -441,14 +442,14 @@ def test_playouts_cut_short_are_evaluated():
 
 
 @pytest.mark.compiled
-def test_it_beats_random():
+def test_search_beats_random():
     result = play_match("tron", ("mcts:simulations=100", "random"), 200, seed=1)
     assert result.totals[0].score > 0.9
     result = play_match("tron", ("mcts:simulations=300", "random_safe"), 100, seed=1)
     assert result.totals[0].score > 0.7
 
 
-def test_geese_do_not_play_uniformly_to_the_end_unless_asked_to():
+def test_playout_defaults_of_geese_and_tron():
     goose, rider = (make_agent("mcts", make_game(name)) for name in ("hungry_geese", "tron"))
     assert (goose.config.playout, goose._params["playout_depth"][0]) == ("safe", 6)
     assert (rider.config.playout, rider._params["playout_depth"][0]) == ("uniform", 50)
@@ -457,7 +458,7 @@ def test_geese_do_not_play_uniformly_to_the_end_unless_asked_to():
 
 
 @pytest.mark.compiled
-def test_it_beats_three_geese():
+def test_search_beats_three_geese():
     agents = (GOOSE, "random", "random", "random")
     assert play_match("hungry_geese:min_food=1", agents, 60, seed=1).totals[0].win_rate > 0.9
     agents = (GOOSE, *["random_safe"] * 3)
@@ -490,12 +491,12 @@ def test_it_beats_three_geese():
         ("tron", "mcts:x=1", "agent mcts has no parameter 'x'"),
     ],
 )
-def test_what_makes_no_sense_is_explained(game, spec, message):
+def test_invalid_parameters_raise(game, spec, message):
     with pytest.raises(ValueError, match=message):
         make_agent(spec, make_game(game))
 
 
-def test_each_search_refuses_the_games_of_the_other():
+def test_sequential_and_simultaneous_searches_reject_other_games():
     with pytest.raises(ValueError, match="MCTSAgent needs a turn-based game, unlike tron"):
         MCTSAgent(tron())
     with pytest.raises(ValueError, match="connect4 is turn-based"):

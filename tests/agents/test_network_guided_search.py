@@ -1,4 +1,4 @@
-"""Search guided by a network: formulas by hand, and positions whose answer is known."""
+"""Tests of network-guided search: hand-computed formulas, and positions with known answers."""
 
 import math
 
@@ -54,7 +54,7 @@ def tree():
     return trees
 
 
-def test_puct_by_hand(tree):
+def test_puct_matches_hand_computation(tree):
     params = SelectionParams(c_init=1.0, c_base=100.0, fpu_reduction=0.5)
     c = (1.0 + math.log((4 + 100 + 1) / 100)) * math.sqrt(4)
     scores = [
@@ -98,7 +98,7 @@ EVEN = {
 @pytest.mark.parametrize(
     ("visits", "priors", "mean", "value", "params", "even"), EVEN.values(), ids=EVEN
 )
-def test_puct_changes_its_mind_at_the_value_worked_out_by_hand(
+def test_puct_switches_action_at_hand_computed_value(
     mover, visits, priors, mean, value, params, even
 ):
     trees = make_trees(make_game("tictactoe"), 1, 3)
@@ -111,7 +111,7 @@ def test_puct_changes_its_mind_at_the_value_worked_out_by_hand(
         assert puct(trees, 0, 0, SelectionParams(**params)) == expected
 
 
-def test_simulations_under_way_count_as_lost_in_puct():
+def test_pending_simulations_have_virtual_loss_in_puct():
     """Of 4 tries two are under way: 2 won make a mean of (2 - 2) / 4, and N = 5, n = 4."""
     trees = make_trees(make_game("tictactoe"), 1, 3, leaf_batch=4)
     trees.priors[0, 0] = ILLEGAL
@@ -124,7 +124,7 @@ def test_simulations_under_way_count_as_lost_in_puct():
         assert puct(trees, 0, 0, params) == expected
 
 
-def test_the_improved_policy_by_hand(tree):
+def test_improved_policy_matches_hand_computation(tree):
     params = SelectionParams(gumbel=True, c_visit=10.0, c_scale=0.2)
     mixed = (-0.4 + 4 * (0.5 * 0.5 + 0.3 * -0.5) / 0.8) / 5
     sigma = [(10 + 3) * 0.2 * (q + 1) / 2 for q in (0.5, -0.5, mixed)]
@@ -138,7 +138,7 @@ def test_the_improved_policy_by_hand(tree):
     assert gumbel_interior(tree, 0, 0, params, policy) == [0, 2, 3][int(np.argmax(lag))]
 
 
-def test_sequential_halving_by_hand():
+def test_sequential_halving_matches_hand_computation():
     assert sequence_of_considered_visits(1, 3) == (0, 1, 2)
     assert sequence_of_considered_visits(2, 4) == (0, 0, 1, 1)
     # Two phases of eight: all four twice, the better two four times more.
@@ -182,7 +182,7 @@ def test_each_search_halves_by_its_own_budget():
 
 
 @pytest.mark.parametrize("name", PARAMS)
-def test_more_than_the_memory_holds_is_refused(name):
+def test_more_simulations_than_the_workspace_holds_raise(name):
     game = make_game("tictactoe")
     guided = NetworkGuidedSearch(Encoder(game), 2, 8, PARAMS[name])
     for count, simulations in ((2, 9), (2, np.array([8, 9])), (3, 8)):
@@ -191,7 +191,7 @@ def test_more_than_the_memory_holds_is_refused(name):
 
 
 @pytest.mark.parametrize("name", PARAMS)
-def test_it_takes_a_win_and_prevents_a_loss(name):
+def test_search_takes_a_win_and_prevents_a_loss(name):
     game = make_game("tictactoe")
     win = after(game, 0, 3, 1, 4)  # X wins with 2
     threat = after(game, 0, 4, 8, 2)  # O threatens 6; X has to go there
@@ -206,7 +206,7 @@ def test_it_takes_a_win_and_prevents_a_loss(name):
     assert (trees.size <= [201, 401, 51]).all()
 
 
-def test_values_are_the_movers():
+def test_values_are_for_the_player_to_move():
     """The second player to move, and about to win: good for him, whatever the first one thinks."""
     game = make_game("tictactoe")
     s = after(game, 0, 3, 1, 4, 8)  # O wins with 5
@@ -243,7 +243,7 @@ def test_both_colors_of_hex_search_alike(name):
     assert found.root_value[0] == found.root_value[1]
 
 
-def test_searches_do_not_disturb_each_other():
+def test_searches_of_a_batch_are_independent():
     game = make_game("connect4")
     positions = [after(game, *range(k)) for k in range(5)]
     together, _ = search(game, positions, 80, PARAMS["puct"])
@@ -254,7 +254,7 @@ def test_searches_do_not_disturb_each_other():
     assert np.allclose(none.action_weights, 1 / 7)
 
 
-def test_noise_changes_priors_of_legal_moves_only():
+def test_dirichlet_noise_changes_only_priors_of_legal_moves():
     game = make_game("tictactoe")
     s = after(game, 0, 4)
     rng = np.random.default_rng(0)
@@ -267,7 +267,7 @@ def test_noise_changes_priors_of_legal_moves_only():
 
 
 @pytest.mark.parametrize("params", PARAMS)
-def test_a_move_that_wins_at_once_is_seen_whatever_the_network_says(params):
+def test_immediate_wins_are_found_regardless_of_the_network(params):
     """A network that never thinks of the last column, where a line is made, and sees no danger."""
     game = make_game("connect4")
 

@@ -1,4 +1,4 @@
-"""What networks see, how they are built, kept and run."""
+"""Tests of encoders, networks, weight files and runners."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def stacked(game: Game, records):
     return states
 
 
-def test_the_mirror_of_hex_is_the_game_with_colors_exchanged():
+def test_mirrored_hex_position_is_the_game_with_colors_exchanged():
     """Black first, seen by white, is white first on the transposed board, seen by black."""
     n = 5
     game, other = make_game(f"hex:board_size={n}"), make_game(f"hex:board_size={n},first=white")
@@ -69,7 +69,7 @@ def test_the_mirror_of_hex_is_the_game_with_colors_exchanged():
     assert other.is_terminal(t)
 
 
-def test_the_first_player_of_hex_always_sees_himself_as_black():
+def test_player_to_move_in_hex_is_encoded_as_black():
     game = make_game("hex:board_size=4")
     encoder = Encoder(game)
     for s, mover in positions(game, 12):
@@ -82,7 +82,7 @@ def test_the_first_player_of_hex_always_sees_himself_as_black():
 
 
 @pytest.mark.parametrize("game", in_turn(), ids=lambda game: game.name)
-def test_actions_go_to_the_network_and_back(game):
+def test_actions_round_trip_through_the_encoder(game):
     encoder = Encoder(game)
     actions = np.tile(np.arange(game.num_actions), 2)
     seats = np.repeat([0, 1], game.num_actions)
@@ -133,7 +133,7 @@ def test_the_agent_plays_the_highest_value_in_both_seats():
         assert action == np.nanargmax(agent.values(s))
 
 
-def test_epsilon_moves_at_random_among_legal_ones():
+def test_epsilon_plays_random_legal_moves():
     game = make_game("tictactoe")
     agent = QNetworkAgent(game, make_q_network(SMALL, game), epsilon=1.0)
     s = game.new()
@@ -186,7 +186,7 @@ def test_a_residual_network_fits_every_board_size_and_a_flat_one_does_not(tmp_pa
             make_agent(spec, make_game("othello"))
 
 
-def test_files_that_are_no_networks_are_refused(tmp_path):
+def test_files_without_a_network_raise(tmp_path):
     path = tmp_path / "x.safetensors"
     for content in (b"", b"nonsense", b"\xff" * 100):
         path.write_bytes(content)
@@ -202,7 +202,7 @@ def test_files_that_are_no_networks_are_refused(tmp_path):
         find_weights("nowhere", "dqn")
 
 
-def test_weights_survive_a_file_bit_for_bit(tmp_path):
+def test_weights_round_trip_bit_for_bit(tmp_path):
     path = tmp_path / "x.safetensors"
     weights = {"a": torch.randn(3, 4), "b": torch.tensor(1.5, dtype=torch.bfloat16)}
     save_weights(path, weights, {"card": {"seed": 3}})
@@ -240,7 +240,7 @@ def test_runners_agree_with_the_network_and_with_each_other():
     assert Runner(network)(planes[:0]).shape == (0, 25)
 
 
-def test_fused_passes_are_only_used_where_they_give_the_right_numbers(monkeypatch):
+def test_fused_convolutions_are_used_only_where_correct(monkeypatch):
     assert fused.works(torch.float32) == fused.works(torch.bfloat16)
     right = fused.added
     for wrong in (lambda layer, x, to: to + x, lambda layer, x, to: right(layer, to, x)):
@@ -287,7 +287,7 @@ def test_evaluation_cache_runs_the_network_once_per_position():
         EvaluationCache(run, (1,), 1, 12)
 
 
-def test_a_runner_has_weights_of_its_own():
+def test_runner_copies_its_weights():
     game = make_game("tictactoe")
     network = make_q_network(SMALL, game)
     runner = Runner(network)
@@ -311,12 +311,12 @@ def test_a_runner_has_weights_of_its_own():
         ({"init": "one"}, "init must be one of"),
     ],
 )
-def test_networks_that_cannot_be_are_refused(settings, problem):
+def test_invalid_network_settings_raise(settings, problem):
     with pytest.raises(ValueError, match=problem):
         QConfig(**settings)
 
 
-def test_windows_are_a_convolution():
+def test_sum_over_windows_is_a_convolution():
     torch.manual_seed(0)
     windows, x = Windows(3, 5), torch.randn(4, 3, 6, 7)
     expected = torch.relu(windows.kernels(x)).permute(0, 2, 3, 1)

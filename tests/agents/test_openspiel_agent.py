@@ -1,4 +1,4 @@
-"""OpenSpiel as an agent of ours: it sees the games that are played, and its moves are ours."""
+"""Tests of OpenSpiel's search as an agent: position tracking and action translation."""
 
 import pickle
 import sys
@@ -52,7 +52,7 @@ class Witness(OpenSpielAgent):
     def _search(self, state, rng):
         s, seat = self._asked.pop(0)
         assert state.current_player() == seat
-        assert sorted(self._to_ours(state, one) for one in state.legal_actions()) == sorted(
+        assert sorted(self._to_ours(state, action) for action in state.legal_actions()) == sorted(
             self.game.legal(s)
         )
         self._check_history(state, s)
@@ -74,7 +74,7 @@ class Witness(OpenSpielAgent):
 
 
 @pytest.mark.parametrize("spec", GAMES)
-def test_games_are_followed_in_both_seats_and_several_games(spec):
+def test_agent_follows_games_in_both_seats_and_several_games(spec):
     game = make_game(spec)
     witness = Witness(game)
     play_in_batch(game, witness, lambda i, number: {(i + number) % 2}, games=10)
@@ -93,7 +93,7 @@ def test_an_agent_may_play_against_itself():
     assert witness.seats == {0, 1}
 
 
-def test_a_new_game_is_noticed_even_if_nobody_says_so():
+def test_new_game_is_detected_without_reset():
     game = make_game("connect4")
     witness = Witness(game)
     late, fresh = game.new(), game.new()
@@ -105,7 +105,7 @@ def test_a_new_game_is_noticed_even_if_nobody_says_so():
 
 
 @pytest.mark.parametrize("spec", ["connect4", "breakthrough", "hex:board_size=5", "tictactoe"])
-def test_it_wins_when_it_can(spec):
+def test_agent_takes_an_immediate_win(spec):
     game = make_game(spec)
     agent = make_agent("openspiel:simulations=2000,solve=True", game)
     for seed in range(4):
@@ -119,11 +119,11 @@ def test_it_wins_when_it_can(spec):
         assert result_of(game, s)[mover] == 1
 
 
-def test_its_random_numbers_are_those_it_is_given():
+def test_random_numbers_come_from_the_given_streams():
     games = [
         [
-            one.actions
-            for one in play_match(
+            replay.actions
+            for replay in play_match(
                 "breakthrough",
                 ["openspiel:simulations=5", "openspiel:simulations=3"],
                 4,
@@ -138,7 +138,7 @@ def test_its_random_numbers_are_those_it_is_given():
     assert games[0] != games[2]
 
 
-def test_it_plays_matches():
+def test_agent_plays_matches():
     result = play_match("breakthrough", ["openspiel:simulations=50", "random"], 10, batch_size=4)
     assert result.totals[0].wins >= 8
 
@@ -154,7 +154,7 @@ def test_too_little_time_for_a_simulation_still_gives_a_move():
     assert ask(make_agent("openspiel:seconds=0.0001", game), game.new()) in game.legal(game.new())
 
 
-def test_a_game_that_was_not_seen_is_refused():
+def test_position_of_an_unknown_game_raises():
     game = make_game("connect4")
     s = game.new()
     for action in (3, 3, 2):
@@ -175,13 +175,13 @@ def test_a_game_that_was_not_seen_is_refused():
         ("othello", "openspiel:solve=3", "solve must be one of False, True"),
     ],
 )
-def test_what_cannot_be_is_refused(game, agent, message):
+def test_invalid_parameters_raise(game, agent, message):
     with pytest.raises(ValueError, match=message):
         make_agent(agent, make_game(game))
 
 
 @pytest.mark.parametrize("spec", ["hex:board_size=2,first=white", "othello:board_size=4"])
-def test_games_that_openspiel_does_not_have_are_played_by_our_rules(spec):
+def test_games_without_a_counterpart_use_our_rules(spec):
     game = make_game(spec)
     with pytest.raises(ValueError, match="only, not"):
         counterpart(game)
@@ -195,14 +195,14 @@ def test_games_that_openspiel_does_not_have_are_played_by_our_rules(spec):
     assert ask(agent, s) in game.legal(s)
 
 
-def test_without_openspiel_it_says_what_to_install(monkeypatch):
+def test_missing_openspiel_error_names_the_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspiel", None)
     with pytest.raises(ImportError, match=r"pip install \"ludoteca\[openspiel\]\""):
         make_agent("openspiel", make_game("othello"))
 
 
 @pytest.mark.parametrize("name", games_with("openspiel"))
-def test_every_counterpart_has_as_many_actions_or_is_tested_move_by_move(name):
+def test_every_counterpart_has_equal_actions_or_a_translation_test(name):
     game = make_game(name)
     other = OpenSpielAgent(game)._other
     assert str(other).startswith(counterpart(game).name.partition("(")[0])

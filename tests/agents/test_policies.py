@@ -1,4 +1,4 @@
-"""Every selection policy, against references written from the papers, by hand, and as a bandit."""
+"""Tests of every selection policy: references from the papers, by hand, and as a bandit."""
 
 import math
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from ludoteca.agents.mcts.selection import make_selection
 from ludoteca.agents.mcts.tree import NODE, ROOT, UNEXPANDED
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.studies.bandits import play_bandits, random_problems
+from ludoteca.evaluate.bandits import play_bandits, random_problems
 
 DRAWN = [name for name, policy in POLICIES.items() if policy.kind == "weights"]
 INDICES = [name for name in POLICIES if name not in DRAWN and name != "thompson"]
@@ -191,7 +191,7 @@ def some_parameters(name: str, rng: np.random.Generator) -> list[list[float]]:
 
 
 @pytest.mark.parametrize("name", INDICES)
-def test_the_index_is_that_of_the_source(name: str) -> None:
+def test_index_matches_the_source(name: str) -> None:
     rng = np.random.default_rng(7)
     for c in some_parameters(name, rng):
         for arms in (2, 3, 10, 57):
@@ -203,7 +203,7 @@ def test_the_index_is_that_of_the_source(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DRAWN)
-def test_the_weights_are_those_of_the_source(name: str) -> None:
+def test_weights_match_the_source(name: str) -> None:
     rng = np.random.default_rng(8)
     for c in some_parameters(name, rng):
         c = [0.9 * value / max(c) for value in c] if name == "exp3" else c  # gamma < 1
@@ -235,7 +235,7 @@ BY_HAND = {
 
 
 @pytest.mark.parametrize("name", BY_HAND)
-def test_by_hand(name: str) -> None:
+def test_index_matches_hand_computation(name: str) -> None:
     child = view_records(np.zeros(1, NODE))[0]
     child.visits, child.value, child.square, child.prior = 10, 6, 6, 0.25
     c = list(POLICIES[name].params.values())
@@ -243,7 +243,7 @@ def test_by_hand(name: str) -> None:
     assert score == pytest.approx(BY_HAND[name], abs=1e-6)
 
 
-def test_more_by_hand() -> None:
+def test_further_indices_match_hand_computation() -> None:
     child = view_records(np.zeros(1, NODE))[0]
 
     def score(name: str, visits: int, wins: float, t: int, k: int, best: float = 1.0) -> float:
@@ -291,7 +291,7 @@ def block_of(s: Statistics, name: str) -> tuple[Callable[[], tuple[int, float]],
 
 
 @pytest.mark.parametrize("name", DRAWN)
-def test_the_search_draws_with_these_probabilities(name: str) -> None:
+def test_search_samples_with_the_policy_probabilities(name: str) -> None:
     s = random_statistics(np.random.default_rng(3), 5)
     c = list(POLICIES[name].params.values())
     expected = PROBABILITY[name](s, c)
@@ -337,7 +337,7 @@ def test_thompson_draws_from_the_posterior(visits: int, wins: float) -> None:
 
 
 @pytest.mark.parametrize("shape", [1.0, 1.5, 4.0, 60.0])
-def test_gamma(shape: float) -> None:
+def test_gamma_sampler_matches_the_distribution(shape: float) -> None:
     rng, count = stream(12), 4000
     with np.errstate(over="ignore"):
         draws = np.array([gamma(shape, rng) for _ in range(count)])
@@ -346,7 +346,7 @@ def test_gamma(shape: float) -> None:
     assert stats.kstest(draws, stats.gamma(shape).cdf).pvalue > 0.001
 
 
-def test_unit_is_uniform_and_never_zero() -> None:
+def test_unit_sampler_is_uniform_and_positive() -> None:
     rng = stream(13)
     with np.errstate(over="ignore"):
         draws = [unit(rng) for _ in range(4000)]
@@ -372,7 +372,7 @@ def unit_of_bits(bits: int) -> float:
 # As bandits.
 
 
-def test_all_but_uniform_beat_it() -> None:
+def test_every_policy_beats_uniform() -> None:
     problems = np.tile([0.5, 0.9, 0.4, 0.5, 0.2], (40, 1))
     regret = {name: play_bandits(name, problems, 3000, seed=2).mean() for name in POLICIES}
     # It loses 0.9 less the mean of all, 0.5, each round.
@@ -419,7 +419,7 @@ MIXED = {
 
 
 @pytest.mark.parametrize("case", MIXED)
-def test_means_are_mixed_with_amaf_by_the_weight_worked_out_by_hand(case: str) -> None:
+def test_rave_weight_matches_hand_computation(case: str) -> None:
     """Another child without AMAF has a mean just above or below it; the better one is chosen."""
     bias, visits, value, amaf_visits, amaf_value, expected = MIXED[case]
     game = make_game("tictactoe")
@@ -448,7 +448,7 @@ def test_means_are_mixed_with_amaf_by_the_weight_worked_out_by_hand(case: str) -
 
 
 @pytest.mark.parametrize("more", [-1e-6, 1e-6])
-def test_an_action_without_visits_is_opened_when_no_index_is_above_first_play_urgency(more) -> None:
+def test_unvisited_action_is_selected_below_first_play_urgency(more) -> None:
     """The best of two visited children has the index 0.6 + 1 / 10."""
     game = make_game("tictactoe")
     choose, _ = make_selection(game, SearchConfig(policy="ucb_minimal"))

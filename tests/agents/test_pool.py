@@ -1,4 +1,4 @@
-"""Pools of past selves: who is a member, who is drawn, and who plays."""
+"""Tests of opponent pools: members, sampling probabilities and results."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ class Corner(Agent):
         self.asked += env_indices.tolist()
         rngs += np.uint64(1)
         empty = [np.flatnonzero(s["board"].ravel() < 0) for s in states.view(np.recarray)]
-        return np.array([one[-1 if self.highest else 0] for one in empty], np.int64)
+        return np.array([cells[-1 if self.highest else 0] for cells in empty], np.int64)
 
 
 def pool_of(count: int, **options: Any) -> OpponentPool:
@@ -41,12 +41,12 @@ def pool_of(count: int, **options: Any) -> OpponentPool:
     return pool
 
 
-def test_the_oldest_leaves_and_those_that_stay_do_not() -> None:
+def test_full_pool_evicts_the_oldest_unfixed_member() -> None:
     pool = OpponentPool(3, fixed={"random": make_agent("random", GAME)})
     for k in range(5):
         pool.add(str(k), Corner(GAME))
-    assert [one.name for one in pool.members] == ["random", "2", "3", "4"]
-    assert [one.name for one in pool.past] == ["2", "3", "4"]
+    assert [member.name for member in pool.members] == ["random", "2", "3", "4"]
+    assert [member.name for member in pool.past] == ["2", "3", "4"]
 
 
 def test_probabilities_are_those_of_the_formulas() -> None:
@@ -64,12 +64,12 @@ def test_probabilities_are_those_of_the_formulas() -> None:
     expected = 0.8 * (1 - win_rates) ** 2 / ((1 - win_rates) ** 2).sum()
     expected[-1] += 0.2
     assert prioritized.probabilities() == pytest.approx(expected)
-    names = [one.name for one in prioritized.sample(20_000)]
-    counts = [names.count(one.name) for one in prioritized.members]
+    names = [member.name for member in prioritized.sample(20_000)]
+    counts = [names.count(member.name) for member in prioritized.members]
     assert chisquare(counts, 20_000 * expected).pvalue > 1e-3
 
 
-def test_results_count_less_when_another_self_joins() -> None:
+def test_results_decay_when_a_member_joins() -> None:
     pool = pool_of(2)
     first, second = pool.members
     first.games, first.points = 8.0, 6.0
@@ -79,7 +79,7 @@ def test_results_count_less_when_another_self_joins() -> None:
     assert (first.games, first.points) == (4, 3)
 
 
-def test_each_game_is_played_by_one_member_from_its_start() -> None:
+def test_one_member_plays_each_whole_game() -> None:
     pool = OpponentPool(latest_prob=0.5, seed=1)
     low, high = Corner(GAME), Corner(GAME, highest=True)
     pool.add("low", low)
@@ -107,7 +107,7 @@ def test_each_game_is_played_by_one_member_from_its_start() -> None:
     assert (changed[:10] == 0).all()
 
 
-def test_results_are_counted_for_those_who_were_met() -> None:
+def test_results_are_counted_for_the_sampled_members() -> None:
     pool = OpponentPool(latest_prob=1.0)
     first = pool.add("first", Corner(GAME))
     agent = PoolAgent(GAME, pool)
@@ -121,7 +121,7 @@ def test_results_are_counted_for_those_who_were_met() -> None:
     assert (second.games, second.points) == (1, 1)
 
 
-def test_with_several_rivals_each_is_compared_with_the_learner() -> None:
+def test_every_rival_is_compared_with_the_learner() -> None:
     pool = OpponentPool(latest_prob=1.0)
     member = pool.add("one", make_agent("random", make_game("hungry_geese")))
     agent = PoolAgent(make_game("hungry_geese"), pool)
@@ -139,7 +139,7 @@ def test_a_pool_plays_matches(game: Any) -> None:
     assert result.games == 40
 
 
-def test_bad_parameters_are_named() -> None:
+def test_invalid_parameters_raise() -> None:
     with pytest.raises(ValueError, match="size must be an integer from 1 to"):
         OpponentPool(0)
     with pytest.raises(ValueError, match="sampling must be one of 'uniform', 'prioritized'"):

@@ -1,4 +1,4 @@
-"""The electric-resistance heuristic for Hex, against another solver and by hand; and Mixed."""
+"""Tests of the electric-resistance heuristic for Hex and of Mixed, by hand and by a solver."""
 
 import numpy as np
 import pytest
@@ -99,13 +99,13 @@ def reference(own, enemy):
 
 def reference_changes(s, player):
     own, enemy = stones_of(s, player)
-    found = np.full((2, *own.shape), np.nan)
+    resistances = np.full((2, *own.shape), np.nan)
     for cell in np.argwhere(~own & ~enemy):
         placed = np.zeros_like(own)
         placed[tuple(cell)] = True
-        found[0][tuple(cell)] = reference(own | placed, enemy)
-        found[1][tuple(cell)] = reference(own, enemy | placed)
-    return found if player == s.white_first else found.transpose(0, 2, 1)
+        resistances[0][tuple(cell)] = reference(own | placed, enemy)
+        resistances[1][tuple(cell)] = reference(own, enemy | placed)
+    return resistances if player == s.white_first else resistances.transpose(0, 2, 1)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_circuits_agree_with_another_solver(n, make, positions, first):
             np.testing.assert_allclose(agent.changes(s, player), expected, rtol=1e-9, atol=1e-12)
 
 
-def test_resistances_by_hand():
+def test_resistances_match_hand_computation():
     agent = interpreted(hex(2))
     # Cells a b over c d. Half of the voltage lies between north and the middle, so that a is at
     # 3/4 and b at 2/3: the current is 1/4 + 1/3.
@@ -183,7 +183,7 @@ def test_the_winner_has_no_resistance_and_the_loser_infinite(first):
     assert (values[~stones] == 0).all()
 
 
-def test_the_half_turn_changes_nothing():
+def test_half_turn_keeps_resistances():
     agent, rng = HeuristicAgent(hex(5)), np.random.default_rng(1)
     for plies in range(0, 16, 3):
         actions = rng.permutation(25)[:plies]
@@ -252,7 +252,7 @@ def test_the_same_positions_get_the_same_moves_in_any_order():
     np.testing.assert_array_equal(rngs, kept)  # nothing is left to chance
 
 
-def test_it_takes_over_the_first_stone_if_that_is_better_than_any_move():
+def test_agent_swaps_if_that_is_better_than_any_move():
     game = hex(5, swap=True)
     agent = HeuristicAgent(game)
     swapped = []
@@ -275,20 +275,20 @@ def test_compiled_and_interpreted_are_equal():
     game, rng = hex(5, "white", swap=True), np.random.default_rng(5)
     for plies in (1, 8, 15):
         s = random_position(game, rng, plies)
-        found, plain = HeuristicAgent(game), interpreted(game)
-        assert choose(found, s) == choose(plain, s)
-        np.testing.assert_allclose(found.values(s), plain.values(s), atol=1e-12)
+        compiled, interpreted_agent = HeuristicAgent(game), interpreted(game)
+        assert choose(compiled, s) == choose(interpreted_agent, s)
+        np.testing.assert_allclose(compiled.values(s), interpreted_agent.values(s), atol=1e-12)
 
 
 @pytest.mark.parametrize("first", ["black", "white"])
-def test_it_beats_random(first):
+def test_heuristic_beats_random(first):
     result = play_match(hex(5, first), ("heuristic", "random"), 200, seed=1)
     for record in result.seats[0]:
         assert record.games == 100
         assert record.score >= 0.97
 
 
-def test_it_blocks_the_only_cell_where_the_opponent_would_win():
+def test_heuristic_blocks_an_immediate_win():
     # Black has b1 and b3 to b5, joined to north and south; between them only b2 is left. White is
     # far from joining anything.
     game = hex(5)
@@ -321,17 +321,17 @@ def test_mixed_plays_at_random_with_the_given_probability():
     rngs = np.random.default_rng(6).integers(0, 2**64, (count, 1), np.uint64)
     seats, env_indices = np.full(count, s.to_move), np.arange(count)
     best, legal = choose(HeuristicAgent(game), s), game.legal(s)
-    for x in (0.0, 0.2, 1.0):
-        actions = MixedAgent(game, x).act(states, seats, rngs.copy(), env_indices)
-        found = np.bincount(actions, minlength=25)
-        assert set(np.flatnonzero(found)) == (set(legal) if x else {best})
-        expected = np.where(np.isin(np.arange(25), legal), x / len(legal), 0)
-        expected[best] += 1 - x
-        assert np.abs(found / count - expected).max() < 4.5 * 0.5 / count**0.5
-        again = MixedAgent(game, x).act(states, seats, rngs.copy(), env_indices)
+    for epsilon in (0.0, 0.2, 1.0):
+        actions = MixedAgent(game, epsilon).act(states, seats, rngs.copy(), env_indices)
+        counts = np.bincount(actions, minlength=25)
+        assert set(np.flatnonzero(counts)) == (set(legal) if epsilon else {best})
+        expected = np.where(np.isin(np.arange(25), legal), epsilon / len(legal), 0)
+        expected[best] += 1 - epsilon
+        assert np.abs(counts / count - expected).max() < 4.5 * 0.5 / count**0.5
+        again = MixedAgent(game, epsilon).act(states, seats, rngs.copy(), env_indices)
         np.testing.assert_array_equal(actions, again)
-    assert make_agent("mixed", game).random_share == 0.2
-    assert make_agent("mixed:x=0.5", game).random_share == 0.5
+    assert make_agent("mixed", game).epsilon == 0.2
+    assert make_agent("mixed:epsilon=0.5", game).epsilon == 0.5
 
 
 def test_values_of_mixed_are_those_of_the_heuristic():
@@ -349,7 +349,7 @@ def test_other_games_are_refused(name, agent):
         make_agent(agent, game)
 
 
-@pytest.mark.parametrize("x", [-0.1, 1.1, "often"])
-def test_bad_shares_are_explained(x):
-    with pytest.raises(ValueError, match="x must be a number from 0 to 1"):
-        make_agent(f"mixed:x={x}", hex(5))
+@pytest.mark.parametrize("epsilon", [-0.1, 1.1, "often"])
+def test_epsilon_outside_the_unit_interval_is_an_error(epsilon):
+    with pytest.raises(ValueError, match="epsilon must be a number from 0 to 1"):
+        make_agent(f"mixed:epsilon={epsilon}", hex(5))

@@ -1,4 +1,4 @@
-"""The agent `rllib:PATH` without Ray: it plays what a file holds, and bad files are refused."""
+"""Tests of the agent `rllib:PATH` without Ray."""
 
 import pickle
 from pathlib import Path
@@ -73,7 +73,7 @@ def scores(path: Path, planes: np.ndarray) -> np.ndarray:
     return x @ weights["layers.3.weight"].T
 
 
-def test_it_plays_the_legal_action_of_the_highest_score(tmp_path):
+def test_agent_plays_the_legal_action_of_the_highest_score(tmp_path):
     path = write(tmp_path / "policy.safetensors", MLP, planes=False)
     agent = make_agent(f"rllib:{path}", GAME)
     none, rngs = np.zeros(1, np.int64), np.zeros((1, 1), np.uint64)
@@ -109,7 +109,7 @@ def test_copies_play_alike_in_both_seats(tmp_path, layers, planes):
     agent = make_agent(f"rllib:{path},deterministic=False", GAME)
     copy = pickle.loads(pickle.dumps(agent))
     assert isinstance(copy, RLlibAgent)
-    results = [play_match(GAME, [one, "random"], games=40, seed=2) for one in (agent, copy)]
+    results = [play_match(GAME, [player, "random"], games=40, seed=2) for player in (agent, copy)]
     assert results[0].totals == results[1].totals
     assert [record.games for record in results[0].seats[0]] == [20, 20]
 
@@ -121,7 +121,7 @@ def test_action_values_cannot_be_sampled_from(tmp_path):
         make_agent(f"rllib:{path},deterministic=False", GAME)
 
 
-def test_checkpoints_of_ray_are_refused_with_what_to_do(tmp_path):
+def test_ray_checkpoints_raise_with_instructions(tmp_path):
     (tmp_path / "class_and_ctor_args.pkl").write_bytes(b"\x80\x04.")
     with pytest.raises(ValueError, match=r"consists of pickles.*export_module\(load_checkpoint\("):
         make_agent(f"rllib:{tmp_path}", GAME)
@@ -164,7 +164,7 @@ def test_files_that_do_not_fit_are_refused(tmp_path, layers, planes, message):
         ({"layers": MLP}, "no RLlib policy"),
     ],
 )
-def test_descriptions_that_are_broken_are_refused(tmp_path, network, message):
+def test_invalid_layer_descriptions_raise(tmp_path, network, message):
     path = write(tmp_path / "policy.safetensors", MLP, False, network=network)
     with pytest.raises(ValueError, match=message):
         make_agent(f"rllib:{path}", GAME)

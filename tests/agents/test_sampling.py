@@ -1,4 +1,4 @@
-"""Actions are drawn in proportion to powers of their weights, whatever the temperature."""
+"""Tests of sampling in proportion to powers of weights, at any temperature."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ WEIGHTS = np.array([[0.0, 0.1, 0.6, 0.3], [7.0, 0.0, 14.0, 28.0]])
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_shares_are_powers_of_the_weights(temperature, dtype):
+def test_probabilities_are_powers_of_the_weights(temperature, dtype):
     drawn = (np.arange(100_000) + 0.5) / 100_000
     for row in WEIGHTS.astype(dtype):
         chosen = sample_by_weight(np.repeat(row[None], len(drawn), 0), drawn, temperature)
@@ -22,7 +22,7 @@ def test_shares_are_powers_of_the_weights(temperature, dtype):
 
 @pytest.mark.parametrize("temperature", [1e-3, 1e-300])
 @pytest.mark.parametrize("drawn", [1e-9, 0.5, 1 - 2**-53])
-def test_the_best_is_drawn_at_low_temperatures(temperature, drawn):
+def test_best_action_is_sampled_at_low_temperatures(temperature, drawn):
     chosen = sample_by_weight(WEIGHTS * 1e-5, np.full(2, drawn), temperature)
     assert chosen.tolist() == [2, 3]
 

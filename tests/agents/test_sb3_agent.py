@@ -1,3 +1,5 @@
+"""Tests of SB3 models as agents, and of their files."""
+
 import base64
 import io
 import json
@@ -16,7 +18,7 @@ from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 
 from ludoteca import make_agent, make_game
-from ludoteca.agents.external.sb3 import SB3Agent
+from ludoteca.agents.external.sb3 import SB3Agent, load_sb3_agent
 from ludoteca.agents.predictor import Observer, PredictorAgent
 from ludoteca.agents.sampling import sample_by_logits
 from ludoteca.envs.adapters.sb3 import SB3VecEnv
@@ -50,15 +52,15 @@ def make_model(algorithm=MaskablePPO, policy="MlpPolicy", env=None, **options):
 
 def middle_positions(game=GAME, count=40):
     """Return positions from random games, with their movers, observations and masks."""
-    rng, found = np.random.default_rng(0), []
+    rng, positions = np.random.default_rng(0), []
     legal = np.zeros(game.num_actions, np.int16)
-    while len(found) < count:
-        s = game.new(len(found))
+    while len(positions) < count:
+        s = game.new(len(positions))
         for _ in range(rng.integers(1, 9)):
             game.step(s, int(rng.choice(legal[: game.legal_actions(s, legal)])))
         if not game.is_terminal(s):
-            found.append(np.array(s, game.state))
-    states = np.stack(found)
+            positions.append(np.array(s, game.state))
+    states = np.stack(positions)
     movers = np.array([game.player(s) for s in states.view(np.recarray)])
     return states, movers, *Observer(game).observe(states, movers)
 
@@ -73,7 +75,7 @@ def act(agent, states, movers, seed=0):
 def test_a_saved_model_plays_its_best_legal_action(algorithm, trust, tmp_path):
     model = make_model(algorithm)
     model.save(tmp_path / "model.zip")
-    agent = SB3Agent(GAME, tmp_path / "model.zip", trust=trust)
+    agent = load_sb3_agent(GAME, tmp_path / "model.zip", trust=trust)
     states, movers, planes, masks = middle_positions()
     actions = act(agent, states, movers)
     assert np.array_equal(actions, act(SB3Agent.from_model(GAME, model), states, movers))
@@ -89,7 +91,7 @@ def test_a_saved_model_plays_its_best_legal_action(algorithm, trust, tmp_path):
     assert len(set(actions)) > 1 or algorithm is ARS  # which starts from zeros
 
 
-def test_the_best_legal_value_counts():
+def test_dqn_plays_the_best_legal_value():
     model = make_model(DQN)
     states, movers, planes, masks = middle_positions()
     with torch.no_grad():
@@ -99,7 +101,7 @@ def test_the_best_legal_value_counts():
 
 
 @pytest.mark.parametrize("algorithm", DISTRIBUTIONS)
-def test_drawn_actions_are_legal_and_reproducible(algorithm):
+def test_sampled_actions_are_legal_and_reproducible(algorithm):
     agent = SB3Agent.from_model(GAME, make_model(algorithm), deterministic=False)
     states, movers, _, masks = middle_positions()
     actions = act(agent, states, movers, seed=3)
@@ -107,11 +109,11 @@ def test_drawn_actions_are_legal_and_reproducible(algorithm):
     torch.manual_seed(99)  # its streams are those it is given
     assert np.array_equal(actions, act(agent, states, movers, seed=3))
     assert not np.array_equal(actions, act(agent, states, movers, seed=4))
-    one = slice(7, 8)  # a position alone, as in the batch
-    assert act(agent, states[one], movers[one], seed=10) == actions[one]
+    row = slice(7, 8)  # a position alone, as in the batch
+    assert act(agent, states[row], movers[row], seed=10) == actions[row]
 
 
-def test_actions_are_drawn_as_often_as_their_logits_say():
+def test_sampling_frequencies_follow_the_logits():
     logits = np.array([0.0, 1.0, -np.inf, 2.0, -1.0])
     rngs = np.arange(20_000, dtype=np.uint64)[:, None] * np.uint64(2**40)
     before = rngs.copy()
@@ -124,7 +126,7 @@ def test_actions_are_drawn_as_often_as_their_logits_say():
 
 
 @pytest.mark.parametrize("algorithm", [DQN, QRDQN, ARS])
-def test_values_are_not_drawn_from(algorithm):
+def test_value_policies_cannot_be_sampled(algorithm):
     with pytest.raises(ValueError, match="needs deterministic=True"):
         SB3Agent.from_model(GAME, make_model(algorithm), deterministic=False)
 
@@ -140,7 +142,7 @@ def test_values_are_not_drawn_from(algorithm):
     ],
     ids=["channels_last", "float32", "dict", "dict_channels_last_float32", "flat"],
 )
-def test_the_model_sees_what_it_was_trained_on(env, tmp_path):
+def test_observations_match_the_training_format(env, tmp_path):
     policy = "MultiInputPolicy" if "Dict" in str(env.observation_space) else "MlpPolicy"
     model = make_model(A2C, policy, env)
     model.save(tmp_path / "model")
@@ -152,7 +154,7 @@ def test_the_model_sees_what_it_was_trained_on(env, tmp_path):
     if policy == "MultiInputPolicy":
         seen = {"observation": seen, "action_mask": masks}
     own, _ = model.predict(seen, deterministic=True)
-    actions = act(SB3Agent(GAME, tmp_path / "model"), states, movers)  # without .zip, as SB3
+    actions = act(load_sb3_agent(GAME, tmp_path / "model"), states, movers)  # without .zip, as SB3
     allowed = masks[np.arange(len(states)), own] == 1
     assert allowed.any()
     assert np.array_equal(actions[allowed], own[allowed])
@@ -167,17 +169,17 @@ def test_dictionaries_may_have_any_keys(observation, tmp_path):
     flat = planes.reshape(len(planes), -1)
     seen = {"obs": flat if observation == "flat_dict" else planes, "mask": masks.astype("float32")}
     own, _ = model.predict(seen, deterministic=True)
-    actions = act(SB3Agent(GAME, tmp_path / "model"), states, movers)
+    actions = act(load_sb3_agent(GAME, tmp_path / "model"), states, movers)
     allowed = masks[np.arange(len(states)), own] == 1
     assert allowed.any()
     assert np.array_equal(actions[allowed], own[allowed])
 
 
-def test_random_moves_are_drawn_as_often_as_asked(tmp_path):
+def test_epsilon_is_the_frequency_of_random_moves(tmp_path):
     model = make_model(DQN)
     model.save(tmp_path / "model")
     states, movers, _, masks = middle_positions(count=400)
-    best = act(SB3Agent(GAME, tmp_path / "model"), states, movers)
+    best = act(load_sb3_agent(GAME, tmp_path / "model"), states, movers)
     agent = make_agent(f"sb3:path={tmp_path / 'model.zip'},epsilon=0.5", GAME)
     mixed = act(agent, states, movers)
     assert masks[np.arange(len(states)), mixed].all()
@@ -191,24 +193,24 @@ def test_settings_of_networks_are_read_from_the_file(tmp_path):
         PPO, policy_kwargs={"net_arch": [7, 5], "activation_fn": torch.nn.ELU, "ortho_init": False}
     )
     model.save(tmp_path / "model.zip")
-    agent = SB3Agent(GAME, tmp_path / "model.zip")
+    agent = load_sb3_agent(GAME, tmp_path / "model.zip")
     assert "ELU" in str(agent._policy)
     states, movers, _, _ = middle_positions()
     expected = act(SB3Agent.from_model(GAME, model), states, movers)
     assert np.array_equal(act(agent, states, movers), expected)
 
 
-def test_networks_of_others_need_trust(tmp_path):
+def test_custom_networks_need_trust(tmp_path):
     options = {"policy_kwargs": {"features_extractor_class": SmallCnn}}
     model = make_model(MaskablePPO, "CnnPolicy", n_steps=8, batch_size=16, **options)
     model.learn(16)
     model.save(tmp_path / "model.zip")
     with pytest.raises(ValueError, match=r"SmallCnn.* is not from .*trust=True"):
-        SB3Agent(GAME, tmp_path / "model.zip")
+        load_sb3_agent(GAME, tmp_path / "model.zip")
     states, movers, _, _ = middle_positions()
     expected = act(SB3Agent.from_model(GAME, model), states, movers)
     for agent in (
-        SB3Agent(GAME, tmp_path / "model.zip", trust=True),
+        load_sb3_agent(GAME, tmp_path / "model.zip", trust=True),
         make_agent(f"sb3:path={tmp_path / 'model.zip'},trust=True", GAME),
     ):
         assert np.array_equal(act(agent, states, movers), expected)
@@ -227,11 +229,11 @@ class Trap:
 def rewrite(path, name, change):
     """Change one member of a zip file."""
     with zipfile.ZipFile(path) as archive:
-        members = {one: archive.read(one) for one in archive.namelist()}
+        members = {member: archive.read(member) for member in archive.namelist()}
     members[name] = change(members[name])
     with zipfile.ZipFile(path, "w") as archive:
-        for one, content in members.items():
-            archive.writestr(one, content)
+        for member, content in members.items():
+            archive.writestr(member, content)
 
 
 def test_pickles_in_the_file_are_not_read(tmp_path):
@@ -239,21 +241,21 @@ def test_pickles_in_the_file_are_not_read(tmp_path):
     make_model(PPO, policy_kwargs={"activation_fn": torch.nn.ReLU}).save(path)
 
     def set_traps(data):
-        data, found = json.loads(data), 0
+        data, num_traps = json.loads(data), 0
         for value in data.values():
             if isinstance(value, dict) and ":serialized:" in value:
                 value[":serialized:"] = base64.b64encode(pickle.dumps(Trap(str(sprung)))).decode()
-                found += 1
-        assert found > 3
+                num_traps += 1
+        assert num_traps > 3
         return json.dumps(data)
 
     rewrite(path, "data", set_traps)
     states, movers, _, masks = middle_positions()
-    actions = act(SB3Agent(GAME, path), states, movers)
+    actions = act(load_sb3_agent(GAME, path), states, movers)
     assert masks[np.arange(len(states)), actions].all()
     assert not sprung.exists()
     with pytest.raises(ValueError, match="cannot rebuild"):
-        SB3Agent(GAME, path, trust=True)  # this is what trust means
+        load_sb3_agent(GAME, path, trust=True)  # this is what trust means
     assert sprung.exists()
 
 
@@ -264,7 +266,7 @@ def test_pickles_among_the_weights_are_not_read(tmp_path):
     torch.save({"mlp_extractor.policy_net.0.weight": Trap(str(sprung))}, weights)
     rewrite(path, "policy.pth", lambda _: weights.getvalue())
     with pytest.raises(ValueError, match="no model saved by Stable-Baselines3"):
-        SB3Agent(GAME, path)
+        load_sb3_agent(GAME, path)
     assert not sprung.exists()
 
 
@@ -279,7 +281,7 @@ def test_pickles_among_the_weights_are_not_read(tmp_path):
         ("observation_space", ":type:", "<class 'a.Text'>", "not a Box or a Dict"),
     ],
 )
-def test_descriptions_that_do_not_fit_are_named(part, key, value, problem, tmp_path):
+def test_error_names_descriptions_that_do_not_fit(part, key, value, problem, tmp_path):
     path = tmp_path / "model.zip"
     make_model(PPO, policy_kwargs={"activation_fn": torch.nn.ReLU}).save(path)
 
@@ -290,19 +292,19 @@ def test_descriptions_that_do_not_fit_are_named(part, key, value, problem, tmp_p
 
     rewrite(path, "data", change)
     with pytest.raises(ValueError, match=f"cannot rebuild the policy.*(?s:.*){problem}"):
-        SB3Agent(GAME, path)
+        load_sb3_agent(GAME, path)
 
 
 def test_files_that_are_no_models_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"no model file .*nowhere"):
-        SB3Agent(GAME, tmp_path / "nowhere")
+        load_sb3_agent(GAME, tmp_path / "nowhere")
     (tmp_path / "text.zip").write_text("not a zip file")
     with pytest.raises(ValueError, match=r"text.zip is no model saved by Stable-Baselines3"):
-        SB3Agent(GAME, tmp_path / "text.zip")
+        load_sb3_agent(GAME, tmp_path / "text.zip")
     with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
         archive.writestr("data", "[]")
     with pytest.raises(ValueError, match=r"other.zip is no model saved by Stable-Baselines3"):
-        SB3Agent(GAME, tmp_path / "other.zip")
+        load_sb3_agent(GAME, tmp_path / "other.zip")
 
 
 def test_a_model_of_another_game_is_refused():
@@ -321,7 +323,7 @@ def test_models_with_memory_are_refused():
         SB3Agent.from_model(GAME, model)
 
 
-def test_a_model_is_an_agent_wherever_agents_are_named(tmp_path):
+def test_spec_string_of_a_model_works_in_matches_and_environments(tmp_path):
     path = tmp_path / "model.zip"
     make_model().save(path)
     spec = f"sb3:path={path}"
@@ -338,14 +340,14 @@ def test_a_model_is_an_agent_wherever_agents_are_named(tmp_path):
     assert terminated
 
 
-def test_a_model_plays_geese_at_once(tmp_path):
+def test_model_plays_a_simultaneous_game(tmp_path):
     game = make_game("hungry_geese")
     model = make_model(env=SB3VecEnv(game, 2, seed=0))
     result = play_match(game, [SB3Agent.from_model(game, model), "greedy"], 8, seed=0)
     assert result.games == 8
 
 
-def test_without_sb3_the_error_says_what_to_install(monkeypatch):
+def test_missing_sb3_error_names_the_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "stable_baselines3.common.base_class", None)
     monkeypatch.delitem(sys.modules, "ludoteca.agents.external.sb3")
     with pytest.raises(ImportError, match=r'pip install "ludoteca\[train\]"'):
@@ -365,7 +367,7 @@ class Highest:
 
 
 @pytest.mark.parametrize("channels_last", [False, True])
-def test_anything_that_predicts_is_an_agent(channels_last):
+def test_objects_with_predict_are_agents(channels_last):
     predictor = Highest()
     agent = PredictorAgent(GAME, predictor, dtype="float32", channels_last=channels_last)
     states, movers, planes, masks = middle_positions()
@@ -387,7 +389,7 @@ def test_anything_that_predicts_is_an_agent(channels_last):
         (np.full(40, 5), r"chose 5 for observation \d+, which is illegal"),
     ],
 )
-def test_predictions_are_checked(answer, problem):
+def test_predictions_are_validated(answer, problem):
     states, movers, _, _ = middle_positions()
     with pytest.raises(ValueError, match=problem):
         act(PredictorAgent(GAME, Highest(answer)), states, movers)

@@ -1,4 +1,4 @@
-"""The page about the search names what the code has."""
+"""Tests that the page about search describes every policy and parameter."""
 
 import inspect
 import re

@@ -1,4 +1,4 @@
-"""What networks see of Hungry Geese: planes, reach and safe moves, against plain Python."""
+"""Tests of the encoder of Hungry Geese: planes, reach and safe moves, against plain Python."""
 
 from itertools import product
 
@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from ludoteca.agents.games.hungry_geese import corridors as goose_corridors
-from ludoteca.agents.games.hungry_geese import features as gv
+from ludoteca.agents.games.hungry_geese import features as features
 from ludoteca.agents.networks.ac_network import ACConfig, load_ac_network, make_ac_network
 from ludoteca.agents.networks.layers import Trunk
 from ludoteca.agents.networks.pooling import global_pooling
@@ -17,7 +17,7 @@ from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.agents.networks.torus import around
 from ludoteca.agents.networks.weights import save_weights
 from ludoteca.agents.registry import make_agent
-from ludoteca.envs.games.hungry_geese import geese
+from ludoteca.envs.games.goose_positions import geese
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.symmetry import DIRECTIONS
 from ludoteca.evaluate.match import play_match
@@ -33,14 +33,14 @@ SPECS = [
 
 
 def positions(spec, games=4, seed=0):
-    """Return positions of games in which geese eat and mostly live."""
+    """Return a game and positions of games between `random_safe` agents."""
     game = make_game(spec)
     agent, rng = make_agent("random_safe", game), np.random.default_rng(seed)
-    found = []
+    records = []
     for k in range(games):
         s = game.new(seed + k)
         while not game.is_terminal(s):
-            found.append(s.copy())
+            records.append(s.copy())
             joint = np.zeros(game.num_players, np.int64)
             for p in range(game.num_players):
                 if game.is_active(s, p):
@@ -49,17 +49,17 @@ def positions(spec, games=4, seed=0):
                     joint[p] = agent.act(state, np.array([p]), stream, np.zeros(1, int))[0]
             with np.errstate(over="ignore"):
                 game.step(s, joint)
-    return game, found
+    return game, records
 
 
-def looked(game, s, p, view="hand_crafted"):
+def encode_one(game, s, p, view="hand_crafted"):
     state = np.asarray(s).reshape(1).astype(game.state)
     planes, masks = SeatEncoder(game, view).encode(state, np.array([p]))
     return planes[0], masks[0]
 
 
-def in_the_middle(s, p, cells):
-    """Return a board with values at cells, with the head of a goose in the middle."""
+def centered_board(s, p, cells):
+    """Return a board with values at cells, shifted so that a goose's head is in the center."""
     rows, columns = s.occupied.shape
     head = geese(s)[p][0]
     board = np.zeros((rows, columns), int)
@@ -68,161 +68,171 @@ def in_the_middle(s, p, cells):
     return np.roll(board, (rows // 2 - head // columns, columns // 2 - head % columns), (0, 1))
 
 
-def steps_to(s, heads, stay):
-    """Return after how many moves each cell can be reached, by plain breadth-first search."""
+def bfs_distances(s, heads, steps_occupied):
+    """Return the number of moves to each reachable cell, by plain breadth-first search."""
     rows, columns = s.occupied.shape
-    found = dict.fromkeys(heads, 0)
-    edge, n = list(heads), 0
-    while edge:
+    distances = dict.fromkeys(heads, 0)
+    frontier, n = list(heads), 0
+    while frontier:
         n += 1
-        edge = [
+        frontier = [
             there
-            for cell in edge
+            for cell in frontier
             for i, j in DIRECTIONS
             for there in [(cell // columns + i) % rows * columns + (cell % columns + j) % columns]
-            if stay.get(there, 0) <= n and there not in found and not found.update({there: n})
+            if steps_occupied.get(there, 0) <= n
+            and there not in distances
+            and not distances.update({there: n})
         ]
-    return found
+    return distances
 
 
-def corridors(s, p, near, stay):
-    """Return how far a goose can go from each cell beside its head: all paths, recursively."""
+def corridors(s, p, near, steps_occupied):
+    """Return the corridor length from each cell beside a goose's head, by plain recursion."""
     rows, columns = s.occupied.shape
     bodies = geese(s)
     rivals = [b[0] for q, b in enumerate(bodies) if q != p and b]
-    reach = steps_to(s, rivals, stay) if near else {}
+    reach = bfs_distances(s, rivals, steps_occupied) if near else {}
 
     def longest(path, eaten):
-        """Return the longest length of a continued path, and how many cells were searched."""
-        deepest, looks, n = len(path), 0, len(path) + 1
+        """Return the maximum length of the path extended, and the number of searched cells."""
+        deepest, num_cells, n = len(path), 0, len(path) + 1
         for i, j in DIRECTIONS:
-            looks += 1
+            num_cells += 1
             row, column = (path[-1] // columns + i) % rows, (path[-1] % columns + j) % columns
             cell = row * columns + column
-            blocked = cell in stay and stay[cell] + eaten * (cell in bodies[p]) > n
-            met = 0 < reach.get(cell, 0) <= min(near, n)
-            if cell not in path and not blocked and not met:
+            blocked = (
+                cell in steps_occupied and steps_occupied[cell] + eaten * (cell in bodies[p]) > n
+            )
+            rival_arrives = 0 < reach.get(cell, 0) <= min(near, n)
+            if cell not in path and not blocked and not rival_arrives:
                 if n == goose_corridors.LIMIT:
-                    return n, looks
+                    return n, num_cells
                 there, more = longest([*path, cell], eaten + (s.occupied[row, column] < 0))
-                deepest, looks = max(deepest, there), looks + more
-                if deepest == goose_corridors.LIMIT or looks > goose_corridors.PATIENCE:
-                    return goose_corridors.LIMIT, looks
-        return deepest, looks
+                deepest, num_cells = max(deepest, there), num_cells + more
+                if deepest == goose_corridors.LIMIT or num_cells > goose_corridors.MAX_CELLS:
+                    return goose_corridors.LIMIT, num_cells
+        return deepest, num_cells
 
-    found = {}
+    lengths = {}
     head = bodies[p][0]
     for action, (i, j) in enumerate(DIRECTIONS):
         if s.last_action[p] < 0 or action != (s.last_action[p] + 2) % 4:
             row, column = (head // columns + i) % rows, (head % columns + j) % columns
             cell = row * columns + column
             far = 0
-            if stay.get(cell, 0) <= 1:
+            if steps_occupied.get(cell, 0) <= 1:
                 far, _ = longest([cell], int(s.occupied[row, column] < 0))
-            found[cell] = max(found.get(cell, 0), 100 * far // goose_corridors.LIMIT)
-    return found
+            lengths[cell] = max(lengths.get(cell, 0), 100 * far // goose_corridors.LIMIT)
+    return lengths
 
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_corridors_are_the_longest_paths(spec):
-    game, found = positions(spec)
-    for s in found[:: max(1, len(found) // 40)]:
+    game, states = positions(spec)
+    for s in states[:: max(1, len(states) // 40)]:
         bodies = geese(s)
-        stay = {cell: len(b) - k for b in bodies for k, cell in enumerate(b)}
+        steps_occupied = {cell: len(b) - k for b in bodies for k, cell in enumerate(b)}
         for p in (p for p in range(game.num_players) if bodies[p]):
-            planes, _ = looked(game, s, p)
+            planes, _ = encode_one(game, s, p)
             for near, own, rival in (
-                (0, gv.OWN_CORRIDOR, gv.RIVAL_CORRIDOR),
-                (gv.NEAR, gv.OWN_ESCAPE, gv.RIVAL_ESCAPE),
+                (0, features.OWN_CORRIDOR, features.RIVAL_CORRIDOR),
+                (features.NEAR, features.OWN_ESCAPE, features.RIVAL_ESCAPE),
             ):
-                ours, theirs = corridors(s, p, near, stay), {}
+                own_lengths, rival_lengths = corridors(s, p, near, steps_occupied), {}
                 for q in (q for q in range(game.num_players) if q != p and bodies[q]):
-                    for cell, far in corridors(s, q, near, stay).items():
-                        theirs[cell] = max(theirs.get(cell, 0), far)
-                assert np.array_equal(planes[own], in_the_middle(s, p, ours))
-                assert np.array_equal(planes[rival], in_the_middle(s, p, theirs))
+                    for cell, far in corridors(s, q, near, steps_occupied).items():
+                        rival_lengths[cell] = max(rival_lengths.get(cell, 0), far)
+                assert np.array_equal(planes[own], centered_board(s, p, own_lengths))
+                assert np.array_equal(planes[rival], centered_board(s, p, rival_lengths))
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_the_rich_view_against_plain_python(spec):
-    game, found = positions(spec)
-    for s in found[:: max(1, len(found) // 40)]:
+def test_hand_crafted_features_match_plain_python(spec):
+    game, states = positions(spec)
+    for s in states[:: max(1, len(states) // 40)]:
         bodies = geese(s)
         for p in (p for p in range(game.num_players) if game.is_active(s, p)):
-            planes, _ = looked(game, s, p)
+            planes, _ = encode_one(game, s, p)
             rivals = [q for q in range(game.num_players) if q != p and bodies[q]]
-            stay = {cell: len(b) - k for b in bodies for k, cell in enumerate(b)}
-            near = steps_to(s, [bodies[p][0]], stay)
+            steps_occupied = {cell: len(b) - k for b in bodies for k, cell in enumerate(b)}
+            near = bfs_distances(s, [bodies[p][0]], steps_occupied)
             expected = {
-                gv.OWN_BODY: dict.fromkeys(bodies[p], 100),
-                gv.RIVAL_STAY: {c: min(4 * stay[c], 100) for q in rivals for c in bodies[q]},
-                gv.RIVAL_TAIL: {bodies[q][-1]: 100 for q in rivals},
-                gv.RIVAL_LEAD: {
+                features.OWN_BODY: dict.fromkeys(bodies[p], 100),
+                features.RIVAL_STAY: {
+                    c: min(4 * steps_occupied[c], 100) for q in rivals for c in bodies[q]
+                },
+                features.RIVAL_TAIL: {bodies[q][-1]: 100 for q in rivals},
+                features.RIVAL_LEAD: {
                     bodies[q][0]: np.clip(10 * (len(bodies[q]) - len(bodies[p])), -100, 100)
                     for q in rivals
                 },
-                gv.FOOD: dict.fromkeys(s.food[: s.num_food].tolist(), 100),
-                gv.OWN_REACH: {c: max(100 - 6 * n, 4) for c, n in near.items()},
+                features.FOOD: dict.fromkeys(s.food[: s.num_food].tolist(), 100),
+                features.OWN_REACH: {c: max(100 - 6 * n, 4) for c, n in near.items()},
             }
             if rivals:
-                far = steps_to(s, [bodies[q][0] for q in rivals], stay)
-                expected[gv.RIVAL_REACH] = {c: max(100 - 6 * n, 4) for c, n in far.items()}
+                far = bfs_distances(s, [bodies[q][0] for q in rivals], steps_occupied)
+                expected[features.RIVAL_REACH] = {c: max(100 - 6 * n, 4) for c, n in far.items()}
             for plane, cells in expected.items():
-                assert np.array_equal(planes[plane], in_the_middle(s, p, cells)), plane
-            assert (planes[gv.RIVALS] == 100 * len(rivals) // max(game.num_players - 1, 1)).all()
-            assert (planes[gv.HUNGER] == 100 * (s.steps % s.hunger_rate) // s.hunger_rate).all()
+                assert np.array_equal(planes[plane], centered_board(s, p, cells)), plane
+            assert (
+                planes[features.RIVALS] == 100 * len(rivals) // max(game.num_players - 1, 1)
+            ).all()
+            assert (
+                planes[features.HUNGER] == 100 * (s.steps % s.hunger_rate) // s.hunger_rate
+            ).all()
 
 
 @pytest.mark.parametrize("spec", SPECS[:2])
-def test_actions_that_are_left_out_kill(spec):
-    game, found = positions(spec)
-    left_out = 0
-    for s in found[:: max(1, len(found) // 60)]:
+def test_masked_actions_are_fatal(spec):
+    game, states = positions(spec)
+    num_masked = 0
+    for s in states[:: max(1, len(states) // 60)]:
         for p in (p for p in range(game.num_players) if game.is_active(s, p)):
-            _, mask = looked(game, s, p)
-            lives = np.zeros(4, bool)
+            _, mask = encode_one(game, s, p)
+            can_survive = np.zeros(4, bool)
             alive = [q for q in range(game.num_players) if game.is_active(s, q)]
             for joint in product(range(4), repeat=len(alive)):
                 t, actions = s.copy(), np.zeros(game.num_players, int)
                 actions[alive] = joint
                 with np.errstate(over="ignore"):
                     game.step(t, actions)
-                # Who turns back or bites himself makes room for others.
+                # A goose that turns back or bites itself frees its cells for others.
                 others = all(t.length[q] > 0 for q in alive if q != p)
-                lives[actions[p]] |= t.length[p] > 0 and (others or bool(mask[actions[p]]))
-            if mask.all() and not lives.any():
-                continue  # nothing helps, and all is shown
-            assert not (lives & (mask == 0)).any()
-            left_out += int((mask == 0).sum())
-    assert left_out > 10
+                can_survive[actions[p]] |= t.length[p] > 0 and (others or bool(mask[actions[p]]))
+            if mask.all() and not can_survive.any():
+                continue  # all actions are fatal, so none is masked
+            assert not (can_survive & (mask == 0)).any()
+            num_masked += int((mask == 0).sum())
+    assert num_masked > 10
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_what_seats_of_a_position_share_is_not_that_of_another(spec):
-    game, found = positions(spec, games=1)
+def test_rows_of_a_batch_are_encoded_independently(spec):
+    game, states = positions(spec, games=1)
     players = range(game.num_players)
-    wanted = [(s, p) for s in found[::5] for p in players if game.is_active(s, p)]
-    order = np.random.default_rng(0).permutation(len(wanted))
-    for one in (wanted, [wanted[k] for k in order], []):
-        states = game.empty(len(one))
-        for i, (s, _) in enumerate(one):
-            states[i] = s
-        seats = np.array([p for _, p in one], np.int64)
-        planes, masks = SeatEncoder(game, "hand_crafted").encode(states, seats)
-        assert (len(planes), len(masks)) == (len(one), len(one))
-        for i, (s, p) in enumerate(one):
-            alone, mask = looked(game, s, p)
+    pairs = [(s, p) for s in states[::5] for p in players if game.is_active(s, p)]
+    order = np.random.default_rng(0).permutation(len(pairs))
+    for requests in (pairs, [pairs[k] for k in order], []):
+        batch = game.empty(len(requests))
+        for i, (s, _) in enumerate(requests):
+            batch[i] = s
+        seats = np.array([p for _, p in requests], np.int64)
+        planes, masks = SeatEncoder(game, "hand_crafted").encode(batch, seats)
+        assert (len(planes), len(masks)) == (len(requests), len(requests))
+        for i, (s, p) in enumerate(requests):
+            alone, mask = encode_one(game, s, p)
             assert np.array_equal(planes[i], alone)
             assert np.array_equal(masks[i], mask)
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_symmetries_of_the_view_are_those_of_the_rules(spec):
-    game, found = positions(spec, games=1)
+def test_symmetries_of_the_encoder_match_the_rules(spec):
+    game, states = positions(spec, games=1)
     encoder = SeatEncoder(game, "hand_crafted")
     assert encoder.symmetries[0].name == "identity"
     for symmetry in encoder.symmetries:
-        for s in found[::7]:
+        for s in states[::7]:
             t = s.copy()
             t.occupied.flat[symmetry.cells] = s.occupied.flat
             for name in ("body", "food", "last_head"):
@@ -232,24 +242,24 @@ def test_symmetries_of_the_view_are_those_of_the_rules(spec):
             t.last_action[...] = np.where(s.last_action >= 0, moved, s.last_action)
             assert game.validate(t) == ""
             for p in (p for p in range(game.num_players) if game.is_active(s, p)):
-                (planes, mask), (other, mapped) = looked(game, s, p), looked(game, t, p)
+                (planes, mask), (other, mapped) = encode_one(game, s, p), encode_one(game, t, p)
                 assert np.array_equal(symmetry.observation(planes), other)
                 assert np.array_equal(symmetry.policy(mask), mapped)
 
 
-def test_a_torus_is_continued_as_pytorch_does_it():
+def test_circular_padding_matches_pytorch():
     given = torch.randn(3, 5, 7, 11, dtype=torch.float64)
     ours, theirs = (given.clone().requires_grad_() for _ in range(2))
     weights = torch.randn(3, 5, 11, 15, dtype=torch.float64)
     expected = nn.functional.pad(theirs, (2, 2, 2, 2), mode="circular")
-    found = around(ours, 2)
-    assert torch.equal(found, expected)
-    (found * weights).sum().backward()
+    padded = around(ours, 2)
+    assert torch.equal(padded, expected)
+    (padded * weights).sum().backward()
     (expected * weights).sum().backward()
     assert torch.allclose(ours.grad, theirs.grad)
 
 
-def test_a_torus_has_no_edge():
+def test_convolution_on_a_torus_is_translation_equivariant():
     torch.manual_seed(0)
     trunk = Trunk(3, 8, 2, torus=True).double()
     for parameter in trunk.parameters():
@@ -262,7 +272,7 @@ def test_a_torus_has_no_edge():
 @pytest.mark.parametrize("view", ["plain", "hand_crafted"])
 @pytest.mark.parametrize("kind", ["torus", "residual", "uib2021"])
 @pytest.mark.compiled
-def test_networks_play_from_files(kind, view, tmp_path):
+def test_saved_networks_play(kind, view, tmp_path):
     game = make_game("hungry_geese")
     config = ACConfig(kind=kind, view=view, filters=8, blocks=2)
     network = make_ac_network(config, game)
@@ -286,28 +296,28 @@ def test_networks_play_from_files(kind, view, tmp_path):
 @pytest.mark.parametrize(
     ("spec", "view", "problem"),
     [
-        ("othello", "plain", "all move at once"),
+        ("othello", "plain", "needs a simultaneous game"),
         ("tron", "hand_crafted", "no hand-crafted features"),
         ("tron", "deep", "view must be one of"),
     ],
 )
-def test_views_that_cannot_be_are_refused(spec, view, problem):
+def test_invalid_encoders_raise(spec, view, problem):
     with pytest.raises(ValueError, match=problem):
         SeatEncoder(make_game(spec), view)
 
 
 @pytest.mark.parametrize("cell", [None, 38])
-def test_an_overview_has_the_gradients_of_its_parts(cell):
+def test_global_pooling_gradients_match_pytorch(cell):
     given = torch.randn(3, 4, 7, 11, dtype=torch.float64).to(memory_format=torch.channels_last)
     ours, theirs = (given.clone().requires_grad_() for _ in range(2))
     parts = [theirs.mean((2, 3)), theirs.amax((2, 3))]
     if cell is not None:
         parts.append(theirs.flatten(2)[:, :, cell])
     expected = torch.cat(parts, 1)
-    found = global_pooling(ours, cell)
-    assert torch.allclose(found, expected)
+    pooled = global_pooling(ours, cell)
+    assert torch.allclose(pooled, expected)
     assert torch.allclose(global_pooling(given, cell), expected)  # without gradients
     weights = torch.randn_like(expected)
-    (found * weights).sum().backward()
+    (pooled * weights).sum().backward()
     (expected * weights).sum().backward()
     assert torch.allclose(ours.grad, theirs.grad)

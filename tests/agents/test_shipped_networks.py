@@ -1,4 +1,4 @@
-"""The networks of the package load, play as well as their cards say, and are opponents."""
+"""Tests of the shipped networks: files, strength against their cards, use as opponents."""
 
 import shutil
 
@@ -24,7 +24,7 @@ SEATED = shipped_weights("ac")
 TAUGHT = shipped_weights("cnn")
 
 
-def test_they_are_there():
+def test_shipped_networks_are_listed():
     assert {"hex5", "hex7", "hex11"} <= SHIPPED.keys()
     assert {"hex5", "connect4", "othello"} <= SEARCHED.keys()
     assert {"geese"} <= SEATED.keys()
@@ -33,8 +33,8 @@ def test_they_are_there():
 
 CARDS = [
     (kind, name)
-    for kind, found in (("ac", SEATED), ("az", SEARCHED), ("cnn", TAUGHT), ("dqn", SHIPPED))
-    for name in found
+    for kind, names in (("ac", SEATED), ("az", SEARCHED), ("cnn", TAUGHT), ("dqn", SHIPPED))
+    for name in names
 ]
 MODULES = {"ac": "actor_critic", "az": "alphazero", "cnn": "imitation", "dqn": "dqn"}
 # What is played of a card by default: the first match against this opponent, and games.
@@ -42,14 +42,14 @@ BRIEFLY = {
     "ac": ("deterministic", 60),
     "az": ("random", 4),
     "cnn": ("greedy", 100),
-    "dqn": ("mixed:x=0.2", 24),
+    "dqn": ("mixed:epsilon=0.2", 24),
 }
 # All matches are played in the slow tests, up to so many games.
 GAMES = {"az": 40}
 
 
 @pytest.mark.parametrize(("kind", "name"), CARDS)
-def test_the_card_says_how_a_network_was_made_and_how_strong_it_is(kind, name):
+def test_card_has_training_and_strength(kind, name):
     about = load_weights(shipped_weights(kind)[name])[1]
     made, card = about["card"], load_card(kind, name)
     assert card["agent"] == f"{kind}:{name}"
@@ -84,15 +84,15 @@ def test_the_card_says_how_a_network_was_made_and_how_strong_it_is(kind, name):
 
 def play_again(match, games):
     played = play(match["game"], match["agents"], games, seed=77)
-    for said, found in zip(match["seats"], played, strict=True):
-        assert agree(said, found), (match["agents"], said, found)
+    for recorded, replayed in zip(match["seats"], played, strict=True):
+        assert agree(recorded, replayed), (match["agents"], recorded, replayed)
 
 
 @pytest.mark.parametrize(("kind", "name"), CARDS)
-def test_a_network_plays_as_well_as_its_card_says(kind, name):
+def test_network_plays_as_well_as_its_card(kind, name):
     opponent, games = BRIEFLY[kind]
     matches = load_card(kind, name)["strength"]
-    play_again(next(one for one in matches if one["agents"][1] == opponent), games)
+    play_again(next(match for match in matches if match["agents"][1] == opponent), games)
 
 
 @pytest.mark.slow
@@ -102,7 +102,7 @@ def test_all_matches_of_a_card_are_played_again(kind, name):
         play_again(match, min(match["games"], GAMES.get(kind, 200)))
 
 
-def test_cards_that_claim_too_much_are_found():
+def test_exaggerated_cards_are_detected():
     said = {"wins": 1997, "games": 2000}
     assert agree(said, {"wins": 11, "games": 12, "distinct": 12})
     assert not agree(said, {"wins": 6, "games": 12, "distinct": 12})
@@ -114,22 +114,22 @@ def test_cards_that_claim_too_much_are_found():
     assert not agree({"wins": 0, "games": 10}, {"wins": 10, "games": 10, "distinct": 1})
 
 
-def test_who_a_network_was_trained_against():
+def test_card_names_training_opponents():
     card = load_card("ac", "geese")
     assert trained_against(card, "deterministic") == "yes"
     assert trained_against(card, "flat:simulations=1000,playout_depth=6") == "its kind"
     assert trained_against(card, "cnn:geese") == "its kind"
     assert trained_against(card, "mcts:simulations=500") == "no"
     outside = [
-        one for one in card["strength"]
-        if all(trained_against(card, rival) == "no" for rival in one["agents"][1:])
+        match for match in card["strength"]
+        if all(trained_against(card, rival) == "no" for rival in match["agents"][1:])
     ]  # fmt: skip
-    assert any(one["agents"][1].startswith("mcts") for one in outside)
+    assert any(match["agents"][1].startswith("mcts") for match in outside)
     with pytest.raises(FileNotFoundError, match="there is no network 'chess'"):
         load_card("ac", "chess")
 
 
-def test_cards_are_written_and_measured_by_commands(tmp_path, monkeypatch, capsys):
+def test_commands_write_and_measure_cards(tmp_path, monkeypatch, capsys):
     for name in ("hex5.safetensors", "hex5.json"):
         shutil.copy(shipped_weights("dqn")["hex5"].with_name(name), tmp_path)
     file = tmp_path / "hex5.safetensors"
@@ -143,7 +143,7 @@ def test_cards_are_written_and_measured_by_commands(tmp_path, monkeypatch, capsy
     assert [(seat["games"], seat["distinct"]) for seat in match["seats"]] == [(2, 1), (2, 1)]
     assert match["seats"][0]["low"] < 0.3
     assert len(load_card("dqn", "hex5")["strength"]) == len(before["strength"])
-    given = ["--trained-by", before["trained_by"], "--trained-against", "mixed:x=0.2"]
+    given = ["--trained-by", before["trained_by"], "--trained-against", "mixed:epsilon=0.2"]
     assert main(["new", "dqn:hex5", *given]) == 0
     made = load_card("dqn", "hex5")
     assert made | {"strength": 0} == before | {"strength": 0}
@@ -152,7 +152,7 @@ def test_cards_are_written_and_measured_by_commands(tmp_path, monkeypatch, capsy
     assert "there is no network 'chess'" in capsys.readouterr().err
 
 
-def test_it_is_an_opponent_anywhere():
+def test_shipped_network_is_an_opponent_in_environments():
     env = gym.make("ludoteca/Hex-v0", board_size=5, opponent="dqn:hex5", agent_seat=1)
     _, info = env.reset(seed=0)
     rng = np.random.default_rng(0)
@@ -173,9 +173,9 @@ def test_the_first_player_of_hex_wins():
 @pytest.mark.slow
 def test_the_first_player_of_hex_wins_against_everything():
     game = make_game("hex:board_size=5")
-    found = best_response(game, make_agent("az:hex5,simulations=4", game), 0)
-    assert found.draws == found.losses == 0
-    assert found.decisions > 100_000
+    response = best_response(game, make_agent("az:hex5,simulations=4", game), 0)
+    assert response.draws == response.losses == 0
+    assert response.decisions > 100_000
 
 
 @pytest.mark.slow

@@ -1,3 +1,5 @@
+"""Tests of PyTorch networks as agents, in memory and in files."""
+
 import copy
 import json
 import pickle
@@ -58,7 +60,7 @@ def same_games(a: MatchResult, b: MatchResult) -> bool:
 
 def test_a_saved_network_plays_as_in_memory(network: Residual, saved: Path) -> None:
     assert saved.suffix == ".safetensors"
-    live = TorchAgent.from_network(GAME, network, dtype="int8")
+    live = TorchAgent(GAME, network, dtype="int8")
     expected = games_of(live)
     assert network.training  # as before
     for spec in (f"torch:{saved}", f"torchrl:path={saved}", f"tianshou:{saved}"):
@@ -73,7 +75,7 @@ def test_a_saved_network_plays_as_in_memory(network: Residual, saved: Path) -> N
 def test_a_network_in_memory_plays_as_it_learns_and_its_copy_does_not() -> None:
     torch.manual_seed(1)
     network = nn.Sequential(nn.Flatten(), nn.Linear(18, 9))
-    live = TorchAgent.from_network(GAME, network)
+    live = TorchAgent(GAME, network)
     frozen = copy.deepcopy(live)
     before = games_of(live)
     assert same_games(games_of(frozen), before)
@@ -83,7 +85,7 @@ def test_a_network_in_memory_plays_as_it_learns_and_its_copy_does_not() -> None:
     assert not same_games(games_of(live), before)
 
 
-def test_observations_as_the_network_takes_them() -> None:
+def test_observations_have_the_format_of_the_network() -> None:
     seen: list[Tensor] = []
 
     def look(observations: Tensor) -> Tensor:
@@ -96,17 +98,17 @@ def test_observations_as_the_network_takes_them() -> None:
         (18,): {"flat": True, "dtype": "float64"},
     }
     for shape, form in forms.items():
-        games_of(TorchAgent.from_network(GAME, look, **form))  # type: ignore[arg-type]
+        games_of(TorchAgent(GAME, look, **form))  # type: ignore[arg-type]
         assert seen[-1].shape[1:] == shape
         assert str(seen[-1].dtype) == f"torch.{form.get('dtype', 'float32')}"
 
 
-def test_drawn_actions_follow_the_policy_and_the_seed() -> None:
+def test_sampled_actions_follow_the_policy_and_the_seed() -> None:
     logits = torch.log(torch.tensor([0.6, 0.3, 0.1, 0, 0, 0, 0, 0, 0]))
 
     def give(kind: str) -> TorchAgent:
         scores = logits.exp() if kind == "probabilities" else logits
-        return TorchAgent.from_network(
+        return TorchAgent(
             GAME, lambda seen: scores.expand(len(seen), 9), kind=kind, deterministic=False
         )
 
@@ -120,26 +122,26 @@ def test_drawn_actions_follow_the_policy_and_the_seed() -> None:
     assert (drawn[0] == drawn[1]).all()
     shares = np.bincount(drawn[0], minlength=9) / 4000
     assert np.abs(shares - logits.exp().numpy()).max() < 0.03
-    with pytest.raises(ValueError, match="no probabilities to draw from"):
+    with pytest.raises(ValueError, match="not probabilities to sample from"):
         give("values")
 
 
-def test_networks_that_rule_out_all_legal_actions_or_return_nothing_useful() -> None:
+def test_networks_that_mask_all_actions_or_return_invalid_scores() -> None:
     def agent(scores: Tensor) -> TorchAgent:
-        return TorchAgent.from_network(GAME, lambda seen: scores.expand(len(seen), -1))
+        return TorchAgent(GAME, lambda seen: scores.expand(len(seen), -1))
 
     ruled_out = agent(torch.full((9,), -torch.inf))
-    states, one = GAME.new(0)[None], np.zeros(1, np.int64)
-    assert ruled_out.act(states, one, np.zeros((1, 1), np.uint64), one).tolist() == [0]
+    states, zero = GAME.new(0)[None], np.zeros(1, np.int64)
+    assert ruled_out.act(states, zero, np.zeros((1, 1), np.uint64), zero).tolist() == [0]
     for scores, message in [
         (torch.full((9,), torch.nan), "returned NaN"),
         (torch.zeros(8), r"numbers of shape \(1, 9\), got torch.Size\(\[1, 8\]\)"),
     ]:
         with pytest.raises(ValueError, match=message):
-            agent(scores).act(states, one, np.zeros((1, 1), np.uint64), one)
+            agent(scores).act(states, zero, np.zeros((1, 1), np.uint64), zero)
 
 
-def test_networks_that_cannot_be_saved(tmp_path: Path) -> None:
+def test_unsupported_networks_cannot_be_saved(tmp_path: Path) -> None:
     def drawing(seen: Tensor) -> Tensor:
         return seen.flatten(1) @ torch.rand(18, 9)
 

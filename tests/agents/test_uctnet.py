@@ -1,4 +1,4 @@
-"""UCT with a value network, and searches whose network sees several leaves at once."""
+"""Tests of UCT with a value network, and of batched leaf evaluation."""
 
 import math
 
@@ -102,7 +102,7 @@ class Reference:
 
 
 @pytest.mark.parametrize("c", [math.sqrt(2), 0.3])
-def test_it_searches_as_the_book_says(c):
+def test_search_matches_plain_python_reference(c):
     game = make_game("tictactoe")
     s = after(game, 4)
     stream = np.array([[77]], np.uint64)
@@ -128,7 +128,7 @@ def tree():
     return trees
 
 
-def test_uct_by_hand(tree):
+def test_uct_matches_hand_computation(tree):
     params = UCT._replace(c_uct=0.5)
     scores = [
         q + 0.5 * math.sqrt(2 * math.log(10) / n) for q, n in ((0.5, 3), (-0.25, 2), (0.7, 5))
@@ -141,7 +141,7 @@ def test_uct_by_hand(tree):
         assert {uct(tree, 0, 0, params) for _ in range(50)} == {0, 2, 3}
 
 
-def test_simulations_under_way_count_as_lost(tree):
+def test_pending_simulations_have_virtual_loss(tree):
     params = UCT._replace(c_uct=0.0)
     assert uct(tree, 0, 0, params) == 3
     tree.waiting[0, 0, 3] = 1  # (3.5 - 1) / 6 is less than 0.5
@@ -156,7 +156,7 @@ def test_simulations_under_way_count_as_lost(tree):
 
 @pytest.mark.parametrize("params", [SelectionParams(), UCT], ids=["puct", "uct"])
 @pytest.mark.parametrize("leaf_batch", [1, 4, 7, 100])
-def test_several_leaves_at_once(params, leaf_batch):
+def test_leaf_batches_evaluate_several_leaves(params, leaf_batch):
     game = make_game("tictactoe")
     positions = [game.new(), after(game, 0, 3, 1, 4), after(game, 0, 4, 8, 2)]
     seen = []
@@ -189,7 +189,7 @@ def test_several_leaves_at_once(params, leaf_batch):
     np.testing.assert_array_equal(alone.visit_counts[0], found.visit_counts[1])
 
 
-def test_gumbel_sees_one_leaf_at_a_time():
+def test_gumbel_evaluates_one_leaf_per_batch():
     with pytest.raises(ValueError, match="the policy gumbel needs leaf_batch=1, got 2"):
         NetworkGuidedSearch(
             Encoder(make_game("tictactoe")), 1, 8, SelectionParams(gumbel=True), leaf_batch=2
@@ -197,7 +197,7 @@ def test_gumbel_sees_one_leaf_at_a_time():
 
 
 @pytest.mark.parametrize("leaf_batch", [1, 3])
-def test_a_tree_of_one_level(leaf_batch):
+def test_max_depth_one_expands_only_the_root(leaf_batch):
     game = make_game("tictactoe")
     s = after(game, 0, 4)
     found, trees = search(game, [s], 60, UCT._replace(max_depth=1), leaf_batch)
@@ -209,13 +209,13 @@ def test_a_tree_of_one_level(leaf_batch):
     assert found.action[0] == np.nanargmax(found.action_values[0])
 
 
-def test_it_stops_when_time_is_up():
+def test_search_stops_at_its_time_limit():
     game = make_game("tictactoe")
     found, _ = search(game, [game.new()], 5000, UCT, seconds=0.0)
     assert found.visit_counts.sum() < 5000
 
 
-def test_however_short_the_time_it_plays_by_the_rules():
+def test_shortest_time_limit_still_gives_legal_moves():
     game = make_game("othello")
 
     def blind(planes):
@@ -249,7 +249,7 @@ def network_file(tmp_path):
     ("spec", "view", "wins"),
     [("tictactoe", "second", 6), ("tictactoe", "mover", 6), ("othello:board_size=4", "mover", 0)],
 )
-def test_it_plays_by_the_rules(network_file, spec, view, wins):
+def test_agent_plays_legal_moves(network_file, spec, view, wins):
     game = make_game(spec)
     agent = f"uctnet:{network_file(game, view)},simulations=30,leaf_batch=2"
     result = play_match(game, [agent, "random"], 10, seed=1)
@@ -261,7 +261,7 @@ def test_it_plays_by_the_rules(network_file, spec, view, wins):
 @pytest.mark.parametrize(
     "options", [{}, {"leaf_batch": 4}, {"max_depth": 1}, {"seconds": 60.0, "max_nodes": 61}]
 )
-def test_it_prefers_an_immediate_win(network_file, options):
+def test_agent_prefers_an_immediate_win(network_file, options):
     game = make_game("tictactoe")
     agent = UCTNetAgent(game, network_file(game), simulations=60, **options)
     agent.prepare()
@@ -274,7 +274,7 @@ def test_it_prefers_an_immediate_win(network_file, options):
     assert agent.values(states[0])[2] == 1
 
 
-def test_the_network_s_value_is_the_mover_s(tmp_path):
+def test_network_value_is_for_the_player_to_move(tmp_path):
     """A network that always says that the second player wins: the first finds nothing good."""
     game = make_game("tictactoe")
     network = make_value_network(SMALL, game)
@@ -292,7 +292,7 @@ def test_the_network_s_value_is_the_mover_s(tmp_path):
     assert np.allclose(np.delete(second, 4), sure, atol=1e-6)
 
 
-def test_alphazero_sees_several_leaves_at_once(tmp_path):
+def test_alphazero_evaluates_leaf_batches(tmp_path):
     game = make_game("tictactoe")
     config = PVConfig(filters=4, blocks=0)
     path = tmp_path / "az.safetensors"
@@ -323,7 +323,7 @@ def test_alphazero_searches_for_some_time(tmp_path):
         make_agent(f"az:{path},seconds=1,max_nodes=1", game)
 
 
-def test_settings_are_checked(network_file):
+def test_invalid_settings_raise(network_file):
     game = make_game("tictactoe")
     path = network_file(game)
     for wrong, message in (

@@ -54,8 +54,10 @@ class Copy:
         return self.python("-m", *PROGRAMS[program], *arguments)
 
     def python(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
-        kept = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
-        environment = kept | {
+        inherited = {
+            key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")
+        }
+        environment = inherited | {
             "PYTHONPATH": str(self.root / "build"),
             "PYTHONDONTWRITEBYTECODE": "1",  # two edits within a second would look the same
             "NUMBA_CACHE_DIR": str(self.root / "cache"),
@@ -130,13 +132,15 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
 
 def results(output: str) -> dict[str, str]:
     """Return how each test ended, from what `pytest -v` printed."""
-    found = re.findall(r"^(\S+::.*?) (PASSED|FAILED|ERROR|SKIPPED)\b", output, flags=re.MULTILINE)
-    return dict(found)
+    outcomes = re.findall(
+        r"^(\S+::.*?) (PASSED|FAILED|ERROR|SKIPPED)\b", output, flags=re.MULTILINE
+    )
+    return dict(outcomes)
 
 
 def passed(copy: Copy, words: str) -> set[str]:
     """Run the document's only command with `words` in it; return the tests, which all pass."""
-    (command,) = (one for one in commands() if words in one)
+    (command,) = (command_text for command_text in commands() if words in command_text)
     done = copy.run(command)
     assert done.returncode == 0, done.stdout
     ended = results(done.stdout)
@@ -225,7 +229,7 @@ def test_conformance(copy: Copy) -> None:
     ],
 )
 def test_a_wrong_rule_fails(copy: Copy, old: str, new: str, caught_by: str) -> None:
-    (command,) = (one for one in commands() if "test_perft.py" in one)
+    (command,) = (command_text for command_text in commands() if "test_perft.py" in command_text)
     with copy.edited(old, new):
         # Overlapping dominoes make games longer than promised, and so the solver crash.
         done = copy.run(f"{command} --exitfirst")

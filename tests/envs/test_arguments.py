@@ -97,12 +97,18 @@ def check_call(name: str, value: Any, call: Callable[[], Any], names: tuple[str,
     with pytest.raises((ValueError, TypeError)) as error:
         call()
     text = str(error.value)
-    assert any(one in text for one in (name, *names)), f"{name}={value!r}: {text}"
+    assert any(name_or_value in text for name_or_value in (name, *names)), (
+        f"{name}={value!r}: {text}"
+    )
     if name != "wrong":  # Python's own error
-        shown = [repr(value), *(repr(one) for one in value)] if isinstance(value, tuple) else []
+        shown = (
+            [repr(value), *(repr(name_or_value) for name_or_value in value)]
+            if isinstance(value, tuple)
+            else []
+        )
         shown += ["array(", "of shape"] if isinstance(value, np.ndarray) else [repr(value)]
         shown += ["of shape", "got 0"] if name in ("actions", "seed", "opponent") else []
-        assert any(one in text for one in shown), f"{name}={value!r}: {text}"
+        assert any(name_or_value in text for name_or_value in shown), f"{name}={value!r}: {text}"
 
 
 @kinds

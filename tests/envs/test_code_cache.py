@@ -104,16 +104,16 @@ def test_the_private_folder_is_its_owners_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    found = private_folder()
-    assert found.stat().st_mode & 0o777 == 0o700
-    assert private_folder() == found
-    found.chmod(0o770)
+    folder = private_folder()
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert private_folder() == folder
+    folder.chmod(0o770)
     with pytest.raises(PermissionError, match="only its owner can use"):
         private_folder()
-    found.rmdir()
+    folder.rmdir()
     target = tmp_path / "elsewhere"
     target.mkdir(mode=0o700)
-    found.symlink_to(target)
+    folder.symlink_to(target)
     with pytest.raises(PermissionError, match="only its owner can use"):
         private_folder()
 

@@ -37,8 +37,8 @@ def make_pair(game: Any, constant: int) -> Any:
 
 def make_slow_adder(game: Any, constant: int) -> Any:
     """Return a function that is expected to take 1000 s to compile."""
-    for one in (pair := make_pair(game, constant)):
-        one._cache.typical = 500.0
+    for function in (pair := make_pair(game, constant)):
+        function._cache.typical = 500.0
     return pair[0]
 
 

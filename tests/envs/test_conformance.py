@@ -234,8 +234,8 @@ def test_sb3_check_env(id_: str, options: dict[str, Any]) -> None:
 @ids
 def test_equally_made_environments_match(id_: str) -> None:
     options = {"agent_seat": "random", "illegal_action": "random"}
-    one, other = (gym.make(f"ludoteca/{id_}", **options) for _ in range(2))
-    check_environments_match(one, other, num_steps=60, seed=3)
+    first, other = (gym.make(f"ludoteca/{id_}", **options) for _ in range(2))
+    check_environments_match(first, other, num_steps=60, seed=3)
 
 
 @ids

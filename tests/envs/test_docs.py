@@ -1,7 +1,8 @@
 """Python examples of the README and the documents run, and print the outputs shown.
 
 A block tagged `python` is run; one tagged `python no-test` is not; of a block tagged `python slow`
-and those that follow it in its document, only the slow tests run any. What a block prints must
+and those that follow it in its document, only the slow tests run any. Blocks are interpreted,
+unless they are tagged `python compiled`, because they play much. What a block prints must
 stand in a block tagged `text` below it, in which `...` stands for any text. If the block is tagged
 `varies`, its numbers and cells may be others.
 """
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 from document_blocks import DOCUMENTS, ROOT, Block, agrees, blocks_of
 
+from ludoteca.envs.interpreted import interpreting, is_interpreted
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.solve import solve
 
@@ -26,7 +28,7 @@ TUTORIAL = ROOT / "docs/tutorial/2_deep_q_learning.md"
 def examples(text: str) -> list[Block]:
     """Return the blocks tagged `python`, but not `no-test`."""
     blocks = blocks_of(text)
-    return [one for one in blocks if one.language == "python" and "no-test" not in one.tags]
+    return [block for block in blocks if block.language == "python" and "no-test" not in block.tags]
 
 
 def quick_part(blocks: list[Block]) -> list[Block]:
@@ -38,15 +40,21 @@ def quick_part(blocks: list[Block]) -> list[Block]:
 def run_blocks(document: Path, blocks: list[Block]) -> dict[str, Any]:
     """Run blocks of a document, which share their names; return those.
 
+    In interpreted mode, blocks tagged `compiled` compile nevertheless.
+
     Raises:
         AssertionError: if one prints something else than the document says.
     """
     names: dict[str, Any] = {"__name__": "__main__"}
+    interpreted = is_interpreted()
     for block in blocks:
         printed = io.StringIO()
         # Empty lines in front give errors the line numbers of the document.
         code = compile("\n" * block.line + block.code, str(document), "exec")
-        with contextlib.redirect_stdout(printed):
+        with (
+            contextlib.redirect_stdout(printed),
+            interpreting(interpreted and "compiled" not in block.tags),
+        ):
             exec(code, names)
         where = f"the block at line {block.line} of {document.name}"
         if block.output is None:
@@ -64,19 +72,9 @@ def empty_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
 
 
-# They train, or search with many simulations; the others are interpreted.
-COMPILED = ("docs/search.md", "docs/training.md", "docs/results/README.md", "docs/libraries/sb3.md")
-
-
 @pytest.mark.parametrize(
     "document",
-    [
-        pytest.param(
-            one, marks=pytest.mark.compiled if str(one.relative_to(ROOT)) in COMPILED else ()
-        )
-        for one in DOCUMENTS
-        if quick_part(examples(one.read_text(encoding="utf-8")))
-    ],
+    [path for path in DOCUMENTS if quick_part(examples(path.read_text(encoding="utf-8")))],
     ids=lambda path: str(path.relative_to(ROOT)),
 )
 def test_examples_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,8 +119,8 @@ def test_blocks_are_found_by_their_tags() -> None:
     text = "# A\n```python\na = 1\n```\n```python no-test\nb\n```\n```bash\nc\n```\n```\nd\n```\n"
     text += "```python\ne = 2\nf = 3\n```\n\n```text\n1 ...\n```\nprose\n```text\nelse\n```\n"
     text += "```python slow\ng\n```\n```python\nh\n```\n"
-    found = [(block.line, block.code, block.output) for block in examples(text)]
-    assert found == [
+    blocks = [(block.line, block.code, block.output) for block in examples(text)]
+    assert blocks == [
         (2, "a = 1\n", None),
         (14, "e = 2\nf = 3\n", "1 ...\n"),
         (26, "g\n", None),

@@ -15,7 +15,7 @@ from document_commands import check_command, commands_of, run, smaller
 RUN_ELSEWHERE = ROOT / "docs/adding_a_game.md"  # in test_adding_a_game.py
 documents = pytest.mark.parametrize(
     "document",
-    [one for one in DOCUMENTS if one != RUN_ELSEWHERE and list(commands_of(one))],
+    [path for path in DOCUMENTS if path != RUN_ELSEWHERE and list(commands_of(path))],
     ids=lambda path: str(path.relative_to(ROOT)),
 )
 # Parts of commands that are parsed but not run, each with the reason.
@@ -64,7 +64,7 @@ def test_commands_are_parsed(document: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize(
     "document",
-    [one for one in DOCUMENTS if any("quick" in tags for _, _, tags in commands_of(one))],
+    [path for path in DOCUMENTS if any("quick" in tags for _, _, tags in commands_of(path))],
     ids=lambda path: str(path.relative_to(ROOT)),
 )
 def test_quick_commands_run(
@@ -102,7 +102,7 @@ def test_commands_run(document: Path, tmp_path: Path, monkeypatch: pytest.Monkey
         ("curl example.org", "no test knows how to check"),
     ],
 )
-def test_wrong_commands_are_found(command: str, problem: str) -> None:
+def test_invalid_commands_are_found(command: str, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         check_command(command)
 

@@ -53,7 +53,9 @@ class HighestAgent(Agent):
     def act(self, states, seats, rngs, env_indices):
         """Choose for one position after the other."""
         legal = [self.game.legal(s) for s in states.view(np.recarray)]
-        return np.array([one[-1 - min(self.skip, len(one) - 1)] for one in legal], np.int64)
+        return np.array(
+            [actions[-1 - min(self.skip, len(actions) - 1)] for actions in legal], np.int64
+        )
 
 
 MISNAMED = type("Misnamed", (HighestAgent,), {"__module__": "test_extensions"})
@@ -108,12 +110,12 @@ def test_a_target_of_a_registered_game_is_that_game():
         ("json:dumps", "must have a default for obj"),
     ],
 )
-def test_invalid_games_are_refused(spec, problem):
+def test_invalid_games_are_errors(spec, problem):
     with pytest.raises(ValueError, match=problem):
         make_game(spec)
 
 
-def test_invalid_factories_are_refused(clean):
+def test_invalid_factories_are_errors(clean):
     def copied(name="another", params=None, **more):
         fields = {key: getattr(dots_and_boxes(1), key) for key in Game.__dataclass_fields__}
         return Game(**fields | {"name": name, "params": params or {}} | more)
@@ -222,7 +224,7 @@ def test_a_registered_agent_plays_by_its_name(clean):
         ("import not_there", "agents_here:play", "No module named 'not_there'"),
     ],
 )
-def test_invalid_agents_are_refused(source, spec, problem, tmp_path, monkeypatch):
+def test_invalid_agents_are_errors(source, spec, problem, tmp_path, monkeypatch):
     (tmp_path / "agents_here.py").write_text(source)
     monkeypatch.syspath_prepend(tmp_path)
     try:
@@ -339,7 +341,7 @@ import sys, warnings
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     import ludoteca
-print("warned", [str(one.message) for one in caught if "dots" in str(one.message)])
+print("warned", [str(warning.message) for warning in caught if "dots" in str(warning.message)])
 print("loaded", {"third_party", "broken_party"} & {*sys.modules})
 import gymnasium
 print("made", gymnasium.make("ludoteca/DotsAndBoxes-v0", size=1).unwrapped.game.spec)
@@ -354,7 +356,7 @@ from ludoteca.__main__ import main
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     main(["list"])
-print("left out", [str(one.message) for one in caught])
+print("left out", [str(warning.message) for warning in caught])
 main(["list", "dots_and_boxes"])
 """
 
@@ -373,12 +375,12 @@ def test_installed_packages_offer_games_and_agents(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    found = {line.partition(" ")[0]: line for line in lines[:7]}
+    printed = {line.partition(" ")[0]: line for line in lines[:7]}
     warned = "the package dots 1.2 offers 'hex' in ludoteca.games, which is the name of"
-    assert warned in found["warned"]
-    assert found["loaded"] == "loaded set()"
-    assert found["made"] == "made dots_and_boxes:size=1"
-    assert found["agent"] == "agent HighestAgent"
+    assert warned in printed["warned"]
+    assert printed["loaded"] == "loaded set()"
+    assert printed["made"] == "made dots_and_boxes:size=1"
+    assert printed["agent"] == "agent HighestAgent"
     broken = [line for line in lines if line.startswith("broken")]
     assert "package wreck 0.1 is broken" in broken[0]
     assert "RuntimeError: this package is broken" in broken[0]
@@ -410,5 +412,5 @@ def test_workers_have_the_registered_games_and_named_targets(clean, tmp_path):
     ]
     with make_executor("local", 2) as executor:
         results = list(executor.run(tasks))
-    assert [one.game for one in results] == ["dots_and_boxes:size=1"] * 2
-    assert {one.agents for one in results} == {(agent, "random"), ("random", agent)}
+    assert [result.game for result in results] == ["dots_and_boxes:size=1"] * 2
+    assert {result.agents for result in results} == {(agent, "random"), ("random", agent)}

@@ -79,12 +79,12 @@ def test_the_trap_ends_the_episode() -> None:
 
 def test_masks_allow_moves_to_free_cells() -> None:
     env = make(random_start=True)
-    found = {}
+    legal = {}
     for seed in range(200):
         cell, info = env.reset(seed=seed)
         assert info["action_mask"].dtype == np.int8
-        found[cell] = " ".join(ACTIONS[a] for a in np.flatnonzero(info["action_mask"]))
-    assert found == LEGAL
+        legal[cell] = " ".join(ACTIONS[a] for a in np.flatnonzero(info["action_mask"]))
+    assert legal == LEGAL
 
 
 def test_no_action_is_legal_after_the_end() -> None:
@@ -207,12 +207,12 @@ def test_images() -> None:
         ({"render_mode": "human"}, "render_mode must be one of None, 'ansi'"),
     ],
 )
-def test_parameters_out_of_range_are_refused(options: dict[str, Any], problem: str) -> None:
+def test_parameters_out_of_range_are_errors(options: dict[str, Any], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         make(**options)
 
 
-def test_misuse_is_refused() -> None:
+def test_misuse_is_an_error() -> None:
     env = make(render_mode="ansi")
     with pytest.raises(ValueError, match="call reset before step"):
         env.step(NORTH)

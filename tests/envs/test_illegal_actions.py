@@ -451,7 +451,7 @@ def test_several_illegal_actions_in_one_step(make: Make) -> None:
 )
 # Gymnasium warns of a strange render mode before it asks us, who refuse it.
 @pytest.mark.filterwarnings("ignore:.*render_mode='3d' that is not in the possible:UserWarning")
-def test_wrong_options(
+def test_invalid_options(
     id_: str, api: str, options: dict[str, Any], message: str, make: Make
 ) -> None:
     with pytest.raises(ValueError, match=message):
@@ -475,7 +475,7 @@ def test_wrong_options(
     ],
     ids=str,
 )
-def test_wrong_opponents_and_seats(
+def test_invalid_opponents_and_seats(
     api: str, options: dict[str, Any], message: str, make: Make
 ) -> None:
     if api == "self-play":
@@ -491,7 +491,7 @@ def test_wrong_opponents_and_seats(
             gym.make("ludoteca/Hex-v0", **options)
 
 
-def test_inconsistent_seats_and_opponents_are_refused(make: Make) -> None:
+def test_inconsistent_seats_and_opponents_are_errors(make: Make) -> None:
     for seat in (1, "random", 7):
         with pytest.raises(ValueError, match=r"agent_seat=.* needs opponents for the other seats"):
             GameVectorEnv("hex", 2, agent_seat=seat)
@@ -557,7 +557,7 @@ def test_unknown_ids_of_the_libraries(make: Make) -> None:
     ],
     ids=str,
 )
-def test_wrong_options_of_vectors(options: dict[str, Any], message: str) -> None:
+def test_invalid_options_of_vectors(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         GameVectorEnv("tictactoe", **options)
 
@@ -565,12 +565,12 @@ def test_wrong_options_of_vectors(options: dict[str, Any], message: str) -> None
 @pytest.mark.parametrize("kind", ["aec", "parallel"])
 @pytest.mark.parametrize("cycles", [0, -5, 1.5, "9", True])
 @pytest.mark.parametrize("id_", ["TicTacToe-v0", "Tron-v0"])
-def test_wrong_max_cycles(kind: str, cycles: Any, id_: str, make: Make) -> None:
+def test_invalid_max_cycles(kind: str, cycles: Any, id_: str, make: Make) -> None:
     with pytest.raises(ValueError, match="max_cycles must be an integer from 1 to"):
         make_pettingzoo(kind, f"ludoteca/{id_}", max_cycles=cycles)
 
 
-def test_parameters_of_a_game_object_are_refused() -> None:
+def test_parameters_of_a_game_object_are_errors() -> None:
     for make_it in (GameEnv, GameVectorEnv):
         with pytest.raises(ValueError, match=r"already made, so it cannot take {'board_size': 5}"):
             make_it(make_game("hex"), board_size=5)
@@ -578,7 +578,7 @@ def test_parameters_of_a_game_object_are_refused() -> None:
 
 @ids
 @pytest.mark.parametrize("kind", ["aec", "parallel"])
-def test_wrong_seeds(id_: str, kind: str, make: Make) -> None:
+def test_invalid_seeds(id_: str, kind: str, make: Make) -> None:
     env = make(kind, id_)
     before = env.save()
     for seed in (-1, 2**63, 1.5, "0"):

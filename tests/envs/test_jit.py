@@ -1,4 +1,4 @@
-"""The disk cache of compiled code is never stale, tested on a temporary copy of the sources."""
+"""Disk cache of compiled code: never stale when a copy of the sources is edited."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,68 +6,68 @@ from typing import Any
 
 import numpy as np
 import pytest
-from source_copy import PLAY, Tree, copy_sources, finish
+from source_copy import PLAY, SourceCopy, copy_sources, finish
 
 from ludoteca.envs import jit
 from ludoteca.envs.jit import compiled, source_digest
 
 
 @pytest.fixture
-def tree(tmp_path: Path) -> Tree:
+def sources(tmp_path: Path) -> SourceCopy:
     return copy_sources(tmp_path)
 
 
-def test_edits_recompile_and_undoing_them_hits_the_cache_again(tree: Tree) -> None:
+def test_edits_recompile_and_undoing_them_hits_the_cache_again(sources: SourceCopy) -> None:
     play = PLAY.format(spec="tictactoe:board_size=6,line=5")
-    # Two processes fill the empty cache at once; the last run below loads what they left.
-    before, twin = (finish(process) for process in [tree.start(play), tree.start(play)])
-    assert (before["plies"], before["wins"]) == (twin["plies"], twin["wins"])
+    # Two processes fill the empty cache at once; the last run below loads their code.
+    original, other = (finish(process) for process in [sources.start(play), sources.start(play)])
+    assert (original["plies"], original["wins"]) == (other["plies"], other["wins"])
 
-    in_returns = ("games/winner.py", "out[1 - s.winner] = 1, -1", "out[1 - s.winner] = 3, -3")
-    tree.edit(*in_returns)
-    edited = tree.run(play)
-    assert edited == {"plies": before["plies"], "wins": 3 * before["wins"], "hit": False}
+    returns_edit = ("games/winner.py", "out[1 - s.winner] = 1, -1", "out[1 - s.winner] = 3, -3")
+    sources.edit(*returns_edit)
+    edited = sources.run(play)
+    assert edited == {"plies": original["plies"], "wins": 3 * original["wins"], "hit": False}
 
-    in_game = ("games/tictactoe.py", "s.moves_left == 0)", "s.moves_left <= 1)")
-    tree.edit(*in_game)
-    edited = tree.run(play)
-    assert edited["plies"] < before["plies"], "the last cell stays empty"
+    end_edit = ("games/tictactoe.py", "s.moves_left == 0)", "s.moves_left <= 1)")
+    sources.edit(*end_edit)
+    edited = sources.run(play)
+    assert edited["plies"] < original["plies"], "the last cell stays empty"
     assert not edited["hit"]
-    tree.edit(*in_game[:1], *reversed(in_game[1:]))
+    sources.edit(*end_edit[:1], *reversed(end_edit[1:]))
 
-    in_helper = ("games/lines.py", ">= needed", ">= needed - 1")
-    tree.edit(*in_helper)
-    shorter = tree.run(play)
-    assert shorter["plies"] < before["plies"], "four in a row win now"
+    line_edit = ("games/lines.py", ">= length", ">= length - 1")
+    sources.edit(*line_edit)
+    shorter = sources.run(play)
+    assert shorter["plies"] < original["plies"], "four in a row win now"
     assert not shorter["hit"]
 
-    in_helpers_helper = ("rng.py", "    z = rng[0]\n", "    z = rng[0] + GAMMA\n")
-    tree.edit(*in_helpers_helper)
-    other = tree.run(play)
-    assert other["plies"] != shorter["plies"], "the random numbers differ"
-    assert not other["hit"]
+    rng_edit = ("rng.py", "    z = rng[0]\n", "    z = rng[0] + GAMMA\n")
+    sources.edit(*rng_edit)
+    edited = sources.run(play)
+    assert edited["plies"] != shorter["plies"], "the random numbers differ"
+    assert not edited["hit"]
 
-    for file, old, new in (in_helpers_helper, in_helper, in_returns):
-        tree.edit(file, new, old)
-    assert tree.run(play) == before | {"hit": True}
+    for file, old, new in (rng_edit, line_edit, returns_edit):
+        sources.edit(file, new, old)
+    assert sources.run(play) == original | {"hit": True}
 
 
-def test_a_constant_from_another_file_recompiles(tree: Tree) -> None:
+def test_an_edited_constant_of_another_file_recompiles(sources: SourceCopy) -> None:
     play = PLAY.format(spec="tron")
-    before = tree.run(play)
-    tree.edit("symmetry.py", "DIRECTIONS = ((-1, 0), ", "DIRECTIONS = ((1, 0), ")  # no way north
-    after = tree.run(play)
-    assert after["plies"] != before["plies"]
-    assert not after["hit"]
+    original = sources.run(play)
+    sources.edit("symmetry.py", "DIRECTIONS = ((-1, 0), ", "DIRECTIONS = ((1, 0), ")  # not north
+    edited = sources.run(play)
+    assert edited["plies"] != original["plies"]
+    assert not edited["hit"]
 
 
-def test_code_cached_by_different_processes_can_be_loaded_in_one(tree: Tree) -> None:
+def test_code_cached_by_two_processes_can_be_loaded_in_one(sources: SourceCopy) -> None:
     """Kernels of two boards must not be confused: numba issue 10486."""
     specs = "othello:board_size=4", "othello:board_size=8"
-    expected = [tree.run(PLAY.format(spec=spec)) for spec in specs]
+    expected = [sources.run(PLAY.format(spec=spec)) for spec in specs]
     both = "\n".join(PLAY.format(spec=spec) for spec in specs)
     both = both.replace("print(", "results = globals().get('results', []); results.append(")
-    assert tree.run(f"{both}\nprint('[' + ','.join(results) + ']')") == [
+    assert sources.run(f"{both}\nprint('[' + ','.join(results) + ']')") == [
         result | {"hit": True} for result in expected
     ]
 
@@ -79,21 +79,23 @@ def make_adder(constant: Any) -> Callable[[float], float]:
     return add
 
 
-def test_the_name_depends_on_constants() -> None:
+def test_the_digest_depends_on_constants() -> None:
     digests = [source_digest(make_adder(c)) for c in (1, 2, np.float32(1), np.arange(2))]
     assert len(set(digests)) == 4
     assert source_digest(make_adder(1)) == digests[0]
 
 
-def make_ratio(over: int, under: int, rounded: Callable[..., Any]) -> Callable[[float], float]:
+def make_ratio(
+    numerator: int, denominator: int, rounding: Callable[..., Any]
+) -> Callable[[float], float]:
     def ratio(x: float) -> float:
-        return float(rounded(x * over / under))
+        return float(rounding(x * numerator / denominator))
 
     return ratio
 
 
-def test_the_name_depends_on_the_values_of_names() -> None:
-    """The same file, the same constants, other functions or another order of them."""
+def test_the_digest_depends_on_the_values_of_closure_variables() -> None:
+    """The same file with other functions, or with the same constants in another order."""
 
     def up(x: float) -> float:
         return x + 1
@@ -101,51 +103,51 @@ def test_the_name_depends_on_the_values_of_names() -> None:
     def down(x: float) -> float:
         return x - 1
 
-    makers = [(2, 3, up), (3, 2, up), (2, 3, down), (2, 3, round), (2, 3, abs), (2, 2, up)]
-    digests = {source_digest(make_ratio(*given)) for given in makers}
-    assert len(digests) == len(makers)
+    closures = [(2, 3, up), (3, 2, up), (2, 3, down), (2, 3, round), (2, 3, abs), (2, 2, up)]
+    digests = {source_digest(make_ratio(*values)) for values in closures}
+    assert len(digests) == len(closures)
     assert source_digest(make_ratio(2, 3, up)) in digests
 
 
-def test_the_name_depends_on_functions_of_modules(tree: Tree) -> None:
-    ask = """
+def test_the_digest_depends_on_functions_of_imported_modules(sources: SourceCopy) -> None:
+    print_digest = """
 import json
-from ludoteca.agents_like import choose
+from ludoteca.some_agent import choose
 from ludoteca.envs.jit import source_digest
 print(json.dumps(source_digest(choose)))
 """
-    (tree.folder / "ludoteca" / "agents_like.py").write_text(
+    (sources.folder / "ludoteca" / "some_agent.py").write_text(
         "from ludoteca.envs import rng\n\n\ndef choose(x):\n    return rng.below(x, 3)\n"
     )
-    before = tree.run(ask)
-    assert tree.run(ask) == before
-    tree.edit("rng.py", "    z = rng[0]\n", "    z = rng[0] + GAMMA\n")
-    assert tree.run(ask) != before
+    digest = sources.run(print_digest)
+    assert sources.run(print_digest) == digest
+    sources.edit("rng.py", "    z = rng[0]\n", "    z = rng[0] + GAMMA\n")
+    assert sources.run(print_digest) != digest
 
 
-def test_the_name_depends_on_the_cell_of_a_notebook() -> None:
-    """Code without a file is represented by its constants, names and inner functions."""
+def test_the_digest_of_code_without_a_file_depends_on_its_body() -> None:
+    """Such as a notebook cell: bytecode, constants, names and inner functions count."""
 
-    def cell(code: str) -> Any:
+    def define(code: str) -> Any:
         names: dict[str, Any] = {}
         exec(code, names)
         return names["f"]
 
     bodies = ("x + 1", "x + 2", "x - 1", "abs(x)", "len(x)", "max(i + 1 for i in x)")
-    digests = [source_digest(cell(f"def f(x):\n    return {body}")) for body in bodies]
-    digests.append(source_digest(cell("def f(x, step=1):\n    return x + 1")))
+    digests = [source_digest(define(f"def f(x):\n    return {body}")) for body in bodies]
+    digests.append(source_digest(define("def f(x, step=1):\n    return x + 1")))
     assert len(set(digests)) == len(digests)
-    assert source_digest(cell("def f(x):\n    return x + 1")) == digests[0]
+    assert source_digest(define("def f(x):\n    return x + 1")) == digests[0]
 
 
-def test_the_name_depends_on_compile_options(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = compiled(make_adder(1)).__name__
-    assert compiled(make_adder(1)).__name__ == before
+def test_the_cached_name_depends_on_compile_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = compiled(make_adder(1)).__name__
+    assert compiled(make_adder(1)).__name__ == name
     monkeypatch.setitem(jit.OPTIONS, "fastmath", True)
-    assert compiled(make_adder(1)).__name__ != before
+    assert compiled(make_adder(1)).__name__ != name
 
 
-def test_compiled_functions_have_their_python_function() -> None:
+def test_py_func_is_the_python_function() -> None:
     add = compiled(make_adder(5))
     assert add(1.5) == add.py_func(1.5) == 6.5
     assert add.__name__.startswith("add-")

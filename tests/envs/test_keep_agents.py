@@ -91,7 +91,7 @@ def test_a_missing_action_of_an_agent_that_plays_is_an_error() -> None:
 
 
 def test_max_cycles_truncates_agents_that_play_and_terminates_the_others(small: Small) -> None:
-    game, found = small("HungryGeese-v0"), set()
+    game, truncated_agents = small("HungryGeese-v0"), set()
     for seed in range(20):
         env = parallel_env(game, keep_agents=True, max_cycles=2)
         twin = parallel_env(game, max_cycles=2)
@@ -105,8 +105,8 @@ def test_max_cycles_truncates_agents_that_play_and_terminates_the_others(small: 
         for agent in env.possible_agents:
             assert ends[agent] != late[agent]
             assert late[agent] == truncated.get(agent, False)
-        found.add((any(ends.values()), any(late.values())))
-    assert (True, True) in found
+        truncated_agents.add((any(ends.values()), any(late.values())))
+    assert (True, True) in truncated_agents
 
 
 @ids

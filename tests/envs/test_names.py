@@ -88,7 +88,7 @@ def test_suggestions(name, known, near):
     assert did_you_mean(name, known) == (f" (did you mean {near!r}?)" if near else "")
 
 
-def test_unknown_names_are_refused_with_a_suggestion():
+def test_unknown_names_are_errors_with_a_suggestion():
     with pytest.raises(
         ValueError, match=r"unknown game 'gomuko' \(did you mean 'gomoku'\?\); there"
     ):

@@ -69,15 +69,15 @@ def formatted(form: ObservationFormat, planes: Any, mask: Any) -> tuple[Any, Any
     return {form.keys[0]: planes, form.keys[1]: mask}, mask
 
 
-def assert_equal(one: Any, other: Any) -> None:
+def assert_equal(first: Any, other: Any) -> None:
     """Compare observations, their types included."""
     if isinstance(other, dict):
-        assert one.keys() == other.keys()
+        assert first.keys() == other.keys()
         for key in other:
-            assert_equal(one[key], other[key])
+            assert_equal(first[key], other[key])
     else:
-        assert one.dtype == other.dtype
-        np.testing.assert_array_equal(one, other)
+        assert first.dtype == other.dtype
+        np.testing.assert_array_equal(first, other)
 
 
 def draw(rng: np.random.Generator, masks: Any) -> Any:
@@ -186,18 +186,18 @@ def test_pettingzoos_environments_return_every_format(id_: str, small: Small) ->
         twin.reset(seed=3)
         observations, infos = parallel.reset(seed=3)
         while twin.agents:
-            actions = {one: int(draw(rng, infos[one]["action_mask"])) for one in twin.agents}
+            actions = {name: int(draw(rng, infos[name]["action_mask"])) for name in twin.agents}
             expected, *same, _ = twin.step(actions)
             observations, *rest, infos = parallel.step(actions)
             assert same == rest
-            for one, pair in expected.items():
+            for name, pair in expected.items():
                 mask = pair["action_mask"]
                 waits = not mask.any() and bool(twin.agents) and not game.simultaneous
                 rule = replace(form, end_mask="zeros") if waits else form
                 seen, its = formatted(rule, pair["observation"], mask)
-                assert_equal(observations[one], seen)
-                assert_equal(infos[one]["action_mask"], its)
-                assert observations[one] in parallel.observation_space(one)
+                assert_equal(observations[name], seen)
+                assert_equal(infos[name]["action_mask"], its)
+                assert observations[name] in parallel.observation_space(name)
 
 
 @ids
@@ -215,8 +215,10 @@ def test_sb3s_environment_returns_every_format(id_: str, small: Small) -> None:
             masks = plain.action_masks().astype(np.int8)
             assert_equal(seen, formatted(form, planes, masks)[0])
             for i in range(2):
-                one = {key: seen[key][i] for key in seen} if isinstance(seen, dict) else seen[i]
-                assert one in env.observation_space
+                observation = (
+                    {key: seen[key][i] for key in seen} if isinstance(seen, dict) else seen[i]
+                )
+                assert observation in env.observation_space
             actions = draw(rng, masks)
             planes, *_, infos = plain.step(actions)
             seen, _, dones, shown_info = env.step(actions)
@@ -259,8 +261,8 @@ def test_floats_and_the_order_of_channels_hold_in_every_format(case: str, small:
         assert env.state().dtype == np.float32
         twin = parallel_env(game, **options_of(other))
         observations, _ = twin.reset(seed=0)
-        for one, seen in observations.items():
-            assert_equal(seen, env.observe(one))
+        for name, seen in observations.items():
+            assert_equal(seen, env.observe(name))
 
 
 def test_final_masks_are_ones_by_default_in_dictionaries_of_vector_environments() -> None:
@@ -290,15 +292,17 @@ def test_every_mask_of_a_dictionary_allows_an_action(small: Small) -> None:
 
 
 def test_a_format_is_a_value() -> None:
-    one = ObservationFormat("dict", dtype=np.float32, keys=["a", "b"], mask_dtype=bool)
-    assert one == ObservationFormat("dict", dtype="float32", keys=("a", "b"), mask_dtype="bool")
-    assert one != replace(one, end_mask="ones")
-    assert hash(one) == hash(pickle.loads(pickle.dumps(one)))
+    original = ObservationFormat("dict", dtype=np.float32, keys=["a", "b"], mask_dtype=bool)
+    assert original == ObservationFormat(
+        "dict", dtype="float32", keys=("a", "b"), mask_dtype="bool"
+    )
+    assert original != replace(original, end_mask="ones")
+    assert hash(original) == hash(pickle.loads(pickle.dumps(original)))
     with pytest.raises(FrozenInstanceError):
-        one.observation = "planes"  # type: ignore[misc]
+        original.observation = "planes"  # type: ignore[misc]
     game = make_game("tictactoe")
     box, mask = spaces.Box(0, 1, (2, 2, 3, 3), np.float32), spaces.Box(0, 1, (2, 9), np.bool_)
-    assert one.space(game, 2) == spaces.Dict({"a": box, "b": mask})
+    assert original.space(game, 2) == spaces.Dict({"a": box, "b": mask})
     assert ObservationFormat("flat").space(game) == spaces.Box(0, 1, (18,), np.int8)
 
 
@@ -321,7 +325,7 @@ def test_a_format_is_a_value() -> None:
     ],
     ids=str,
 )
-def test_wrong_formats_are_refused(options: dict[str, Any], message: str) -> None:
+def test_invalid_formats_are_errors(options: dict[str, Any], message: str) -> None:
     for make in (GameEnv, GameVectorEnv, aec_env, parallel_env):
         with pytest.raises(ValueError, match=message):
             make("tictactoe", **options)

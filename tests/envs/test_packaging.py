@@ -1,4 +1,4 @@
-"""The package matches its metadata."""
+"""Consistency of the package with its metadata."""
 
 import importlib
 import importlib.metadata
@@ -24,17 +24,19 @@ def folder_of(package: str) -> Path:
 
 
 def test_packages_are_the_folders_with_an_init() -> None:
-    found = {
+    with_init = {
         folder.parent.relative_to(ROOT)
         for top in FOLDERS.values()
         for folder in (ROOT / top).rglob("__init__.py")
     }
-    assert {folder_of(package).relative_to(ROOT) for package in PACKAGES} == found
+    assert {folder_of(package).relative_to(ROOT) for package in PACKAGES} == with_init
     assert len(PACKAGES) == len(set(PACKAGES))
     # A folder of modules without an __init__ would be left out of the wheel.
     for top in FOLDERS.values():
         for module in (ROOT / top).rglob("*.py"):
-            assert module.parent.relative_to(ROOT) in found, f"{module.parent} has no __init__.py"
+            assert module.parent.relative_to(ROOT) in with_init, (
+                f"{module.parent} has no __init__.py"
+            )
 
 
 @pytest.mark.parametrize("package", FOLDERS)
@@ -43,7 +45,7 @@ def test_packages_are_marked_as_typed(package: str) -> None:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_what_packages_export_is_sorted_and_exists(package: str) -> None:
+def test_exported_names_are_sorted_and_exist(package: str) -> None:
     module = importlib.import_module(package)
     exported = getattr(module, "__all__", [])
     assert exported == sorted(exported)
@@ -61,7 +63,7 @@ def test_templates_are_package_data() -> None:
         assert any(template.match(pattern) for pattern in data[package]), template
 
 
-def test_version() -> None:
+def test_version_equals_the_metadata() -> None:
     assert ludoteca.__version__ == PROJECT["project"]["version"]
     assert ludoteca.__version__ == importlib.metadata.version("ludoteca")
 

@@ -18,13 +18,14 @@ from playing_on import FirstLegal, play_on
 from stable_baselines3 import PPO
 
 from ludoteca.agents import make_agent
-from ludoteca.agents.external.sb3 import SB3Agent
+from ludoteca.agents.external.sb3 import SB3Agent, load_sb3_agent
 from ludoteca.agents.networks.value_network import ValueConfig, make_value_network
 from ludoteca.agents.networks.weights import save_weights
 from ludoteca.envs.adapters.sb3 import SB3VecEnv
 from ludoteca.envs.api.vector import GameVectorEnv
 from ludoteca.envs.engine.stepper import make_stepper
 from ludoteca.envs.game import Game
+from ludoteca.envs.interpreted import interpreting
 from ludoteca.envs.registry import GAMES, make_game
 
 Small = Callable[[str], Game]
@@ -51,25 +52,26 @@ def begun(env: Any, steps: int = 3) -> Any:
     return env
 
 
-def environments(small: Small) -> list[tuple[str, Any]]:
-    """Make every environment of two games, with all kinds of opponents and with threads."""
-    made: list[tuple[str, Any]] = []
-    for id_ in ("TicTacToe-v0", "Tron-v0"):
-        name, params = f"ludoteca/{id_}", dict(small(id_).params)
-        searching = {"num_envs": 3, "opponent": "mcts:simulations=20"}
-        threads = {"num_envs": 3, "num_threads": 2, "opponent": "random"}
-        made += [
-            (f"single {id_}", gym.make(name, agent_seat="random", **params)),
-            (f"vector {id_}", gym.make_vec(name, num_envs=3, **params)),
-            (f"aec {id_}", pettingzoo.make("aec", name, **params)),
-            (f"parallel {id_}", pettingzoo.make("parallel", name, **params)),
-            (f"searching {id_}", gym.make_vec(name, **searching, **params)),
-            (f"threads {id_}", gym.make_vec(name, **threads, **params)),
-            (f"sb3 {id_}", SB3VecEnv(small(id_), 3, opponent="random", num_threads=2)),
-        ]
+def environments(id_: str, small: Small) -> list[tuple[str, Any]]:
+    """Make every environment of a game, with all kinds of opponents and with threads."""
+    name, params = f"ludoteca/{id_}", dict(small(id_).params)
+    searching = {"num_envs": 3, "opponent": "mcts:simulations=20"}
+    threads = {"num_envs": 3, "num_threads": 2, "opponent": "random"}
+    return [
+        (f"single {id_}", gym.make(name, agent_seat="random", **params)),
+        (f"vector {id_}", gym.make_vec(name, num_envs=3, **params)),
+        (f"aec {id_}", pettingzoo.make("aec", name, **params)),
+        (f"parallel {id_}", pettingzoo.make("parallel", name, **params)),
+        (f"searching {id_}", gym.make_vec(name, **searching, **params)),
+        (f"threads {id_}", gym.make_vec(name, **threads, **params)),
+        (f"sb3 {id_}", SB3VecEnv(small(id_), 3, opponent="random", num_threads=2)),
+    ]
+
+
+def special_environments() -> list[tuple[str, Any]]:
+    """Make environments with a Python opponent, with rendering, and with threads of a search."""
     search = "mcts:simulations=20,threads=2,parallel=root"
     return [
-        *made,
         ("python", GameVectorEnv("tictactoe", 3, opponent=FirstLegal())),
         ("rendered", gym.make("ludoteca/TicTacToe-v0", render_mode="ansi")),
         ("threads of a search", gym.make("ludoteca/TicTacToe-v0", opponent=search)),
@@ -201,14 +203,19 @@ def roundtrip(thing: Any) -> Any:
 
 
 def test_environments_and_agents_resume_in_another_process(small: Small, tmp_path: Path) -> None:
-    made = environments(small) + games_of_a_script()
-    things = [(name, begun(env)) for name, env in made] + agents(AGENTS)
-    check_that_copies_resume(things, tmp_path / "things")
+    """A sequential game and its search are compiled, and the others are interpreted."""
+    made = environments("TicTacToe-v0", small) + special_environments() + games_of_a_script()
+    things = [(name, begun(env)) for name, env in made] + agents(AGENTS[:2])
+    with interpreting():
+        things += [(name, begun(env)) for name, env in environments("Tron-v0", small)]
+        things += agents(AGENTS[2:])
+        check_that_copies_resume(things, tmp_path / "things")
 
 
 @pytest.mark.slow
 def test_all_games_and_more_agents_resume_in_another_process(small: Small, tmp_path: Path) -> None:
-    things = agents(MORE_AGENTS)
+    things = agents((*AGENTS[2:], *MORE_AGENTS))
+    things += [(name, begun(env)) for name, env in environments("Tron-v0", small)]
     game = small("TicTacToe-v0")
     model = PPO("MlpPolicy", SB3VecEnv(game, 2), n_steps=8, batch_size=8)
     model.save(tmp_path / "model.zip")
@@ -218,7 +225,7 @@ def test_all_games_and_more_agents_resume_in_another_process(small: Small, tmp_p
         tmp_path / "value.safetensors", make_value_network(config, game).state_dict(), about
     )
     things += [
-        ("sb3 from a file", SB3Agent(game, tmp_path / "model.zip")),
+        ("sb3 from a file", load_sb3_agent(game, tmp_path / "model.zip")),
         ("sb3 that draws", SB3Agent.from_model(game, model, deterministic=False)),
         ("uctnet", make_agent(f"uctnet:{tmp_path / 'value.safetensors'},simulations=20", game)),
     ]

@@ -1,3 +1,5 @@
+"""Boards as text, SVG, pixels, GIF and in a window."""
+
 import io
 import os
 import subprocess
@@ -51,6 +53,7 @@ def sample(game):
 
 
 def position(spec, actions):
+    """Return a game and its position after some actions, named except in simultaneous games."""
     game = make_game(spec)
     s = game.new()
     for action in actions:
@@ -86,12 +89,12 @@ def test_text_shows_every_cell(name):
     for s, _ in sample(game):
         lines = iter(board_text(game, s).splitlines())
         for row in letters[board_codes(game, s)]:
-            # Rows appear in order: what an earlier row consumed is not looked at again.
+            # Rows appear in order: the search continues behind the line of the row above.
             assert any(" ".join(row) in line for line in lines), row
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_letters_and_players_have_pieces(name):
+def test_pieces_have_distinct_letters_and_every_player_has_one(name):
     pieces = make_game(name).layout.pieces
     assert len({piece.letter for piece in pieces}) == len(pieces)
     assert {piece.player for piece in pieces} - {-1} == set(range(make_game(name).num_players))
@@ -106,7 +109,7 @@ def test_status_names_mover_and_result(name):
     assert status_text(game, end).startswith(outcome(game, end))
 
 
-def test_status_says_how_a_game_ended():
+def test_status_of_finished_games():
     game, s = position("tictactoe", ["a1", "a2", "b1", "b2", "c1"])
     assert status_text(game, s) == "X wins"
     game, s = position("tictactoe", ["a1", "b1", "c1", "b2", "a2", "c2", "b3", "a3", "c3"])
@@ -120,7 +123,7 @@ def test_status_says_how_a_game_ended():
     assert status_text(game, s, 19) == "white to move, black 4, white 1, last move d3"
 
 
-def test_geese_report_lengths_and_deaths():
+def test_status_of_geese_has_their_lengths():
     game = make_game("hungry_geese")
     for s, _ in play(game):
         if not game.is_terminal(s):
@@ -154,7 +157,7 @@ def test_hex_board_is_a_rhombus():
     ]
 
 
-def test_connect_four_numbers_its_columns():
+def test_columns_of_connect_four_are_numbered():
     game, s = position("connect4:rows=2,columns=10", ["10", "9"])
     assert board_text(game, s).splitlines() == [
         " .  .  .  .  .  .  .  .  .  .",
@@ -169,45 +172,45 @@ def test_connect_four_numbers_its_columns():
 )
 def test_cell_at_inverts_centers(spec):
     game = make_game(spec)
-    place = geometry(game.layout)
+    board = geometry(game.layout)
     for row in range(game.layout.rows):
         for column in range(game.layout.columns):
-            x, y = place.center(row, column)
-            assert 0 < x < place.width
-            assert 0 < y < place.height
-            for corner_x, corner_y in place.outline(row, column):
-                # Nearly to each corner it is still this cell, and past it another or none.
+            x, y = board.center(row, column)
+            assert 0 < x < board.width
+            assert 0 < y < board.height
+            for corner_x, corner_y in board.outline(row, column):
+                # Just inside of each corner is this cell, just outside another cell or none.
                 inside = x + 0.98 * (corner_x - x), y + 0.98 * (corner_y - y)
                 outside = x + 1.02 * (corner_x - x), y + 1.02 * (corner_y - y)
                 assert cell_at(game, *inside) == (row, column)
                 assert cell_at(game, *outside) != (row, column)
     assert cell_at(game, 0, 0) is None
-    assert cell_at(game, place.width, place.height) is None
+    assert cell_at(game, board.width, board.height) is None
 
 
 def test_hex_rows_shift_right_and_neighbors_touch():
-    place = geometry(make_game("hex:board_size=5").layout)
-    (x, y), (below_x, below_y) = place.center(0, 0), place.center(1, 0)
-    assert below_x - x == pytest.approx(place.cell / 2)
+    board = geometry(make_game("hex:board_size=5").layout)
+    (x, y), (below_x, below_y) = board.center(0, 0), board.center(1, 0)
+    assert below_x - x == pytest.approx(board.cell / 2)
     assert below_y > y
     for dr, dc in ((-1, 0), (-1, 1), (0, 1), (1, 0), (1, -1), (0, -1)):
-        dx, dy = np.subtract(place.center(2 + dr, 2 + dc), place.center(2, 2))
-        assert np.hypot(dx, dy) == pytest.approx(place.cell)
+        dx, dy = np.subtract(board.center(2 + dr, 2 + dc), board.center(2, 2))
+        assert np.hypot(dx, dy) == pytest.approx(board.cell)
 
 
 def test_hex_edges_have_their_owners_colors():
     game = make_game("hex")
     pixels = rgb_array(scene(game, game.new()))
-    place = geometry(game.layout)
-    band = 0.2 * place.cell
+    board = geometry(game.layout)
+    band = 0.2 * board.cell
     middle = (game.layout.rows - 1) // 2
-    x, y = place.center(0, middle)
-    assert pixels[int(y - place.side - band), int(x)].max() < 60
-    x, y = place.center(game.layout.rows - 1, middle)
-    assert pixels[int(y + place.side + band), int(x)].max() < 60
+    x, y = board.center(0, middle)
+    assert pixels[int(y - board.side - band), int(x)].max() < 60
+    x, y = board.center(game.layout.rows - 1, middle)
+    assert pixels[int(y + board.side + band), int(x)].max() < 60
     for column, sign in ((0, -1), (game.layout.columns - 1, 1)):
-        x, y = place.center(middle, column)
-        assert pixels[int(y), int(x + sign * (place.cell / 2 + band))].min() > 240
+        x, y = board.center(middle, column)
+        assert pixels[int(y), int(x + sign * (board.cell / 2 + band))].min() > 240
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -215,17 +218,17 @@ def test_pixels_at_a_piece_have_its_color(name):
     game = make_game(name)
     s, _ = sample(game)[1]
     pixels = rgb_array(scene(game, s))
-    place = geometry(game.layout)
+    board = geometry(game.layout)
     codes = board_codes(game, s)
     for row, column in np.argwhere(codes).tolist():
         piece = game.layout.pieces[codes[row, column] - 1]
-        x, y = place.center(row, column)
-        offset = {"disc": 0.2, "ring": 0.3, "head": 0.28}.get(piece.shape, 0) * place.cell
+        x, y = board.center(row, column)
+        offset = {"disc": 0.2, "ring": 0.3, "head": 0.28}.get(piece.shape, 0) * board.cell
         if piece.shape != "body":  # drawn in a lighter color
             color = [int(piece.color[i : i + 2], 16) for i in (1, 3, 5)]
-            # The pixel lies left above the center: free of letters, marks and beaks.
-            at = pixels[int(y - offset * 0.7), int(x - offset * 0.7)]
-            assert np.abs(at - np.array(color)).max() <= 12, (piece.name, row, column)
+            # Above and left of the center there are no letters, marks and beaks.
+            pixel = pixels[int(y - offset * 0.7), int(x - offset * 0.7)]
+            assert np.abs(pixel - np.array(color)).max() <= 12, (piece.name, row, column)
 
 
 def test_last_move_is_marked():
@@ -247,13 +250,13 @@ def test_actions_without_a_cell_mark_nothing():
     assert board_text(game, game.new(), np.array([1, 3])) == board_text(game, game.new())
 
 
-def test_an_unknown_last_action_is_refused():
+def test_an_invalid_last_action_is_an_error():
     game = make_game("tictactoe")
     with pytest.raises(ValueError, match="tictactoe has actions 0 to 8, not 9"):
         board_text(game, game.new(), 9)
 
 
-def test_a_goose_is_joined_across_the_border():
+def test_a_goose_is_drawn_across_the_border():
     game = make_game("hungry_geese:num_players=1,rows=5,columns=6")
     s = game.new()
     s.start[0], s.length[0] = 0, 3
@@ -262,19 +265,19 @@ def test_a_goose_is_joined_across_the_border():
     s.occupied[2, [0, 5, 4]] = 1
     s.food[:], s.num_food = -1, 0
     pixels = rgb_array(scene(game, s))
-    place = geometry(game.layout)
-    y = int(place.center(2, 0)[1])
-    empty = pixels[int(place.center(0, 0)[1]), int(place.center(0, 0)[0])]
-    left = place.center(2, 0)[0] - 0.45 * place.cell
-    right = place.center(2, 5)[0] + 0.45 * place.cell
-    between = place.center(2, 4.5)[0]
+    board = geometry(game.layout)
+    y = int(board.center(2, 0)[1])
+    empty = pixels[int(board.center(0, 0)[1]), int(board.center(0, 0)[0])]
+    left = board.center(2, 0)[0] - 0.45 * board.cell
+    right = board.center(2, 5)[0] + 0.45 * board.cell
+    between = board.center(2, 4.5)[0]
     for x in (left, right, between):
         assert np.abs(pixels[y + 4, int(x)].astype(int) - empty).max() > 40
-    free = place.center(2, 2.5)[0]
+    free = board.center(2, 2.5)[0]
     assert np.abs(pixels[y + 4, int(free) + 4].astype(int) - empty).max() <= 2
-    # It looks east, away from its neck: the beak is a triangle with its tip there.
+    # The head faces east, away from the neck: the tip of the beak, a triangle, is there.
     beak = next(shape for shape in scene(game, s).shapes if isinstance(shape, Polygon))
-    assert max(x for x, _ in beak.points) > place.center(2, 0)[0] + 0.5 * place.cell
+    assert max(x for x, _ in beak.points) > board.center(2, 0)[0] + 0.5 * board.cell
 
 
 def test_values_are_written_in_empty_cells():
@@ -282,14 +285,14 @@ def test_values_are_written_in_empty_cells():
     values = np.linspace(-1, 1, 9)
     texts = [t.text for t in scene(game, s, values=values).shapes if isinstance(t, Text)]
     assert texts[:8] == [f"{v:.2f}" for i, v in enumerate(values) if i != 4]
-    # In games whose actions are columns, where the next disc would land.
+    # If actions are columns, the value is in the cell that the disc falls to.
     game, s = position("connect4", ["4"])
     values = np.array([np.nan, np.nan, np.nan, 0.25, np.nan, -0.5, np.nan])
-    found = [t for t in scene(game, s, values=values).shapes if isinstance(t, Text)][:2]
-    place = geometry(game.layout)
-    assert {(t.text, t.x, t.y) for t in found} == {
-        ("0.25", *place.center(4, 3)),
-        ("-0.50", *place.center(5, 5)),
+    texts = [t for t in scene(game, s, values=values).shapes if isinstance(t, Text)][:2]
+    board = geometry(game.layout)
+    assert {(t.text, t.x, t.y) for t in texts} == {
+        ("0.25", *board.center(4, 3)),
+        ("-0.50", *board.center(5, 5)),
     }
     # A pass has a value, but no cell.
     game = make_game("othello")
@@ -324,17 +327,17 @@ def test_svg_animation_shows_one_image_at_a_time(name):
     assert [group.get("display") for group in groups] == ["none"] * (len(groups) - 1) + ["inline"]
     total = 0.5 * (len(scenes) - 1) + 2
     for i in range(len(scenes)):
-        at = (0.5 * i + 0.25) / total  # in the middle of picture i
-        shown = []
+        time_fraction = (0.5 * i + 0.25) / total  # in the middle of picture i
+        visible = []
         for group in groups:
             animate = group.find(f"{SVG}animate")
             assert float(animate.get("dur").removesuffix("s")) == pytest.approx(total)
             times = [float(time) for time in animate.get("keyTimes").split(";")]
             assert times[0] == 0
             assert times == sorted(set(times))
-            last = np.searchsorted(times, at, side="right") - 1
-            shown.append(animate.get("values").split(";")[last] == "inline")
-        assert shown == [j == i for j in range(len(scenes))]
+            last = np.searchsorted(times, time_fraction, side="right") - 1
+            visible.append(animate.get("values").split(";")[last] == "inline")
+        assert visible == [j == i for j in range(len(scenes))]
 
 
 def test_gif_has_every_image_and_its_duration():
@@ -357,7 +360,7 @@ def test_gif_has_every_image_and_its_duration():
 
 
 @pytest.mark.parametrize("animate", [svg_animation, gif])
-def test_bad_animations_are_errors(animate):
+def test_invalid_animations_are_errors(animate):
     small, large = make_game("hex:board_size=3"), make_game("hex:board_size=4")
     with pytest.raises(ValueError, match="at least one picture"):
         animate([])
@@ -367,7 +370,7 @@ def test_bad_animations_are_errors(animate):
         animate([scene(small, small.new())], seconds=0)
 
 
-def test_png_is_the_same_image():
+def test_png_has_the_pixels_of_rgb_array():
     from PIL import Image
 
     game = make_game("othello")
@@ -386,7 +389,7 @@ def test_images_in_the_middle_of_games_are_written(tmp_path):
     assert all(data.startswith(b"\x89PNG") and len(data) < 60_000 for data in files.values())
 
 
-def test_any_form_of_one_position_is_drawn():
+def test_records_and_arrays_of_one_position_are_drawn():
     game = make_game("tictactoe")
     batch = game.empty(3)
     for s in batch.view(np.recarray):
@@ -401,7 +404,7 @@ def test_any_form_of_one_position_is_drawn():
         scene(game, make_game("connect4").new())
 
 
-def test_drawing_leaves_the_position_alone():
+def test_rendering_does_not_change_the_position():
     for name in GAMES:
         game = make_game(name)
         for s, action in sample(game):
@@ -411,7 +414,7 @@ def test_drawing_leaves_the_position_alone():
             assert s.tobytes() == before
 
 
-def test_wrong_codes_from_a_layout_are_an_error():
+def test_invalid_codes_of_a_layout_are_an_error():
     game = make_game("tictactoe")
     broken = replace(game, layout=replace(game.layout, cells=lambda s: s.board + 2))
     s = broken.new()
@@ -426,7 +429,7 @@ def test_unknown_modes_are_an_error():
         render(game, game.new(), "human")
 
 
-def test_pixels_without_pillow_name_the_extra(monkeypatch):
+def test_the_error_without_pillow_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL", None)
     game = make_game("tictactoe")
     with pytest.raises(ImportError, match=r'pip install "ludoteca\[render\]"'):
@@ -434,7 +437,7 @@ def test_pixels_without_pillow_name_the_extra(monkeypatch):
     assert render(game, game.new(), "svg").startswith("<svg")
 
 
-def test_a_window_without_pygame_names_the_extra(monkeypatch):
+def test_the_error_without_pygame_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pygame", None)
     with pytest.raises(ImportError, match=r'pip install "ludoteca\[render\]"'):
         BoardWindow().show(np.zeros((4, 4, 3), np.uint8))
@@ -499,19 +502,19 @@ def test_a_second_window_replaces_the_first(pygame):
     second.close()
 
 
-def test_window_refuses_arrays_that_are_not_images():
+def test_a_window_raises_an_error_for_arrays_that_are_not_images():
     with pytest.raises(ValueError, match=r"expected uint8 pixels .* got float64 \[4, 4, 3\]"):
         BoardWindow().show(np.zeros((4, 4, 3)))
 
 
-def test_a_missing_screen_is_explained(monkeypatch, pygame):
+def test_a_missing_screen_is_an_error(monkeypatch, pygame):
     monkeypatch.setenv("SDL_VIDEODRIVER", "nonsense")
     pygame.display.quit()
     with pytest.raises(RuntimeError, match=r"cannot open a window .*rgb_array"):
         BoardWindow().show(np.zeros((4, 4, 3), np.uint8))
 
 
-def test_importing_drawing_loads_no_extra_and_sets_nothing():
+def test_importing_render_loads_no_extra_and_sets_no_variable():
     code = (
         "import os, sys; before = dict(os.environ); import ludoteca.envs.render; "
         "assert dict(os.environ) == before; "
@@ -520,7 +523,7 @@ def test_importing_drawing_loads_no_extra_and_sets_nothing():
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, cwd=os.sep)
 
 
-def test_pygame_is_imported_quietly(tmp_path):
+def test_pygame_prints_nothing_when_imported(tmp_path):
     code = (
         "import numpy as np; from ludoteca.envs.render import BoardWindow; "
         "window = BoardWindow(); window.show(np.zeros((4, 4, 3), np.uint8)); window.close()"
@@ -528,22 +531,22 @@ def test_pygame_is_imported_quietly(tmp_path):
     environment = os.environ | {"SDL_VIDEODRIVER": "dummy"}
     environment.pop("PYGAME_HIDE_SUPPORT_PROMPT", None)
     command = [sys.executable, "-W", "error", "-c", code]
-    done = subprocess.run(
+    process = subprocess.run(
         command, check=True, capture_output=True, text=True, cwd=tmp_path, env=environment
     )
-    assert done.stdout == done.stderr == ""
+    assert process.stdout == process.stderr == ""
 
 
-def test_public_names_exist():
+def test_exported_names_are_sorted_and_exist():
     assert rendering.__all__ == sorted(rendering.__all__)
     assert all(hasattr(rendering, name) for name in rendering.__all__)
 
 
-def test_discs_have_a_circle_each():
+def test_each_disc_is_a_circle():
     game, s = position("othello", ["d3"])
-    place = geometry(game.layout)
+    board = geometry(game.layout)
     circles = [shape for shape in scene(game, s, captions=()).shapes if isinstance(shape, Circle)]
-    centers = {place.center(row, column) for row, column in np.argwhere(board_codes(game, s))}
+    centers = {board.center(row, column) for row, column in np.argwhere(board_codes(game, s))}
     assert {(circle.x, circle.y) for circle in circles} == centers
 
 
@@ -558,30 +561,30 @@ def test_rows_may_be_numbered_from_the_bottom():
         "black to move, last move c2-b3",
     ]
     labels = {(label.text, label.y) for label in scene(game, s).base if isinstance(label, Text)}
-    place = geometry(game.layout)
+    board = geometry(game.layout)
     for row in range(4):
-        assert (str(4 - row), place.center(row, 0)[1]) in labels
+        assert (str(4 - row), board.center(row, 0)[1]) in labels
 
 
 def test_both_cells_of_the_last_move_are_tinted():
     game, s = position("breakthrough", ["a2-b3"])
     marked = scene(game, s, game.action_names.index("a2-b3"))
     extra = [shape for shape in marked.shapes if shape not in scene(game, s).shapes]
-    place = geometry(game.layout)
-    corners = [place.outline(4, 0)[0], place.outline(3, 1)[0]]  # of a2 and b3
+    board = geometry(game.layout)
+    corners = [board.outline(4, 0)[0], board.outline(3, 1)[0]]  # of a2 and b3
     assert [(tint.x - 1, tint.y - 1) for tint in extra] == corners
     game, s = position("free_for_all", ["a3-b5"])
     passed = game.action_names.index("pass")
-    assert scene(game, s, passed) == scene(game, s), "a pass is no move"
+    assert scene(game, s, passed) == scene(game, s), "a pass has no cells"
 
 
 def test_every_second_cell_may_be_dark():
     game = make_game("sheep_and_wolf")
     pixels = rgb_array(scene(game, game.new()))
-    place = geometry(game.layout)
+    board = geometry(game.layout)
     dark = [int(game.layout.dark[i : i + 2], 16) for i in (1, 3, 5)]
     for row in range(1, 7):
         for column in range(8):
-            x, y = place.center(row, column)
+            x, y = board.center(row, column)
             is_dark = pixels[int(y), int(x)].tolist() == dark
             assert is_dark == ((row + column) % 2 == 1), "a1, at row 7 and column 0, is dark"

@@ -6,7 +6,8 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from ludoteca.envs.games.hungry_geese import geese, hungry_geese
+from ludoteca.envs.games.goose_positions import geese
+from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.render import (
     board_text,
@@ -55,23 +56,23 @@ def test_every_image_shows_the_players_and_their_standing(name):
     positions = play(game)
     names = [f"agent:number={p},name=somebody" for p in range(game.num_players)]
     pictures = paneled(game, positions, names, heading="ply 7", news="it is over")
-    assert len({(one.width, one.height, one.base) for one in pictures}) == 1
+    assert len({(image.width, image.height, image.base) for image in pictures}) == 1
     shown = list(standings(game, positions))
     for picture, standing in zip(pictures, shown, strict=True):
         assert {"ply 7", "it is over"} <= set(texts(picture.shapes))
         assert " ".join(texts(picture.base)).count("somebody") == game.num_players
-        for one in standing:
-            assert one.text in texts(picture.shapes)
+        for line in standing:
+            assert line.text in texts(picture.shapes)
     board = geometry(game.layout).width
     for shape in (*pictures[-1].base, *pictures[-1].shapes):
         if isinstance(shape, Text) and shape.anchor == "left":
             assert board <= shape.x < shape.x + 0.5 * shape.size * len(shape.text) < board + 260
             assert shape.y < pictures[-1].height - shape.size / 2
-    ended = [one.text for one in shown[-1]]
+    ended = [line.text for line in shown[-1]]
     best = [p for p, text in enumerate(ended) if text.split(", ")[-1] in ("wins", "1st")]
     draw = all(text.split(", ")[-1] == "draws" for text in ended)
     assert draw or best == best_players(game, positions[-1])
-    assert not any(mark in one.text for one in shown[0] for mark in ("wins", "1st", "out"))
+    assert not any(mark in line.text for line in shown[0] for mark in ("wins", "1st", "out"))
 
 
 @pytest.mark.parametrize("name", [name for name in GAMES if not make_game(name).simultaneous])
@@ -79,10 +80,10 @@ def test_the_player_to_move_is_shown(name):
     game = make_game(name)
     *positions, end = play(game)
     for s, standing in zip(positions, standings(game, positions), strict=True):
-        to_move = [p for p, one in enumerate(standing) if "to move" in one.text]
+        to_move = [p for p, line in enumerate(standing) if "to move" in line.text]
         assert to_move == [game.player(s)]
     *_, last = standings(game, [*positions, end])
-    assert not any("to move" in one.text for one in last)
+    assert not any("to move" in line.text for line in last)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -91,13 +92,13 @@ def test_lengths_of_geese_and_when_they_died(seed):
     positions = play(game, seed)
     lived = [max(t for t, s in enumerate(positions) if s.length[p]) for p in range(5)]
     for t, standing in enumerate(standings(game, positions)):
-        for p, one in enumerate(standing):
+        for p, line in enumerate(standing):
             length = len(geese(positions[t])[p])
-            assert one.is_out == (t > lived[p]) == (length == 0)
-            expected = f"out at ply {lived[p] + 1}" if one.is_out else f"length {length}"
-            assert one.text.split(", ")[0] == expected
+            assert line.is_out == (t > lived[p]) == (length == 0)
+            expected = f"out at ply {lived[p] + 1}" if line.is_out else f"length {length}"
+            assert line.text.split(", ")[0] == expected
     scores = positions[-1].score
-    places = [one.text.split(", ")[1] for one in standing]
+    places = [line.text.split(", ")[1] for line in standing]
     endings = {1: "1st", 2: "2nd", 3: "3rd", 4: "4th", 5: "5th"}
     assert places == [endings[1 + int((scores > score).sum())] for score in scores]
 
@@ -135,7 +136,9 @@ def test_gifs_contain_colors_that_appear_late():
         return Scene(90, 90, "#ffffff", (), (Rectangle(20 + k, 30, 30, 30, color),))
 
     tried = ["#2565ae", "#2565ae", "#5c8cc2", "#2565ae", "#2565ae", "#2e8b57", "#2565ae", "#2565ae"]
-    with Image.open(io.BytesIO(gif([picture(*one) for one in enumerate(tried)]))) as image:
+    with Image.open(
+        io.BytesIO(gif([picture(*numbered) for numbered in enumerate(tried)]))
+    ) as image:
         for k, color in enumerate(tried):
             image.seek(k)
             pixel = np.array(image.convert("RGB")).astype(int)[45, 45]

@@ -156,7 +156,7 @@ def active(data: dict[str, Any], k: int, player: int) -> bool:
 
 
 @ids
-def test_a_move_played_twice_is_refused(id_: str, finished: Any, small: Small) -> None:
+def test_a_move_played_twice_is_an_error(id_: str, finished: Any, small: Small) -> None:
     data = finished(id_)
     if small(id_).simultaneous:
         joint = data["actions"][0]
@@ -185,7 +185,7 @@ def test_players_that_are_out_cannot_act(finished: Any) -> None:
 
 
 @ids
-def test_a_wrong_result_is_refused(id_: str, finished: Any) -> None:
+def test_a_wrong_result_is_an_error(id_: str, finished: Any) -> None:
     data = finished(id_)
     right = data["returns"]
     plies = len(data["actions"])
@@ -252,7 +252,7 @@ def test_a_spec_may_leave_out_defaults(finished: Any) -> None:
     ["", "null", "[]", "7", '"text"', "{", "{}", '{"format": "x"}', "[" * 10**5, "9" * 5000, "NaN"],
     ids=lambda text: text[:12],
 )
-def test_text_that_is_not_a_replay_is_refused(text: str) -> None:
+def test_text_that_is_not_a_replay_is_an_error(text: str) -> None:
     with pytest.raises(ValueError, match="not a replay"):
         Replay.from_json(text)
 
@@ -268,7 +268,7 @@ def test_text_that_is_not_a_replay_is_refused(text: str) -> None:
     ],
     ids=lambda value: str(value)[:12],
 )
-def test_values_of_a_wrong_kind_are_refused(key: str, wrong: Any, finished: Any) -> None:
+def test_values_of_a_wrong_kind_are_errors(key: str, wrong: Any, finished: Any) -> None:
     data = finished("TicTacToe-v0")
     with pytest.raises(ValueError, match="not a replay: ") as caught:
         Replay.from_json(json.dumps(data | {key: wrong}))

@@ -143,9 +143,9 @@ def test_plain_ppo_and_dqn_learn_with_penalties_for_illegal_actions():
         before = [weight.detach().clone() for weight in model.policy.parameters()]
         model.learn(steps)
         assert model.num_timesteps >= steps
-        after = list(model.policy.parameters())
-        assert any((old != new).any() for old, new in zip(before, after, strict=True))
-        assert all(weight.isfinite().all() for weight in after)
+        trained = list(model.policy.parameters())
+        assert any((old != new).any() for old, new in zip(before, trained, strict=True))
+        assert all(weight.isfinite().all() for weight in trained)
     rewards = dqn.replay_buffer.rewards[: dqn.replay_buffer.size()]
     assert (rewards < 0).any()  # illegal actions have been played, and have cost something
 
@@ -160,9 +160,9 @@ def test_masked_ppo_learns_tic_tac_toe():
     test = VecMonitor(SB3VecEnv("tictactoe", 64, agent_seat="random", seed=1000))
     before, _ = evaluate_masked(model, test, n_eval_episodes=500)
     model.learn(25_000)
-    after, _ = evaluate_masked(model, test, n_eval_episodes=500)
+    reward, _ = evaluate_masked(model, test, n_eval_episodes=500)
     assert before < 0.4
-    assert after > 0.65
+    assert reward > 0.65
 
 
 def test_a_model_can_play_itself():
@@ -265,17 +265,17 @@ def test_attributes_are_shared_by_all_games():
 
 @pytest.mark.compiled
 def test_threads_change_nothing():
-    one, two = (SB3VecEnv("connect4", 8, num_threads=n, seed=0) for n in (1, 2))
+    single, two = (SB3VecEnv("connect4", 8, num_threads=n, seed=0) for n in (1, 2))
     rng = np.random.default_rng(0)
-    assert np.array_equal(one.reset(), two.reset())
+    assert np.array_equal(single.reset(), two.reset())
     for _ in range(30):
-        actions = draw_legal(one.action_masks(), rng)
-        assert np.array_equal(one.step(actions)[0], two.step(actions)[0])
+        actions = draw_legal(single.action_masks(), rng)
+        assert np.array_equal(single.step(actions)[0], two.step(actions)[0])
     two.close()
 
 
 @pytest.mark.parametrize("game", ["connect4", "tron"])
-def test_self_play_without_an_opponent_is_refused(game):
+def test_self_play_without_an_opponent_is_an_error(game):
     with pytest.raises(ValueError, match=r"needs opponent=.*set_opponent"):
         SB3VecEnv(game, 2, opponent=None)
 
@@ -283,7 +283,7 @@ def test_self_play_without_an_opponent_is_refused(game):
 @pytest.mark.parametrize(
     "actions", [np.zeros(3, int), np.zeros((2, 1), int), np.zeros(2), np.zeros(2, bool)]
 )
-def test_actions_of_another_form_are_refused(actions):
+def test_actions_of_another_form_are_errors(actions):
     envs = SB3VecEnv("tictactoe", 2, seed=0)
     envs.reset()
     with pytest.raises(ValueError, match=r"actions must be integers of shape \(2,\)"):

@@ -101,13 +101,13 @@ def test_each_seat_gets_its_own_opponent(small: Any) -> None:
     game = small("HungryGeese-v0")
     env = GameVectorEnv(game, 4, opponent="random", agent_seat=1)
     env.reset(seed=0)
-    one, other = FirstLegal(game), FirstLegal(game)
-    env.set_opponent([one, other])
-    assert one.begun == other.begun == [0, 1, 2, 3]
+    first, other = FirstLegal(game), FirstLegal(game)
+    env.set_opponent([first, other])
+    assert first.begun == other.begun == [0, 1, 2, 3]
     play(env, 5, seed=0)
-    assert set(one.asked) == {0}
+    assert set(first.asked) == {0}
     assert set(other.asked) == {2}
-    env.set_opponent([one, "random"])
+    env.set_opponent([first, "random"])
     other.asked.clear()
     play(env, 5, seed=0)
     assert not other.asked
@@ -134,15 +134,15 @@ def test_set_opponent_works_through_gymnasiums_wrappers() -> None:
     assert type(single.unwrapped.game_batch.opponents[0]) is type(greedy(single.unwrapped.game))
     several = gym.make_vec(name, num_envs=2, vectorization_mode="sync")
     several.call("set_opponent", "greedy")
-    kinds = {type(one.unwrapped.game_batch.opponents[0]) for one in several.envs}
+    kinds = {type(env.unwrapped.game_batch.opponents[0]) for env in several.envs}
     assert kinds == {type(single.unwrapped.game_batch.opponents[0])}
     wrapped = RecordEpisodeStatistics(gym.make_vec(name, num_envs=2, opponent="random"))
     wrapped.unwrapped.set_opponent("greedy")
-    assert {type(one) for one in wrapped.unwrapped.game_batch.opponents} == kinds
+    assert {type(env) for env in wrapped.unwrapped.game_batch.opponents} == kinds
 
 
 @pytest.mark.parametrize("make", [GameEnv, GameVectorEnv])
-def test_wrong_opponents_are_refused_and_change_nothing(make: Any, small: Any) -> None:
+def test_invalid_opponents_are_errors_and_change_nothing(make: Any, small: Any) -> None:
     game, other = small("HungryGeese-v0"), small("TicTacToe-v0")
     env = make(game, opponent="random", agent_seat=1)
     env.reset(seed=0)
@@ -163,7 +163,7 @@ def test_wrong_opponents_are_refused_and_change_nothing(make: Any, small: Any) -
     play(env, 3, seed=0)
 
 
-def test_in_self_play_set_opponent_is_refused() -> None:
+def test_in_self_play_set_opponent_is_an_error() -> None:
     env = GameVectorEnv("tictactoe", 2)
     with pytest.raises(ValueError, match=r"made with opponent=\.\.\.: in self-play the caller mov"):
         env.set_opponent("random")

@@ -66,104 +66,104 @@ class OneGame:
 
 
 def test_self_play_alternates_and_pays_the_mover() -> None:
-    one = OneGame(TICTACTOE, EVERY_SEAT)
-    assert one.episode.seat == NO_SEAT
+    game = OneGame(TICTACTOE, EVERY_SEAT)
+    assert game.episode.seat == NO_SEAT
     for ply, action in enumerate((0, 3, 1, 4)):
-        assert one.episode.mover == ply % 2
-        assert one.masks[0, action] == 1
-        one.step(action)
-        assert one.masks[0, action] == 0
-        assert not one.episode.over
-    one.step(2)
-    assert one.episode.over
-    assert one.episode.terminated
-    assert one.episode.rewards.tolist() == [1, -1]
-    assert one.episode.reward == 1  # of the player that moved
-    assert not one.masks.any()
-    assert one.history[:6].tolist() == [5, 0, 3, 1, 4, 2]
+        assert game.episode.mover == ply % 2
+        assert game.masks[0, action] == 1
+        game.step(action)
+        assert game.masks[0, action] == 0
+        assert not game.episode.over
+    game.step(2)
+    assert game.episode.over
+    assert game.episode.terminated
+    assert game.episode.rewards.tolist() == [1, -1]
+    assert game.episode.reward == 1  # of the player that moved
+    assert not game.masks.any()
+    assert game.history[:6].tolist() == [5, 0, 3, 1, 4, 2]
 
 
 @pytest.mark.parametrize("action", [0, -1, 9])
 def test_an_illegal_action_loses_is_penalized_or_replaced(action: int) -> None:
     for rule in (LOSE, PENALIZE, RANDOM):
-        one = OneGame(TICTACTOE, EVERY_SEAT)
-        one.step(0)
-        position = one.s.board.copy()
-        assert one.legality.find_illegal(one.s, one.episode, np.array([action]), one.masks) == 0
-        one.step(action, illegal_rule=rule)
-        assert one.episode.illegal
-        assert one.episode.over == one.episode.terminated == (rule == LOSE)
-        assert one.episode.mover == (rule != RANDOM)
-        assert (one.s.board == position).all() == (rule != RANDOM)
+        game = OneGame(TICTACTOE, EVERY_SEAT)
+        game.step(0)
+        position = game.s.board.copy()
+        assert game.legality.find_illegal(game.s, game.episode, np.array([action]), game.masks) == 0
+        game.step(action, illegal_rule=rule)
+        assert game.episode.illegal
+        assert game.episode.over == game.episode.terminated == (rule == LOSE)
+        assert game.episode.mover == (rule != RANDOM)
+        assert (game.s.board == position).all() == (rule != RANDOM)
         if rule != RANDOM:
-            assert one.episode.rewards.tolist() == [0, -1]
-            assert one.episode.reward == -1
+            assert game.episode.rewards.tolist() == [0, -1]
+            assert game.episode.reward == -1
 
 
 def test_opponents_play_until_the_agent_is_to_move() -> None:
-    one = OneGame(TICTACTOE, 1, opponents=True)
-    assert one.episode.seat == one.episode.mover == 1
-    assert one.history[:2].tolist() == [1, 0]  # the opponent moved first
-    one.step(4)
-    assert one.history[:4].tolist() == [3, 0, 4, 1]
-    one.step(8)
-    assert one.episode.over  # the opponent has completed a row
-    assert one.episode.rewards.tolist() == [1, -1]
-    assert one.episode.reward == -1  # of the agent
+    game = OneGame(TICTACTOE, 1, opponents=True)
+    assert game.episode.seat == game.episode.mover == 1
+    assert game.history[:2].tolist() == [1, 0]  # the opponent moved first
+    game.step(4)
+    assert game.history[:4].tolist() == [3, 0, 4, 1]
+    game.step(8)
+    assert game.episode.over  # the opponent has completed a row
+    assert game.episode.rewards.tolist() == [1, -1]
+    assert game.episode.reward == -1  # of the agent
 
 
 def test_the_seat_is_sampled_for_each_game() -> None:
-    one = OneGame(TICTACTOE, RANDOM_SEAT, opponents=True)
+    game = OneGame(TICTACTOE, RANDOM_SEAT, opponents=True)
     seats, seeds = set(), set()
     for _ in range(20):
         with np.errstate(over="ignore"):
-            one.rules.reset(one.s, one.episode, one.history, RANDOM_SEAT)
-        seats.add(int(one.episode.seat))
-        seeds.add(int(one.episode.game_seed))
+            game.rules.reset(game.s, game.episode, game.history, RANDOM_SEAT)
+        seats.add(int(game.episode.seat))
+        seeds.add(int(game.episode.game_seed))
     assert seats == {0, 1}
     assert len(seeds) == 20
 
 
 def test_simultaneous_rewards_are_changes_of_the_returns() -> None:
-    one = OneGame(TRON, EVERY_SEAT)
+    game = OneGame(TRON, EVERY_SEAT)
     returned = np.zeros(2)
-    while not one.episode.over:
+    while not game.episode.over:
         before = returned.copy()
-        one.step(*one.masks.argmax(1))
-        TRON.returns(one.s, returned)
-        assert np.allclose(one.episode.rewards, returned - before)
-    assert one.history[0] > 0
+        game.step(*game.masks.argmax(1))
+        TRON.returns(game.s, returned)
+        assert np.allclose(game.episode.rewards, returned - before)
+    assert game.history[0] > 0
 
 
 def test_a_joint_action_is_validated_for_all_active_players() -> None:
-    one = OneGame(TRON, EVERY_SEAT)
-    find = one.legality.find_illegal_in_joint
-    legal = one.masks.argmax(1)
-    assert find(one.s, legal, one.work) == NONE
-    assert find(one.s, np.array([legal[0], 99]), one.work) == 1
-    assert find(one.s, np.array([FORFEIT, legal[1]]), one.work) == NONE
-    one.rules.apply_joint_action(
-        one.s, one.episode, np.array([FORFEIT, legal[1]]), one.history, one.work
+    game = OneGame(TRON, EVERY_SEAT)
+    find = game.legality.find_illegal_in_joint
+    legal = game.masks.argmax(1)
+    assert find(game.s, legal, game.work) == NONE
+    assert find(game.s, np.array([legal[0], 99]), game.work) == 1
+    assert find(game.s, np.array([FORFEIT, legal[1]]), game.work) == NONE
+    game.rules.apply_joint_action(
+        game.s, game.episode, np.array([FORFEIT, legal[1]]), game.history, game.work
     )
-    assert one.episode.over
-    assert one.episode.rewards.tolist() == [-1, 1]
+    assert game.episode.over
+    assert game.episode.rewards.tolist() == [-1, 1]
 
 
 def test_opponents_that_are_not_compiled_act_after_the_agent() -> None:
-    one = OneGame(TICTACTOE, 0)
-    arguments = (one.s, one.episode, np.array([4]), one.masks, one.history, one.work, LOSE)
-    assert one.rules.apply_action(*arguments)
-    assert one.episode.mover == 1
-    assert one.history[:2].tolist() == [1, 4]
-    one.observe()
-    assert not one.rules.apply_action(*arguments)  # illegal now: the game is lost
-    assert one.episode.over
+    game = OneGame(TICTACTOE, 0)
+    arguments = (game.s, game.episode, np.array([4]), game.masks, game.history, game.work, LOSE)
+    assert game.rules.apply_action(*arguments)
+    assert game.episode.mover == 1
+    assert game.history[:2].tolist() == [1, 4]
+    game.observe()
+    assert not game.rules.apply_action(*arguments)  # illegal now: the game is lost
+    assert game.episode.over
 
 
 def test_rewards_of_the_last_step_are_cleared() -> None:
-    one = OneGame(TICTACTOE, EVERY_SEAT)
-    one.step(0)
-    one.step(0)
-    one.rules.clear_rewards(one.episode)
-    assert one.episode.rewards.tolist() == [0, 0]
-    assert (one.episode.reward, one.episode.terminated, one.episode.illegal) == (0, False, False)
+    game = OneGame(TICTACTOE, EVERY_SEAT)
+    game.step(0)
+    game.step(0)
+    game.rules.clear_rewards(game.episode)
+    assert game.episode.rewards.tolist() == [0, 0]
+    assert (game.episode.reward, game.episode.terminated, game.episode.illegal) == (0, False, False)

@@ -102,15 +102,15 @@ def test_positions_of_default_boards_survive_serialization(id_: str) -> None:
 def test_the_same_position_has_the_same_bytes(id_: str, small: Small) -> None:
     game = small(id_)
     s = position(game, 3, 4)
-    one, other = np.zeros(1, game.state), np.frombuffer(b"\xff" * game.state.itemsize, game.state)
+    zeros, other = np.zeros(1, game.state), np.frombuffer(b"\xff" * game.state.itemsize, game.state)
     other = other.copy()
     for name in game.state.names or ():  # what lies between the fields stays as it is
-        one[name] = other[name] = s[name]
-    assert states_to_bytes(game, one) == states_to_bytes(game, other)
+        zeros[name] = other[name] = s[name]
+    assert states_to_bytes(game, zeros) == states_to_bytes(game, other)
 
 
 @ids
-def test_positions_of_other_games_or_boards_are_refused(id_: str, small: Small) -> None:
+def test_positions_of_other_games_or_boards_are_errors(id_: str, small: Small) -> None:
     game, other = small(id_), make_game("hex:board_size=7")
     text, data = state_to_json(game, game.new()), states_to_bytes(game, game.empty(1))
     expected = f"expected .* of {other.spec}, got .*{game.name}"
@@ -123,9 +123,7 @@ def test_positions_of_other_games_or_boards_are_refused(id_: str, small: Small) 
 @ids
 @few
 @given(data=st.data())
-def test_damaged_or_truncated_bytes_are_refused(
-    id_: str, data: st.DataObject, small: Small
-) -> None:
+def test_damaged_or_truncated_bytes_are_errors(id_: str, data: st.DataObject, small: Small) -> None:
     game = small(id_)
     stored = states_to_bytes(game, game.empty(1))
     at = data.draw(st.integers(0, len(stored) - 1))
@@ -140,7 +138,7 @@ def test_damaged_or_truncated_bytes_are_refused(
 @pytest.mark.parametrize(
     "header", [b"[]", b"7", b"{", b"\xff", b"[" * 10**5, b"{}", b'{"count": 1}']
 )
-def test_bytes_with_a_strange_header_are_refused(header: bytes) -> None:
+def test_bytes_with_a_strange_header_are_errors(header: bytes) -> None:
     game = make_game("tictactoe")
     content = len(header).to_bytes(4, "little") + header
     data = storage.MAGIC + storage.hashlib.sha256(content).digest()[:16] + content
@@ -149,7 +147,7 @@ def test_bytes_with_a_strange_header_are_refused(header: bytes) -> None:
 
 
 @pytest.mark.parametrize("count", [None, -1, 2, 1.0, "1", True])
-def test_bytes_with_a_strange_count_are_refused(count: Any) -> None:
+def test_bytes_with_a_strange_count_are_errors(count: Any) -> None:
     game = make_game("tictactoe")
     data = storage._pack({"game": game.spec, "count": count}, game.empty(1).tobytes())
     message = f"positions of tictactoe.* do not take {game.state.itemsize} bytes"
@@ -162,13 +160,13 @@ def test_bytes_with_a_strange_count_are_refused(count: Any) -> None:
     ["", "null", "[]", "7", "{}", "[" * 10**5, '{"format": "ludoteca-state"}', "9" * 5000],
     ids=lambda text: text[:12],
 )
-def test_text_that_is_not_a_position_is_refused(text: str) -> None:
+def test_text_that_is_not_a_position_is_an_error(text: str) -> None:
     with pytest.raises(ValueError, match="not a position in JSON"):
         state_from_json(make_game("tictactoe"), text)
 
 
 @ids
-def test_fields_of_a_wrong_kind_are_refused(id_: str, small: Small) -> None:
+def test_fields_of_a_wrong_kind_are_errors(id_: str, small: Small) -> None:
     game = small(id_)
     good = json.loads(state_to_json(game, position(game, 1, 3)))
     for name in good["state"]:
@@ -191,7 +189,7 @@ def test_fields_of_a_wrong_kind_are_refused(id_: str, small: Small) -> None:
 @ids
 @settings(few, max_examples=30)
 @given(data=st.data(), seed=seeds, plies=plies_played)
-def test_a_tampered_position_is_refused_or_safe(
+def test_a_tampered_position_is_an_error_or_safe(
     id_: str, data: st.DataObject, seed: int, plies: int, small: Small
 ) -> None:
     """Changes of single numbers of a position never lead to an index out of bounds."""
@@ -369,7 +367,7 @@ def test_deep_copies_are_independent(api: str, id_: str, make: Any) -> None:
 
 @ids
 @apis
-def test_restoring_other_data_is_refused_and_changes_nothing(
+def test_restoring_other_data_is_an_error_and_changes_nothing(
     api: str, id_: str, make: Any, small: Small
 ) -> None:
     env = make(api, id_)
@@ -406,7 +404,7 @@ def repack(data: bytes, change: Callable[[dict[str, Any], bytearray], None]) -> 
 
 @ids
 @apis
-def test_a_tampered_environment_is_refused_or_safe(api: str, id_: str, make: Any) -> None:
+def test_a_tampered_environment_is_an_error_or_safe(api: str, id_: str, make: Any) -> None:
     """After changes of bytes, restoring fails without effect, or the games can be played on."""
     env, other = make(api, id_), make(api, id_)
     env.reset(seed=1)
@@ -452,7 +450,7 @@ def test_a_tampered_environment_is_refused_or_safe(api: str, id_: str, make: Any
         ("reward", np.inf),
     ],
 )
-def test_impossible_episode_states_are_refused(
+def test_impossible_episode_states_are_errors(
     id_: str, field: str, value: float, make: Any
 ) -> None:
     env = make("opponents", id_)
@@ -472,7 +470,7 @@ def test_impossible_episode_states_are_refused(
 
 @pytest.mark.parametrize("id_", ["TicTacToe-v0", "HungryGeese-v0"])
 @pytest.mark.parametrize("plies", [-1, 1000, 32767])
-def test_a_game_longer_than_any_is_refused(id_: str, plies: int, make: Any) -> None:
+def test_a_game_longer_than_any_is_an_error(id_: str, plies: int, make: Any) -> None:
     env = make("single", id_)
     env.reset(seed=1)
     before = env.save()
@@ -488,7 +486,7 @@ def test_a_game_longer_than_any_is_refused(id_: str, plies: int, make: Any) -> N
 
 @pytest.mark.parametrize("api", ["aec", "aec short"])
 @ids
-def test_impossible_agents_are_refused(api: str, id_: str, make: Any) -> None:
+def test_impossible_agents_are_errors(api: str, id_: str, make: Any) -> None:
     env = make(api, id_)
     env.reset(seed=1)
     before = env.save()

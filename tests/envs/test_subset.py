@@ -65,8 +65,8 @@ def test_games_of_a_subset_equal_those_of_the_whole_batch(spec: str, opponent: s
     assert over.any()
     left = np.flatnonzero(~over)
     if len(left):
-        kept = parts.states[over].copy()
+        finished = parts.states[over].copy()
         step_subset(parts, left, parts.masks[left].argmax(2).astype(np.int64))
-        assert (parts.states[over] == kept).all()
+        assert (parts.states[over] == finished).all()
     with pytest.raises(ValueError, match="cannot step games that are over"):
         step_subset(parts, np.flatnonzero(over)[:1], np.zeros((1, parts.width), np.int64))

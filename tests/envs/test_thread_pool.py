@@ -1,4 +1,4 @@
-"""Thread pool: every slice is done once, whether threads sleep, spin or wake late."""
+"""Thread pool: every slice runs once, whether threads sleep, spin or wake late."""
 
 import gc
 import threading
@@ -18,21 +18,21 @@ from ludoteca.envs.jit import compiled_without_allocation, kernel
 SLICES = 24
 
 
-def make_count() -> Any:
-    """Return the sliced form of a kernel that computes the cells of its slice, slowly."""
+def make_slow_slices() -> Any:
+    """Return the sliced form of a kernel that computes the cells of its slice slowly."""
 
     @kernel
-    def count_up(arguments: Any, thread: Any, k: Any, slices: Any) -> None:
+    def compute_slice(arguments: Any, thread: Any, k: Any, slices: Any) -> None:
         (cells, workers), (rounds,) = arguments
         for i in range(len(cells) * k // slices, len(cells) * (k + 1) // slices):
             for _ in range(rounds):
                 cells[i] = (cells[i] * 1103515245 + 12345) % 2**31
             workers[i] += thread + 1
 
-    return make_sliced(count_up)
+    return make_sliced(compute_slice)
 
 
-RUN_SLICES = make_count()
+RUN_SLICES = make_slow_slices()
 
 
 def run(pool: ThreadPool, rounds: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -54,9 +54,9 @@ def make_pool(threads: int) -> ThreadPool:
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 5])
-def test_every_slice_is_done_once(threads: int) -> None:
+def test_every_slice_runs_once(threads: int) -> None:
     pool = make_pool(threads)
-    for pause_ms in [0] * 300 + [20] * 5:  # after a while the others sleep, and are woken
+    for pause_ms in [0] * 300 + [20] * 5:  # after 20 ms the threads sleep and must be woken
         time.sleep(pause_ms / 1000)
         cells, workers = run(pool, 7)
         assert (cells == expected(7)).all()
@@ -66,13 +66,13 @@ def test_every_slice_is_done_once(threads: int) -> None:
 
 def test_all_threads_take_part() -> None:
     pool = make_pool(2)
-    seen: set[int] = set()
+    used: set[int] = set()
     cell = expected(20_000)
     for _ in range(200):
         cells, workers = run(pool, 20_000)
         assert (cells == cell).all()
-        seen |= set(workers.tolist())
-    assert seen == {1, 2}
+        used |= set(workers.tolist())
+    assert used == {1, 2}
 
 
 def test_threads_end_with_their_pool() -> None:
@@ -81,10 +81,10 @@ def test_threads_end_with_their_pool() -> None:
     run(pool, 1)
     helpers = set(threading.enumerate()) - before
     assert len(helpers) == 2
-    gone = weakref.ref(pool)
+    reference = weakref.ref(pool)
     del pool
     gc.collect()
-    assert gone() is None
+    assert reference() is None
     for helper in helpers:
         helper.join(10)
         assert not helper.is_alive()
@@ -99,7 +99,7 @@ def test_a_closed_environment_can_be_stepped() -> None:
 
 
 @compiled_without_allocation
-def touch(shared: Any, log: Any) -> None:
+def use_atomics(shared: Any, log: Any) -> None:
     log[0] = exchange(shared, 1, 5)
     log[1] = add(shared, 1, 3)
     log[2] = load(shared, 1)
@@ -107,10 +107,10 @@ def touch(shared: Any, log: Any) -> None:
     pause()
 
 
-@pytest.mark.parametrize("way", ["compiled", "interpreted"])
-def test_atomics_do_the_same_compiled_and_interpreted(way: str) -> None:
+@pytest.mark.parametrize("mode", ["compiled", "interpreted"])
+def test_atomics_are_equal_compiled_and_interpreted(mode: str) -> None:
     shared, log = np.array([1, 2, 3]), np.zeros(3, np.int64)
-    (touch if way == "compiled" else touch.py_func)(shared, log)
+    (use_atomics if mode == "compiled" else use_atomics.py_func)(shared, log)
     assert log.tolist() == [2, 5, 8]
     assert shared.tolist() == [1, 8, 9]
 
@@ -127,9 +127,9 @@ def make_adder() -> Any:
 def test_no_addition_is_lost_between_threads() -> None:
     adder, shared, count = make_adder(), np.zeros(1, np.int64), 2_000_000
     adder(shared, 0)
-    others = [threading.Thread(target=adder, args=(shared, count)) for _ in range(2)]
-    for other in others:
-        other.start()
-    for other in others:
-        other.join()
+    threads = [threading.Thread(target=adder, args=(shared, count)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert shared[0] == 2 * count

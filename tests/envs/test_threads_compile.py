@@ -44,7 +44,7 @@ for id_ in NAMES:
     steppers = [stepper for name, stepper, _ in made if name == id_]
     assert len(set(map(id, steppers))) == 1, "built once"
     seen = [seen for name, _, seen in made if name == id_ and seen is not None]
-    assert all(one == seen[0] for one in seen)
+    assert all(result == seen[0] for result in seen)
     for function in steppers[0]:
         stats = function.stats
         compilations = [*stats.cache_hits.values(), *stats.cache_misses.values()]

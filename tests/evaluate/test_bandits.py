@@ -1,14 +1,6 @@
-"""Bandits: bookkeeping by hand, what must not matter to the numbers, and the study end to end."""
+"""Tests of bandit policies by hand, and of their reproducibility."""
 
-import csv
-import itertools
-import json
 import math
-import re
-import shutil
-from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,27 +8,8 @@ import pytest
 from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.agents.mcts.tree import NODE
 from ludoteca.envs.record_views import view_records
-from ludoteca.evaluate.studies.__main__ import main
-from ludoteca.evaluate.studies.bandits import command, play_bandits, random_problems
-from ludoteca.evaluate.studies.bandits import uaemex2021 as thesis
-from ludoteca.evaluate.studies.bandits.annealing import anneal
-from ludoteca.evaluate.studies.bandits.cells import (
-    FULL,
-    BanditStudy,
-    CellMissingError,
-    Cells,
-    spread,
-)
-from ludoteca.evaluate.studies.bandits.distribute import compute_all, make_plan
-from ludoteca.evaluate.studies.bandits.grids import between_neighbors, intervals
-from ludoteca.evaluate.studies.bandits.kernel import MONOTONE, make_play
-from ludoteca.evaluate.studies.bandits.report import alpha_rows, not_worse, write_report
-from ludoteca.evaluate.studies.bandits.study import Findings, Shard, run_study
-from ludoteca.evaluate.studies.bandits.tables import template_names
-from ludoteca.evaluate.studies.report import render
-from ludoteca.local_executor import InlineExecutor
-
-# Bookkeeping.
+from ludoteca.evaluate.bandits import play_bandits, random_problems
+from ludoteca.evaluate.bandits.kernel import MONOTONE, make_play
 
 
 def test_greedy_pays_for_one_pull_of_the_worse_arm() -> None:
@@ -47,7 +20,7 @@ def test_greedy_pays_for_one_pull_of_the_worse_arm() -> None:
     assert regret[1, 0] == 0.75  # the first arm comes first
 
 
-def test_ucb1_by_hand() -> None:
+def test_ucb1_matches_hand_computation() -> None:
     """Arms that always and never pay; scores before each pull, alpha = 2.
 
     t     2             3             4             5             6             7
@@ -60,7 +33,7 @@ def test_ucb1_by_hand() -> None:
     np.testing.assert_allclose(regret[0], [0, 1, 1, 1, 1, 1, 2, 2])
 
 
-def test_explore_then_commit_by_hand() -> None:
+def test_explore_then_commit_matches_hand_computation() -> None:
     regret = play_bandits("etc", [[0.0, 1.0]], 9, params={"m": 3}, checkpoints=range(1, 10))
     np.testing.assert_allclose(regret[0], [1, 1, 2, 2, 3, 3, 3, 3, 3])
 
@@ -82,7 +55,7 @@ def play_arms(policy: str, problem: list[float], rounds: int) -> np.ndarray:
     return arms
 
 
-def test_arms_pay_as_often_as_they_should() -> None:
+def test_arms_pay_with_their_probability() -> None:
     arms = play_arms("uniform", [0.0, 0.1, 0.5, 0.8, 1.0], 50_000)
     assert arms["visits"].sum() == 50_000
     means = arms["value"] / arms["visits"]
@@ -99,21 +72,18 @@ def test_the_nth_pull_of_an_arm_pays_the_same_under_every_policy() -> None:
         assert arm["value"] == alone[arm["visits"] - 1], policy
 
 
-# What must not matter.
-
-
 @pytest.mark.parametrize("policy", POLICIES)
 def test_interpreted_and_compiled_agree(policy: str) -> None:
     lazy, problems = policy in MONOTONE, random_problems(2, 4, seed=3)
     at, c = np.array([10, 80]), np.array([*POLICIES[policy].params.values(), 0.0])
-    found = np.zeros((2, 2))
+    scores = np.zeros((2, 2))
     with np.errstate(over="ignore"):
         make_play(policy, lazy).py_func(
             *(problems, 0, 5, 2, 80, at, c, np.zeros(4), view_records(np.zeros(4, NODE))),
-            *(np.zeros((5, 1), np.uint64), found),
+            *(np.zeros((5, 1), np.uint64), scores),
         )
     compiled = play_bandits(policy, problems, 80, seed=5, runs=2, checkpoints=at.tolist())
-    np.testing.assert_allclose(found, compiled, rtol=1e-12)
+    np.testing.assert_allclose(scores, compiled, rtol=1e-12)
 
 
 @pytest.mark.parametrize("policy", sorted(MONOTONE))
@@ -129,7 +99,7 @@ def test_leaving_scores_out_changes_nothing(policy: str) -> None:
 
 
 @pytest.mark.parametrize("policy", ["ucb_alpha1", "thompson", "exp3"])
-def test_neither_threads_nor_parts_matter(policy: str) -> None:
+def test_results_do_not_depend_on_threads_or_parts(policy: str) -> None:
     problems = random_problems(13, 5, seed=2)
     whole = play_bandits(policy, problems, 300, seed=3, checkpoints=[100, 300])
     again = play_bandits(policy, problems, 300, seed=3, checkpoints=[100, 300], num_threads=3)
@@ -143,10 +113,10 @@ def test_neither_threads_nor_parts_matter(policy: str) -> None:
 
 def test_runs_are_different_and_averaged() -> None:
     problems = np.tile([0.4, 0.6], (200, 1))  # the same problem 200 times: as good as 200 runs
-    one = play_bandits("thompson", problems, 200)
+    result = play_bandits("thompson", problems, 200)
     many = play_bandits("thompson", problems[:1], 200, runs=200)
-    error = one.std() / math.sqrt(200)
-    assert many[0, 0] == pytest.approx(one.mean(), abs=5 * error)
+    error = result.std() / math.sqrt(200)
+    assert many[0, 0] == pytest.approx(result.mean(), abs=5 * error)
     assert many[0, 0] != play_bandits("thompson", problems[:1], 200)[0, 0]
 
 
@@ -169,283 +139,7 @@ def test_runs_are_different_and_averaged() -> None:
         ({"num_threads": 0}, "num_threads must be an integer"),
     ],
 )
-def test_wrong_arguments_are_refused(arguments: dict, message: str) -> None:
+def test_invalid_arguments_raise(arguments: dict, message: str) -> None:
     right = {"policy": "ucb1", "probabilities": [[0.5, 0.6]], "rounds": 10}
     with pytest.raises(ValueError, match=message):
         play_bandits(**(right | arguments))
-
-
-# The study.
-
-TINY = BanditStudy(
-    arms=(2, 5),
-    problems=20,
-    rounds=300,
-    alphas=4,
-    annealing_steps=4,
-    annealing_problems=10,
-    curve_arms=(3,),
-    curve_problems=4,
-    curve_rounds=50,
-    block=10,
-)
-
-
-def test_the_grids_are_the_thesis_ones() -> None:
-    """Tables 4.18 and 4.19."""
-    grid = intervals(0.5, 0.0, 10)
-    assert grid == list(thesis.REGRETS)
-    second = between_neighbors(grid, 0.25)  # K = 2
-    assert second[:3] == [0.5, 0.3125, 0.21875]
-    assert second[-2:] == pytest.approx([0.126464844, 0.125])
-    assert between_neighbors(grid, 0.015625)[:3] == [0.03125, 0.01953125, 0.013671875]  # K = 100
-    # The best at either end has one neighbor only.
-    assert between_neighbors(grid, 0.5)[0] == 0.5
-    assert between_neighbors(grid, 0.0)[-1] == 0.0
-
-
-def test_the_thesis_tables_are_consistent() -> None:
-    """Table 4.19 lies around the best of table 4.18; for K = 10 and 30, around its neighbor."""
-    grid = list(thesis.REGRETS)
-    for k in thesis.ARMS:
-        best = grid.index(min(grid, key=lambda alpha: thesis.REGRETS[alpha][k]))
-        center = best + {10: -1, 30: 1}.get(k, 0)
-        assert thesis.BY_INTERVALS[k] in between_neighbors(grid, grid[center])
-    differences = [abs(thesis.BY_INTERVALS[k] - thesis.BY_ANNEALING[k]) for k in thesis.ARMS]
-    assert np.mean(differences) == pytest.approx(0.00553369, abs=1e-8)  # as it says itself
-    assert (FULL.arms, FULL.problems, FULL.runs, FULL.rounds) == (thesis.ARMS, 1000, 100, 100_000)
-
-
-def test_annealing_finds_the_bottom() -> None:
-    tried = anneal(lambda x: 1000 * (x - 0.3) ** 2, steps=100, seed=1)
-    assert min(tried, key=lambda pair: pair[1])[0] == pytest.approx(0.3, abs=0.02)
-    assert tried[-1][0] == pytest.approx(0.3, abs=0.12)
-    assert all(0 <= x <= 1 and cost == 1000 * (x - 0.3) ** 2 for x, cost in tried)
-
-
-def test_annealing_walks_while_hot_and_descends_when_cold() -> None:
-    def steps(temperature: float) -> np.ndarray:
-        tried = anneal(cost, steps=60, seed=2, temperature=temperature, beta=1.0)
-        return np.array([x for x, _ in tried])
-
-    def cost(x: float) -> float:
-        return 100 * abs(x - 0.5)
-
-    cold, hot = steps(1e-9), steps(1e9)
-    # Cold, each step starts from the best so far; hot, from where the last one ended.
-    best_so_far = np.array([min(cold[: i + 1], key=cost) for i in range(60)])
-    assert np.all(np.abs(cold[1:] - best_so_far) < 0.1001)
-    assert np.all(np.abs(np.diff(hot)) < 0.1001)
-    assert np.abs(np.diff(cold)).max() > 0.11
-    assert cost(cold[-20:].mean()) < 5
-    assert cost(hot[-20:].mean()) > 30
-
-
-def test_checkpoints_are_spread() -> None:
-    for rounds in (1, 9, 10, 11, 1000, 100_000):
-        at = spread(rounds)
-        assert at == sorted(set(at))
-        assert at[0] >= 1
-        assert at[-1] == rounds
-    assert len(spread(100_000)) == 60
-
-
-def assert_same(one: Findings, other: Findings) -> None:
-    for name in ("study", "first_best", "best", "annealed", "checkpoints"):
-        assert getattr(one, name) == getattr(other, name)
-    for k in one.regrets:
-        assert one.regrets[k].keys() == other.regrets[k].keys()
-        for alpha, regrets in one.regrets[k].items():
-            np.testing.assert_array_equal(regrets, other.regrets[k][alpha])
-    for k in one.curves:
-        for policy, curve in one.curves[k].items():
-            np.testing.assert_array_equal(curve, other.curves[k][policy])
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Findings]:
-    folder = tmp_path_factory.mktemp("whole")
-    return folder, run_study(TINY, folder, quiet=True)
-
-
-def test_the_study_finds_what_playing_gives(whole: tuple[Path, Findings]) -> None:
-    _, found = whole
-    for k in TINY.arms:
-        problems = random_problems(20, k, TINY.seed)
-        for alpha, regrets in found.regrets[k].items():
-            expected = play_bandits("ucb1", problems, 300, params={"alpha": alpha}, seed=TINY.seed)
-            np.testing.assert_array_equal(regrets, expected[:, 0])
-        means = {alpha: regrets.mean() for alpha, regrets in found.regrets[k].items()}
-        grid = [0.5, 0.25, 0.125, 0.0]
-        assert found.first_best[k] == min(grid, key=means.__getitem__)
-        both = [*grid, *between_neighbors(grid, found.first_best[k])]
-        assert found.best[k] == min(both, key=means.__getitem__)
-        assert {1 / k, math.e / (2 * k), 2.0} <= set(means)
-        assert len(found.annealed[k]) == 5
-    assert list(found.curves[3]) == list(POLICIES)
-
-
-def test_shards_merge_to_the_same(whole: tuple[Path, Findings], tmp_path: Path) -> None:
-    folders = [tmp_path / "0", tmp_path / "1", tmp_path / "2"]
-    for _ in range(2):
-        for i, folder in enumerate(folders):
-            with pytest.raises(CellMissingError, match="cells of other shards"):
-                run_study(TINY, folder, Shard(i, 3), quiet=True)
-        for source, target in itertools.permutations(folders, 2):
-            shutil.copytree(source, target, dirs_exist_ok=True)
-    for i, folder in enumerate(folders):
-        assert_same(run_study(TINY, folder, Shard(i, 3), merge=i == 0, quiet=True), whole[1])
-
-
-def test_a_merge_computes_nothing(whole: tuple[Path, Findings], tmp_path: Path) -> None:
-    # Two K of 4 alphas in 2 blocks each; the first of each annealing; a curve for each policy.
-    with pytest.raises(CellMissingError, match=f"^{16 + 2 + len(POLICIES)} cells"):
-        run_study(TINY, tmp_path / "empty", merge=True, quiet=True)
-    copy = tmp_path / "copy"
-    shutil.copytree(whole[0], copy)
-    lost = copy / "cells" / "ucb1" / "K5" / "0.25-1.json"
-    lost.unlink()
-    with pytest.raises(CellMissingError, match=r"^1 cells .*K5/0.25-1.json"):
-        run_study(TINY, copy, merge=True, quiet=True)
-    assert not lost.exists()
-
-
-def test_a_stopped_study_resumes(whole: tuple[Path, Findings], tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(whole[0], copy)
-    cells = sorted((copy / "cells").rglob("*.json"))
-    lost, kept = cells[::3], [file for file in cells if file not in cells[::3]]
-    for file in lost:
-        file.unlink()
-    before = {file: file.stat().st_mtime_ns for file in kept}
-    assert_same(run_study(TINY, copy, threads=2, quiet=True), whole[1])
-    assert all(file.stat().st_mtime_ns == time for file, time in before.items())
-    assert sorted((copy / "cells").rglob("*.json")) == cells
-
-
-def test_an_executor_computes_the_same(whole: tuple[Path, Findings], tmp_path: Path) -> None:
-    cells = Cells(TINY, tmp_path)
-    progress = compute_all(cells, InlineExecutor())
-    for _ in range(7):  # then it is stopped, and resumed
-        next(progress)
-    progress.close()
-    before = len(list(tmp_path.rglob("*/K*/*.json")))
-    assert before == 7
-    done = list(compute_all(cells, InlineExecutor()))
-    assert done[-1] == (len(done), len(done))
-    assert len(list(tmp_path.rglob("*/K*/*.json"))) == 7 + len(done)
-    assert_same(run_study(TINY, tmp_path, merge=True, quiet=True), whole[1])
-    assert list(compute_all(cells, InlineExecutor())) == []
-    assert list(compute_all(Cells(TINY, whole[0]), InlineExecutor())) == []
-
-
-def test_a_plan_knows_all_cells(whole: tuple[Path, Findings]) -> None:
-    plan = make_plan(TINY)
-    blocks = len(list(whole[0].rglob("ucb1/K*/*.json")))
-    assert plan.cells["grids"] + plan.cells["annealing"] >= blocks  # some alphas come twice
-    assert plan.cells["curves"] == len(TINY.curve_arms) * len(POLICIES) * 1
-    text = "\n".join(plan.lines(price=0.1))
-    assert f"{plan.pulls:.3g} pulls" in text
-    assert re.search(r"\n +1,000 +\d.* \$\d", text)
-
-
-def test_another_study_does_not_resume_there(whole: tuple[Path, Findings]) -> None:
-    with pytest.raises(ValueError, match="describes another study"):
-        run_study(replace(TINY, seed=2), whole[0], quiet=True)
-
-
-def test_the_report(whole: tuple[Path, Findings], tmp_path: Path) -> None:
-    found = whole[1]
-    file = write_report(found, tmp_path)
-    text = file.read_text()
-    for row in alpha_rows(found):
-        k, best = row["arms"], row["intervals"]
-        near = f"{row['lowest_not_worse']:.4f} to {row['highest_not_worse']:.4f}"
-        assert f"| {k} | {best:.4f} | {near} |" in text
-        assert row["regret_best"] == found.regrets[k][best].mean()
-        assert row["lowest_not_worse"] <= best <= row["highest_not_worse"]
-    last = found.curves[3]["moss"][:, -1]
-    assert f"| moss | {last.mean():.1f} ± {last.std(ddof=1) / 2:.1f} |" in text
-    for picture in ("alphas", "regret_by_alpha", "curves"):
-        assert f"({picture}.png)" in text
-        assert (tmp_path / f"{picture}.png").read_bytes().startswith(b"\x89PNG")
-    with (tmp_path / "regrets.csv").open() as lines:
-        rows = list(csv.DictReader(lines))
-    assert len(rows) == sum(len(by_alpha) for by_alpha in found.regrets.values())
-    for row in rows:
-        mean = found.regrets[int(row["arms"])][float(row["alpha"])].mean()
-        assert float(row["regret"]) == mean
-    results = json.loads((tmp_path / "results.json").read_text())
-    assert results["about"]["study"]["rounds"] == 300
-
-
-def test_committed_report_is_that_of_the_committed_tables() -> None:
-    folder = Path(__file__).resolve().parents[2] / "docs/results/bandits"
-    content = json.loads((folder / "results.json").read_text())
-    tables = []
-    for name in ("regrets", "curves"):
-        with (folder / f"{name}.csv").open() as lines:
-            numbers = {"arms": int, "rounds": int, "policy": str}
-            tables.append(
-                [
-                    {key: numbers.get(key, float)(x) for key, x in row.items() if x}
-                    for row in csv.DictReader(lines)
-                ]
-            )
-    about = content["about"]
-    names = template_names(about["study"], content["alphas"], *tables, about)
-    assert render("bandits/report.md.j2", names) == (folder / "report.md").read_text()
-
-
-def test_alphas_are_compared_by_paired_differences() -> None:
-    rng = np.random.default_rng(1)
-    best = rng.uniform(0, 1000, 100)  # problems differ much more than alphas do
-    noise = rng.normal(0, 1, 100)
-    regrets = {0.1: best, 0.05: best + noise - noise.mean() + 0.1, 0.2: best + noise + 5}
-    assert not_worse(regrets, 0.1) == (0.05, 0.1)
-
-
-@pytest.mark.parametrize("text", ["1", "2/2", "-1/2", "a/b", "0/0", ""])
-def test_shards_are_checked(text: str) -> None:
-    with pytest.raises(ValueError, match="shard must be i/n"):
-        Shard.parse(text)
-
-
-def test_shards_divide_the_work() -> None:
-    shards = [Shard.parse(f"{i}/3") for i in range(3)]
-    assert all(sum(shard.has(number) for shard in shards) == 1 for number in range(20))
-
-
-def test_the_settings_are_checked() -> None:
-    for wrong, message in (
-        ({"problems": 25}, "problems must be a multiple of block = 10, got 25"),
-        ({"annealing_problems": 30}, "annealing_problems must be an integer from 1 to 20"),
-        ({"alphas": 2}, "alphas must be an integer from 3"),
-        ({"arms": (1, 2)}, "each K must be 2 at least"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            replace(TINY, **wrong)
-
-
-def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    tiny = replace(TINY, problems=30, annealing_problems=20)  # the command asks for 20 below
-    monkeypatch.setattr(command, "BanditStudy", lambda: tiny)
-    options = ["bandits", "--runs", str(tmp_path), "--problems", "20"]
-    assert main([*options, "--shard", "3/2"]) == 2
-    assert "shard must be i/n with i from 0 to n - 1, got '3/2'" in capsys.readouterr().err
-    with pytest.raises(SystemExit, match="cells of other shards are needed to resume"):
-        main([*options, "--shard", "0/2"])
-    assert main(options) == 0
-    report = tmp_path / "bandits_20" / "report" / "report.md"
-    assert capsys.readouterr().out == f"report: {report}\n"
-    assert "| here | 20 | 1 | 300 |" in report.read_text()
-
-
-def test_regret_is_the_thesis_one() -> None:
-    """Table 4.18 at K = 100 and alpha = 0.5, a hundredth of it."""
-    regret = play_bandits(
-        "ucb1", random_problems(30, 100, seed=1), 100_000, params={"alpha": 0.5}, num_threads=2
-    )
-    error = regret.std() / math.sqrt(30)
-    assert regret.mean() == pytest.approx(thesis.REGRETS[0.5][100], abs=4 * error)
-    assert error < 40

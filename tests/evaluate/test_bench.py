@@ -1,4 +1,4 @@
-"""The speed benchmark: every measure runs, and its files say everything."""
+"""Tests of the speed benchmark: measures, peers and report files."""
 
 import json
 import subprocess
@@ -61,14 +61,16 @@ def test_every_measure_but_startup_runs_without_peers(tmp_path, monkeypatch, cap
     assert set(read["samples"]) == set(names)
     rounds = read["samples"]["connect4"]["vector"]
     assert len(rounds) == envs.ROUNDS
-    assert all(0 < one["inside"] < one["seconds"] and one["steps"] > 0 for one in rounds)
+    assert all(
+        0 < sample["inside"] < sample["seconds"] and sample["steps"] > 0 for sample in rounds
+    )
     assert [path.name for path in file.parent.iterdir()] == ["bench.json"]  # nothing temporary
 
 
 def test_a_fresh_process_is_timed_with_a_cold_and_a_warm_cache():
-    found = measure_startup("tictactoe", warm_runs=1)
-    assert set(found) == {"single", "vector"}
-    for times in found.values():
+    startup = measure_startup("tictactoe", warm_runs=1)
+    assert set(startup) == {"single", "vector"}
+    for times in startup.values():
         assert times["cold"][0] > times["warm"][0] > 0
 
 
@@ -139,7 +141,7 @@ def run_install_peers(monkeypatch, *arguments: str) -> int:
     return install_peers.main()
 
 
-def test_the_installer_of_peers_has_a_help(monkeypatch, capsys, tmp_path):
+def test_peer_installer_has_help(monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("LUDOTECA_PEERS", str(tmp_path / "peers"))
     with pytest.raises(SystemExit) as end:
         run_install_peers(monkeypatch, "--help")
@@ -173,13 +175,13 @@ def test_peers_are_installed_by_name_and_errors_are_messages(monkeypatch, capsys
     assert error.endswith("ended with status 7\n")
 
 
-def test_a_peer_that_fails_is_reported_with_its_words(monkeypatch):
+def test_failing_peer_is_reported_with_its_message(monkeypatch):
     monkeypatch.setattr(workloads, "interpreter", lambda peer: Path(sys.executable))
     with pytest.raises(PeerFailedError, match=r"(?s)pgx ended with code 1 .*no_such_script"):
         PeerWorkload("pgx", "no_such_script")
 
 
-def test_a_peer_that_fails_later_leaves_the_others_playing():
+def test_late_failure_of_a_peer_does_not_stop_the_others():
     class Constant:
         def __init__(self, failing: bool):
             self.failing, self.closed = failing, False
@@ -238,7 +240,7 @@ def test_rows_without_legal_actions_get_action_0():
     assert MaskSampler()(np.zeros((2, 3, 4), np.int8)).tolist() == [[0, 0, 0]] * 2
 
 
-def test_recorded_games_end_when_connect_four_does():
+def test_recorded_games_end_by_the_rules_of_connect_four():
     for actions in random_games("connect4", 5):
         assert 7 <= len(actions) <= 42
         assert max(np.bincount(actions)) <= 6
@@ -260,7 +262,7 @@ def test_the_single_environment_plays_the_recorded_games_again():
     side.close()
 
 
-def test_a_report_is_written_whole_or_not_at_all(tmp_path):
+def test_reports_are_written_atomically(tmp_path):
     file = tmp_path / "bench.json"
     file.write_text("before")
     report = Report(about={"not JSON": object()})

@@ -1,4 +1,4 @@
-"""The benchmark of exact endgames, on a small position."""
+"""Tests of the benchmark of exact endgames, on a small position."""
 
 import json
 from pathlib import Path
@@ -15,45 +15,45 @@ def test_positions_are_solved_and_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "endgame.json"
-    found = bench_endgame(file, seconds=0.05, only=("ffo-20",))
-    assert [(one.name, one.empty, one.score, one.right) for one in found] == [
+    timings = bench_endgame(file, seconds=0.05, only=("ffo-20",))
+    assert [(timing.name, timing.empty, timing.score, timing.right) for timing in timings] == [
         ("ffo-20", 6, 6, True)
     ]
-    assert found[0].move == found[0].principal_variation[0] == "h5"
-    assert len(found[0].seconds) > 1
+    assert timings[0].move == timings[0].principal_variation[0] == "h5"
+    assert len(timings[0].seconds) > 1
     printed = capsys.readouterr().out
     assert "exact endgames of Othello" in printed
     assert "right" in printed
-    read = json.loads(file.read_text())
-    assert read["positions"][0]["nodes"] == found[0].nodes
-    assert "numba" in read["versions"]
+    content = json.loads(file.read_text())
+    assert content["positions"][0]["nodes"] == timings[0].nodes
+    assert "numba" in content["versions"]
 
 
 def test_by_default_long_endgames_are_solved(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
+    numbers: list[int] = []
     solve = endgame.time_position
 
-    def instead(number: int, seconds: float) -> endgame.EndgameTiming:
-        asked.append(number)
+    def time_short_position(number: int, seconds: float) -> endgame.EndgameTiming:
+        numbers.append(number)
         return solve(20, seconds)
 
-    monkeypatch.setattr(endgame, "time_position", instead)
+    monkeypatch.setattr(endgame, "time_position", time_short_position)
     bench_endgame(None, seconds=0.001)
-    assert [ffo_positions()[number].empty for number in asked] == [20, 22, 22, 23, 23]
+    assert [ffo_positions()[number].empty for number in numbers] == [20, 22, 22, 23, 23]
 
 
-def test_the_positions_are_those_of_the_collection() -> None:
+def test_positions_match_the_ffo_collection() -> None:
     positions = ffo_positions()
     assert list(positions) == list(range(1, 60))
-    for number, known in positions.items():
-        assert known.number == number
-        assert sum(len(row) for row in known.rows) == 64
-        assert list(known.scores.values()) == sorted(known.scores.values(), reverse=True)
-        s = known.state()
-        assert s.legal.item().bit_count() >= len(known.scores)
+    for number, position in positions.items():
+        assert position.number == number
+        assert sum(len(row) for row in position.rows) == 64
+        assert list(position.scores.values()) == sorted(position.scores.values(), reverse=True)
+        s = position.state()
+        assert s.legal.item().bit_count() >= len(position.scores)
 
 
-def test_invalid_arguments_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_arguments_raise(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ValueError, match="seconds must be positive, got 0"):
         bench_endgame(None, seconds=0)
     with pytest.raises(ValueError, match=r"unknown measure 'ffo-60' .*; there are ffo-1, ffo-2"):
@@ -62,7 +62,7 @@ def test_invalid_arguments_are_refused(capsys: pytest.CaptureFixture[str]) -> No
     assert "endgames are not measured beside other packages" in capsys.readouterr().err
 
 
-def test_the_command_passes_its_options_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_command_passes_its_options(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     calls = []
     monkeypatch.setattr(endgame, "bench_endgame", lambda **options: calls.append(options))
     file = tmp_path / "a.json"

@@ -1,4 +1,4 @@
-"""The benchmark of searches: speed and strength beside OpenSpiel's, in tiny sizes."""
+"""Tests of the search benchmark: speed and strength against OpenSpiel, in tiny sizes."""
 
 import json
 from dataclasses import replace
@@ -19,7 +19,7 @@ from ludoteca.evaluate.bench.strength import bench_strength
 from ludoteca.evaluate.bench.workloads import PeerMissingError, PeerWorkload, Sample
 
 
-def test_speed_without_peers(tmp_path, monkeypatch, capsys):
+def test_speed_is_measured_without_peers(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(mcts, "SIMULATIONS", 20)
     file = tmp_path / "speed.json"
     report = bench_mcts(False, file, seconds=0.05, only=("connect4", "flat"))
@@ -34,12 +34,12 @@ def test_speed_without_peers(tmp_path, monkeypatch, capsys):
     printed = capsys.readouterr().out
     assert "search speed from the opening" in printed
     assert "300 /s" in printed
-    read = json.loads(file.read_text())
-    assert all(one["steps"] % 20 == 0 for one in read["samples"]["connect4"]["mcts"])
+    content = json.loads(file.read_text())
+    assert all(sample["steps"] % 20 == 0 for sample in content["samples"]["connect4"]["mcts"])
 
 
 def test_two_threads_are_compared_with_one(monkeypatch):
-    monkeypatch.setattr(mcts, "LONG", 200)
+    monkeypatch.setattr(mcts, "THREADS_SIMULATIONS", 200)
     report = Report()
     measure_group(report, "threads", threads_group("tictactoe"), False, 0.02)
     in_one, in_two, better = report.rows
@@ -48,7 +48,7 @@ def test_two_threads_are_compared_with_one(monkeypatch):
     assert better.ours == max(in_one.ours, in_two.ours) > 0
     assert better.verdict == ("pass" if better.ratio >= 1.7 else "miss")
     alone = report.samples["threads"]["1 thread"]
-    assert in_one.peer == median(one["steps"] / one["seconds"] for one in alone)
+    assert in_one.peer == median(sample["steps"] / sample["seconds"] for sample in alone)
 
 
 @pytest.mark.parametrize("name", search_groups())
@@ -58,13 +58,13 @@ def test_every_group_has_the_workloads_of_its_comparisons(name):
         ours = (comparison.ours,) if isinstance(comparison.ours, str) else comparison.ours
         assert set(ours) <= set(group.ours)
         assert comparison.peer in {"", *group.ours, *group.peers}
-    for side in group.ours.values():
-        game, agent, steps = side.args
-        made = make_agent(agent, make_game(game))
-        assert steps in (made.simulations, 1)
+    for workload in group.ours.values():
+        game, agent, steps = workload.args
+        searcher = make_agent(agent, make_game(game))
+        assert steps in (searcher.simulations, 1)
 
 
-def test_a_rate_without_a_peer_has_a_floor_of_its_own():
+def test_rate_without_a_peer_has_its_own_floor():
     samples = {"fast": [Sample(30, 10.0)] * 3, "faster": [Sample(50, 10.0)] * 3}
 
     def row(ours, floor):
@@ -77,16 +77,16 @@ def test_a_rate_without_a_peer_has_a_floor_of_its_own():
     assert row("slow", 1).verdict == "not measured"
 
 
-def test_openspiel_searches():
+def test_openspiel_search_is_measured():
     try:
-        side = PeerWorkload("openspiel", "openspiel_mcts", game="tic_tac_toe", simulations=7)
+        workload = PeerWorkload("openspiel", "openspiel_mcts", game="tic_tac_toe", simulations=7)
     except PeerMissingError as error:
         pytest.skip(str(error))
     try:
-        sample = side(0.02)
+        sample = workload(0.02)
     finally:
-        side.close()
-    assert "open_spiel" in side.versions
+        workload.close()
+    assert "open_spiel" in workload.versions
     assert sample.steps > 0
     assert sample.steps % 7 == 0
     assert sample.seconds >= 0.02
@@ -102,27 +102,31 @@ def tiny(monkeypatch):
 @pytest.mark.usefixtures("tiny")
 def test_strength_is_measured_and_resumed(tmp_path, capsys):
     file, folder = tmp_path / "strength.json", tmp_path / "games"
-    found = bench_strength(file, 4, folder, processes=1)
-    assert [one.condition for one in found] == ["simulations", "time"]
-    for one in found:
-        assert one.wins + one.draws + one.losses == one.games == 4
-        assert one.score == (one.wins + one.draws / 2) / 4
-        assert one.score_interval[0] <= one.score <= one.score_interval[1]
-    assert found[0].ours == "mcts:policy=uct,simulations=10"
-    assert found[0].theirs == "openspiel:uct_c=2,simulations=10"
+    standings = bench_strength(file, 4, folder, processes=1)
+    assert [standing.condition for standing in standings] == ["simulations", "time"]
+    for standing in standings:
+        assert standing.wins + standing.draws + standing.losses == standing.games == 4
+        assert standing.score == (standing.wins + standing.draws / 2) / 4
+        assert standing.score_interval[0] <= standing.score <= standing.score_interval[1]
+    assert standings[0].ours == "mcts:policy=uct,simulations=10"
+    assert standings[0].theirs == "openspiel:uct_c=2,simulations=10"
     times = json.loads((folder / "times.json").read_text())
     seconds = times["tictactoe"]["seconds"]
-    assert found[1].ours == f"mcts:policy=uct,seconds={seconds}"
-    assert found[1].theirs == f"openspiel:uct_c=2,seconds={seconds}"
-    read = json.loads(file.read_text())
-    assert [one["wins"] for one in read["standings"]] == [one.wins for one in found]
-    assert "open_spiel" in read["versions"]
+    assert standings[1].ours == f"mcts:policy=uct,seconds={seconds}"
+    assert standings[1].theirs == f"openspiel:uct_c=2,seconds={seconds}"
+    content = json.loads(file.read_text())
+    assert [standing["wins"] for standing in content["standings"]] == [
+        standing.wins for standing in standings
+    ]
+    assert "open_spiel" in content["versions"]
     assert "equal simulations" in capsys.readouterr().out
 
     lines = {path: path.read_text() for path in folder.rglob("games.jsonl")}
     assert len(lines) == 2
     again = bench_strength(None, 4, folder, processes=1)
-    assert [replace(one, seconds=0) for one in again] == [replace(one, seconds=0) for one in found]
+    assert [replace(standing, seconds=0) for standing in again] == [
+        replace(standing, seconds=0) for standing in standings
+    ]
     # No game was played again.
     assert {path: path.read_text() for path in folder.rglob("games.jsonl")} == lines
     with pytest.raises(ValueError, match="belongs to another tournament"):
@@ -140,11 +144,11 @@ def test_strength_is_measured_and_resumed(tmp_path, capsys):
         ("time", 300, 0, "pass"),
     ],
 )
-def test_verdicts(monkeypatch, condition, wins, draws, verdict):
-    found = SimpleNamespace(
+def test_verdicts_follow_from_score_intervals(monkeypatch, condition, wins, draws, verdict):
+    standing = SimpleNamespace(
         wins=wins, draws=draws, losses=400 - wins - draws, wins_first=0, mean_plies=9.0
     )
-    results = SimpleNamespace(pair_results=[found], seconds=1.0)
+    results = SimpleNamespace(pair_results=[standing], seconds=1.0)
     monkeypatch.setattr(strength, "run_tournament", lambda *args, **options: results)
     agents = strength.pair_of(condition, 0.01)
     standing = strength.play(condition, "tictactoe", agents, 400, Path("nowhere"), 1)
@@ -152,7 +156,7 @@ def test_verdicts(monkeypatch, condition, wins, draws, verdict):
 
 
 @pytest.mark.usefixtures("tiny")
-def test_invalid_arguments_are_refused(tmp_path):
+def test_invalid_arguments_raise(tmp_path):
     with pytest.raises(ValueError, match="seconds must be positive, got 0"):
         bench_mcts(False, None, seconds=0)
     with pytest.raises(ValueError, match="unknown measure 'chess'; there are othello, hex"):
@@ -163,7 +167,7 @@ def test_invalid_arguments_are_refused(tmp_path):
         bench_strength(None, 3, tmp_path)
 
 
-def test_the_command_passes_its_options_on(monkeypatch, capsys, tmp_path):
+def test_command_passes_its_options(monkeypatch, capsys, tmp_path):
     calls = []
     for name in ("mcts.bench_mcts", "strength.bench_strength"):
         monkeypatch.setattr(

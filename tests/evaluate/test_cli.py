@@ -1,9 +1,7 @@
-"""The command line, as a user meets it."""
+"""Tests of the command line."""
 
 import json
-import os
 import re
-import signal
 import subprocess
 import sys
 import tomllib
@@ -12,112 +10,26 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from command_line import MATCH, run
 
 from ludoteca import __main__ as face
 from ludoteca import __version__
 from ludoteca.__main__ import COMMANDS, main
-from ludoteca.agents.registry import AGENTS, make_agent, why_not
 from ludoteca.agents.registry import ALIASES as AGENT_ALIASES
-from ludoteca.envs.registry import ALIASES, GAMES, find_factory, make_game
+from ludoteca.envs.registry import ALIASES, make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.cli import match as match_command
-from ludoteca.evaluate.docstring_params import describe_params
 from ludoteca.evaluate.studies.__main__ import EXPERIMENTS
-from ludoteca.interrupt import is_our_program
 
 pytestmark = pytest.mark.interpreted
 
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
-MATCH = ["match", "tictactoe", "--agents", "random", "greedy"]
 
 
 @pytest.fixture(autouse=True)
-def wide(monkeypatch):
+def wide_terminal(monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.delenv("LUDOTECA_DEBUG", raising=False)
-
-
-def run(capsys, *arguments):
-    """Run the command; return its exit status and what it printed, on one line."""
-    try:
-        status = main(list(arguments))
-    except SystemExit as end:
-        status = end.code
-    captured = capsys.readouterr()
-    return status, " ".join(captured.out.split()), captured.err
-
-
-def test_list_shows_every_game(capsys):
-    status, out, err = run(capsys, "list")
-    assert (status, err) == (0, "")
-    for id_ in GAMES:
-        game = make_game(id_)
-        assert game.name in out
-        assert id_ in out
-        assert " x ".join(map(str, game.observation_shape)) in out
-        for key, value in game.params.items():
-            assert f"{key}={value}" in out
-    assert f"Agents: {', '.join(AGENTS)}." in out
-
-
-@pytest.mark.parametrize("name", GAMES)
-def test_list_shows_everything_about_a_game(capsys, name):
-    status, out, err = run(capsys, "list", name)
-    game = make_game(name)
-    assert (status, err) == (0, "")
-    planes, rows, columns = game.observation_shape
-    assert f"spec {game.spec}" in out
-    assert f"observation {planes} planes of {rows} x {columns}, 0 to {game.observation_high}" in out
-    assert f"actions {game.num_actions}: {game.action_names[0]}" in out
-    assert f"longest game {game.max_plies} plies" in out
-    assert f"symmetries {len(game.symmetries())}" in out
-    for key in game.params:
-        assert f"--{key.replace('_', '-')}" in out
-    listed = {agent for agent in AGENTS if re.search(rf" {agent} [A-Z]", out)}
-    assert {"random", "greedy", "sb3", "mcts"} <= listed
-    assert ("kaggle" in listed) == (name == "HungryGeese-v0")
-    assert ("heuristic" in listed) == (name == "Hex-v0")
-
-
-@pytest.mark.parametrize("name", GAMES)
-def test_the_agents_of_a_game_are_those_that_play_it(name):
-    game = make_game(name)
-    in_turn = not game.simultaneous
-    for agent in ("dqn", "az", "uctnet"):
-        assert (why_not(agent, game) == "") == in_turn
-    for agent in ("ac", "cnn"):
-        assert (why_not(agent, game) == "") == game.simultaneous
-    for agent in ("greedy", "deterministic", "heuristic", "random_safe", "mcts"):
-        reason = why_not(agent, game)
-        if reason:
-            with pytest.raises(ValueError, match=re.escape(reason)):
-                make_agent(agent, game)
-        else:
-            assert make_agent(agent, game).game is game
-
-
-def test_list_shows_shipped_networks(capsys):
-    assert "Comes with the package: az:hex5." in run(capsys, "list", "hex:board_size=5")[1]
-    assert "az:hex5" not in run(capsys, "list", "connect4")[1]
-
-
-def test_list_shows_everything_about_an_agent(capsys):
-    status, out, err = run(capsys, "list", "MCTS")
-    assert (status, err) == (0, "")
-    assert out.startswith("mcts: Monte Carlo tree search with any selection policy.")
-    assert "simulations 1000 simulations per move." in out
-    assert "uct (mcts:policy=uct)" in out
-    assert run(capsys, "list", "uct")[1] == out
-    _, out, _ = run(capsys, "list", "alphazero")
-    assert "path required a file or folder that training wrote" in out
-    assert "az:connect4, az:hex5, az:othello" in out
-
-
-@pytest.mark.parametrize("name", GAMES)
-def test_every_parameter_is_described(name):
-    factory = find_factory(make_game(name).name)
-    assert list(describe_params(factory)) == list(make_game(name).params)
-    assert all(describe_params(factory).values())
 
 
 def test_match_prints_a_table_and_writes_files(capsys, tmp_path):
@@ -354,25 +266,10 @@ def test_a_misspelled_command_is_suggested(capsys, name):
     assert f"unknown command {name[:-1]!r} (did you mean {name!r}?); there are list, play" in err
 
 
-def test_the_version(capsys):
+def test_version_is_printed(capsys):
     for option in ("--version", "-V"):
         assert run(capsys, option) == (0, f"ludoteca {__version__}", "")
     assert __version__ == tomllib.loads(PYPROJECT.read_text())["project"]["version"]
-
-
-@pytest.mark.parametrize("columns", [60, 80, 120])
-def test_lists_fit_the_terminal(capsys, monkeypatch, columns):
-    monkeypatch.setenv("COLUMNS", str(columns))
-    for arguments, whole in (
-        (["list"], ["BreakthroughSuicide-v0", "17 x 7 x 11", "episode_steps=200", "observation"]),
-        (["list", "hex"], ["--board-size", "parameter", 'gymnasium.make("ludoteca/Hex-v0")']),
-        (["list", "hungry_geese"], ["--episode-steps", "deterministic", "random_valid"]),
-        (["list", "mcts"], ["grave_reference", "default", "1000000"]),
-    ):
-        assert main(arguments) == 0
-        out = capsys.readouterr().out
-        assert max(map(len, out.splitlines())) <= columns
-        assert all(one in out for one in whole)
 
 
 def test_solve_prints_the_result_of_every_move(capsys, tmp_path):
@@ -399,7 +296,7 @@ def test_exploit_prints_results_of_all_games(capsys):
 
 
 @pytest.mark.parametrize("name", ["gomoku", "Connect-Four", "tic_tac_toe", "REVERSI"])
-def test_games_have_other_names(capsys, name):
+def test_aliases_of_games_are_accepted(capsys, name):
     status, out, _ = run(capsys, "list", name)
     assert status == 0
     assert f"spec {make_game(name).spec}" in out
@@ -414,7 +311,7 @@ def test_help_of_a_match_shows_the_parameters_of_the_game(capsys):
     assert "GAME" in out
 
 
-def test_bench_passes_its_options_on(capsys, monkeypatch, tmp_path):
+def test_bench_passes_its_options(capsys, monkeypatch, tmp_path):
     calls = []
     monkeypatch.setattr(
         "ludoteca.evaluate.bench.envs.bench_envs", lambda **options: calls.append(options)
@@ -427,169 +324,6 @@ def test_bench_passes_its_options_on(capsys, monkeypatch, tmp_path):
         {"peers": True, "json": file, "seconds": 0.5, "only": ("hex", "threads")},
         {"peers": False, "json": None, "seconds": 2.0, "only": ()},
     ]
-
-
-@pytest.fixture
-def replay_file(tmp_path):
-    file = tmp_path / "game.json"
-    Replay("tictactoe:board_size=3,line=3", 0, [4, 0, 2, 6, 1, 7, 3, 8], (-1, 1), ("a", "b")).save(
-        file
-    )
-    return file
-
-
-def test_replay_prints_the_game(capsys, replay_file):
-    status, out, err = run(capsys, "replay", str(replay_file))
-    assert (status, err) == (0, "")
-    assert out.startswith("tictactoe:board_size=3,line=3, seed 0, seat 0 a, seat 1 b start")
-    assert "ply 1: b2" in out
-    assert "ply 8: c3" in out
-    assert out.endswith("8 plies, returns [-1.0, 1.0]")
-    _, final, _ = run(capsys, "replay", str(replay_file), "--final")
-    assert "ply 7" not in final
-    assert "ply 8: c3" in final
-
-
-def test_replay_refuses_a_game_that_cannot_have_been(capsys, replay_file):
-    text = replay_file.read_text()
-    replay_file.write_text(text.replace("[4, 0", "[4, 4"))
-    status, out, err = run(capsys, "replay", str(replay_file))
-    assert (status, out) == (2, "")
-    assert "game.json: move 1: action 4 is illegal" in err
-
-
-def test_replays_of_simultaneous_games_are_printed(capsys, tmp_path):
-    assert main(["match", "tron", "--games", "1", "--replays", str(tmp_path)]) == 0
-    capsys.readouterr()
-    status, out, _ = run(capsys, "replay", str(tmp_path / "game_0000.json"))
-    assert status == 0
-    assert re.search(r"ply 1: 0 (north|east|south|west), 1 (north|east|south|west)", out)
-
-
-@pytest.mark.parametrize(
-    ("name", "options", "start"),
-    [
-        ("a.gif", [], b"GIF89a"),
-        ("b.png", [], b"\x89PNG"),
-        ("c.svg", [], b"<svg"),
-        ("d.svg", ["--ply", "2"], b"<svg"),
-        ("e.gif", ["--ply", "0"], b"GIF89a"),
-    ],
-)
-def test_render_draws_replays(capsys, replay_file, tmp_path, name, options, start):
-    out = tmp_path / name
-    arguments = ["--replay", str(replay_file), "--out", str(out), *options]
-    status, printed, err = run(capsys, "render", "tictactoe", *arguments)
-    assert (status, err) == (0, "")
-    assert printed == f"8 plies: {out}"
-    assert out.read_bytes().startswith(start)
-    if out.suffix == ".svg":
-        assert (b"<animate" in out.read_bytes()) == (not options)
-
-
-def test_render_plays_a_game_itself(capsys, tmp_path):
-    out = tmp_path / "game.svg"
-    status, _, err = run(capsys, "render", "connect4", "--rows", "4", "--out", str(out))
-    assert (status, err) == (0, "")
-    assert out.exists()
-
-
-def test_render_refuses_a_replay_of_another_game(capsys, replay_file):
-    arguments = ["--replay", str(replay_file), "--out", "x.svg"]
-    status, _, err = run(capsys, "render", "hex", *arguments)
-    assert status == 2
-    assert "is a game of tictactoe:board_size=3,line=3, not of hex" in err
-
-
-def program(path, arguments, interrupted_by):
-    """Return a process of ours that gets SIGINT from a module that it imports."""
-    for name, code in interrupted_by.items():
-        file = path / "modules" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(f"import os, signal, time\n{code}")
-    search = [str(path / "modules"), *sys.path]
-    env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, search))}
-    env |= {"NUMBA_CACHE_DIR": str(path / "cache")}
-    return subprocess.run(
-        [sys.executable, "-P", *arguments], capture_output=True, text=True, cwd=path, env=env
-    )
-
-
-WHILE_IMPORTING = {"numba.py": "os.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n"}
-WHILE_COMPILING = {
-    "sitecustomize.py": """
-from numba.core import event
-
-class Interrupt(event.Listener):
-    def on_start(self, event):
-        os.kill(os.getpid(), signal.SIGINT)
-    def on_end(self, event):
-        pass
-
-event.register("numba:compile", Interrupt())
-"""
-}
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [["-m", "ludoteca", "list"], ["-m", "ludoteca.train.dqn"], ["ludoteca", "list"]],
-    ids=["package", "module", "script"],
-)
-def test_an_interrupted_import_is_one_line(tmp_path, arguments):
-    script = "import sys\nfrom ludoteca.__main__ import main\nsys.exit(main())\n"
-    (tmp_path / "ludoteca").write_text(script)
-    done = program(tmp_path, arguments, WHILE_IMPORTING)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
-
-
-def test_programs_that_import_the_package_are_interrupted_as_usual(tmp_path):
-    (tmp_path / "users.py").write_text("import ludoteca\n")
-    done = program(tmp_path, ["users.py"], WHILE_IMPORTING)
-    assert done.returncode == -signal.SIGINT
-    assert done.stderr.endswith("KeyboardInterrupt\n")
-    assert "Traceback" in done.stderr
-
-
-@pytest.mark.compiled
-def test_interrupted_compiling_is_one_line(tmp_path):
-    done = program(tmp_path, ["-m", "ludoteca", *MATCH, "--games", "2"], WHILE_COMPILING)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
-
-
-def test_workers_are_not_interrupted_while_they_start(tmp_path):
-    (tmp_path / "work.py").write_text(
-        "from functools import partial\n"
-        "from ludoteca.local_executor import LocalExecutor\n"
-        "if __name__ == '__main__':\n"
-        "    with LocalExecutor(2) as workers:\n"
-        "        print(list(workers.run(partial(pow, 2, k) for k in range(3))))\n"
-    )
-    interrupt = """
-import sys
-if "--multiprocessing-fork" in sys.orig_argv:
-    os.kill(os.getpid(), signal.SIGINT)
-"""
-    done = program(tmp_path, ["work.py"], {"sitecustomize.py": interrupt})
-    assert (done.returncode, done.stdout, done.stderr) == (0, "[1, 2, 4]\n", "")
-
-
-@pytest.mark.parametrize(
-    ("argv", "original", "ours"),
-    [
-        (["-m", "x"], ["python", "-P", "-m", "ludoteca.train.dqn", "x"], True),
-        (["-m"], ["python", "-mludoteca"], True),
-        (["-m"], ["python", "-Pm", "ludoteca"], True),
-        (["-m", "ludoteca"], ["python", "-m", "pytest", "ludoteca"], False),
-        (["-m"], ["python", "-m", "ludoteca_plus"], False),
-        (["/usr/bin/ludoteca", "list"], ["python", "/usr/bin/ludoteca", "list"], True),
-        (["mine.py"], ["python", "mine.py"], False),
-        (["-c", "-m"], ["python", "-c", "import ludoteca", "-m"], False),
-        ([""], ["python"], False),
-    ],
-)
-def test_which_programs_are_ours(argv, original, ours):
-    assert is_our_program(argv, original) == ours
 
 
 def test_the_command_runs_as_a_program(tmp_path):
@@ -609,7 +343,7 @@ def test_the_entry_point_exists():
     assert script == f"{face.__name__}:{main.__name__}"
 
 
-def test_the_commands_are_imported_when_they_are_asked_for(tmp_path):
+def test_command_modules_are_imported_lazily(tmp_path):
     code = "import sys; from ludoteca.__main__ import main; main(['--help']); "
     code += "print(*sys.modules, file=sys.stderr)"
     done = subprocess.run(
@@ -628,7 +362,7 @@ def test_the_commands_are_imported_when_they_are_asked_for(tmp_path):
     assert not heavy & modules
 
 
-def test_the_document_lists_commands_and_other_names():
+def test_documentation_lists_commands_and_aliases():
     text = (PYPROJECT.parent / "docs" / "command_line.md").read_text(encoding="utf-8")
     tables = [
         dict(re.findall(r"^\| `(.*?)` \| `?(.*?)`? \|$", part, flags=re.MULTILINE))
@@ -638,7 +372,7 @@ def test_the_document_lists_commands_and_other_names():
     assert tables == [commands, ALIASES, AGENT_ALIASES]
 
 
-def test_the_document_shows_what_solve_prints(capsys, monkeypatch):
+def test_documentation_shows_the_output_of_solve(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     text = (PYPROJECT.parent / "docs" / "command_line.md").read_text(encoding="utf-8")
     assert main(["solve", "hex", "--board-size", "3"]) == 0

@@ -1,4 +1,4 @@
-"""Elo curve of the checkpoints of a run: later ones are stronger."""
+"""Tests of the Elo curve of a run's checkpoints."""
 
 import csv
 import json
@@ -38,13 +38,13 @@ def test_later_checkpoints_have_higher_ratings(tmp_path):
     rated_agents = rate_checkpoints(
         tmp_path, ("random", "mcts:simulations=300"), agent, games=60, random_plies=1
     )
-    names = [one.name for one in rated_agents]
+    names = [rated.name for rated in rated_agents]
     assert names[:4] == ["200 games", "400 games", "600 games", "800 games"]
-    elo = {one.name: one.elo for one in rated_agents}
+    elo = {rated.name: rated.elo for rated in rated_agents}
     assert elo["800 games"] > elo["200 games"]
     assert elo["mcts:simulations=300"] > elo["random"] + 100
     assert abs(sum(elo.values())) < 1e-6
-    assert all(one.low < one.elo < one.high for one in rated_agents)
+    assert all(rated.low < rated.elo < rated.high for rated in rated_agents)
     with (tmp_path / "elo_curve.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [row["name"] for row in rows] == names
@@ -62,7 +62,7 @@ def test_runs_without_checkpoints_are_refused(tmp_path):
         rate_checkpoints(tmp_path, games=1)
 
 
-def test_the_command_line_takes_the_folder_first(tmp_path, monkeypatch, capsys):
+def test_command_takes_the_folder_first(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(
         sys, "argv", ["elo_curve", str(tmp_path), "--against", "random", "--games", "4"]
     )

@@ -1,4 +1,4 @@
-"""Workers and the processes of a study end with the process that started them."""
+"""Tests that workers and tasks of a study end with their parent process."""
 
 import signal
 import sys

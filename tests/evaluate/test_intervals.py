@@ -1,4 +1,4 @@
-"""Wilson intervals, against published and hand-computed values."""
+"""Tests of Wilson and score intervals against published and hand-computed values."""
 
 import math
 
@@ -19,13 +19,13 @@ from ludoteca.evaluate.statistics.intervals import score_interval, wilson
         (1, 29, 0.0061, 0.1718),
     ],
 )
-def test_published_values(successes, n, low, high):
+def test_wilson_interval_matches_published_values(successes, n, low, high):
     assert wilson(successes, n) == pytest.approx((low, high), abs=6e-5)
 
 
 @pytest.mark.parametrize(("confidence", "z"), [(0.9, 1.644854), (0.95, 1.959964), (0.99, 2.575829)])
 @pytest.mark.parametrize(("successes", "n"), [(0, 1), (7, 10), (500, 1000), (1000, 1000)])
-def test_the_formula(successes, n, confidence, z):
+def test_wilson_interval_matches_the_formula(successes, n, confidence, z):
     p = successes / n
     center = (p + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
@@ -33,7 +33,7 @@ def test_the_formula(successes, n, confidence, z):
     assert wilson(successes, n, confidence) == pytest.approx(expected, abs=1e-6)
 
 
-def test_without_trials_nothing_is_known():
+def test_interval_without_trials_is_the_whole_range():
     assert wilson(0, 0) == (0.0, 1.0)
 
 
@@ -77,7 +77,7 @@ def test_score_interval_has_its_coverage():
     assert 0.93 < covered / 2000 < 0.97
 
 
-def test_scores_that_cannot_be_are_refused():
+def test_invalid_scores_raise():
     assert score_interval(0, 0, 0) == (0.0, 1.0)
     for wins, draws, n in ((-1, 0, 5), (0, -1, 5), (3, 3, 5)):
         with pytest.raises(ValueError, match="wins and draws must be 0 or more, and at most n"):

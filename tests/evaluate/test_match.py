@@ -1,4 +1,4 @@
-"""Matches: the schedule, the random streams, and what is counted."""
+"""Tests of matches: schedule, random streams and counts."""
 
 from collections import Counter
 from dataclasses import replace
@@ -26,7 +26,7 @@ def outcome(result):
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_every_game_is_played_and_its_replays_are_sound(game):
+def test_every_game_is_played_and_its_replays_are_valid(game):
     result = play_match(game, BOTH, 12, seed=3, num_replays=12)
     game = make_game(game)
     assert result.game == game.spec
@@ -41,9 +41,11 @@ def test_every_game_is_played_and_its_replays_are_sound(game):
         assert Replay.from_json(replay.to_json()) == replay
     for p, record in enumerate(result.by_seat):
         returns = [replay.returns for replay in result.replays]
-        assert record.mean_return == pytest.approx(np.mean([one[p] for one in returns]), abs=1e-6)
+        assert record.mean_return == pytest.approx(
+            np.mean([values[p] for values in returns]), abs=1e-6
+        )
         assert record.wins == sum(
-            one.count(max(one)) == 1 and one[p] == max(one) for one in returns
+            values.count(max(values)) == 1 and values[p] == max(values) for values in returns
         )
 
 
@@ -119,9 +121,9 @@ def test_openings_are_random_and_the_same_for_each_agent_in_every_seat():
 
     games = moves(random_plies=5, seed=3)
     pairs = [(games[k], games[k + 1]) for k in range(0, 20, 2)]
-    assert all(one[:5] == other[:5] for one, other in pairs)
-    assert any(one[5:] != other[5:] for one, other in pairs)
-    assert len({tuple(one[:5]) for one, _ in pairs}) == 10
+    assert all(first[:5] == second[:5] for first, second in pairs)
+    assert any(first[5:] != second[5:] for first, second in pairs)
+    assert len({tuple(first[:5]) for first, _ in pairs}) == 10
     assert moves(random_plies=5, seed=3, batch_size=3) == games
     assert moves(random_plies=5, seed=3, first_game=4)[:6] == games[4:10]
     assert moves(random_plies=100, seed=3)[0] == moves(random_plies=100, seed=3)[1]
@@ -132,7 +134,7 @@ def test_openings_are_random_and_the_same_for_each_agent_in_every_seat():
         play_match("hex", ["random", "random"], 2, random_plies=-1)
 
 
-def test_agents_that_are_no_kernels_play_too():
+def test_python_agents_play_matches():
     game = make_game("tictactoe")
     agents = Scripted(game), Scripted(game)
     result = play_match(game, agents, 5, batch_size=2, num_replays=5)
@@ -167,7 +169,7 @@ def test_agent_in_two_seats_is_reset_once_per_game():
         (lambda actions: actions.astype(float), r"must return integers .* got float64"),
     ],
 )
-def test_an_agent_that_goes_wrong_is_named(wrong, message):
+def test_error_names_the_failing_agent(wrong, message):
     game = make_game("tictactoe")
     first, second = Scripted(game), Scripted(game, wrong)
 
@@ -175,7 +177,7 @@ def test_an_agent_that_goes_wrong_is_named(wrong, message):
         play_match(game, (first, second), 4, batch_size=4)
 
 
-def test_an_illegal_action_in_a_simultaneous_game_is_named():
+def test_error_names_an_illegal_action_in_a_simultaneous_game():
     class Five(Agent):
         def act(self, states, seats, rngs, env_indices):
             return np.full(len(states), 5)
@@ -244,14 +246,14 @@ def test_moving_first_is_an_advantage_in_hex():
 
 
 @pytest.mark.compiled
-def test_equal_agents_are_equal():
+def test_equal_agents_score_half():
     result = play_match("connect4", ("random", "random"), 20_000, seed=1)
     low, high = wilson(result.totals[0].wins, 20_000, confidence=0.999)
     assert low < 0.5 * (1 - result.totals[0].draws / 20_000) < high
 
 
 @pytest.mark.compiled
-def test_a_thousand_games_take_a_moment():
+def test_thousand_games_take_seconds():
     assert play_match("othello", ("random", "random"), 1000).seconds < 1
 
 
@@ -261,7 +263,7 @@ def test_progress_is_shown(capsys):
     assert captured.out == ""
 
 
-def test_games_that_agents_without_chance_repeat_are_counted_once():
+def test_repeated_deterministic_games_are_counted_once():
     # There is one game per seating, as both agents are deterministic.
     match = play_match("hex:board_size=5", ["heuristic", "heuristic"], 10, seed=1)
     assert match.distinct == 2
@@ -291,8 +293,8 @@ def test_digests_identify_games():
         digests[replay.players, tuple(map(tuple, np.atleast_2d(replay.actions)))].add(digest)
     assert all(len(values) == 1 for values in digests.values())
     assert match.distinct == len(digests)
-    apart = [play_match("tictactoe", BOTH, 50, seed=2, first_game=first) for first in (0, 50)]
+    halves = [play_match("tictactoe", BOTH, 50, seed=2, first_game=first) for first in (0, 50)]
     assert (
-        np.concatenate([one.game_digests for one in apart]).tolist()
+        np.concatenate([half.game_digests for half in halves]).tolist()
         == match.game_digests[:100].tolist()
     )

@@ -1,4 +1,4 @@
-"""Counting wins, draws, points and places."""
+"""Tests of wins, draws, points and ranks of match records."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from ludoteca.evaluate.match_record import agent_record, seat_record
 ALL = np.ones(4, np.bool_)
 
 
-def test_two_players():
+def test_records_of_two_players():
     returns = np.array([[1, -1], [-1, 1], [0, 0], [1, -1]], float)
     who = np.array([[0, 1], [1, 0], [0, 1], [1, 0]])
     first = agent_record(returns, who, 0)

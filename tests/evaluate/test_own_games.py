@@ -1,4 +1,4 @@
-"""Commands with games and agents of one's own, named as module:factory."""
+"""Tests of commands with custom games and agents, named as module:factory."""
 
 import sys
 
@@ -105,7 +105,7 @@ def test_errors_are_one_message(words, problem, folder, capsys):
 
 
 @pytest.mark.slow
-def test_a_tournament_in_processes(folder, capsys):
+def test_tournament_of_custom_games_in_processes(folder, capsys):
     words = ["tournament", "--games", "own_games:dots_and_boxes:size=1", "--out", "out"]
     words += ["--agents", "own_players:LastAgent", "function:own_players:first", "random"]
     assert main([*words, "--games-per-pair", "12", "--processes", "2"]) == 0

@@ -1,4 +1,4 @@
-"""What `print` shows of results, at 80 columns, and what the console shows of them (`repr`)."""
+"""Tests of printed results (`print` and `repr`), at 80 columns."""
 
 import re
 from dataclasses import replace
@@ -22,6 +22,8 @@ from ludoteca.evaluate.solve import solve
 from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.run import run_tournament
 
+pytestmark = pytest.mark.interpreted
+
 LONG = (
     "mcts:policy=ucb_alpha1,simulations=3,solver=True,action_selection=mean,"
     "transpositions=True,decisive=both"
@@ -43,10 +45,10 @@ def lines_of(result: Any, width: int = 80) -> list[str]:
 
 
 def numbers_in(line: str) -> list[float]:
-    return [float(one) for one in re.findall(r"\d+(?:\.\d+)?", line.replace(",", ""))]
+    return [float(text) for text in re.findall(r"\d+(?:\.\d+)?", line.replace(",", ""))]
 
 
-def test_a_match_is_its_table() -> None:
+def test_match_result_prints_its_table() -> None:
     result = play_match("tictactoe", ["greedy", "random"], 30, seed=2)
     lines = lines_of(result)
     assert lines[0] == "Tic-Tac-Toe: 30 games, seed 2"
@@ -57,11 +59,11 @@ def test_a_match_is_its_table() -> None:
         for k, record in enumerate(records):
             line = lines[row + 1 + k]
             assert line.split()[0] == ("all", "first", "second")[k]
-            found = numbers_in(line)
-            assert found[:4] == [record.games, record.wins, record.draws, record.losses]
-            assert found[4] == pytest.approx(100 * record.win_rate, abs=0.051)
-            assert found[5] <= found[4] <= found[6]
-            assert found[7] == pytest.approx(record.score, abs=0.0006)
+            numbers = numbers_in(line)
+            assert numbers[:4] == [record.games, record.wins, record.draws, record.losses]
+            assert numbers[4] == pytest.approx(100 * record.win_rate, abs=0.051)
+            assert numbers[5] <= numbers[4] <= numbers[6]
+            assert numbers[7] == pytest.approx(record.score, abs=0.0006)
     assert any("the first player wins" in line for line in lines)
     assert re.search(r"plies a game on average; \d+\.\d\d s, [\d,]+ games/s", lines[-1])
     assert "'greedy': " in repr(result)
@@ -69,7 +71,7 @@ def test_a_match_is_its_table() -> None:
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
-def test_names_of_any_length_are_broken_between_their_parameters(width: int) -> None:
+def test_long_names_break_between_parameters(width: int) -> None:
     result = replace(
         play_match("tictactoe", ["random", "random"], 4),
         agents=(LONG, "sb3:path=" + "x" * 90),
@@ -108,7 +110,7 @@ def test_matches_of_many_players_have_ranks() -> None:
     assert sum(line.split()[:1] == ["3"] for line in lines) == 2
 
 
-def test_a_search_shows_its_moves() -> None:
+def test_search_report_shows_its_moves() -> None:
     game = make_game("connect4")
     report = MCTSAgent(game, simulations=300, policy="ucb_alpha1", solver=True).search(game.new())
     lines = lines_of(report)
@@ -116,8 +118,8 @@ def test_a_search_shows_its_moves() -> None:
     assert lines[1].startswith("300 simulations in ")
     rows = {line.replace("*", "").split()[0]: line for line in lines if "%" in line}
     assert set(rows) == set("1234567")
-    for one in report.candidates:
-        assert numbers_in(rows[one.name].replace("*", ""))[1] == one.visits
+    for candidate in report.candidates:
+        assert numbers_in(rows[candidate.name].replace("*", ""))[1] == candidate.visits
     assert [name for name, line in rows.items() if "*" in line] == [report.name]
     assert lines[-1].startswith("value: mean score of the player to move")
 
@@ -132,7 +134,7 @@ def test_the_chosen_move_is_shown_among_many() -> None:
     assert " ".join(lines).count("m0 ") >= 40  # the variation is wrapped, not cut
 
 
-def test_a_search_of_all_players_shows_each() -> None:
+def test_decoupled_search_report_shows_every_player() -> None:
     game = make_game("tron")
     lines = lines_of(make_agent("mcts:simulations=50", game).search(game.new()))  # type: ignore[attr-defined]
     assert lines[0].startswith("decoupled MCTS (ucb1) of tron, player 0: best move ")
@@ -153,22 +155,22 @@ def test_exact_endgames_show_their_scores() -> None:
 
 
 @pytest.mark.parametrize("simulations", [0, 8])
-def test_search_with_a_network_matches_the_agents_moves(simulations: int) -> None:
+def test_network_search_report_matches_the_agent(simulations: int) -> None:
     game = make_game("hex:board_size=5")
     agent: Any = make_agent(f"az:hex5,simulations={simulations}", game)
     report = agent.search(game.new())
     lines = lines_of(report)
     assert lines[0].startswith("AlphaZero (puct) of hex: best move ")
     assert report.simulations == simulations
-    assert sum(one.visits for one in report.candidates) == simulations
-    assert sum(one.prior for one in report.candidates) == pytest.approx(1, abs=1e-3)
+    assert sum(candidate.visits for candidate in report.candidates) == simulations
+    assert sum(candidate.prior for candidate in report.candidates) == pytest.approx(1, abs=1e-3)
     assert len(report.principal_variation) == 0 or simulations
     states, rngs = game.empty(1), np.zeros((1, 1), np.uint64)
     states[0] = game.new()
     assert report.action == agent.act(states, np.zeros(1, np.int64), rngs, np.zeros(1, np.int64))[0]
 
 
-def test_moves_are_drawn_at_a_temperature() -> None:
+def test_search_samples_actions_at_a_temperature() -> None:
     game = make_game("hex:board_size=5")
     agent: Any = make_agent("az:hex5,simulations=0,temperature=2.0", game)
     names = {agent.search(game.new(), np.array([k], np.uint64)).name for k in range(20)}
@@ -185,18 +187,18 @@ def test_solutions_show_values_of_moves() -> None:
     ]
 
 
-def test_lines_and_solved_positions_are_printed() -> None:
+def test_best_responses_and_solved_positions_are_printed() -> None:
     game = make_game("tictactoe")
-    found = best_response(game, make_agent("mcts:simulations=50", game), 0)
-    text = str(found)
-    assert f"{found.wins:,} won, {found.draws:,} drawn, {found.losses:,} lost" in text
+    response = best_response(game, make_agent("mcts:simulations=50", game), 0)
+    text = str(response)
+    assert f"{response.wins:,} won, {response.draws:,} drawn, {response.losses:,} lost" in text
     assert "one of the worst games: " in text
     solved = str(MoveAccuracy(500, 490, 0.96, 0.99, (300, 295), (200, 195)))
     assert "perfect moves in 490 of 500 positions: 98.0 % (96.0 % to 99.0 %)" in solved
     assert "in won positions: 295 of 300" in solved
 
 
-def test_a_tournament_is_its_table(tmp_path: Path) -> None:
+def test_tournament_result_prints_its_table(tmp_path: Path) -> None:
     plan = Tournament(("tictactoe",), ("random", "greedy"), games_per_pair=6, repeats=3)
     results = run_tournament(plan, tmp_path, processes=1)
     lines = lines_of(results)

@@ -1,4 +1,4 @@
-"""Recipes: found, run in an interpreter of their own, checked, and shown in a table."""
+"""Tests of recipes: discovery, environments, execution, checks and the table."""
 
 import json
 import os
@@ -62,10 +62,10 @@ def match(agents: tuple[str, ...] = ("greedy", "random"), games: int = 400) -> A
 
 
 @pytest.mark.usefixtures("_here")
-def test_a_recipe_is_run_and_shown(
+def test_recipe_is_run_and_added_to_the_table(
     checkout: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(command, "NEEDED", 0.3)
+    monkeypatch.setattr(command, "MIN_SCORE", 0.3)
     folder, page = checkout / "runs", checkout / "docs" / "recipes" / "README.md"
     (checkout / "tests" / "adapters").mkdir(parents=True)
     (checkout / "tests" / "adapters" / "test_fake.py").write_text("def test_it(): pass\n")
@@ -135,12 +135,12 @@ def test_recipes_have_the_requirements_with_the_longest_name(checkout: Path) -> 
         (folder / f"{name}.py").write_text("")
     for name in ("faker", "fake_more"):
         (folder / "requirements" / f"{name}.txt").write_text("")
-    found = {recipe.name: recipe.library for recipe in find_recipes(checkout)}
-    assert found == {
+    libraries = {recipe.name: recipe.library for recipe in find_recipes(checkout)}
+    assert libraries == {
         "fake": "fake", "fake_geese": "fake", "faker": "faker", "fake_more_geese": "fake_more",
     }  # fmt: skip
-    assert [one.name for one in find_recipes(checkout, ("fake",))] == ["fake", "fake_geese"]
-    assert [one.name for one in find_recipes(checkout, ("fake_geese",))] == ["fake_geese"]
+    assert [recipe.name for recipe in find_recipes(checkout, ("fake",))] == ["fake", "fake_geese"]
+    assert [recipe.name for recipe in find_recipes(checkout, ("fake_geese",))] == ["fake_geese"]
     with pytest.raises(ValueError, match=r"unknown recipe 'fakes' \(did you mean 'fake'"):
         find_recipes(checkout, ("fakes",))
     (folder / "requirements" / "alone.txt").write_text("")  # a library without recipes
@@ -157,7 +157,7 @@ def test_environments_are_made_again_when_requirements_change(
     calls: list[list[str]] = []
 
     def run(arguments: list[Any], check: bool) -> None:
-        calls.append([str(one) for one in arguments])
+        calls.append([str(argument) for argument in arguments])
         Path(checkout / ".venv-recipes-fake").mkdir(exist_ok=True)
         if "broken" in (checkout / "docs/recipes/requirements/fake.txt").read_text():
             raise subprocess.CalledProcessError(1, arguments)
@@ -209,14 +209,14 @@ def test_environments_are_made_again_when_requirements_change(
         ),
     ],
 )
-def test_results_of_recipes_are_checked(change: dict[str, Any], problem: str) -> None:
+def test_weak_recipe_results_raise(change: dict[str, Any], problem: str) -> None:
     names = {"steps": 7, "seconds": 1.5, "against_random": match(), "self_play": match()}
     change = {key: value() if callable(value) else value for key, value in change.items()}
     with pytest.raises(ValueError, match=problem):
         read_results(names | change)
 
 
-def test_results_of_recipes_are_read() -> None:
+def test_recorded_recipe_results_are_validated() -> None:
     names = {"steps": 7, "seconds": 1.5, "other": 1, "against_random": match()}
     with pytest.raises(ValueError, match="named against_random and self_play, or geese; got aga"):
         read_results(names)
@@ -241,13 +241,13 @@ def test_every_recipe_is_short_and_described() -> None:
         assert recipe.file.read_text().startswith('"""'), recipe.name
 
 
-def test_the_table_is_that_of_the_committed_results() -> None:
+def test_committed_table_matches_the_committed_results() -> None:
     results = [read_json(path) for path in sorted((ROOT / RESULTS).glob("*.json"))]
     text = table_text(ROOT, read_libraries(ROOT), results)
     assert text == (ROOT / TABLE).read_text()
 
 
-def test_the_key_of_the_cache_changes_with_the_requirements(checkout: Path) -> None:
+def test_cache_key_depends_on_the_requirements(checkout: Path) -> None:
     def key() -> str:
         script = [str(checkout / ".ci" / "recipes"), "--key", "fake"]
         environment = {**os.environ, "PYTHON": sys.executable}
@@ -263,7 +263,7 @@ def test_the_key_of_the_cache_changes_with_the_requirements(checkout: Path) -> N
     assert key() != before
 
 
-def test_no_recipe_has_the_name_of_a_package() -> None:
+def test_recipe_names_do_not_shadow_packages() -> None:
     """Python would import the recipe: the folder of a program comes first on its path."""
     folder = ROOT / "docs" / "recipes"
     names = {path.stem for path in folder.glob("*.py")}

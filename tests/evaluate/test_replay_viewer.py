@@ -1,4 +1,4 @@
-"""Replays watched in the terminal, printed and drawn."""
+"""Tests of replays shown in the terminal, printed and drawn."""
 
 import io
 import xml.etree.ElementTree as ET
@@ -13,6 +13,8 @@ from ludoteca.evaluate import replay_viewer
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.replay_rendering import replay_scenes, replay_text, seconds_per_position
 from ludoteca.evaluate.replay_viewer import replay_frames, watch_replay
+
+pytestmark = pytest.mark.interpreted
 
 GEESE = ("deterministic", "greedy", "random_safe")
 
@@ -30,12 +32,13 @@ def file(replay, tmp_path):
 
 @pytest.fixture
 def sleeps(monkeypatch):
-    slept = []
-    monkeypatch.setattr(replay_viewer.time, "sleep", slept.append)
-    return slept
+    """Return the durations passed to `time.sleep`, which returns at once."""
+    durations = []
+    monkeypatch.setattr(replay_viewer.time, "sleep", durations.append)
+    return durations
 
 
-def test_a_terminal_shows_one_position_after_the_other(replay, sleeps):
+def test_terminal_shows_positions_in_turn(replay, sleeps):
     out = io.StringIO()
     console = Console(file=out, force_terminal=True, width=90, height=30, color_system="truecolor")
     watch_replay(replay, 0.25, console)
@@ -43,7 +46,7 @@ def test_a_terminal_shows_one_position_after_the_other(replay, sleeps):
     assert sleeps == [0.25] * (plies + 1)
     shown = out.getvalue()
     assert all(shown.count(f"ply {k} of {plies}") >= 1 for k in range(plies + 1))
-    assert "\x1b[1A" in shown  # goes back up, over the last position
+    assert "\x1b[1A" in shown  # cursor up, over the last position
     for name in GEESE:
         assert shown.count(name) >= plies + 1
     assert "38;2;" in shown
@@ -61,7 +64,7 @@ def test_without_a_terminal_all_positions_are_printed_at_once(replay, sleeps):
 
 
 @pytest.mark.parametrize("width", [40, 90])
-def test_players_stand_beside_the_board_or_below(replay, width):
+def test_players_are_shown_beside_or_below_the_board(replay, width):
     out = io.StringIO()
     console = Console(file=out, width=width)
     console.print(replay_frames(replay, width)[0])
@@ -106,7 +109,7 @@ def test_printed_games_show_players_and_lengths(replay):
 
 
 @pytest.mark.parametrize("name", ["a.gif", "b.svg", "c.png"])
-def test_replays_are_drawn(capsys, file, replay, name):
+def test_replay_command_writes_images(capsys, file, replay, name):
     out = file.parent / name
     assert main(["replay", str(file), "--out", str(out)]) == 0
     assert capsys.readouterr().out == f"{len(replay.actions)} plies: {out}\n"
@@ -114,12 +117,12 @@ def test_replays_are_drawn(capsys, file, replay, name):
     assert out.read_bytes().startswith(start)
     if name == "b.svg":
         root = ET.fromstring(out.read_text())
-        words = [element.text for element in root.iter() if element.text]
-        assert [words.count(agent) for agent in GEESE] == [1, 1, 1]
-        assert f"ply {len(replay.actions)} of {len(replay.actions)}" in words
+        texts = [element.text for element in root.iter() if element.text]
+        assert [texts.count(agent) for agent in GEESE] == [1, 1, 1]
+        assert f"ply {len(replay.actions)} of {len(replay.actions)}" in texts
 
 
-def test_the_command_watches(capsys, file, sleeps):
+def test_replay_command_shows_positions(capsys, file, sleeps):
     assert main(["replay", str(file), "--watch"]) == 0
     assert "ply 1 of" in capsys.readouterr().out
     assert main(["replay", str(file), "--ply", "3"]) == 0

@@ -1,4 +1,4 @@
-"""Studies of papers: reports beside their tables."""
+"""Tests of the tournament study: reports against committed results."""
 
 import json
 import shutil
@@ -10,7 +10,6 @@ import pytest
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.studies.__main__ import main
-from ludoteca.evaluate.studies.ggp import extended as ggp_extended
 from ludoteca.evaluate.studies.ggp import study as ggp
 from ludoteca.evaluate.studies.ggp import uaemex2021
 from ludoteca.evaluate.studies.ggp.conclusions import conclusions, difference
@@ -59,7 +58,7 @@ def test_the_study_is_the_thesis():
 
 @pytest.mark.parametrize("fast", [True, False])
 def test_every_agent_of_the_extended_study_exists(fast):
-    for stage, tournament in ggp_extended.stages(fast, seed=0).items():
+    for stage, tournament in ggp.extended_study(fast, seed=0).items():
         game = make_game("tictactoe_large")
         for agent in tournament.agents:
             made = make_agent(agent, game)
@@ -190,7 +189,7 @@ def test_the_extended_report_answers(tmp_path, monkeypatch):
     report = (tmp_path / "report.md").read_text()
     assert "The best constant over all games is UCB 0.01" in report
     assert "**alpha2 " in report
-    for stage in ggp_extended.GAMES_PER_PAIR:
+    for stage in ggp.GAMES_PER_PAIR:
         assert f"]({stage}/report.md)" in report
         assert (tmp_path / stage / "report.md").exists()
     assert "| UCB plain |" in report

@@ -1,7 +1,6 @@
-"""Study of Hungry Geese: fates of the geese, tasks, and the report."""
+"""Tests of the Hungry Geese study: lives of geese, tasks and report."""
 
 import json
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,19 +8,15 @@ import numpy as np
 import pytest
 import tyro
 
+from ludoteca.agents.games.hungry_geese.lives import ALIVE, CAUSES, Lives
 from ludoteca.agents.networks import ac_network
 from ludoteca.agents.registry import AGENTS, make_agent
-from ludoteca.envs.game import FORFEIT
-from ludoteca.envs.games.hungry_geese import geese
 from ludoteca.envs.registry import make_game
-from ludoteca.envs.replay import Replay
 from ludoteca.envs.spec import parse_name
-from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.studies import runner
 from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.geese import names, study, uib2021
-from ludoteca.evaluate.studies.geese.agreement import agreement, shares
 from ludoteca.evaluate.studies.geese.conclusions import (
     DEPTH,
     FAILS,
@@ -31,7 +26,6 @@ from ludoteca.evaluate.studies.geese.conclusions import (
     scores,
     survival,
 )
-from ludoteca.evaluate.studies.geese.lives import ALIVE, CAUSES, Lives, lives_of
 from ludoteca.evaluate.studies.geese.match import fates, geese_match, outcomes
 from ludoteca.evaluate.studies.geese.names import FLAT, LOOPS, called
 from ludoteca.evaluate.studies.geese.outcomes import (
@@ -40,6 +34,7 @@ from ludoteca.evaluate.studies.geese.outcomes import (
     rate_all,
     read_outcomes,
 )
+from ludoteca.evaluate.studies.geese.statistics import both_targets
 from ludoteca.evaluate.studies.geese.study import (
     BANDS,
     SECONDS,
@@ -48,7 +43,6 @@ from ludoteca.evaluate.studies.geese.study import (
     real_tasks,
     thesis_tasks,
 )
-from ludoteca.evaluate.studies.geese.tables import both_targets
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.study import read_records, record
 from ludoteca.train.actor_critic.__main__ import parse as parse_training
@@ -65,120 +59,6 @@ NETWORKS = {name: task for name, task in EVERY.items() if task.kind == "network"
 
 def write(records, out):
     write_report(STUDY, records, out, out / "no runs")
-
-
-BOARDS = (
-    "hungry_geese",
-    "hungry_geese:num_players=8,rows=7,columns=6,hunger_rate=5,min_food=12",
-    "hungry_geese:num_players=2,rows=3,columns=4,hunger_rate=7,max_length=3",
-    "hungry_geese:num_players=3,rows=4,columns=4,hunger_rate=2,max_length=1,episode_steps=30",
-)
-
-
-def why_geese_die(game, bodies, food, last, actions, step):
-    """Return why each goose dies in a step, or None: by the rules, with lists of cells."""
-    rows, columns, hunger, most = (
-        game.params[key] for key in ("rows", "columns", "hunger_rate", "max_length")
-    )
-    bodies, food, causes = [list(body) for body in bodies], set(food), [None] * len(bodies)
-    for p, body in enumerate(bodies):
-        if not body:
-            continue
-        if actions[p] == FORFEIT:
-            causes[p] = "left"
-        elif last is not None and abs(last[p] - actions[p]) == 2:
-            causes[p] = "turned back"
-        else:
-            down, right = ((-1, 0), (0, 1), (1, 0), (0, -1))[actions[p]]
-            row, column = divmod(body[0], columns)
-            head = (row + down) % rows * columns + (column + right) % columns
-            if head in food:
-                food.remove(head)
-            else:
-                body.pop()
-            if head in body:
-                causes[p] = "own body"
-            bodies[p] = body = [head, *body[: most - 1]]
-            if step % hunger == 0:
-                body.pop()
-            if causes[p] is None and not body:
-                causes[p] = "starved"
-        if causes[p]:
-            bodies[p] = []
-    for p, body in enumerate(bodies):
-        others = [cell for q, other in enumerate(bodies) if q != p for cell in other[1:]]
-        heads = [other[0] for q, other in enumerate(bodies) if q != p and other]
-        if body and body[0] in others:
-            causes[p] = "another's body"
-        elif body and body[0] in heads:
-            causes[p] = "head on"
-    return causes
-
-
-def random_replay(game, seed, mind):
-    """Play a game in which geese mostly avoid turning back, and sometimes leave."""
-    rng, s, played, last = np.random.default_rng(seed), game.new(seed), [], None
-    while not game.is_terminal(s):
-        actions = [0] * game.num_players
-        for p in range(game.num_players):
-            if game.legal(s, p):
-                actions[p] = int(rng.integers(4))
-                while last and rng.random() < mind and abs(actions[p] - last[p]) == 2:
-                    actions[p] = int(rng.integers(4))
-                if rng.random() < 0.002:
-                    actions[p] = FORFEIT
-        with np.errstate(over="ignore"):
-            game.step(s, np.array(actions))
-        played.append(actions)
-        last = actions
-    returns = np.zeros(game.num_players, np.float32)
-    game.returns(s, returns)
-    return Replay(game.spec, seed, played, tuple(round(float(x), 6) for x in returns))
-
-
-@pytest.mark.parametrize("spec", BOARDS)
-@pytest.mark.interpreted
-def test_causes_of_death_are_those_of_the_rules(spec):
-    game = make_game(spec)
-    replays = [random_replay(game, seed, 0.98) for seed in range(60)]
-    lives = lives_of(replays)
-    seen = Counter()
-    for k, replay in enumerate(replays):
-        positions, died = list(replay.positions()), {}
-        for t, (s, actions) in enumerate(zip(positions, replay.actions, strict=False)):
-            last = replay.actions[t - 1] if t else None
-            bodies, food = geese(s), s.food[: s.num_food].tolist()
-            causes = why_geese_die(game, bodies, food, last, actions, t + 1)
-            assert [bool(c) for c in causes] == [
-                bool(before) and not after
-                for before, after in zip(bodies, geese(positions[t + 1]), strict=True)
-            ]
-            for p, cause in enumerate(causes):
-                if cause:
-                    others = ([*actions[:p], action, *actions[p + 1 :]] for action in range(4))
-                    forced = all(
-                        why_geese_die(game, bodies, food, last, other, t + 1)[p] for other in others
-                    )
-                    died[p] = (cause, forced, t + 1)
-        for p in range(game.num_players):
-            cause, forced, steps = died.get(p, (None, False, len(replay.actions)))
-            assert lives.causes[k, p] == (CAUSES.index(cause) if cause else ALIVE)
-            assert lives.forced[k, p] == forced
-            assert lives.steps[k, p] == steps
-            assert lives.lengths[k, p] == len(geese(positions[-1])[p])
-            assert lives.scores[k, p] == positions[-1].score[p]
-            seen[cause, forced] += 1
-    if spec == BOARDS[1]:  # enough happens there
-        assert {cause for cause, _ in seen} == {None, *CAUSES}
-        assert {forced for cause, forced in seen if cause == "another's body"} == {True, False}
-
-
-def test_lives_are_of_one_kind_of_games():
-    with pytest.raises(ValueError, match="expected replays of one kind of hungry_geese, got none"):
-        lives_of([])
-    other = play_match("tron", ["random", "random"], 1, num_replays=1).replays
-    with pytest.raises(ValueError, match=r"one kind of hungry_geese, got \['tron"):
-        lives_of(other)
 
 
 # Two games of four geese. In the first, seats 1 and 2 live, equally long; in the second all die.
@@ -259,27 +139,6 @@ def test_a_match_of_geese(tmp_path):
     assert "outcomes" not in two
     with pytest.raises(ValueError, match="game must be hungry_geese, got 'tron'"):
         geese_match(agents[:2], tmp_path / "no.json", game="tron")
-
-
-def test_shares_of_equal_answers_by_hand():
-    # Of 6 pairs 3 are equal, then all. The answer 2 is not the most frequent of the other three,
-    # three times 1; each 1 is the most frequent of the others, 1, 1 and 2.
-    found = shares(np.array([[1, 1, 1, 2], [3, 3, 3, 3]]), 4)
-    assert found == {"agreement": (3 / 6 + 1) / 2, "predictable": (3 / 4 + 1) / 2}
-    # Of the others 1, 2 and 2, or 1, 1 and 2, the own answer is never the most frequent one.
-    assert shares(np.array([[1, 1, 2, 2]]), 4)["predictable"] == 0
-    # Of three different others none is more frequent, so that the own one has no share at all.
-    assert shares(np.array([[0, 1, 2, 3]]), 4) == {"agreement": 0, "predictable": 0}
-
-
-def test_deterministic_agent_agrees_with_itself(tmp_path):
-    agents = ("deterministic", "random")
-    agreement(agents, tmp_path / "a.json", games=6, moves=60, repeats=5)
-    sure, chance = json.loads((tmp_path / "a.json").read_text())["agents"]
-    assert (sure["moves"], sure["agreement"], sure["predictable"]) == (60, 1, 1)
-    assert chance["agreement"] == pytest.approx(0.25, abs=0.1)
-    with pytest.raises(ValueError, match="one in which all move at once, got tictactoe"):
-        agreement(agents, tmp_path / "a.json", game="tictactoe")
 
 
 def options(task, folder="there"):
@@ -507,7 +366,7 @@ def share(count, games):
 
 
 def test_report_has_the_figures_of_the_records(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(names, "is_shipped", lambda: True)
+    monkeypatch.setattr(names, "shipped_weights", lambda kind: {"geese": None})
     write(all_records(folder), tmp_path / "report")
     text = (tmp_path / "report/report.md").read_text()
     # The thesis' 22 wins, 69 deaths and length of 24, then 60 and 40 of our first 100 games.
@@ -603,7 +462,7 @@ def test_conclusions_by_hand(folder):
 
 
 def test_sections_wait_for_their_tasks_and_earlier_records_stay(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(names, "is_shipped", lambda: False)
+    monkeypatch.setattr(names, "shipped_weights", lambda kind: {})
     out, records = tmp_path / "report", all_records(folder)
     records |= {"real": {}, "beyond": {}}
     del records["uib2021"]["agreement"]

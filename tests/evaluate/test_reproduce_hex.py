@@ -1,4 +1,4 @@
-"""Study of Hex: its runs are those of the paper, and the report has their results."""
+"""Tests of the Hex study: runs of the paper, and report."""
 
 import csv
 import json
@@ -10,10 +10,10 @@ import pytest
 from ludoteca.agents.dqn import QNetworkAgent
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.studies.__main__ import main
-from ludoteca.evaluate.studies.hex import tables, tanaka2018
+from ludoteca.evaluate.studies.hex import tanaka2018
+from ludoteca.evaluate.studies.hex.evaluation import TARGETS, reached, shown
 from ludoteca.evaluate.studies.hex.study import ABLATIONS, make_study
 from ludoteca.evaluate.studies.hex.study import training as training_task
-from ludoteca.evaluate.studies.hex.tables import ABLATION_LABELS, reached, shown
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.runner import run_tasks
 from ludoteca.evaluate.studies.study import Task, read_records
@@ -52,7 +52,7 @@ def test_runs_are_those_of_the_paper():
     )  # fmt: skip
     assert (one.final_learning_rate, one.exploration_final_eps) == (0.1, 0.25)
     assert (one.games, one.experience, one.opponent, one.agent_seat) == (
-        150_000, "mirrored", "mixed:x=0.2", "first",
+        150_000, "mirrored", "mixed:epsilon=0.2", "first",
     )  # fmt: skip
     assert {parsed(RUNS[name]).games for name in grid} == {150_000, 50_000}
     assert sum(parsed(RUNS[name]).games == 150_000 for name in grid) == len(tanaka2018.GRID)
@@ -72,7 +72,10 @@ def test_runs_are_those_of_the_paper():
 
 
 def test_every_ablation_has_a_label():
-    assert ABLATION_LABELS.keys() == ABLATIONS.keys()
+    labels = {name: run.label for name, run in RUNS.items() if name.startswith("ablation")}
+    assert labels == {f"ablation-{name}": label for name, (label, _) in ABLATIONS.items()}
+    assert all(labels.values())
+    assert len(set(labels.values())) == len(labels)
 
 
 def test_ours_use_no_more_games_than_the_paper():
@@ -82,7 +85,7 @@ def test_ours_use_no_more_games_than_the_paper():
         assert parsed(run).game == f"hex:board_size={size}"
         assert parsed(run).final_eval_games >= 1000
     assert parsed(OURS["hex11"]).start_from == Path("there/hex7")
-    for _, opponent, *_ in tables.TARGETS:
+    for _, opponent, *_ in TARGETS:
         assert opponent in parsed(OURS["hex5"]).eval_opponents
 
 
@@ -96,7 +99,7 @@ def make_up(folder: Path, name: str, config: dict, games: int, rates, seat: str,
     ]
     results = {
         "about": {"command": "x", "date": "2026-01-02T03:04:05", "cpu": "fast", "cores": 2},
-        "config": config | {"games": games, "opponent": "mixed:x=0.2"},
+        "config": config | {"games": games, "opponent": "mixed:epsilon=0.2"},
         "training": {
             "games": 100 * len(rates),
             "updates": 1,
@@ -105,7 +108,8 @@ def make_up(folder: Path, name: str, config: dict, games: int, rates, seat: str,
             "precision": "float32",
         },
         "evaluation": [
-            {"opponent": opponent, "seats": seats} for opponent in ("mixed:x=0.2", "heuristic")
+            {"opponent": opponent, "seats": seats}
+            for opponent in ("mixed:epsilon=0.2", "heuristic")
         ],
     }
     (folder / name).mkdir(parents=True)
@@ -147,7 +151,7 @@ def test_report_has_the_figures_of_the_runs(made_up, tmp_path):
     assert "| simple | 300,000 | 55 | 27.0 |" in text
     assert "| 8x8, first player | 2,000 | 0.027 | 27.000 | 90.0 |" in text
     low, high = (f"{100 * x:.1f}" for x in wilson(970, 1000))
-    first = "5x5, first player against mixed:x=0.2 | 77 (over training)"
+    first = "5x5, first player against mixed:epsilon=0.2 | 77 (over training)"
     assert f"| {first} | 98 | 97.0 ({low} to {high})" in text
     assert sum("**no**" in line for line in text.splitlines()) == 2  # 98 and 100 are not reached
     for name in ("best.png", "second.png"):
@@ -219,11 +223,11 @@ def test_targets_are_reached_if_intervals_say_so():
         low, high = wilson(wins, games)
         return {"wins": wins, "games": games, "win_rate": wins / games, "low": low, "high": high}
 
-    assert reached(rated(999), "mixed:x=0.2", 98) == "yes"
-    assert reached(rated(985), "mixed:x=0.2", 98) == "inconclusive"  # from 97.5 to 99.1
-    assert reached(rated(970), "mixed:x=0.2", 98) == "**no**"
+    assert reached(rated(999), "mixed:epsilon=0.2", 98) == "yes"
+    assert reached(rated(985), "mixed:epsilon=0.2", 98) == "inconclusive"  # from 97.5 to 99.1
+    assert reached(rated(970), "mixed:epsilon=0.2", 98) == "**no**"
     # Against an opponent without chance all games are one: there is no interval.
     assert reached(rated(1_000), "heuristic", 100) == "yes"
     assert reached(rated(0), "heuristic", 80) == "**no**"
     assert (shown(rated(1_000), "heuristic"), shown(rated(0), "heuristic")) == ("won", "not won")
-    assert shown(rated(985), "mixed:x=0.2") == "98.5 (97.5 to 99.1)"
+    assert shown(rated(985), "mixed:epsilon=0.2") == "98.5 (97.5 to 99.1)"

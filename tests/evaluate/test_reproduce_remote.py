@@ -1,11 +1,11 @@
-"""Tasks of a study that are made elsewhere: what they need goes there, and their folders back."""
+"""Tests of tasks of a study on other machines: artifacts sent and returned."""
 
 import json
 from dataclasses import dataclass
 
 import pytest
 
-from ludoteca.evaluate.studies.remote import pack, run_on_workers, unpack
+from ludoteca.evaluate.studies.execution import pack, run_on_workers, unpack
 from ludoteca.local_executor import InlineExecutor
 
 CODE = """

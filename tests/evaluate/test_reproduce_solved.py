@@ -1,4 +1,4 @@
-"""Study of solved games: its commands are valid, and the report has their results."""
+"""Tests of the study of solved games: commands and report."""
 
 import json
 
@@ -10,8 +10,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.envs.spec import parse_spec
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.solved import study as solved
-from ludoteca.evaluate.studies.solved.study import NETWORKS, make_study
-from ludoteca.evaluate.studies.solved.tables import OPPONENTS, TRAININGS
+from ludoteca.evaluate.studies.solved.study import NETWORKS, OPPONENTS, make_study
 from ludoteca.train.alphazero.config import AlphaZeroConfig
 
 STUDY = make_study()
@@ -19,7 +18,7 @@ TASKS = STUDY.tasks
 
 
 def test_the_trainings_are_commands_that_are_understood(tmp_path):
-    assert tuple(NETWORKS) == TRAININGS
+    assert tuple(NETWORKS) == ("tictactoe", "hex", "connect4")
     for name, (game, settings) in NETWORKS.items():
         arguments = TASKS[name].arguments(tmp_path)
         assert arguments[:3] == ["-P", "-m", "ludoteca.train.alphazero"]

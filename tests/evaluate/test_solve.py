@@ -1,4 +1,4 @@
-"""Solved games: results from the literature, and a plain minimax to compare with."""
+"""Tests of the exhaustive solver against the literature and plain minimax."""
 
 import re
 from typing import Any
@@ -18,7 +18,7 @@ def wrap_around() -> Any:
         yield
 
 
-def test_the_sheep_shut_in_the_wolf() -> None:
+def test_sheep_win_from_the_start() -> None:
     """Whichever way the wolf starts."""
     solution = solve(make_game("sheep_and_wolf"))
     assert solution.returns == (-1, 1)
@@ -30,7 +30,7 @@ def test_values_of_small_boards(size: int, returns: tuple[int, int]) -> None:
     assert solve(make_game(f"sheep_and_wolf:board_size={size}")).returns == returns
 
 
-def test_one_wrong_step_of_the_sheep_lets_the_wolf_win() -> None:
+def test_wolf_wins_after_a_mistake_of_the_sheep() -> None:
     """After d8-c7 only some answers hold."""
     game = make_game("sheep_and_wolf")
     s = game.new()

@@ -1,4 +1,4 @@
-"""Statistics against hand-computed values, SciPy, and the tables of the thesis."""
+"""Tests of statistics against hand-computed values, SciPy and the tables of the thesis."""
 
 import math
 from itertools import permutations, product
@@ -17,22 +17,24 @@ SIMULATIONS = list(WINS)
 
 
 @pytest.mark.parametrize("simulations", SIMULATIONS)
-def test_the_thesis_wins_give_its_friedman_statistic(simulations):
+def test_friedman_statistic_matches_the_thesis(simulations):
     test = friedman(WINS[simulations])
     assert test.statistic == pytest.approx(FRIEDMAN[simulations], abs=1e-9)
     assert test.degrees == 4
 
 
 @pytest.mark.parametrize("simulations", SIMULATIONS)
-def test_the_thesis_wins_give_its_wilcoxon_probabilities(simulations):
-    found = {(POLICIES[a], POLICIES[b]): test.p for a, b, test in all_pairs(WINS[simulations])}
-    assert len(found) == 10
+def test_wilcoxon_probabilities_match_the_thesis(simulations):
+    probabilities = {
+        (POLICIES[a], POLICIES[b]): test.p for a, b, test in all_pairs(WINS[simulations])
+    }
+    assert len(probabilities) == 10
     for (a, b), p in WILCOXON[simulations].items():
-        assert found[b, a] == pytest.approx(p, abs=2e-5)  # the thesis cuts off digits
-    assert found["ucb_alpha1", "ucb_alpha2"] >= 0.2
+        assert probabilities[b, a] == pytest.approx(p, abs=2e-5)  # the thesis cuts off digits
+    assert probabilities["ucb_alpha1", "ucb_alpha2"] >= 0.2
 
 
-def test_the_thesis_wins_give_its_rank_sums_and_totals():
+def test_rank_sums_and_totals_match_the_thesis():
     few, many = (analyze(WINS[simulations]) for simulations in (100, 1000))
     assert few.ranks.sum(0).tolist() == [31, 30, 33, 15, 11]
     assert many.ranks.sum(0).tolist() == [32, 34, 30, 13.5, 10.5]
@@ -43,7 +45,7 @@ def test_the_thesis_wins_give_its_rank_sums_and_totals():
     assert many.median.tolist() == [527.5, 397.5, 536.5, 723.5, 741.5]
 
 
-def test_ranks_ties_share_the_mean_place():
+def test_tied_ranks_share_their_mean():
     assert ranks(np.array([[5, 7, 5, 1]])).tolist() == [[2.5, 1, 2.5, 4]]
 
 
@@ -60,7 +62,7 @@ def test_friedman_of_equal_agents():
     assert (test.statistic, test.corrected, test.p) == (0, 0, 1)
 
 
-def test_friedman_by_hand():
+def test_friedman_matches_hand_computation():
     # Always the same order of 3 agents in 4 games: rank sums 4, 8 and 12.
     test = friedman(np.array([[3, 2, 1]] * 4))
     assert test.statistic == pytest.approx(12 / (4 * 3 * 4) * (16 + 64 + 144) - 3 * 4 * 4)
@@ -88,7 +90,7 @@ def test_groups_are_the_largest_that_do_not_differ():
 
 
 @pytest.mark.parametrize("shape", [(1, 5), (5, 2)])
-def test_too_few_games_or_agents(shape):
+def test_too_few_games_or_agents_raise(shape):
     scores = np.random.default_rng(0).random(shape)
     for test in (friedman, nemenyi):
         with pytest.raises(ValueError, match="needs at least 2 games and 3 agents, got"):
@@ -96,7 +98,7 @@ def test_too_few_games_or_agents(shape):
     assert analyze(scores).friedman is None
 
 
-def test_signed_rank_by_hand():
+def test_signed_rank_matches_hand_computation():
     # Differences 1, 2, -3, so ranks 1 and 2 for and 3 against: of the 8 ways to give them signs,
     # 5 have a sum of 3 or less on one side (0, 1, 2, and 3 in two ways), and 2 * 5 / 8 > 1.
     test = signed_rank(np.array([2, 4, 3]), np.array([1, 2, 6]))
@@ -127,13 +129,13 @@ def test_signed_rank_of_equal_agents():
     assert (test.plus, test.minus, test.games, test.p) == (0, 0, 0, 1)
 
 
-def test_holm_by_hand():
+def test_holm_matches_hand_computation():
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     assert holm([0.5, 0.9]) == [1.0, 1.0]
     assert holm([]) == []
 
 
-def test_two_agents_are_rated_by_their_share():
+def test_rating_difference_of_two_agents_follows_their_score():
     wins = np.array([[0, 640], [360, 0]])
     ratings = rate(wins, np.zeros((2, 2)))
     share = (640 + VIRTUAL / 2) / (1000 + VIRTUAL)
@@ -159,7 +161,7 @@ def test_ratings_of_many_are_the_most_likely_ones():
             assert likelihood(elo + small * direction) < likelihood(elo)
 
 
-def test_draws_make_ratings_surer():
+def test_draws_narrow_rating_intervals():
     games = np.array([[0, 50.0], [50.0, 0]])
     decided, drawn = rate(games, np.zeros((2, 2))), rate(games / 10, games * 1.8)
     assert decided.elo.tolist() == pytest.approx([0, 0], abs=1e-6)
@@ -184,8 +186,8 @@ def test_rating_intervals_have_their_coverage():
         wins = np.zeros((4, 4))
         wins[upper] = rng.binomial(100, p[upper])
         wins.T[upper] = 100 - wins[upper]
-        found = rate(wins, np.zeros((4, 4)))
-        inside.append((found.low < truth) & (truth < found.high))
+        ratings = rate(wins, np.zeros((4, 4)))
+        inside.append((ratings.low < truth) & (truth < ratings.high))
     assert np.mean(inside) == pytest.approx(0.95, abs=0.015)
 
 
@@ -196,7 +198,7 @@ def test_agents_that_never_met_cannot_be_rated_together():
         rate(wins, np.zeros((4, 4)))
 
 
-def test_orders_of_three_by_hand():
+def test_plackett_luce_matches_hand_computation():
     # 0 > 1 > 2 and 2 > 1 > 0 equally often, y = exp(t_1 - t_0): the logarithm of the likelihood is
     # 2 log y - 2 log(2 + y) - 2 log(1 + y), highest where y^2 = 2. Who is between has done better.
     elo = rate_orders({((0,), (1,), (2,)): 10**6, ((2,), (1,), (0,)): 10**6}, 3).elo
@@ -245,7 +247,7 @@ def test_ratings_of_orders_are_the_most_likely_ones():
             assert likelihood(elo + small * direction) < likelihood(elo)
 
 
-def test_orders_that_cannot_be():
+def test_invalid_orders_raise():
     for order in (((0,), (1,), (0,)), ((0,), (3,))):
         with pytest.raises(ValueError, match="an order must hold agents from 0 to 2 once, got"):
             rate_orders({order: 1, ((0,), (1,), (2,)): 1}, 3)
@@ -260,12 +262,12 @@ def test_intervals_of_orders_have_their_coverage():
         # The order of exponential times with these rates is that of Plackett and Luce.
         times = rng.exponential(np.exp(-truth / ELO), (200, 4))
         orders, counts = np.unique(times.argsort(1), axis=0, return_counts=True)
-        found = rate_orders(
+        ratings = rate_orders(
             {
                 tuple((a,) for a in order): count
                 for order, count in zip(orders.tolist(), counts.tolist(), strict=True)
             },
             4,
         )
-        inside.append((found.low < truth) & (truth < found.high))
+        inside.append((ratings.low < truth) & (truth < ratings.high))
     assert np.mean(inside) == pytest.approx(0.95, abs=0.02)

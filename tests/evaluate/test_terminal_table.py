@@ -1,4 +1,4 @@
-"""Tables that no terminal cuts."""
+"""Tests of terminal tables that never truncate cells."""
 
 import io
 
@@ -45,7 +45,7 @@ def test_a_wide_terminal_has_a_line_for_each_row():
     assert [line.split()[0] for line in lines[2:]] == NAMES
 
 
-def test_names_stand_on_their_own_lines_where_there_is_no_room():
+def test_long_names_take_their_own_lines():
     lines = printed(table(), 50).splitlines()
     assert NAMES[0] in lines
     assert lines[lines.index(NAMES[0]) + 1].split() == ["1", "1.50", "-20", "to", "+20"]

@@ -1,31 +1,22 @@
-"""Tournaments: what is played, that interruptions change nothing, and the report."""
+"""Tests of tournaments: schedule, resumption and report."""
 
 import csv
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from tournaments import SMALL
 
 from ludoteca.__main__ import main
 from ludoteca.evaluate.forecast import Forecast
 from ludoteca.evaluate.match import play_match
-from ludoteca.evaluate.tournament import game_log, pilot, plots, run
-from ludoteca.evaluate.tournament.game_log import GAMES, MISSING, GameLog, PlayedGames
-from ludoteca.evaluate.tournament.plan import Match, Tournament, short_names, split_specs
+from ludoteca.evaluate.tournament import plots, run
+from ludoteca.evaluate.tournament.plan import Tournament, short_names, split_specs
 from ludoteca.evaluate.tournament.report import write_report
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.evaluate.tournament.run import run_tournament
-
-SMALL = Tournament(
-    ("tictactoe", "connect4"), ("random", "greedy"), games_per_pair=12, repeats=2, seed=3
-)
 
 
 def synthetic(games, agents, games_per_pair=12, **options):
@@ -44,10 +35,7 @@ def synthetic(games, agents, games_per_pair=12, **options):
     return Results(plan, outcomes, plies, np.ones(shape[:2]))
 
 
-# What is played.
-
-
-def test_a_match_is_the_same_in_one_piece_and_in_several():
+def test_match_does_not_depend_on_slices():
     agents = ("random", "greedy")
     whole = play_match("connect4", agents, 30, seed=5).returns
     parts = [
@@ -78,6 +66,7 @@ def test_every_match_has_a_seed_of_its_own():
     assert [more.match_seed(match) for match in more.matches() if match.pair == (0, 1)] == seeds[:4]
 
 
+@pytest.mark.interpreted
 def test_games_that_agents_left_are_recorded(tmp_path):
     (tmp_path / "sleepy.py").write_text("def agent(seen): return {}['no key']\n")
     agents = ("random", f"kaggle:{tmp_path / 'sleepy.py'}", "greedy")
@@ -85,13 +74,13 @@ def test_games_that_agents_left_are_recorded(tmp_path):
     first = run_tournament(plan, tmp_path / "run", processes=1)
     again = run_tournament(plan, tmp_path / "run", processes=1)
     assert first.forfeits == again.forfeits
-    assert [one.agent for _, one in first.forfeits] == [1] * 4
-    assert [(match.pair, one.game, one.seat) for match, one in first.forfeits] == [
+    assert [forfeit.agent for _, forfeit in first.forfeits] == [1] * 4
+    assert [(match.pair, forfeit.game, forfeit.seat) for match, forfeit in first.forfeits] == [
         ((0, 1), 0, 1), ((0, 1), 1, 0), ((1, 2), 0, 0), ((1, 2), 1, 1)
     ]  # fmt: skip
     write_report(first, tmp_path)
     forfeits = json.loads((tmp_path / "results.json").read_text())["forfeits"]
-    assert [(one["against"], one["kind"]) for one in forfeits] == [
+    assert [(forfeit["against"], forfeit["kind"]) for forfeit in forfeits] == [
         ("random", "crash"), ("random", "crash"), ("greedy", "crash"), ("greedy", "crash")
     ]  # fmt: skip
     report = (tmp_path / "report.md").read_text()
@@ -122,7 +111,7 @@ def test_four_seats_are_shared_by_pairs(tmp_path):
         ({"draws": "none"}, "draws must be one of 'half', 'loss', got 'none'"),
     ],
 )
-def test_impossible_tournaments_are_refused(changes, message):
+def test_invalid_tournaments_raise(changes, message):
     with pytest.raises(ValueError, match=message):
         replace(SMALL, **({"names": ()} | changes))
 
@@ -150,198 +139,11 @@ def test_games_may_be_joined_by_commas():
     )
 
 
-# Interruptions.
-
-CHILD = """
-import sys, time
-from ludoteca.evaluate.tournament import run
-from ludoteca.evaluate.tournament.plan import Tournament
-if __name__ == "__main__":
-    run.TASK_SECONDS = 0.002
-    plan = Tournament(
-        ("tictactoe", "connect4"), ("random", "greedy"), games_per_pair=4000, repeats=2, seed=3
-    )
-    run.run_tournament(plan, sys.argv[1], processes=int(sys.argv[2]))
-"""
-LONG = replace(SMALL, games_per_pair=4000)
-
-
-@pytest.mark.parametrize("processes", [1, 2])
-def test_killed_tournament_resumes(tmp_path, processes):
-    file = tmp_path / "killed" / GAMES
-    (tmp_path / "child.py").write_text(CHILD)
-    command = [sys.executable, str(tmp_path / "child.py"), str(file.parent), str(processes)]
-    kills = 0
-    for stop_at in (5, 12):  # lines
-        process = subprocess.Popen(command, cwd=tmp_path)
-        deadline = time.monotonic() + 120
-        while process.poll() is None and (
-            not file.exists() or file.read_bytes().count(b"\n") < stop_at
-        ):
-            assert time.monotonic() < deadline
-            time.sleep(0.001)
-        if process.poll() is None:
-            os.kill(process.pid, signal.SIGKILL)
-            kills += 1
-        process.wait()
-        with file.open("ab") as torn:  # as if the kill had come while a line was being written
-            torn.write(b'{"game": 0, "pair": [0, ')
-    assert kills == 2
-    before = file.read_bytes().count(b"\n")
-    results = run_tournament(LONG, file.parent, processes=1)
-    lines = [json.loads(line) for line in file.read_text().splitlines()]
-    assert len(lines) > before
-    # Every game is there once, and as it would have been without interruptions.
-    games = [
-        (line["game"], line["repeat"], line["first"] + k)
-        for line in lines
-        for k in range(len(line["outcomes"]))
-    ]
-    assert len(games) == len(set(games)) == LONG.total_games
-    whole = run_tournament(LONG, tmp_path / "whole", processes=1)
-    assert np.array_equal(results.outcomes, whole.outcomes)
-    assert np.array_equal(results._plies, whole._plies)
-
-
-def test_processes_and_slices_change_nothing(tmp_path, monkeypatch):
-    one = run_tournament(SMALL, tmp_path / "one", processes=1).outcomes
-    monkeypatch.setattr(run, "TASK_SECONDS", 0.0)  # a game at a time
-    two = run_tournament(SMALL, tmp_path / "two", processes=2).outcomes
-    assert (one != MISSING).all()
-    assert np.array_equal(one, two)
-
-
-def test_a_finished_tournament_is_not_played_again(tmp_path, monkeypatch):
-    first = run_tournament(SMALL, tmp_path, processes=1)
-    content = (tmp_path / GAMES).read_bytes()
-    monkeypatch.setattr(run, "play", None)
-    again = run_tournament(SMALL, tmp_path, processes=1)
-    assert np.array_equal(first.outcomes, again.outcomes)
-    assert (tmp_path / GAMES).read_bytes() == content
-
-
-def test_other_names_or_another_count_of_draws_are_the_same_tournament(tmp_path):
-    run_tournament(SMALL, tmp_path, processes=1)
-    other = replace(SMALL, names=("a", "b"), draws="loss")
-    points = run_tournament(other, tmp_path, processes=1).points()
-    assert points.sum() <= SMALL.total_games
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"seed": 4}, "its seed is 3, not 4; choose another folder"),
-        ({"games_per_pair": 24}, "its games per pair is 12, not 24"),
-        ({"agents": ("greedy", "random")}, "its agents is random greedy, not greedy random"),
-        ({"games": ("tictactoe",)}, "belongs to another tournament: its games is tictactoe"),
-    ],
-)
-def test_a_folder_belongs_to_one_tournament(tmp_path, changes, message):
-    GameLog(SMALL, tmp_path).__exit__(None, None, None)
-    with pytest.raises(ValueError, match=message):
-        GameLog(replace(SMALL, **changes), tmp_path)
-
-
-def played(first, outcomes, **changes):
-    return PlayedGames(**({"match": Match(0, (0, 1), 0), "plies": 9, "seconds": 0.5} | changes),
-                  first=first, outcomes=outcomes)  # fmt: skip
-
-
-def test_log_knows_missing_games(tmp_path):
-    match = Match(0, (0, 1), 0)
-    with GameLog(SMALL, tmp_path) as record:
-        assert record.missing(match) == [(0, 6)]
-        record.add(played(2, "WD"))
-        assert record.missing(match) == [(0, 2), (4, 6)]
-    with GameLog(SMALL, tmp_path) as record:
-        assert record.games_played == 2
-        assert record.match_outcomes(match).tolist() == [MISSING, MISSING, 1, 0, MISSING, MISSING]
-        assert record.plies.tolist() == [[9], [0]]
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        played(3, "WL"),
-        played(5, "LL"),
-        played(0, ""),
-        played(0, "X"),
-        played(0, "W", match=Match(2, (0, 1), 0)),
-        played(0, "W", match=Match(0, (1, 0), 0)),
-        played(0, "W", match=Match(0, (0, 1), 2)),
-    ],
-)
-def test_games_are_recorded_once_and_only_those_of_the_tournament(tmp_path, wrong):
-    with GameLog(SMALL, tmp_path) as record:
-        record.add(played(2, "WD"))
-        content = (tmp_path / GAMES).read_bytes()
-        with pytest.raises(ValueError, match=r"played before|not of this tournament"):
-            record.add(wrong)
-    assert (tmp_path / GAMES).read_bytes() == content
-
-
-def test_a_damaged_record_is_refused(tmp_path):
-    with GameLog(SMALL, tmp_path) as record:
-        record.add(played(0, "WD"))
-    file = tmp_path / GAMES
-    line = file.read_bytes()
-    for damage in (b"\0\0\0\n", line, b'{"game": 0}\n'):
-        file.write_bytes(line + damage)
-        with pytest.raises(ValueError, match=r"line 2 of .*games.jsonl is damaged"):
-            GameLog(SMALL, tmp_path)
-    file.write_bytes(line + b"\0\0\0")  # torn
-    with GameLog(SMALL, tmp_path) as record:
-        assert record.games_played == 2
-    assert file.read_bytes() == line
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a Unix system")
-def test_a_folder_is_written_by_one_run_at_a_time(tmp_path):
-    with (
-        GameLog(SMALL, tmp_path),
-        pytest.raises(ValueError, match="another run is playing the tournament"),
-    ):
-        GameLog(SMALL, tmp_path)
-    GameLog(SMALL, tmp_path).__exit__(None, None, None)
-
-
-def test_every_line_reaches_the_disk(tmp_path, monkeypatch):
-    synced = []
-    monkeypatch.setattr(
-        game_log.os, "fsync", lambda fd: synced.append(os.path.getsize(tmp_path / GAMES))
-    )
-    with GameLog(SMALL, tmp_path) as record:
-        record.add(played(0, "WD"))
-        record.add(played(2, "WD"))
-    assert synced == [os.path.getsize(tmp_path / GAMES) // 2 * k for k in (1, 2)]
-
-
-# Slices.
-
-
-def test_a_slice_is_part_of_the_tournament(tmp_path, monkeypatch):
-    monkeypatch.setattr(pilot, "SAMPLE", 0.001)
-    plan = replace(SMALL, games_per_pair=48)
-    part = pilot.play_pilot(plan, tmp_path / "part", processes=1)
-    assert 12 <= part.played < plan.total_games  # three times 2 games of 2 pairs, at least
-    assert part.forecast.seconds > 0
-    left = plan.total_games - part.played
-    text = "\n".join(part.lines(price=3.6))
-    assert f"96 games, {part.played} of them on record, {left} left" in text
-    cost = part.forecast.expected(1) / 1000
-    assert re.search(rf"\n +1 .* {re.escape(f'${cost:.2f}')}\n", text)
-    resumed = run_tournament(plan, tmp_path / "part", processes=1)
-    whole = run_tournament(plan, tmp_path / "whole", processes=1)
-    assert np.array_equal(resumed.outcomes, whole.outcomes)
-    over = pilot.play_pilot(plan, tmp_path / "whole", processes=1)
-    assert (over.played, over.forecast.seconds) == (96, 0.0)
-
-
 @pytest.mark.parametrize(
     ("workers", "seconds", "limit"),
     [(1, 1000.0, "work"), (10, 145.0, "work"), (1000, 50.95, "chain"), (10**6, 51.0, "chain")],
 )
-def test_forecasts(workers, seconds, limit):
+def test_forecast_by_number_of_workers(workers, seconds, limit):
     forecast = Forecast(1000.0, chain=50.0)
     assert forecast.expected(workers) == pytest.approx(seconds, rel=0.03)
     assert forecast.limit(workers) == limit
@@ -350,10 +152,7 @@ def test_forecasts(workers, seconds, limit):
     assert slow.limit(workers) == ("work" if workers == 1 else "driver")
 
 
-# Reports.
-
-
-def test_the_counts_agree():
+def test_counts_by_pair_and_agent_agree():
     results = synthetic(3, 4)
     wins, draws = results.wins(), results.draws()
     t = results.tournament
@@ -402,10 +201,10 @@ def test_reports_of_any_size(tmp_path, games, agents, draws, left_out):
         )
         assert low <= rate <= high
         assert low < high
-    found = json.loads((tmp_path / "results.json").read_text())
-    assert found["points"] == results.points().tolist()
-    assert found["versions"]["ludoteca"]
-    assert len(found["elo"]["low"]) == agents
+    results_json = json.loads((tmp_path / "results.json").read_text())
+    assert results_json["points"] == results.points().tolist()
+    assert results_json["versions"]["ludoteca"]
+    assert len(results_json["elo"]["low"]) == agents
 
 
 def test_long_names_are_shown_without_their_middle():
@@ -415,7 +214,7 @@ def test_long_names_are_shown_without_their_middle():
     assert re.fullmatch(r"kaggle:.*….*/submission.py", shown)
 
 
-def test_the_command(tmp_path, capsys, monkeypatch):
+def test_command_plays_a_tournament(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     arguments = ["tournament", "--games", "tictactoe,connect4", "--agents", "random", "greedy"]
     arguments += ["--games-per-pair", "12", "--repeats", "2", "--out", str(tmp_path)]
@@ -424,8 +223,8 @@ def test_the_command(tmp_path, capsys, monkeypatch):
     assert printed.err == ""
     assert "24 games, seed 3" in printed.out
     assert f"report: {tmp_path / 'report.md'}" in printed.out
-    found = json.loads((tmp_path / "results.json").read_text())
-    assert found["points"] == run_tournament(SMALL, tmp_path, processes=1).points().tolist()
+    results_json = json.loads((tmp_path / "results.json").read_text())
+    assert results_json["points"] == run_tournament(SMALL, tmp_path, processes=1).points().tolist()
     # Another seed is another tournament.
     assert main([*arguments, "--seed", "5", "--processes", "1"]) == 2
     assert "belongs to another tournament" in capsys.readouterr().err

@@ -243,6 +243,6 @@ def test_check_refuses_what_is_impossible(field: str, index: Any, value: int, pr
 
 
 @pytest.mark.parametrize("size", [1, 20])
-def test_bad_sizes(size: int) -> None:
+def test_invalid_sizes_are_errors(size: int) -> None:
     with pytest.raises(ValueError, match=f"board_size must be an integer from 2 to 19, got {size}"):
         atari_go(size)

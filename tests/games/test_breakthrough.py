@@ -315,13 +315,13 @@ def test_the_same_holes_make_the_same_game() -> None:
         (6, 9, "a3", "columns must be an integer from 2 to 8, got 9"),
     ],
 )
-def test_bad_holes(rows: int, columns: int, holes: Any, message: str) -> None:
+def test_invalid_holes(rows: int, columns: int, holes: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         breakthrough_holes(rows, columns, holes)
 
 
 @pytest.mark.parametrize("factory", FACTORIES.values())
-def test_bad_sizes(factory: Any) -> None:
+def test_invalid_sizes_are_errors(factory: Any) -> None:
     with pytest.raises(ValueError, match="rows must be an integer from 4 to 8, got 3"):
         factory(rows=3)
     with pytest.raises(ValueError, match="columns must be an integer from 2 to 8, got 1"):

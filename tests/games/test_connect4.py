@@ -288,7 +288,7 @@ def test_check_finds_a_floating_disc() -> None:
 @pytest.mark.parametrize(
     "params", [{"rows": 1}, {"columns": 21}, {"connect": 8}, {"connect": 1}, {"rows": 6.0}]
 )
-def test_bad_parameters(params: dict[str, Any]) -> None:
+def test_invalid_parameters_are_errors(params: dict[str, Any]) -> None:
     (name,) = params
     with pytest.raises(ValueError, match=f"{name} must be an integer from "):
         connect4(**params)

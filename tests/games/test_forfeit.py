@@ -9,7 +9,8 @@ import pytest
 import ludoteca  # noqa: F401  registers the environments
 from ludoteca.agents.agent import Agent
 from ludoteca.envs.game import FORFEIT
-from ludoteca.envs.games.hungry_geese import FOOD, geese, hungry_geese
+from ludoteca.envs.games.goose_positions import FOOD, geese
+from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.match import play_match
@@ -106,7 +107,9 @@ def test_matches_continue_and_report_forfeits(name, chance):
     game = make_game(name)
     agents = (Leaver(game, chance), Leaver(game, 0.05))
     result = play_match(game, agents, 30, seed=2, num_replays=30)
-    reported = {(one.game, one.ply, one.seat): one.agent for one in result.forfeits}
+    reported = {
+        (forfeit.game, forfeit.ply, forfeit.seat): forfeit.agent for forfeit in result.forfeits
+    }
     seen = {
         (k, t, seat): (k + seat) % 2
         for k, replay in enumerate(result.replays)
@@ -116,11 +119,11 @@ def test_matches_continue_and_report_forfeits(name, chance):
     }
     assert reported == seen
     assert len(seen) > 10
-    assert {one.kind for one in result.forfeits} == {"bored"}
+    assert {forfeit.kind for forfeit in result.forfeits} == {"bored"}
     for replay in result.replays:
         assert Replay.from_json(replay.to_json()) == replay
     content = json.loads(json.dumps(match_json(result)))
-    counts = [sum(one.agent == a for one in result.forfeits) for a in range(2)]
+    counts = [sum(forfeit.agent == a for forfeit in result.forfeits) for a in range(2)]
     assert [agent["forfeits"] for agent in content["agents"]] == [
         {"bored": count} if count else {} for count in counts
     ]

@@ -293,6 +293,6 @@ def test_check_refuses_what_is_impossible(change: dict[str, Any], problem: str) 
 @pytest.mark.parametrize(
     "bad", [{"board_size": 7}, {"plies": 0}, {"move": "rook"}, {"capture": "pawn"}]
 )
-def test_bad_parameters(bad: dict[str, Any]) -> None:
+def test_invalid_parameters_are_errors(bad: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=f"{next(iter(bad))} must be"):
         free_for_all(**bad)

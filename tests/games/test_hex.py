@@ -56,19 +56,19 @@ def joined(cells: Any, edge: int) -> Any:
     """Flood from an edge through the stones of its color. Booleans of the shape of `cells`."""
     color = BLACK if edge in (NORTH, SOUTH) else WHITE
     n = len(cells)
-    found = np.zeros((n, n), bool)
+    reached = np.zeros((n, n), bool)
     starts = [(0, k) if edge == NORTH else (n - 1, k) for k in range(n)]
     if edge in (WEST, EAST):
         starts = [(k, 0) if edge == WEST else (k, n - 1) for k in range(n)]
     todo = [cell for cell in starts if cells[cell] == color]
     while todo:
         row, column = todo.pop()
-        if not found[row, column]:
-            found[row, column] = True
+        if not reached[row, column]:
+            reached[row, column] = True
             near = [(row + dr, column + dc) for dr, dc in NEIGHBORS]
             inside = [(r, c) for r, c in near if 0 <= r < n and 0 <= c < n]
             todo += [cell for cell in inside if cells[cell] == color]
-    return found
+    return reached
 
 
 def winners(cells: Any) -> set[int]:
@@ -122,15 +122,15 @@ def test_a_joining_stone_connects_the_whole_group() -> None:
     game = hex(board_size=4)
     before = play(game, "c2 a1 c3 b1 b3 d1")
     assert not planes(game, before)[5, 1:-1, 1:-1].any()
-    after = play(game, "c2 a1 c3 b1 b3 d1 c4")
-    assert picture(game, after) == "\nO O . O\n . . X .\n  . X X .\n   . . X .\n"
-    assert planes(game, after)[5, 1:-1, 1:-1].tolist() == [
+    transposed = play(game, "c2 a1 c3 b1 b3 d1 c4")
+    assert picture(game, transposed) == "\nO O . O\n . . X .\n  . X X .\n   . . X .\n"
+    assert planes(game, transposed)[5, 1:-1, 1:-1].tolist() == [
         [0, 0, 0, 0],
         [0, 0, 1, 0],
         [0, 1, 1, 0],
         [0, 0, 1, 0],
     ]
-    assert not planes(game, after)[4, 1:-1, 1:-1].any()
+    assert not planes(game, transposed)[4, 1:-1, 1:-1].any()
 
 
 def test_the_padding_of_3x3_by_hand() -> None:
@@ -181,7 +181,7 @@ def test_swap_puts_the_other_color_on_the_mirrored_cell() -> None:
     assert legal(game, play(game, "b1"))[-1] == "swap"
     s = play(game, "b1 swap")
     assert picture(game, s) == "\n. . .\n O . .\n  . . .\n"
-    assert planes(game, s)[1:3, 2, 1].tolist() == [1, 1], "white, and joined to the west edge"
+    assert planes(game, s)[1:3, 2, 1].tolist() == [1, 1], "white, and connected to the west edge"
     assert game.player is not None
     assert game.player(s) == 0
     assert len(legal(game, s)) == 8, "every empty cell, and no swap"
@@ -193,7 +193,9 @@ def test_swap_when_white_moves_first() -> None:
     game = hex(board_size=3, first="white", swap=True)
     s = play(game, "c1 swap")
     assert picture(game, s) == "\n. . .\n . . .\n  X . .\n"
-    assert planes(game, s)[[0, 5], 3, 1].tolist() == [1, 1], "black, and joined to the south edge"
+    assert planes(game, s)[[0, 5], 3, 1].tolist() == [1, 1], (
+        "black, and connected to the south edge"
+    )
 
 
 def test_no_swap_unless_asked_for() -> None:
@@ -308,7 +310,7 @@ def test_check_finds_a_wrong_connection() -> None:
 @pytest.mark.parametrize(
     "params", [{"board_size": 1}, {"board_size": 20}, {"first": "red"}, {"swap": 1}]
 )
-def test_bad_parameters(params: dict[str, Any]) -> None:
+def test_invalid_parameters_are_errors(params: dict[str, Any]) -> None:
     (name,) = params
     with pytest.raises(ValueError, match=f"{name} must be "):
         hex(**params)

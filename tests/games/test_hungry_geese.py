@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from ludoteca.envs.game import Game
-from ludoteca.envs.games.hungry_geese import FOOD, NONE, geese, hungry_geese
+from ludoteca.envs.games.goose_positions import FOOD, NONE, geese
+from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.symmetry import Symmetry
 

@@ -16,16 +16,8 @@ import pytest
 from scipy.stats import chisquare
 
 from ludoteca.envs.game import Game
-from ludoteca.envs.games.hungry_geese import (
-    FOOD,
-    geese,
-    hungry_geese,
-    init,
-    is_terminal,
-    refill,
-    returns,
-    step,
-)
+from ludoteca.envs.games.goose_positions import FOOD, geese
+from ludoteca.envs.games.hungry_geese import hungry_geese, init, is_terminal, refill, returns, step
 from ludoteca.envs.jit import compiled
 from ludoteca.envs.record_views import view_records
 
@@ -193,9 +185,9 @@ def difference(ours: dict[str, Any], recorded: dict[str, Any]) -> str:
         lengths = recorded["lengths"][t - 1]
         if not np.array_equal(ours["lengths"][t], lengths):
             return f"step {t}: lengths are {ours['lengths'][t]}, kaggle has {lengths}"
-        kept = len(kaggle) - recorded["placed"][t - 1]
-        if not np.array_equal(food[:kept], kaggle[:kept]):
-            return f"step {t}: food stayed on {food[:kept]}, kaggle has {kaggle[:kept]}"
+        uneaten = len(kaggle) - recorded["placed"][t - 1]
+        if not np.array_equal(food[:uneaten], kaggle[:uneaten]):
+            return f"step {t}: food stayed on {food[:uneaten]}, kaggle has {kaggle[:uneaten]}"
         if expected[t - 1] != recorded["checksums"][t - 1]:
             bodies = [
                 body[:length].tolist()
@@ -227,8 +219,8 @@ def test_every_recorded_game_is_equal(interpreted: bool) -> None:
     for number, recorded in enumerate(record()):
         game = make(recorded)
         if (game.state not in dtypes_of_many_steps()) == interpreted:
-            found = difference(play(game, recorded, interpreted=interpreted), recorded)
-            assert not found, f"game {number} {recorded['params']}: {found}"
+            mismatch = difference(play(game, recorded, interpreted=interpreted), recorded)
+            assert not mismatch, f"game {number} {recorded['params']}: {mismatch}"
             played += 1
     assert played > 0
 
@@ -251,8 +243,8 @@ def test_difference_names_what_differs() -> None:
     ]:
         changed = {**recorded, name: recorded[name].copy()}
         changed[name][where] = wrong
-        found = difference(play(game, changed, interpreted=True), changed)
-        assert found.startswith(expected), f"{name}: {found!r}"
+        mismatch = difference(play(game, changed, interpreted=True), changed)
+        assert mismatch.startswith(expected), f"{name}: {mismatch!r}"
     short = {**recorded, "actions": recorded["actions"][:-1]}
     assert "over is False" in difference(play(game, short, interpreted=True), short)
 

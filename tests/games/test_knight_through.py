@@ -136,6 +136,6 @@ def test_start() -> None:
 
 
 @pytest.mark.parametrize("size", [{"rows": 3}, {"rows": 9}, {"columns": 3}, {"columns": 9}])
-def test_bad_sizes(size: dict[str, int]) -> None:
+def test_invalid_sizes_are_errors(size: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="must be an integer from 4 to 8"):
         knight_through(**size)

@@ -89,13 +89,13 @@ def test_random_games(ours: str, theirs: str, games: int, planes: Callable[[Any]
         for i, plies in enumerate(trajectory.plies):
             seen = replay(trajectory, i, other, observer, our_number)
             expected = planes(seen.reshape(-1, *shape))
-            found = np.zeros((plies + 1, *game.observation_shape), np.int8)
-            make_views(game)(trajectory.positions[i, : plies + 1], found)
+            actual = np.zeros((plies + 1, *game.observation_shape), np.int8)
+            make_views(game)(trajectory.positions[i, : plies + 1], actual)
             if game.name == "hex":
-                found = found[..., 1:-1, 1:-1]  # without the padding
+                actual = actual[..., 1:-1, 1:-1]  # without the padding
                 # The winning stone joins its groups to both edges here, and to none there.
-                found[-1, 2:] = expected[-1, 2:]
-            assert np.array_equal(found, expected), story(trajectory, i)
+                actual[-1, 2:] = expected[-1, 2:]
+            assert np.array_equal(actual, expected), story(trajectory, i)
 
 
 def our_numbers(game: Game, other: Any) -> list[int]:
@@ -109,15 +109,15 @@ def our_numbers(game: Game, other: Any) -> list[int]:
         return list(range(game.num_actions))
     rows = game.params["rows"]
     numbers = {name: action for action, name in enumerate(game.action_names)}
-    found, state = [], other.new_initial_state()
+    actions, state = [], other.new_initial_state()
     for action in range(other.num_distinct_actions()):
         start_column, start_row, end_column, end_row, *_ = state.action_to_string(action)
         start, end = (
             f"{column}{rows + 1 - ord(row) + ord('0')}"
             for column, row in ((start_column, start_row), (end_column, end_row))
         )
-        found.append(numbers.get(f"{start}-{end}", -1))
-    return found
+        actions.append(numbers.get(f"{start}-{end}", -1))
+    return actions
 
 
 def replay(trajectory: Trajectory, i: int, other: Any, observer: Any, our_number: list[int]) -> Any:

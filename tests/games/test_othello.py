@@ -270,7 +270,7 @@ class Reference:
 
     def turned(self, board: Board, color: int, row: int, column: int) -> list[tuple[int, int]]:
         """Return the discs that a disc of `color` on (row, column) turns over."""
-        found = []
+        flipped = []
         for dr in (-1, 0, 1):
             for dc in (-1, 0, 1):
                 line, r, c = [], row + dr, column + dc
@@ -278,8 +278,8 @@ class Reference:
                     line.append((r, c))
                     r, c = r + dr, c + dc
                 if 0 <= r < self.size and 0 <= c < self.size and board[r][c] == color:
-                    found += line
-        return found
+                    flipped += line
+        return flipped
 
     def moves(self, board: Board, color: int) -> list[int]:
         return [
@@ -291,10 +291,10 @@ class Reference:
 
     def play(self, board: Board, color: int, action: int) -> Board:
         row, column = divmod(action, self.size)
-        after = [line[:] for line in board]
+        child = [line[:] for line in board]
         for r, c in [*self.turned(board, color, row, column), (row, column)]:
-            after[r][c] = color
-        return after
+            child[r][c] = color
+        return child
 
     def perft(self, board: Board, color: int, depth: int, auto_pass: bool) -> int:
         if depth == 0:
@@ -302,7 +302,7 @@ class Reference:
         moves = self.moves(board, color)
         if moves:
             boards = (self.play(board, color, move) for move in moves)
-            return sum(self.perft(after, 3 - color, depth - 1, auto_pass) for after in boards)
+            return sum(self.perft(child, 3 - color, depth - 1, auto_pass) for child in boards)
         if not self.moves(board, 3 - color):
             return 1
         return self.perft(board, 3 - color, depth - (not auto_pass), auto_pass)
@@ -358,8 +358,8 @@ def test_symmetries_commute_with_play_from_any_position(size: int) -> None:
             assert legal(game, image) == {game.action_names[a] for a in np.flatnonzero(mapped)}
             game.step(s, action)
             game.step(image, int(symmetry.actions[action]))
-            after = symmetry.observation(game.layout.cells(s)[None])[0]
-            assert np.array_equal(game.layout.cells(image), after)
+            transformed = symmetry.observation(game.layout.cells(s)[None])[0]
+            assert np.array_equal(game.layout.cells(image), transformed)
             assert image.over == s.over
             assert image.to_move == s.to_move
 
@@ -391,7 +391,7 @@ def test_check_finds_discs_outside_a_small_board() -> None:
 @pytest.mark.parametrize(
     "params", [{"board_size": 5}, {"board_size": 10}, {"planes": "both"}, {"auto_pass": 1}]
 )
-def test_bad_parameters(params: dict[str, Any]) -> None:
+def test_invalid_parameters_are_errors(params: dict[str, Any]) -> None:
     (name,) = params
     with pytest.raises(ValueError, match=f"{name} must be "):
         othello(**params)

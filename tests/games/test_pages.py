@@ -21,7 +21,7 @@ import pytest
 
 from ludoteca.envs.engine.trajectory import Trajectory, record_trajectory
 from ludoteca.envs.game import Game
-from ludoteca.envs.games.hungry_geese import geese
+from ludoteca.envs.games.goose_positions import geese
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import GAMES, find_factory, make_game
 from ludoteca.envs.symmetry import DIRECTIONS
@@ -86,7 +86,7 @@ class View:
 
     @property
     def action(self) -> Any:
-        """What was played in this position: a number, or one for each player."""
+        """The action of this position, or in simultaneous games the actions."""
         played = self.trajectory.actions[self.i, self.t]
         return played if self.game.simultaneous else int(played[0])
 
@@ -148,8 +148,8 @@ def goose(view: View, what: str, more: str | None) -> Any:
     return view.marked({"head": body[:1], "tail": body[-1:], "body": body}[what])
 
 
-def joined(view: View, color: int, side: str) -> Any:
-    """Return the stones of a color, and with a side of the padded board only those joined to it."""
+def connected(view: View, color: int, side: str) -> Any:
+    """Return the stones of a color, or only those connected to a side of the padded board."""
     stones = np.pad(view.codes == color, 1)
     sides = {"north": np.s_[0, :], "south": np.s_[-1, :], "west": np.s_[:, 0], "east": np.s_[:, -1]}
     edges = ("north", "south") if color == 1 else ("west", "east")
@@ -159,18 +159,18 @@ def joined(view: View, color: int, side: str) -> Any:
     return shown | stones if not side else spread(shown, stones, HEXAGON)
 
 
-def spread(found: Any, among: Any, steps: Any) -> Any:
-    """Return the cells `found`, and those of `among` that steps lead to."""
-    todo, found = list(map(tuple, np.argwhere(found))), found.copy()
+def spread(reached: Any, among: Any, steps: Any) -> Any:
+    """Return the cells `reached`, and those of `among` that steps lead to."""
+    todo, reached = list(map(tuple, np.argwhere(reached))), reached.copy()
     while todo:
         row, column = todo.pop()
         for dr, dc in steps:
             r, c = row + dr, column + dc
             inside = 0 <= r < among.shape[0] and 0 <= c < among.shape[1]
-            if inside and among[r, c] and not found[r, c]:
-                found[r, c] = True
+            if inside and among[r, c] and not reached[r, c]:
+                reached[r, c] = True
                 todo.append((r, c))
-    return found
+    return reached
 
 
 HEXAGON = ((-1, 0), (-1, 1), (0, 1), (1, 0), (1, -1), (0, -1))
@@ -202,10 +202,14 @@ SHOWS: dict[str, Callable[..., Any]] = {
     "1 for White, 0 for Black, everywhere": lambda v: v.full(piece_name(v, v.p) == "white"),
     "holes": lambda v: v.codes == 3,
     "(black|white) discs": lambda v, color: v.codes == ("black", "white").index(color) + 1,
-    "black stones and the north and south edges": lambda v: joined(v, 1, ""),
-    "white stones and the west and east edges": lambda v: joined(v, 2, ""),
-    "black stones joined to the (north|south) edge, and that edge": lambda v, e: joined(v, 1, e),
-    "white stones joined to the (west|east) edge, and that edge": lambda v, e: joined(v, 2, e),
+    "black stones and the north and south edges": lambda v: connected(v, 1, ""),
+    "white stones and the west and east edges": lambda v: connected(v, 2, ""),
+    "black stones connected to the (north|south) edge, and that edge": lambda v, e: connected(
+        v, 1, e
+    ),
+    "white stones connected to the (west|east) edge, and that edge": lambda v, e: connected(
+        v, 2, e
+    ),
     "sheep": lambda v: v.codes == 2,
     "the wolf": lambda v: v.codes == 1,
     "1 when the wolf is to move, else 0, everywhere": lambda v: v.full(v.t % 2 == 0),
@@ -266,10 +270,10 @@ def rides(view: View, q: int, number: str, direction: str) -> bool:
 
 
 def step_of(n: str, way: str, m: str, side: str) -> tuple[int, int]:
-    found = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
-    steps = int(n) * np.array(found[way])
+    directions = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
+    steps = int(n) * np.array(directions[way])
     if side:
-        steps = steps + int(m) * np.array(found[side])
+        steps = steps + int(m) * np.array(directions[side])
     return int(steps[0]), int(steps[1])
 
 
@@ -372,9 +376,9 @@ def can_place(view: View, q: int) -> bool:
     return False
 
 
-def edges_joined(view: View, q: int) -> bool:
+def edges_connected(view: View, q: int) -> bool:
     black = piece_name(view, q) == "black"
-    plane = joined(view, 1, "north") if black else joined(view, 2, "west")
+    plane = connected(view, 1, "north") if black else connected(view, 2, "west")
     last = plane[-2, 1:-1] if black else plane[1:-1, -2]
     return bool(last.any())
 
@@ -383,9 +387,9 @@ def captured(view: View, q: int) -> bool:
     """Return whether player `q` has a group without liberties."""
     own, todo = view.owners == q, view.owners == q
     while todo.any():
-        one = np.zeros_like(own)
-        one[tuple(np.argwhere(todo)[0])] = True
-        group = spread(one, own, DIRECTIONS)
+        stone = np.zeros_like(own)
+        stone[tuple(np.argwhere(todo)[0])] = True
+        group = spread(stone, own, DIRECTIONS)
         todo &= ~group
         if not (spread(group, ~own & (view.owners == -1), DIRECTIONS) & (view.owners == -1)).any():
             return True
@@ -470,14 +474,14 @@ def more_captures(view: View) -> int:
 
 PIECES = "(?:pawn|knight)"
 RETURNS: dict[str, Callable[..., bool]] = {
-    "has a line": lambda v: has_line(v, v.p),
+    "(?:the player )?has a line": lambda v: has_line(v, v.p),
     "the opponent has a line": lambda v: has_line(v, 1 - v.p),
-    "the board is full and nobody has a line": lambda v: full_board(v) and not any_line(v),
+    "the board is full, without a line": lambda v: full_board(v) and not any_line(v),
     "more discs than the opponent": lambda v: discs(v) > 0,
     "fewer discs than the opponent": lambda v: discs(v) < 0,
     "as many discs as the opponent": lambda v: discs(v) == 0,
-    "the own two edges are joined": lambda v: edges_joined(v, v.p),
-    "the opponent's two edges are joined": lambda v: edges_joined(v, 1 - v.p),
+    "the player has connected the own two edges": lambda v: edges_connected(v, v.p),
+    "the opponent has connected both edges": lambda v: edges_connected(v, 1 - v.p),
     "captured a group, or the opponent left an own group without liberties and captured nothing": (
         lambda v: captured_by(v, v.p)
     ),
@@ -512,10 +516,10 @@ RETURNS: dict[str, Callable[..., bool]] = {
     "as many rivals behind as ahead": lambda v: ahead(v) == 0,
 }
 ENDS: dict[str, Callable[..., bool]] = {
-    "somebody has a line": any_line,
+    "a player has a line": any_line,
     "the board is full": full_board,
     "neither player can place a disc": lambda v: not can_place(v, 0) and not can_place(v, 1),
-    "two edges of a player are joined": lambda v: edges_joined(v, 0) or edges_joined(v, 1),
+    "a player has connected both edges": lambda v: edges_connected(v, 0) or edges_connected(v, 1),
     "a group has no liberties": lambda v: captured(v, 0) or captured(v, 1),
     f"a {PIECES} is on its far row": lambda v: far(v, 0) or far(v, 1),
     f"a side has no {PIECES}s": lambda v: gone(v, 0) or gone(v, 1),
@@ -524,18 +528,18 @@ ENDS: dict[str, Callable[..., bool]] = {
     "no sheep is on a row below the wolf's": wolf_past,
     "no sheep can move": lambda v: not walkers(v, 2, (-1,)),
     r"(\d+) (?:plies|steps) have been played": lambda v, n: v.t == int(n),
-    "somebody has crashed": lambda v: crashed(v, 0) or crashed(v, 1),
+    "a rider has crashed": lambda v: crashed(v, 0) or crashed(v, 1),
     "at most one goose is alive": lambda v: sum(map(bool, geese(v.s))) <= 1,
 }
 
 
 def meaning(known: dict[str, Callable[..., Any]], text: str, name: str) -> Callable[[View], Any]:
     """Return the function of a text, which must match one key; skip games that are not proven."""
-    found = [(match, f) for key, f in known.items() if (match := re.fullmatch(key, text))]
-    if not found and name not in PROVEN:
+    matches = [(match, f) for key, f in known.items() if (match := re.fullmatch(key, text))]
+    if not matches and name not in PROVEN:
         pytest.skip(f"no function for {text!r}")
-    assert len(found) == 1, f"{text!r} fits {len(found)} of the known texts, expected 1"
-    match, function = found[0]
+    assert len(matches) == 1, f"{text!r} fits {len(matches)} of the known texts, expected 1"
+    match, function = matches[0]
     return lambda view: function(view, *match.groups())
 
 

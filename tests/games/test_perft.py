@@ -1,4 +1,4 @@
-"""Lines of play counted and compared with published numbers, the files in perft/."""
+"""Perft: numbers of lines of play, compared with the published ones in perft/."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ FILES = sorted((Path(__file__).parent / "perft").glob("*.txt"))
 
 @dataclass(frozen=True)
 class Table:
-    """One file: lines `game SPEC`, `count_finished yes|no`, and `DEPTH COUNT [slow]`."""
+    """Counts of one file: lines `game SPEC`, `count_finished yes|no`, and `DEPTH COUNT [slow]`."""
 
     spec: str
     count_finished: bool
@@ -26,26 +26,26 @@ class Table:
     slow: frozenset[int]
 
 
-def read(file: Path) -> Table:
+def read_table(file: Path) -> Table:
     spec, count_finished, counts, slow = "", True, {}, set()
     for line in file.read_text().splitlines():
-        words = line.split()
-        if not words or words[0] == "#":
+        fields = line.split()
+        if not fields or fields[0] == "#":
             continue
-        if words[0] == "game":
-            spec = words[1]
-        elif words[0] == "count_finished":
-            count_finished = {"yes": True, "no": False}[words[1]]
+        if fields[0] == "game":
+            spec = fields[1]
+        elif fields[0] == "count_finished":
+            count_finished = {"yes": True, "no": False}[fields[1]]
         else:
-            counts[int(words[0])] = int(words[1])
-            if words[2:] == ["slow"]:
-                slow.add(int(words[0]))
+            counts[int(fields[0])] = int(fields[1])
+            if fields[2:] == ["slow"]:
+                slow.add(int(fields[0]))
     return Table(spec, count_finished, counts, frozenset(slow))
 
 
 def cases() -> Iterator[Any]:
     for file in FILES:
-        table = read(file)
+        table = read_table(file)
         for depth, count in table.counts.items():
             marks = [pytest.mark.slow] if depth in table.slow else []
             yield pytest.param(table, depth, count, marks=marks, id=f"{file.stem}-{depth}")
@@ -54,16 +54,16 @@ def cases() -> Iterator[Any]:
 @pytest.mark.parametrize(("table", "depth", "count"), list(cases()))
 def test_perft(table: Table, depth: int, count: int) -> None:
     game = make_game(table.spec)
-    found = perft(game, depth, count_finished=table.count_finished)
-    if found != count:
+    actual = perft(game, depth, count_finished=table.count_finished)
+    if actual != count:
         divide = perft_divide(game, depth, count_finished=table.count_finished)
         lines = "\n".join(f"{name}: {below}" for name, below in divide.items())
-        pytest.fail(f"{table.spec} to depth {depth}: expected {count}, got {found}:\n{lines}")
+        pytest.fail(f"{table.spec} to depth {depth}: expected {count}, got {actual}:\n{lines}")
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_every_table_is_named_after_its_game_and_gives_its_source(file: Path) -> None:
-    assert file.stem.split("-")[0] == make_game(read(file).spec).name
+    assert file.stem.split("-")[0] == make_game(read_table(file).spec).name
     assert "# Source: " in file.read_text()
 
 
@@ -71,7 +71,7 @@ all_games = pytest.mark.parametrize("name", GAMES)
 
 
 @all_games
-def test_the_divided_counts_add_up(name: str) -> None:
+def test_counts_by_first_action_add_up(name: str) -> None:
     game = make_game(name)
     divide = perft_divide(game, 3)
     assert sum(divide.values()) == perft(game, 3)
@@ -89,11 +89,11 @@ def test_compiled_equals_interpreted(name: str) -> None:
 
 
 @all_games
-def test_one_line_of_no_plies(name: str) -> None:
+def test_depth_0_counts_one_line(name: str) -> None:
     assert perft(make_game(name), 0) == 1
 
 
-def test_from_another_position() -> None:
+def test_counts_from_another_position() -> None:
     game = make_game("tictactoe")
     s = game.new()
     for action in (0, 3, 1, 4):  # X X . / O O . / . . .: four of five moves do not end the game
@@ -114,7 +114,7 @@ def test_finished_games_count_once_or_not_at_all() -> None:
     assert perft(game, 4, from_state=s, count_finished=False) == 0
 
 
-def test_an_inactive_player_has_one_choice() -> None:
+def test_an_inactive_player_does_not_multiply_the_count() -> None:
     game = make_game("hungry_geese")
     s = game.new(1)
     s.occupied.reshape(-1)[s.body[1, 0]] = 0
@@ -122,19 +122,19 @@ def test_an_inactive_player_has_one_choice() -> None:
     assert perft(game, 1, from_state=s) == 4 * 4 * 4
 
 
-def bad_arguments() -> Iterator[tuple[Game, dict[str, Any], str]]:
+def invalid_arguments() -> Iterator[tuple[Game, dict[str, Any], str]]:
     game = make_game("connect4")
     yield game, {"depth": -1}, "depth must be at least 0, got -1"
     yield game, {"depth": 1, "from_state": make_game("hex").new()}, "one record of connect4"
     yield game, {"depth": 1, "from_state": game.empty(2)}, r"one record of connect4.* shape \(2,\)"
 
 
-@pytest.mark.parametrize(("game", "arguments", "message"), list(bad_arguments()))
-def test_bad_arguments(game: Game, arguments: dict[str, Any], message: str) -> None:
+@pytest.mark.parametrize(("game", "arguments", "message"), list(invalid_arguments()))
+def test_invalid_arguments_are_errors(game: Game, arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         perft(game, **arguments)
 
 
-def test_nothing_to_divide() -> None:
+def test_depth_0_cannot_be_divided() -> None:
     with pytest.raises(ValueError, match="depth must be at least 1 to divide, got 0"):
         perft_divide(make_game("connect4"), 0)

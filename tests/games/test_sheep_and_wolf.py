@@ -1,4 +1,4 @@
-"""The rules of Sheep and Wolf, on boards: `S` are sheep, `W` the wolf, who moves first."""
+"""Rules of Sheep and Wolf on small boards: `S` is a sheep, `W` the wolf, which moves first."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ def names(game: Game, s: Any) -> set[str]:
     return {game.action_names[action] for action in game.legal(s)}
 
 
-def test_start() -> None:
+def test_starting_position_and_first_moves() -> None:
     game = sheep_and_wolf()
     s = game.new()
     assert picture(game, s) == ["...W....", *["........"] * 6, "S.S.S.S."]
@@ -48,7 +48,7 @@ def test_start() -> None:
     assert names(game, s) == {"a1-b2", "c1-b2", "c1-d2", "e1-d2", "e1-f2", "g1-f2", "g1-h2"}
 
 
-def test_the_wolf_goes_everywhere_the_sheep_only_up() -> None:
+def test_the_wolf_moves_in_all_directions_and_sheep_only_up() -> None:
     board = [
         "........",
         "........",
@@ -62,13 +62,13 @@ def test_the_wolf_goes_everywhere_the_sheep_only_up() -> None:
     game, s = position(board, WOLF)
     assert names(game, s) == {"e5-f6", "e5-d4"}
     s.to_move = SHEEP
-    # f4 has the wolf on its left; nobody jumps.
+    # The wolf is on the left of f4; pieces do not jump.
     assert names(game, s) == {"d6-c7", "d6-e7", "b4-a5", "b4-c5", "f4-g5", "d2-c3", "d2-e3"}
 
 
-# Boards before and after a move, and who wins by it.
-STORIES = {
-    "the wolf is shut in": (
+# Boards before and after a move, the move, and the winner.
+MOVES = {
+    "the wolf is enclosed": (
         """
         ...W  ...W
         ....  ..S.
@@ -78,7 +78,7 @@ STORIES = {
         "b2-c3",
         SHEEP,
     ),
-    "shut in, although no sheep can move either": (
+    "the wolf is enclosed, although no sheep can move either": (
         """
         .S.W  .S.W
         ....  ..S.
@@ -98,7 +98,7 @@ STORIES = {
         "c3-d2",
         UNDECIDED,
     ),
-    "the wolf passes the sheep: beside the last one is enough": (
+    "the wolf passes the sheep: level with the last sheep is enough": (
         """
         ....  ....
         S.W.  S...
@@ -108,7 +108,7 @@ STORIES = {
         "c3-b2",
         WOLF,
     ),
-    "the last sheep below steps up beside the wolf": (
+    "the last sheep below moves up to the row of the wolf": (
         """
         .S..  .S..
         ....  ....
@@ -141,8 +141,8 @@ STORIES = {
 }
 
 
-@pytest.mark.parametrize(("boards", "move", "winner"), STORIES.values(), ids=STORIES)
-def test_a_move_and_who_wins(boards: str, move: str, winner: int) -> None:
+@pytest.mark.parametrize(("boards", "move", "winner"), MOVES.values(), ids=MOVES)
+def test_moves_and_winners(boards: str, move: str, winner: int) -> None:
     pairs = [line.split() for line in boards.strip().splitlines()]
     start = pairs[4 - int(move[1])][0]["abcd".index(move[0])]
     game, s = position([before for before, _ in pairs], "WS".index(start))
@@ -160,7 +160,7 @@ def test_a_move_and_who_wins(boards: str, move: str, winner: int) -> None:
 
 @pytest.mark.parametrize("size", [4, 6, 8])
 def test_actions_are_the_diagonals_of_dark_cells(size: int) -> None:
-    """All of them, each once: a1 is dark, and so is every cell a diagonal step away."""
+    """Each once: a1 is dark, and so is every cell that diagonal steps lead to."""
     dark = {(size - 1, 0)}
     for _ in range(2 * size):
         dark |= {(r + dr, c + dc) for r, c in dark for dr in (-1, 1) for dc in (-1, 1)}
@@ -173,23 +173,25 @@ def test_actions_are_the_diagonals_of_dark_cells(size: int) -> None:
         if (r + dr, c + dc) in dark
     }
     game = sheep_and_wolf(size)
-    found = [ends(action, size) for action in range(game.num_actions)]
-    assert set(found) == expected
-    assert len(found) == len(expected)
-    up = [end_row < row for row, _, end_row, _ in found]
+    moves = [ends(action, size) for action in range(game.num_actions)]
+    assert set(moves) == expected
+    assert len(moves) == len(expected)
+    up = [end_row < row for row, _, end_row, _ in moves]
     assert up == [True] * (len(up) // 2) + [False] * (len(up) // 2)
 
 
-def test_planes_show_sheep_wolf_and_who_is_to_move() -> None:
+def test_planes_have_sheep_wolf_and_the_player_to_move() -> None:
     game = sheep_and_wolf(4)
     s = game.new()
     for to_move in (WOLF, SHEEP):
         s.to_move = to_move
         for p in range(2):
-            seen = np.zeros((3, 4, 4), np.int8)
-            game.observe(s, p, seen)
+            planes = np.zeros((3, 4, 4), np.int8)
+            game.observe(s, p, planes)
             cells = game.layout.cells(s)
-            assert np.array_equal(seen, [cells == 2, cells == 1, np.full((4, 4), to_move == WOLF)])
+            assert np.array_equal(
+                planes, [cells == 2, cells == 1, np.full((4, 4), to_move == WOLF)]
+            )
 
 
 @pytest.mark.parametrize(
@@ -203,7 +205,9 @@ def test_planes_show_sheep_wolf_and_who_is_to_move() -> None:
         ("winner", 1, "winner is 1, but the cells say -1"),
     ],
 )
-def test_check_refuses_what_is_impossible(field: str, value: int, problem: str) -> None:
+def test_validate_returns_the_reason_of_invalid_positions(
+    field: str, value: int, problem: str
+) -> None:
     game = sheep_and_wolf()
     s = game.new()
     s[field] = value
@@ -211,6 +215,6 @@ def test_check_refuses_what_is_impossible(field: str, value: int, problem: str) 
 
 
 @pytest.mark.parametrize("size", [5, 10, "8"])
-def test_bad_sizes(size: Any) -> None:
+def test_invalid_board_sizes_are_errors(size: Any) -> None:
     with pytest.raises(ValueError, match="board_size must be"):
         sheep_and_wolf(size)

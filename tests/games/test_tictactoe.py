@@ -236,7 +236,7 @@ def test_check_finds_impossible_positions(field: str, value: int, problem: str) 
 @pytest.mark.parametrize(
     "params", [{"board_size": 2}, {"board_size": 16}, {"line": 4}, {"line": 2}, {"line": "3"}]
 )
-def test_bad_parameters(params: dict[str, Any]) -> None:
+def test_invalid_parameters_are_errors(params: dict[str, Any]) -> None:
     (name,) = params
     with pytest.raises(ValueError, match=f"{name} must be an integer from "):
         tictactoe(**params)

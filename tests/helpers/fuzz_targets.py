@@ -388,7 +388,7 @@ def ask(agent: Any) -> None:
 def rllib_policies(folder: Path) -> Attempt:
     import torch
 
-    from ludoteca.agents.external.rllib import RLlibAgent
+    from ludoteca.agents.external.rllib import load_rllib_agent
     from ludoteca.agents.external.rllib_file import KIND
     from ludoteca.agents.networks.weights import save_weights
 
@@ -417,7 +417,7 @@ def rllib_policies(folder: Path) -> Attempt:
             with contextlib.suppress(ValueError, RecursionError, UnicodeEncodeError):
                 save_weights(path, weights, json.loads(mutate_json_text(rng, about)))
         keep(path.read_bytes())
-        ask(RLlibAgent(game, path, deterministic=rng.random() < 0.5))
+        ask(load_rllib_agent(game, path, deterministic=rng.random() < 0.5))
 
     return attempt
 
@@ -426,7 +426,7 @@ def sb3_archives(folder: Path) -> Attempt:
     import torch
     from stable_baselines3 import DQN, PPO
 
-    from ludoteca.agents.external.sb3 import SB3Agent
+    from ludoteca.agents.external.sb3 import load_sb3_agent
     from ludoteca.envs.adapters.sb3 import SB3VecEnv
 
     game, path, seeds = make_game("tictactoe"), folder / "model.zip", []
@@ -459,7 +459,7 @@ def sb3_archives(folder: Path) -> Attempt:
                 archive.writestr("data", text.encode(errors="replace"))
                 archive.writestr("policy.pth", weights)
         keep(path.read_bytes())
-        agent = SB3Agent(game, path)
+        agent = load_sb3_agent(game, path)
         if rng.random() < 0.1:
             ask(agent)
 

@@ -1,4 +1,4 @@
-"""A copy of the rules with a cache of its own, run in processes of its own."""
+"""Copy of the rules with its own cache of compiled code, run in processes of its own."""
 
 import json
 import os
@@ -30,8 +30,8 @@ print(json.dumps({{"plies": plies, "wins": abs(totals[0]).max(), "hit": hit}}))
 
 
 @dataclass(frozen=True)
-class Tree:
-    """A copy of the rules as the package `ludoteca.envs`, with a cache of its own."""
+class SourceCopy:
+    """Copy of the rules as the package `ludoteca.envs`, with its own cache."""
 
     folder: Path
 
@@ -54,9 +54,11 @@ class Tree:
         )
 
     def run(self, code: str, **changes: str | None) -> Any:
+        """Run code in a fresh process and return its output, read as JSON."""
         return finish(self.start(code, **changes))
 
     def edit(self, file: str, old: str, new: str) -> None:
+        """Replace text that occurs once in a file of `ludoteca/envs`."""
         path = self.folder / "ludoteca" / "envs" / file
         text = path.read_text()
         assert text.count(old) == 1, f"{file} should hold {old!r} once"
@@ -64,21 +66,21 @@ class Tree:
 
 
 def finish(process: "subprocess.Popen[str]") -> Any:
-    """Return what a process printed, read as JSON; what it warned of goes to standard error."""
+    """Return the JSON output of a process; copy its warnings to standard error."""
     try:
         output, errors = process.communicate(timeout=100)
         print(errors, file=sys.stderr, end="")
     finally:
-        process.kill()  # if it hangs; otherwise it is over already
+        process.kill()  # if it hangs; otherwise it has ended
     assert process.returncode == 0
     return json.loads(output)
 
 
-def copy_sources(folder: Path) -> Tree:
-    """Copy the sources; nothing is compiled yet."""
+def copy_sources(folder: Path) -> SourceCopy:
+    """Copy the sources, without compiled code."""
     package = folder / "ludoteca"
     ignored = shutil.ignore_patterns("__pycache__", "render")
     shutil.copytree(SOURCES, package / "envs", ignore=ignored)
     for place in (package, package / "envs"):
         (place / "__init__.py").write_text("")  # the environments are not needed, and slow to load
-    return Tree(folder)
+    return SourceCopy(folder)

@@ -1,13 +1,14 @@
-"""Play submissions to Hungry Geese in kaggle-environments, and write down what happened.
+"""Player of Hungry Geese submissions in kaggle-environments, which records every state.
 
 Run in the environment that `make geese-oracle` sets up; `tests/agents/test_kaggle_live.py` does. It
-reads a list of games from standard input, as JSON, and writes the same games as they went:
+reads a list of games from standard input, as JSON, and writes the played games:
 
     {"configuration": {...}, "seed": 0, "bank": 60, "agents": [...]}
 
-An agent is the path of a submission, or a list of what it does, step for step: what it returns, or
-`"raise"`. Of each game, `boards` are the geese, food and step of each state, and `geese` the
-status, action, reward and time left of each goose in each state.
+`bank` is the overage time in seconds. An agent is the path of a submission, or a list of its return
+values, step by step, where `"raise"` raises an error. The output of each game has `boards`, the
+step, geese and food of each state, and `geese`, the status, action, reward and remaining overage
+time of each goose in each state.
 """
 
 import contextlib
@@ -17,7 +18,7 @@ import random
 import sys
 from typing import Any
 
-with contextlib.redirect_stdout(io.StringIO()):  # it reports the games it cannot load
+with contextlib.redirect_stdout(io.StringIO()):  # it prints which games it cannot load
     import kaggle_environments
 
 
@@ -28,9 +29,9 @@ def play(game: dict[str, Any]) -> dict[str, Any]:
     env.reset(len(game["agents"]))
     for state in env.state:
         state.observation.remainingOverageTime = game["bank"]
-    # As `env.run`, which would begin with a reset.
+    # As `env.run`, which would reset the bank first.
     runner = env._Environment__agent_runner(
-        [one if isinstance(one, str) else scripted(one) for one in game["agents"]]
+        [agent if isinstance(agent, str) else scripted(agent) for agent in game["agents"]]
     )
     while not env.done:
         env.step(*runner.act())
@@ -50,8 +51,8 @@ def play(game: dict[str, Any]) -> dict[str, Any]:
 def scripted(answers: list[Any]) -> Any:
     """Return an agent that plays given actions."""
 
-    def agent(seen: Any) -> Any:
-        answer = answers[seen.step]
+    def agent(observation: Any) -> Any:
+        answer = answers[observation.step]
         if answer == "raise":
             raise RuntimeError(answer)
         return answer

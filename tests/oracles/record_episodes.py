@@ -68,13 +68,13 @@ def main() -> None:
     small = play(2, SMALL, {})
     small.info["Agents"] = [{"Name": "red"}, {"Name": "blue"}]
     episodes = {"faults.json": faults.toJSON(), "small.json": small.toJSON()}
-    kept = {}
+    stored = {}
     if arguments.out.exists():
         with zipfile.ZipFile(arguments.out) as archive:
-            kept = {name: archive.read(name) for name in archive.namelist()}
+            stored = {name: archive.read(name) for name in archive.namelist()}
     written = {name: json.dumps(episode).encode() for name, episode in episodes.items()}
     with zipfile.ZipFile(arguments.out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name, content in sorted((kept | written).items()):
+        for name, content in sorted((stored | written).items()):
             archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED, 9)
     for name, episode in episodes.items():
         print(f"{name}: {len(episode['steps'])} states, {episode['statuses']}")

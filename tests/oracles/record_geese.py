@@ -1,16 +1,15 @@
-"""Record games of Hungry Geese as the kaggle-environments interpreter plays them.
+"""Recorder of games of Hungry Geese in the interpreter of kaggle-environments.
 
-Run it in an environment of its own, because kaggle-environments pins many packages; without
-dependencies it needs only these:
+Run it in a virtual environment of its own, because kaggle-environments pins many packages; without
+its dependencies, these are enough:
 
     python -m venv .venv-kaggle
     .venv-kaggle/bin/pip install --no-deps kaggle-environments==1.33.2
     .venv-kaggle/bin/pip install jsonschema numpy requests
     .venv-kaggle/bin/python tests/oracles/record_geese.py
 
-The file is an `.npz` of flat arrays: game after game, in each game step after step, in each step
-goose after goose. There are G games; S is all their steps, P all their geese, and S x P all geese
-of all steps.
+The file is an `.npz` of flat arrays, concatenated over games, steps and geese, in this order. G is
+the number of games, S of all steps, P of all geese, and S x P of all geese of all steps.
 
 =============  =======  ==========================================================================
 `config`       [G, 7]   columns as in `CONFIG`
@@ -22,8 +21,8 @@ of all steps.
 `lengths`      [S x P]  of each goose after the step; 0 for the dead
 `checksums`    [S]      see `checksum`; after the step
 `food_counts`  [S + G]  foods at the start of each game and after each of its steps
-`food`         [...]    the cells of those foods, in kaggle's order
-`placed`       [S]      how many of the foods were new after the step: the last ones
+`food`         [...]    cells of those foods, in kaggle's order
+`placed`       [S]      number of foods placed in the step, which come last
 =============  =======  ==========================================================================
 
 The same seed records the same games.
@@ -41,7 +40,7 @@ from typing import Any
 
 import numpy as np
 
-with contextlib.redirect_stdout(io.StringIO()):  # it reports the games it cannot load
+with contextlib.redirect_stdout(io.StringIO()):  # kaggle reports games that cannot be loaded
     import kaggle_environments
     from kaggle_environments.envs.hungry_geese import hungry_geese
 
@@ -55,7 +54,7 @@ CONFIG = (
     "episode_steps",
 )
 DEFAULT = (4, 7, 11, 40, 2, 99, 200)
-# Boards on which many games are played: players, rows, columns, foods, largest length (None: any).
+# Boards of many games: players, rows, columns, `min_food`, `max_length` (None: any).
 BOARDS = (
     (4, 7, 11, 2, None),
     (2, 7, 11, 2, None),
@@ -74,7 +73,7 @@ STEPS = ((-1, 0), (0, 1), (1, 0), (0, -1))
 
 @dataclass
 class View:
-    """What an agent sees: the board, which goose is its own, and its last action (None: none)."""
+    """Observation of an agent: the board, its index, and its last action or None."""
 
     rows: int
     columns: int
@@ -84,7 +83,7 @@ class View:
     last: int | None
 
     def ahead(self, cell: int, action: int) -> int:
-        """Return the cell one step away."""
+        """Return the cell one step away in the direction of an action."""
         row, column = divmod(cell, self.columns)
         down, right = STEPS[action]
         return (row + down) % self.rows * self.columns + (column + right) % self.columns
@@ -96,45 +95,45 @@ class View:
         return min(down, self.rows - down) + min(right, self.columns - right)
 
     def others(self) -> list[list[int]]:
-        """Return the other geese that live."""
+        """Return the living opponents."""
         return [goose for i, goose in enumerate(self.geese) if goose and i != self.index]
 
     def safe(self) -> dict[int, int]:
-        """Return the actions that do not kill at once, and where they lead; some if there are none.
+        """Return safe actions and the cells they lead to; if there are none, less safe ones.
 
-        Tails are taken to move on, and cells that other heads can reach are avoided if possible.
+        Tails are assumed to move, and cells that other heads can reach are avoided if possible.
         """
         head = self.geese[self.index][0]
         forward = {a: self.ahead(head, a) for a in range(4) if a != opposite(self.last)}
         walls = {cell for goose in self.geese for cell in goose[:-1]}
         free = {a: cell for a, cell in forward.items() if cell not in walls}
         contested = {self.ahead(goose[0], a) for goose in self.others() for a in range(4)}
-        calm = {a: cell for a, cell in free.items() if cell not in contested}
-        return calm or free or forward
+        uncontested = {a: cell for a, cell in free.items() if cell not in contested}
+        return uncontested or free or forward
 
 
 def opposite(action: int | None) -> int | None:
-    """Return the action back, or None."""
+    """Return the reverse action, or None."""
     return None if action is None else (action + 2) % 4
 
 
 def uniform(view: View) -> int:
-    """Any action, so it soon turns back."""
+    """Sample any action, so that the goose soon turns back."""
     return random.randrange(4)
 
 
 def forward(view: View) -> int:
-    """Any action that does not turn back."""
+    """Sample an action that does not turn back."""
     return random.choice([a for a in range(4) if a != opposite(view.last)])
 
 
 def careful(view: View) -> int:
-    """Any safe action."""
+    """Sample a safe action."""
     return random.choice(list(view.safe()))
 
 
 def hungry(view: View) -> int:
-    """Go for food by safe actions."""
+    """Move towards food by safe actions."""
     safe = view.safe()
     return min(
         safe, key=lambda a: min((view.distance(safe[a], cell) for cell in view.food), default=0)
@@ -142,13 +141,13 @@ def hungry(view: View) -> int:
 
 
 def fasting(view: View) -> int:
-    """Keep off food, and so starve."""
+    """Avoid food, and so starve."""
     safe = view.safe()
     return random.choice([a for a, cell in safe.items() if cell not in view.food] or list(safe))
 
 
 def chasing(view: View) -> int:
-    """Go for the head of another goose."""
+    """Move towards the head of another goose."""
     head = view.geese[view.index][0]
     heads = [goose[0] for goose in view.others()]
     actions = [a for a in range(4) if a != opposite(view.last)]
@@ -160,14 +159,14 @@ def chasing(view: View) -> int:
 
 
 def tailing(view: View) -> int:
-    """Follow a tail, its own or another's, into the cell it leaves."""
+    """Follow the nearest tail, its own or another's."""
     safe = view.safe()
     tails = [goose[-1] for goose in view.geese if goose]
     return min(safe, key=lambda a: min(view.distance(safe[a], tail) for tail in tails))
 
 
 def reckless(view: View) -> int:
-    """Go for food, and now and then turn back or anywhere."""
+    """Move towards food; with probability 0.03, sample any action."""
     return random.randrange(4) if random.random() < 0.03 else hungry(view)
 
 
@@ -181,8 +180,8 @@ def kaggle_greedy() -> Callable[[View], int]:
         if not agents:
             shape = {"rows": view.rows, "columns": view.columns}
             agents.append(hungry_geese.GreedyAgent(hungry_geese.Configuration(shape)))
-        seen = {"geese": view.geese, "food": view.food, "index": view.index}
-        return NAMES.index(agents[0](hungry_geese.Observation(seen)))
+        observation = {"geese": view.geese, "food": view.food, "index": view.index}
+        return NAMES.index(agents[0](hungry_geese.Observation(observation)))
 
     return greedy
 
@@ -190,8 +189,8 @@ def kaggle_greedy() -> Callable[[View], int]:
 SIMPLE = (uniform, forward, careful, hungry, fasting, chasing, tailing, reckless)
 
 
-def draw_config(number: int) -> tuple[int, ...]:
-    """Choose a configuration: the default one for even games, else one of `BOARDS`, or any."""
+def sample_config(number: int) -> tuple[int, ...]:
+    """Sample a configuration: the default for even games, else one of `BOARDS`, or any."""
     if number % 2 == 0:
         return DEFAULT
     hunger_rate = random.choice((1, 2, 3, 5, 10, 17, 39, 40, 40, 41, 60, 100))
@@ -207,8 +206,8 @@ def draw_config(number: int) -> tuple[int, ...]:
     return (players, rows, columns, hunger_rate, min_food, max_length, episode_steps)
 
 
-def draw_agents(players: int) -> list[Callable[[View], int]]:
-    """Choose who plays: all geese of one kind, or a mixture; the games of the careful last long."""
+def sample_agents(players: int) -> list[Callable[[View], int]]:
+    """Sample the agents: all of one kind, or a mixture; games of careful agents last long."""
     if random.random() < 0.15:
         kind = random.choice(SIMPLE)
         return [kind] * players
@@ -227,7 +226,7 @@ def checksum(geese: list[list[int]], rewards: list[int]) -> int:
 
 @dataclass
 class Record:
-    """The arrays of the file, still as lists."""
+    """Arrays of the file, as lists."""
 
     config: list[tuple[int, ...]] = field(default_factory=list)
     steps: list[int] = field(default_factory=list)
@@ -296,22 +295,22 @@ class Record:
         np.savez_compressed(file, **arrays)
 
 
-PLACED: list[int] = []  # how many foods the interpreter has placed in this step
+PLACED: list[int] = []  # numbers of foods that the interpreter has placed in this step
 
 
-def watch_food() -> None:
-    """Note how many foods the interpreter places, which the lists of foods may not show."""
+def count_placed_food() -> None:
+    """Count the foods that the interpreter places, which may not follow from the lists of foods."""
     sample = hungry_geese.sample
 
-    def watched(cells: Any, count: int) -> Any:
+    def counting_sample(cells: Any, count: int) -> Any:
         PLACED.append(count)
         return sample(cells, count)
 
-    hungry_geese.sample = watched
+    hungry_geese.sample = counting_sample
 
 
 def skip_validation() -> None:
-    """Do not check our own, valid, actions and states against schemas: ten times as fast."""
+    """Turn off the validation of actions and states against schemas: ten times as fast."""
     kaggle_environments.utils.jsonschema.validate = lambda data, schema: None
 
 
@@ -324,12 +323,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=golden)
     arguments = parser.parse_args()
     skip_validation()
-    watch_food()
+    count_placed_food()
     record = Record()
     for number in range(arguments.games):
-        random.seed(f"{arguments.seed} {number}")  # the interpreter draws from this generator too
-        config = draw_config(number)
-        record.play(config, draw_agents(config[0]))
+        random.seed(f"{arguments.seed} {number}")  # for the interpreter, too
+        config = sample_config(number)
+        record.play(config, sample_agents(config[0]))
         if (number + 1) % 100 == 0:
             print(f"{number + 1} games, {len(record.checksums)} steps", flush=True)
     record.save(arguments.out)

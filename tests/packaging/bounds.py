@@ -23,11 +23,11 @@ def project() -> dict[str, object]:
 
 def requirements(extras: Iterable[str] = FOR_USERS) -> Iterator[str]:
     """Yield the requirements of the package and of some extras, extras of its own left out."""
-    found = project()
-    for requirement in found["dependencies"]:
+    table = project()
+    for requirement in table["dependencies"]:
         yield requirement
     for extra in extras:
-        for requirement in found["optional-dependencies"][extra]:
+        for requirement in table["optional-dependencies"][extra]:
             if not requirement.startswith("ludoteca["):
                 yield requirement
 

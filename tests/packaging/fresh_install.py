@@ -1,9 +1,8 @@
-"""Installs the package into fresh environments and tries there what it offers: `make test-install`.
+"""Installation test in fresh virtual environments: `make test-install`.
 
-In one environment without extras and in one for each extra, every command is run and every import
-of the documents is tried: each works, or ends with one line that names the extra that it needs.
-Type checkers, mypy and Pyright, then check a user's program there. That they see it after an
-editable installation, too, is checked by `make typecheck`.
+In one environment without extras and in one for each extra, every command and every import of the
+documents is run: each works, or ends with one line that names the extra that it needs. Then mypy
+and Pyright check a user's program there; for editable installations `make typecheck` does so.
 """
 
 import json
@@ -16,7 +15,7 @@ import zipfile
 from pathlib import Path
 
 from bounds import FOR_USERS, ROOT
-from commands import CORE, MORE, tried
+from commands import CORE_COMMANDS, EXTRA_COMMANDS, help_and_imports
 
 HERE = Path(__file__).parent
 BUILD = ROOT / "build" / "install"
@@ -24,7 +23,7 @@ USER_CODE = HERE / "user_code.py"
 
 
 def install(name: str, *arguments: str) -> Path:
-    """Return the interpreter of a fresh environment into which pip has installed something."""
+    """Make an environment, run `pip install` with the arguments, and return its interpreter."""
     folder = BUILD / name
     venv.create(folder, clear=True, with_pip=True)
     python = folder / "bin" / "python"
@@ -33,11 +32,11 @@ def install(name: str, *arguments: str) -> Path:
 
 
 def check_wheel() -> Path:
-    """Build the wheel; return it. It holds every module and every file that marks types."""
-    for folder in (BUILD, ROOT / "build" / "lib"):  # setuptools would pack modules that are gone
+    """Build the wheel and return it; fail if it lacks a module or a `py.typed`."""
+    for folder in (BUILD, ROOT / "build" / "lib"):  # setuptools would pack deleted modules
         shutil.rmtree(folder, ignore_errors=True)
-    wheels = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(BUILD), "."]
-    subprocess.run(wheels, check=True, cwd=ROOT)
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(BUILD), "."]
+    subprocess.run(pip, check=True, cwd=ROOT)
     (wheel,) = BUILD.glob("*.whl")
     expected = {f"ludoteca/{path.name}" for path in (ROOT / "ludoteca").glob("*.py*")}
     for folder in ("envs", "agents", "train", "evaluate"):
@@ -45,17 +44,17 @@ def check_wheel() -> Path:
         files += (ROOT / folder).rglob("py.typed")
         expected |= {f"ludoteca/{path.relative_to(ROOT)}" for path in files}
     expected.discard("ludoteca/__pycache__")
-    left_out = expected - set(zipfile.ZipFile(wheel).namelist())
-    if left_out:
-        sys.exit(f"the wheel lacks {', '.join(sorted(left_out))}")
-    print(f"{wheel.name}: {len(expected)} modules and markers")
+    missing = expected - set(zipfile.ZipFile(wheel).namelist())
+    if missing:
+        sys.exit(f"the wheel lacks {', '.join(sorted(missing))}")
+    print(f"{wheel.name}: {len(expected)} modules and py.typed files")
     return wheel
 
 
 def check_commands(extra: str, python: Path) -> None:
-    """Run every command, and end with a message if one neither works nor names an extra."""
-    commands = [*CORE, *map(list, MORE), *tried()]
-    done = subprocess.run(
+    """Run every command; exit if one neither works nor names the extra that it needs."""
+    commands = [*CORE_COMMANDS, *map(list, EXTRA_COMMANDS), *help_and_imports()]
+    process = subprocess.run(
         [python, "-P", HERE / "run_commands.py", ""],
         input=json.dumps(commands),
         capture_output=True,
@@ -65,15 +64,21 @@ def check_commands(extra: str, python: Path) -> None:
     )
     worked = 0
     for command, (status, message) in zip(
-        commands, json.loads(done.stdout.splitlines()[-1]), strict=True
+        commands, json.loads(process.stdout.splitlines()[-1]), strict=True
     ):
-        named = re.search(r"ludoteca\[(\w+)\]", message)
-        # dqn:x names a file that is not there: with the extra, this is the error.
-        if status == 0 or (extra and MORE.get(tuple(command)) == extra):
+        named_extra = re.search(r"ludoteca\[(\w+)\]", message)
+        # With its extra, dqn:x fails all the same, as the file x does not exist.
+        if status == 0 or (extra and EXTRA_COMMANDS.get(tuple(command)) == extra):
             worked += 1
-        elif command in CORE or named is None or named[1] == extra or status != 2:
+        elif (
+            command in CORE_COMMANDS
+            or named_extra is None
+            or named_extra[1] == extra
+            or status != 2
+        ):
             sys.exit(f"with the extra {extra or '(none)'}, {' '.join(command)} ends: {message}")
-    print(f"{extra or 'core'}: {worked} of {len(commands)} commands and imports work, others ask")
+    counts = f"{worked} of {len(commands)} commands and imports work"
+    print(f"{extra or 'core'}: {counts}, the others name an extra")
 
 
 def check_types(python: Path) -> None:
@@ -88,8 +93,8 @@ def main() -> None:
     """Check the wheel, the environments and the types."""
     wheel = check_wheel()
     for extra in ("", *FOR_USERS):
-        what = f"{wheel}[{extra}]" if extra else str(wheel)
-        python = install(extra or "core", "-c", str(ROOT / "constraints.txt"), what)
+        requirement = f"{wheel}[{extra}]" if extra else str(wheel)
+        python = install(extra or "core", "-c", str(ROOT / "constraints.txt"), requirement)
         check_commands(extra, python)
         if not extra:
             check_types(python)

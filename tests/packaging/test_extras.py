@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from bounds import FOR_USERS, lower_bounds, requirements
-from commands import CORE, MORE, tried
+from commands import CORE_COMMANDS, EXTRA_COMMANDS, help_and_imports
 
 from ludoteca.extras import explain, extras_of, program_name
 
-INSTALLED = {one.partition(";")[0].strip() for one in requires("ludoteca") or ()}
+INSTALLED = {requirement.partition(";")[0].strip() for requirement in requires("ludoteca") or ()}
 needs_metadata = pytest.mark.skipif(
     not INSTALLED.issuperset(requirements()), reason="pyproject.toml is newer than the installation"
 )
@@ -51,16 +51,16 @@ def run(commands: list[list[str]], without: set[str], folder: Path) -> dict[str,
     )
     assert done.returncode == 0, done.stderr
     ends = json.loads(done.stdout.splitlines()[-1])
-    return {" ".join(one): tuple(end) for one, end in zip(commands, ends, strict=True)}
+    return {" ".join(command): tuple(end) for command, end in zip(commands, ends, strict=True)}
 
 
 @needs_metadata
 def test_the_core_is_enough_or_one_line_names_the_extra(tmp_path: Path) -> None:
-    more = [list(command) for command in MORE]
-    results = run([*CORE, *more, *tried()], optional(*FOR_USERS), tmp_path)
-    for command in CORE:
+    more = [list(command) for command in EXTRA_COMMANDS]
+    results = run([*CORE_COMMANDS, *more, *help_and_imports()], optional(*FOR_USERS), tmp_path)
+    for command in CORE_COMMANDS:
         assert results[" ".join(command)][0] == 0, results[" ".join(command)]
-    for command, extra in MORE.items():
+    for command, extra in EXTRA_COMMANDS.items():
         assert f"ludoteca[{extra}]" in results[" ".join(command)][1]
     for command, (status, message) in results.items():
         if status != 0:
@@ -77,7 +77,9 @@ def test_the_core_is_enough_or_one_line_names_the_extra(tmp_path: Path) -> None:
 def test_an_extra_is_enough_for_its_commands(extra: str, tmp_path: Path) -> None:
     for package in sorted(optional(extra)):
         pytest.importorskip(package)
-    commands = [one for one in tried() if one[0].startswith(f"ludoteca.{extra}.")]
+    commands = [
+        command for command in help_and_imports() if command[0].startswith(f"ludoteca.{extra}.")
+    ]
     assert len(commands) >= 8
     for command, (status, message) in run(
         commands, optional(*FOR_USERS) - optional(extra), tmp_path
@@ -123,7 +125,7 @@ def test_extras_by_package() -> None:
 
 
 @needs_metadata
-def test_only_missing_packages_of_extras_are_explained() -> None:
+def test_only_missing_packages_of_extras_have_clear_errors() -> None:
     assert explain(ValueError("torch")) is None
     assert explain(ModuleNotFoundError("No module named 'chess'", name="chess")) is None
     assert explain(ImportError("cannot import name 'x' from 'torch'", name="torch")) is None

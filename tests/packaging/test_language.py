@@ -15,8 +15,8 @@ from language import violations
     ],
 )
 def test_banned_words_are_found_with_their_line(line, word):
-    found = list(violations("file.py", f"first line\n{line}\n"))
-    assert any("file.py:2: " in text and repr(word) in text for text in found)
+    messages = list(violations("file.py", f"first line\n{line}\n"))
+    assert any("file.py:2: " in text and repr(word) in text for text in messages)
 
 
 @pytest.mark.parametrize(

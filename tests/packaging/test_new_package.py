@@ -1,4 +1,4 @@
-"""`ludoteca new-package` writes a package that can be installed, and passes its own tests."""
+"""`ludoteca new-package`: its package can be installed and passes its own tests."""
 
 import os
 import subprocess
@@ -14,23 +14,25 @@ from ludoteca.testing import check_kernels
 
 
 def run(command: list[object], folder: Path) -> str:
-    """Run a command; return what it printed."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
-    done = subprocess.run(
-        [str(word) for word in command],
+    """Run a command; return its output."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    process = subprocess.run(
+        [str(argument) for argument in command],
         cwd=folder,
-        env=kept,
+        env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         timeout=900,
         check=False,
     )
-    assert done.returncode == 0, done.stdout
-    return done.stdout
+    assert process.returncode == 0, process.stdout
+    return process.stdout
 
 
-def test_the_files_of_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_package_declares_its_game_and_agent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     files = write_package("my-games", tmp_path / "my-games")
     assert len(files) == len(FILES)
     assert all("$" not in str(file) and "$" not in file.read_text() for file in files)
@@ -49,17 +51,17 @@ def test_the_files_of_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     "name", ["My-games", "1games", "my--games", "import", "ludoteca", "", "a b"]
 )
-def test_names_that_cannot_be(name: str, tmp_path: Path) -> None:
+def test_invalid_package_names_are_errors(name: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="name"):
         write_package(name, tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
 
-def test_a_folder_that_is_not_empty(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_empty_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("")
     with pytest.raises(ValueError, match="is not an empty folder"):
         write_package("my-games", tmp_path)
-    assert [one.name for one in tmp_path.iterdir()] == ["mine"]
+    assert [file.name for file in tmp_path.iterdir()] == ["mine"]
 
 
 @pytest.mark.slow
@@ -67,18 +69,18 @@ def test_an_installed_package_adds_its_game_and_agent(tmp_path: Path) -> None:
     wheel = check_wheel()
     python = install("new-package", "-c", str(ROOT / "constraints.txt"), str(wheel), "pytest")
     ludoteca = python.parent / "ludoteca"
-    made = tmp_path / "my-games"
+    package = tmp_path / "my-games"
     assert "my_games/games.py" in run([ludoteca, "new-package", "my-games"], tmp_path)
-    run([python, "-m", "pip", "install", "--quiet", made], tmp_path)
+    run([python, "-m", "pip", "install", "--quiet", package], tmp_path)
     listed = run([ludoteca, "list"], tmp_path)
     assert "MyGamesHeap-v0" in listed
     assert "heap=12, most=3 (package my-games 0.1.0)" in listed
     assert "Agent of another package: my_games_perfect (package my-games 0.1.0)" in " ".join(
         listed.split()
     )
-    assert "4 passed" in run([python, "-m", "pytest", "-q"], made)
-    words = ["match", "my_games_heap", "--heap", "7", "--agents", "my_games_perfect", "random"]
-    assert "100.0" in run([ludoteca, *words, "--games", "20"], tmp_path)
+    assert "4 passed" in run([python, "-m", "pytest", "-q"], package)
+    match = ["match", "my_games_heap", "--heap", "7", "--agents", "my_games_perfect", "random"]
+    assert "100.0" in run([ludoteca, *match, "--games", "20"], tmp_path)
     program = (
         "import gymnasium, ludoteca\n"
         "env = gymnasium.make('ludoteca/MyGamesHeap-v0', heap=9, opponent='my_games_perfect')\n"

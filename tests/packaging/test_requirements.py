@@ -1,4 +1,4 @@
-"""What is declared is imported, what is imported is declared, and all of that is pinned."""
+"""Requirements: declared if and only if imported, and pinned."""
 
 import ast
 import importlib.metadata
@@ -29,7 +29,7 @@ COMES_WITH = {"llvmlite": "numba"}
 
 
 def declared(*extras: str) -> set[str]:
-    return {normal(re.split(r"[\[<>=]", one)[0]) for one in requirements(extras)}
+    return {normal(re.split(r"[\[<>=]", requirement)[0]) for requirement in requirements(extras)}
 
 
 def everything() -> set[str]:

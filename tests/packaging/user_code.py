@@ -1,4 +1,4 @@
-"""What a user writes, for type checkers: `make typecheck` and `make test-install` check it.
+"""Program of a user, for type checkers: `make typecheck` and `make test-install` check it.
 
 It is checked with the package as it is installed. Two calls are wrong: a checker that does not see
 the signatures finds the comments beside them unnecessary, and fails.

@@ -1,4 +1,4 @@
-"""Actor-critic learns Tron, resumes exactly where it stopped, and keeps the document's loop."""
+"""Tests of actor-critic training: losses by hand, learning, exact resume."""
 
 import json
 from dataclasses import replace
@@ -101,7 +101,7 @@ def _threads():
     ],
     ids=["ppo", "search"],
 )
-def test_it_learns_tron(changes, tmp_path):
+def test_actor_critic_learns_tron(changes, tmp_path):
     config = replace(
         TINY,
         run_dir=tmp_path,
@@ -158,7 +158,7 @@ def test_searched_decisions_are_those_of_the_search():
     assert played.gains.max() > 0.1
 
 
-def test_decisions_are_kept_by_what_a_search_gains(tmp_path):
+def test_decisions_are_sampled_by_policy_improvement(tmp_path):
     config = replace(TINY_SEARCH, run_dir=tmp_path, improvement_fraction=0.5)
     training = make_training(config, tensorboard=False)
     gains = np.zeros(100_000, np.float32)
@@ -176,7 +176,7 @@ def test_decisions_are_kept_by_what_a_search_gains(tmp_path):
     assert np.array_equal(training.copies(gains), np.arange(len(gains)))
 
 
-def test_advantages_by_hand():
+def test_gae_matches_hand_computation():
     played = ActorCriticRollout(
         lengths=np.array([2]),
         returns=np.array([[1.0, -1.0]], np.float32),
@@ -200,7 +200,7 @@ def test_advantages_by_hand():
     assert np.allclose(advantages(played, 1, 1), [0.9, -0.7, 0.8, -0.5, 0.4])
 
 
-def test_losses_by_hand():
+def test_losses_match_hand_computation():
     moved = torch.log(torch.tensor([1.5, 1.5, 0.5, 0.5, 1.1]))
     gains = torch.tensor([1.0, -1.0, 1.0, -1.0, 2.0])
     expected = -(1.2 - 1.5 + 0.5 - 0.8 + 2.2) / 5
@@ -219,7 +219,7 @@ def test_the_documents_loss_has_a_least_value():
 
 
 @pytest.mark.parametrize("config", [TINY, TINY_SEARCH, TINY_DOCUMENT], ids=lambda c: c.method)
-def test_a_run_ends_when_losses_are_no_numbers(config, tmp_path):
+def test_non_finite_losses_end_a_run(config, tmp_path):
     training = make_training(replace(config, run_dir=tmp_path), tensorboard=False)
     with torch.no_grad():
         next(training.network.parameters()).fill_(torch.nan)
@@ -227,7 +227,7 @@ def test_a_run_ends_when_losses_are_no_numbers(config, tmp_path):
         training.learn(training.play(0))
 
 
-def test_rounds_are_games_of_the_seats_that_learn():
+def test_rollouts_hold_games_of_the_learning_seats():
     game = make_game(TINY.game)
     encoder = SeatEncoder(game, "hand_crafted")
 
@@ -280,7 +280,7 @@ def test_a_share_of_the_certain_decisions_is_learned_from(share, tmp_path, monke
     [TINY, replace(TINY, overlap_actor_learner=False, augment=True), TINY_SEARCH, TINY_DOCUMENT],
     ids=["ppo", "alone", "search", "document"],
 )
-def test_an_interrupted_run_ends_as_one_that_was_not(config, tmp_path):
+def test_interrupted_run_resumes_to_the_same_result(config, tmp_path):
     whole = make_training(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
     for _ in whole.run():
         pass
@@ -374,6 +374,6 @@ def test_the_command_writes_a_report(tmp_path, capsys):
         ({"opponent_pool": ("nobody",)}, "unknown agent"),
     ],
 )
-def test_settings_that_cannot_be_are_refused(changes, problem, tmp_path):
+def test_invalid_settings_raise(changes, problem, tmp_path):
     with pytest.raises(ValueError, match=problem):
         make_training(replace(TINY, run_dir=tmp_path, **changes), tensorboard=False)

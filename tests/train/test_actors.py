@@ -1,4 +1,4 @@
-"""Self-play actors in several processes, and rounds that are played ahead."""
+"""Tests of self-play actors in several processes and of asynchronous rollouts."""
 
 import time
 from dataclasses import fields, replace
@@ -43,14 +43,14 @@ def counting(monitor: Monitor | None = None, **changes: object) -> MultiprocessA
     return MultiprocessActor(config, CountingActor, 1.0, monitor, InlineExecutor())
 
 
-def same(one: object, other: object) -> bool:
+def same(first: object, second: object) -> bool:
     return all(
-        np.array_equal(getattr(one, field.name), getattr(other, field.name))
-        for field in fields(one)
+        np.array_equal(getattr(first, field.name), getattr(second, field.name))
+        for field in fields(first)
     )
 
 
-def test_parts_make_a_round():
+def test_rollout_is_made_of_parts():
     parts = [
         CountedGames(np.full(n, 1), np.arange(n, dtype=np.int32), *(np.full(n, n),) * 3)
         for n in (2, 3)
@@ -62,7 +62,7 @@ def test_parts_make_a_round():
     assert concatenate_rollouts(parts[:1]) is parts[0]
 
 
-def test_each_worker_plays_a_part_with_numbers_of_its_own():
+def test_every_part_has_its_own_random_stream():
     actors = counting()
     actors.load(network(5))
     played = actors.play(np.random.default_rng(1), 12)
@@ -75,7 +75,7 @@ def test_each_worker_plays_a_part_with_numbers_of_its_own():
 
 
 @pytest.mark.parametrize("bound", [1, 3])
-def test_no_round_is_staler_than_the_bound(bound):
+def test_staleness_is_bounded(bound):
     actors, rng = counting(max_staleness=bound), np.random.default_rng(0)
     rounds = []
     for k in range(10):
@@ -88,15 +88,17 @@ def test_no_round_is_staler_than_the_bound(bound):
         assert (played.networks <= k).all()
         assert played.begun.tolist() == [4 * k] * 4
     # They were ahead as far as they may be, and the last rounds were played before the end.
-    assert (bound == np.array([k - one.networks.min() for k, one in enumerate(rounds)])).sum() >= 5
-    assert len(np.unique(np.concatenate([one.drawn for one in rounds]))) == 40
-    found = actors.summary()
-    assert found["staleness_max"] == bound
-    assert 0 < found["staleness"] <= bound
+    assert (
+        bound == np.array([k - rollout.networks.min() for k, rollout in enumerate(rounds)])
+    ).sum() >= 5
+    assert len(np.unique(np.concatenate([rollout.drawn for rollout in rounds]))) == 40
+    summary = actors.summary()
+    assert summary["staleness_max"] == bound
+    assert 0 < summary["staleness"] <= bound
     assert actors.summary() == {"staleness": None, "staleness_max": None}
 
 
-def test_an_error_of_an_actor_is_raised_by_the_next_round():
+def test_actor_errors_are_raised_by_the_next_rollout():
     actors = counting(max_staleness=1)
     actors.load(network(-1))
     with pytest.raises(ValueError, match="this network cannot play"):
@@ -107,7 +109,7 @@ def test_an_error_of_an_actor_is_raised_by_the_next_round():
 
 
 @pytest.mark.parametrize("bound", [0, 1])
-def test_a_stopped_round_is_dropped(bound):
+def test_stopped_rollout_is_dropped(bound):
     monitor = Monitor()
     actors = counting(monitor, max_staleness=bound)
     monitor.stop("because")
@@ -119,7 +121,7 @@ def test_a_stopped_round_is_dropped(bound):
     actors.close()
 
 
-def test_one_actor_plays_what_this_process_plays():
+def test_single_actor_equals_local_self_play():
     game = make_game("tictactoe")
     torch.set_num_threads(1)
     first = make_pv_network(TINY.network, game)
@@ -144,6 +146,6 @@ def test_one_actor_plays_what_this_process_plays():
     ],
 )
 @pytest.mark.parametrize("make", [AlphaZeroConfig, DQNConfig])
-def test_settings_that_make_no_sense_are_refused(make, settings, problem):
+def test_invalid_settings_raise(make, settings, problem):
     with pytest.raises(ValueError, match=problem):
         make(**settings)

@@ -1,4 +1,4 @@
-"""AlphaZero learns Tic-Tac-Toe, and resumes exactly where it stopped."""
+"""Tests of AlphaZero training: samples by hand, learning, exact resume."""
 
 from dataclasses import fields, replace
 
@@ -52,7 +52,7 @@ def _threads():
     torch.set_num_threads(threads)
 
 
-def test_it_learns_tic_tac_toe_to_perfection(tmp_path):
+def test_alphazero_learns_perfect_tic_tac_toe(tmp_path):
     config = replace(
         TINY,
         run_dir=tmp_path,
@@ -82,7 +82,7 @@ def test_it_learns_tic_tac_toe_to_perfection(tmp_path):
     assert hard.totals[0].losses <= 1
 
 
-def test_what_is_learned_from_a_game_by_hand():
+def test_samples_of_a_game_match_hand_computation():
     played = AlphaZeroRollout(
         lengths=np.array([3, 2]),
         returns=np.array([1, -1], np.float32),
@@ -105,7 +105,7 @@ def test_what_is_learned_from_a_game_by_hand():
 
 @pytest.mark.parametrize("rule", ["puct", "gumbel"])
 @pytest.mark.interpreted
-def test_rounds_are_games_by_the_rules(rule):
+def test_rollouts_are_valid_games(rule):
     game = make_game("hex:board_size=3")
     config = replace(TINY, game=game.spec, search_policy=rule, full_search_prob=0.5)
     table = AlphaZeroCollector(Encoder(game), config)
@@ -129,7 +129,7 @@ def test_rounds_are_games_by_the_rules(rule):
     ("spec", "exact"),
     [pytest.param("othello:board_size=4", 7, marks=pytest.mark.interpreted), ("connect4", 28)],
 )
-def test_endgames_are_played_as_solved(spec, exact):
+def test_self_play_follows_solved_endgames(spec, exact):
     game = make_game(spec)
     encoder = Encoder(game)
 
@@ -162,7 +162,7 @@ def test_endgames_are_played_as_solved(spec, exact):
     assert solved > 40
 
 
-def test_the_agent_plays_endgames_as_solved():
+def test_agent_follows_solved_endgames():
     game = make_game("othello:board_size=4")
     runner = Runner(make_pv_network(TINY.network, game))
     agent = PolicyValueAgent(game, runner, 4, SelectionParams(), solver_empties=11)
@@ -198,7 +198,7 @@ def test_resumed_run_ends_with_the_same_result(tmp_path, rule, gate):
     assert [{**row, "seconds": 0} for row in again.metrics.rows] == without_time
 
 
-def test_a_finished_run_can_be_made_longer(tmp_path):
+def test_finished_run_can_be_extended(tmp_path):
     for games in (40, 60):
         training = AlphaZeroTraining(
             replace(TINY, run_dir=tmp_path, games=games), tensorboard=False
@@ -214,7 +214,7 @@ def test_a_finished_run_can_be_made_longer(tmp_path):
     ("select", "strengths", "kept"),
     [("best", (0.2, 0.9, 0.5), 40), ("best", (0.2, 0.9, 0.9), 80), ("last", (0.2, 0.9, 0.5), 80)],
 )
-def test_which_network_is_kept(tmp_path, monkeypatch, select, strengths, kept):
+def test_checkpoint_selection(tmp_path, monkeypatch, select, strengths, kept):
     measured = iter(strengths)
     monkeypatch.setattr(AlphaZeroTraining, "strength", lambda self, matches: next(measured))
     training = AlphaZeroTraining(
@@ -228,7 +228,7 @@ def test_which_network_is_kept(tmp_path, monkeypatch, select, strengths, kept):
 
 
 @pytest.mark.slow
-def test_several_processes_play_the_same_games_again(tmp_path):
+def test_self_play_in_several_processes_is_reproducible(tmp_path):
     config = replace(TINY, games=40, num_actors=2, eval_games=1, final_eval_games=1)
     weights = []
     for name in ("one", "two"):
@@ -239,7 +239,7 @@ def test_several_processes_play_the_same_games_again(tmp_path):
     assert all(torch.equal(w, weights[1][name]) for name, w in weights[0].items())
 
 
-def test_rounds_of_several_processes_are_the_parts_of_each():
+def test_rollout_of_several_processes_joins_their_parts():
     game = make_game("tictactoe")
     network = make_pv_network(TINY.network, game)
     torch.set_num_threads(1)
@@ -258,7 +258,7 @@ def test_rounds_of_several_processes_are_the_parts_of_each():
             assert np.allclose(whole, getattr(alone, field.name), atol=1e-3)
 
 
-def test_only_a_network_that_wins_gets_through_the_gate():
+def test_gatekeeper_accepts_only_winning_candidates():
     game = make_game("tictactoe")
 
     class Player:
@@ -287,7 +287,7 @@ QUICK = ("Connect4-v0", "Othello-v0", "Breakthrough-v0", "Tron-v0")
     "id_", [id_ if id_ in QUICK else pytest.param(id_, marks=pytest.mark.slow) for id_ in GAMES]
 )
 @pytest.mark.interpreted
-def test_every_game_in_turn_can_be_learned(id_, tmp_path):
+def test_every_sequential_game_can_be_learned(id_, tmp_path):
     config = replace(
         TINY,
         run_dir=tmp_path,
@@ -312,7 +312,7 @@ def test_every_game_in_turn_can_be_learned(id_, tmp_path):
     assert all(bool(torch.isfinite(weight).all()) for weight in weights)
 
 
-def test_a_run_ends_when_losses_are_no_numbers(tmp_path):
+def test_non_finite_losses_end_a_run(tmp_path):
     training = AlphaZeroTraining(replace(TINY, run_dir=tmp_path), tensorboard=False)
     planes = np.zeros((2, *Encoder(training.game).shape), np.int8)
     policies = np.full((2, training.game.num_actions), 1 / training.game.num_actions, np.float32)
@@ -322,7 +322,7 @@ def test_a_run_ends_when_losses_are_no_numbers(tmp_path):
         training.learner.update(planes, policies, np.zeros(2, np.float32), 0.0)
 
 
-def test_a_finished_run_leaves_a_report(tmp_path):
+def test_finished_run_writes_a_report(tmp_path):
     results = main(replace(TINY, run_dir=tmp_path))
     assert results is not None
     text = (tmp_path / "report.md").read_text()
@@ -351,6 +351,6 @@ def test_a_finished_run_leaves_a_report(tmp_path):
         ({"full_search_prob": 2.0}, "full_search_prob must be a number from 0 to 1"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(settings, problem):
+def test_invalid_settings_raise(settings, problem):
     with pytest.raises(ValueError, match=problem):
         AlphaZeroConfig(**settings)

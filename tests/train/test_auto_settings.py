@@ -1,4 +1,4 @@
-"""Settings that follow the size of a run."""
+"""Tests of settings that depend on the size of a run."""
 
 from dataclasses import replace
 
@@ -41,27 +41,27 @@ def sizes(name, games, plies):
         ("actor_critic", 100_000, 90, {"log_interval": 1_024, "past_opponent_interval": 5_120}),
     ],
 )
-def test_long_runs_have_the_sizes_they_always_had(name, games, plies, expected):
-    found = sizes(name, games, plies)
-    assert {key: found[key] for key in expected} == expected
+def test_long_runs_have_the_default_sizes(name, games, plies, expected):
+    settings = sizes(name, games, plies)
+    assert {key: settings[key] for key in expected} == expected
 
 
 @pytest.mark.parametrize("name", ["dqn", "alphazero"])
 @pytest.mark.parametrize("games", [1, 100, 1_000, 5_000])
 @pytest.mark.parametrize("plies", [5, 12, 60])
-def test_small_runs_begin_to_learn_early_and_measure_on_the_way(name, games, plies):
-    module, found = ALGORITHMS[name], sizes(name, games, plies)
+def test_small_runs_start_learning_early_and_evaluate_often(name, games, plies):
+    module, settings = ALGORITHMS[name], sizes(name, games, plies)
     batch = module.DEFAULT.batch_size
     start, buffer = module.LIMITS.start[0], module.LIMITS.buffer[0]
-    assert found[start] <= max(games * plies / 4, 1)
-    assert found[start] <= max(batch, games * plies / 50)
-    assert found[buffer] >= min(10 * batch, games * plies)
-    assert 16 <= found["games_per_iteration"] <= max(games // 16, 16)
-    assert 1 <= found["log_interval"] <= found["eval_interval"] <= max(games // 2, 1)
+    assert settings[start] <= max(games * plies / 4, 1)
+    assert settings[start] <= max(batch, games * plies / 50)
+    assert settings[buffer] >= min(10 * batch, games * plies)
+    assert 16 <= settings["games_per_iteration"] <= max(games // 16, 16)
+    assert 1 <= settings["log_interval"] <= settings["eval_interval"] <= max(games // 2, 1)
 
 
 @pytest.mark.parametrize("games", [64, 100, 500, 1_000, 20_000])
-def test_short_runs_have_opponents_of_the_past(games, tmp_path):
+def test_short_runs_have_past_opponents(games, tmp_path):
     config = actor_critic.ActorCriticConfig(
         game="tron:rows=5,columns=5", run_dir=tmp_path, games=games
     )
@@ -81,7 +81,7 @@ def test_short_runs_have_opponents_of_the_past(games, tmp_path):
     )
 
 
-def test_settings_of_the_user_and_of_the_documents_stay(tmp_path):
+def test_explicit_settings_and_presets_are_unchanged(tmp_path):
     game = make_game("tictactoe")
     for preset, limits in (
         (dqn.TANAKA2018, dqn.LIMITS),
@@ -98,7 +98,7 @@ def test_settings_of_the_user_and_of_the_documents_stay(tmp_path):
     assert fitted.eval_interval == 500 // 7
 
 
-def test_positions_are_those_of_the_game(tmp_path):
+def test_number_of_positions_follows_from_the_game(tmp_path):
     """Random games of Tic-Tac-Toe have 7.6 plies (Monte Carlo)."""
     config = dqn.DQNConfig(run_dir=tmp_path, games=20_000)
     fitted = fit_to_run(config, make_game("tictactoe"), dqn.LIMITS)

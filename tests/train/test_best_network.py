@@ -1,4 +1,4 @@
-"""Which network of a run is the best one, and which one its file holds."""
+"""Tests of the selection of a run's best network and of its file."""
 
 import pytest
 import torch
@@ -31,7 +31,7 @@ def consider_all(best: BestNetwork, rates: list[float]) -> None:
         ("last", [0.1, 0.9, 0.5], 2),
     ],
 )
-def test_the_best_network_is_the_latest_of_those_with_the_highest_rate(select, rates, kept):
+def test_latest_of_the_highest_scores_is_best(select, rates, kept):
     best = BestNetwork(select, pretrained=False)
     consider_all(best, rates)
     assert best.record == {"win_rate": rates[kept], "games": 10 * kept}
@@ -49,9 +49,7 @@ def test_the_best_network_is_the_latest_of_those_with_the_highest_rate(select, r
         ("best", False, [0.1, 0.2, 0.3, 0.4], True),  # it is the present one
     ],
 )
-def test_the_file_holds_the_present_network_or_the_best_one(
-    select, pretrained, rates, present, tmp_path
-):
+def test_file_holds_the_latest_or_the_best_network(select, pretrained, rates, present, tmp_path):
     best, file = BestNetwork(select, pretrained), tmp_path / "best.safetensors"
     consider_all(best, rates)
     assert best.is_present(updates=3) == present

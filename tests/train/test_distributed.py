@@ -1,4 +1,4 @@
-"""Learning in several processes: the same losses and weights as in one."""
+"""Tests of distributed training: the same losses and weights as in one process."""
 
 import csv
 import json
@@ -85,7 +85,7 @@ def alone():
 
 
 @pytest.mark.parametrize("name", joint_updates.MAKERS)
-def test_two_processes_learn_what_one_learns(name, together, alone):
+def test_two_processes_learn_the_same_as_one(name, together, alone):
     mine, theirs = together
     compared = [key for key in alone if key.startswith(f"{name}/")]
     assert sum("losses" in key for key in compared) == 3
@@ -97,7 +97,7 @@ def test_two_processes_learn_what_one_learns(name, together, alone):
             np.testing.assert_allclose(mine[key], alone[key], rtol=1e-5, atol=1e-6, err_msg=key)
 
 
-def test_alone_a_batch_is_not_split_and_a_stop_is_ones_own():
+def test_single_process_neither_splits_batches_nor_shares_stops():
     monitor = Monitor()
     part = ALONE.part(7)
     assert (part.rows, part.weight) == (slice(0, 7), 1)
@@ -180,15 +180,15 @@ def test_epochs_learn_the_same_in_two_processes(tmp_path):
 
 
 def _children(pid: int) -> list[int]:
-    found = []
+    processes = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             parent = int(stat.read_text().rpartition(")")[2].split()[1])
         except OSError:
             continue
         if parent == pid:
-            found.append(int(stat.parent.name))
-    return found
+            processes.append(int(stat.parent.name))
+    return processes
 
 
 @pytest.fixture
@@ -217,7 +217,7 @@ def running(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
 @pytest.mark.parametrize("rank", [0, 1])
-def test_a_killed_process_ends_all(running, rank):
+def test_killed_process_ends_all_processes(running, rank):
     run, pids, _ = running
     assert len(pids) == 2
     os.kill(pids[rank], signal.SIGKILL)
@@ -231,7 +231,7 @@ def test_a_killed_process_ends_all(running, rank):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
-def test_a_signal_stops_all_processes_in_good_order(running):
+def test_signal_stops_all_processes_cleanly(running):
     run, pids, folder = running
     os.kill(pids[1], signal.SIGTERM)  # what one of them receives is for all
     said, _ = run.communicate(timeout=90)

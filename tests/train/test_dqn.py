@@ -1,4 +1,4 @@
-"""Deep Q-learning: transitions and targets by hand, resuming after a kill, and learning."""
+"""Tests of DQN training: transitions and targets by hand, resume after a kill, learning."""
 
 import csv
 import json
@@ -135,7 +135,7 @@ def test_negamax_links_positions_of_opponents_with_a_minus():
     assert linked(twice, n_step=1, td_target="negamax")[0] == (0, 0.0, 0.5, 1)
 
 
-def test_several_steps_end_where_a_random_move_was_made():
+def test_n_step_returns_end_at_random_moves():
     game = by_hand([6], [0, 1, 0, 1, 0, 1], explored=[(0, 2)], returns=[(-1, 1)], seats=[-1])
     found = linked(game, n_step=9, td_target="negamax")
     assert found[0] == (0, 0.0, 0.25, 2)  # to the random move, and no further
@@ -143,7 +143,7 @@ def test_several_steps_end_where_a_random_move_was_made():
     assert found[2] == (2, -(0.5**3), 0.0, None)  # the random move itself counts
 
 
-def test_games_of_a_round_do_not_mix_and_seats_decide_what_is_learned():
+def test_transitions_stay_within_games_and_learning_seats():
     rollout = by_hand([3, 2], [0, 1, 0], returns=[(1, -1), (-1, 1)], seats=[0, 1])
     found = linked(rollout, n_step=1, td_target="reply", experience="simple")
     assert [ply for ply, *_ in found] == [0, 2, 11]
@@ -195,7 +195,7 @@ def batch_of(discount: float, legal) -> TransitionBatch:
         ({"double_q": False, "masked_targets": True}, 3.0),
     ],
 )
-def test_targets_by_hand(settings, expected):
+def test_targets_match_hand_computation(settings, expected):
     config = replace(
         DEFAULT, network=replace(DEFAULT.network, bounded=False), loss_function="mse", **settings
     )
@@ -204,7 +204,7 @@ def test_targets_by_hand(settings, expected):
     assert np.allclose(learner._targets(batch_of(-0.5, [1, 0, 1])), [1 - 0.5 * expected, 2.0])
 
 
-def test_an_update_by_hand():
+def test_update_matches_hand_computation():
     """SGD on 0.5 (y - Q)^2: each chosen output moves by rate * error / batch size."""
     config = replace(TANAKA2018, momentum=0.0)
     learner = DQNLearner(Fixed([0.0, 0.0, 4.0]), config, 1.0)
@@ -217,7 +217,7 @@ def test_an_update_by_hand():
 
 
 @pytest.mark.parametrize(("every", "copied"), [(1, range(1, 9)), (3, [3, 6]), (7, [7]), (0, [])])
-def test_targets_come_from_the_network_as_it_was_every_so_many_updates(every, copied):
+def test_target_network_is_updated_at_its_interval(every, copied):
     """The target network is copied after exactly these updates, and stays the same in between."""
     learner = DQNLearner(
         Fixed([0.0, 0.0, 4.0]), replace(TANAKA2018, target_update_interval=every), 1.0
@@ -235,7 +235,7 @@ def test_targets_come_from_the_network_as_it_was_every_so_many_updates(every, co
         assert torch.equal(learner._target.outputs, held), update
 
 
-def test_schedules():
+def test_schedules_are_linear_and_bounded():
     config = replace(
         DEFAULT,
         games=1000,
@@ -249,7 +249,7 @@ def test_schedules():
     assert np.allclose([learning_rate(1.0, 0.0, x) for x in (0, 0.5, 1)], [1, 0.5, 0])
 
 
-def test_rounds_are_games_by_the_rules():
+def test_rollouts_are_valid_games():
     game = make_game("hex:board_size=3,swap=True")
     encoder = Encoder(game)
     table = DQNCollector(encoder, 30, make_agent("random", game), "both")
@@ -284,7 +284,7 @@ def test_rounds_are_games_by_the_rules():
     assert wins == (rollout.returns[rollout.seats == 0, 0] > 0).sum()
 
 
-def test_it_learns_tic_tac_toe(tmp_path):
+def test_dqn_learns_tic_tac_toe(tmp_path):
     config = replace(
         TINY,
         run_dir=tmp_path,
@@ -327,7 +327,7 @@ QUICK = ("Connect4-v0", "Othello-v0", "Hex-v0", "Breakthrough-v0", "Tron-v0")
 @pytest.mark.parametrize(
     "id_", [id_ if id_ in QUICK else pytest.param(id_, marks=pytest.mark.slow) for id_ in GAMES]
 )
-def test_every_game_in_turn_can_be_learned(id_, tmp_path):
+def test_every_sequential_game_can_be_learned(id_, tmp_path):
     game = make_game(id_)
     config = replace(
         TINY,
@@ -354,7 +354,7 @@ def test_every_game_in_turn_can_be_learned(id_, tmp_path):
     assert all(bool(torch.isfinite(weight).all()) for weight in after.values())
 
 
-def test_the_seed_decides_and_the_pipeline_runs_beside(tmp_path):
+def test_seed_determines_a_run_with_and_without_overlap(tmp_path):
     found = {}
     for name, settings in {
         "a": {},
@@ -374,7 +374,7 @@ def test_the_seed_decides_and_the_pipeline_runs_beside(tmp_path):
     assert same == {"a": True, "b": True, "other": False, "alone": False}
 
 
-def test_evaluations_need_not_fall_together_with_rows(tmp_path):
+def test_evaluation_interval_is_independent_of_metrics_rows(tmp_path):
     config = replace(TINY, run_dir=tmp_path, games=120, log_interval=50, eval_interval=80)
     training = DQNTraining(config, tensorboard=False)
     for _ in training.run():
@@ -451,8 +451,8 @@ def finished(tmp_path_factory):
         DEMO,
         run_dir=folder,
         game="hex:board_size=3",
-        opponent="mixed:x=0.2",
-        eval_opponents=("mixed:x=0.2", "heuristic"),
+        opponent="mixed:epsilon=0.2",
+        eval_opponents=("mixed:epsilon=0.2", "heuristic"),
         network=QConfig(filters=(8,), blocks=1),
         games=512,
         learning_starts=500,
@@ -468,7 +468,7 @@ def finished(tmp_path_factory):
     return folder, results
 
 
-def test_a_finished_run_leaves_a_report(finished):
+def test_finished_run_writes_a_report(finished):
     folder, results = finished
     assert {path.name for path in folder.iterdir()} == {
         ".lock", "best.safetensors", "config.json", "game.png", "game.svg", "learning_curve.png",
@@ -488,14 +488,14 @@ def test_a_finished_run_leaves_a_report(finished):
             games = "30 (all the same)" if seat["distinct"] == 1 else "30"
             assert f"| {part['opponent']} | {seat['seat']} | {games} | {seat['wins']} |" in text
     assert [part["opponent"] for part in results["evaluation"]] == [
-        "mixed:x=0.2", "heuristic", "random",
+        "mixed:epsilon=0.2", "heuristic", "random",
     ]  # fmt: skip
     with (folder / "metrics.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [int(row["step"]) for row in rows] == [0, 256, 512]
 
 
-def test_the_numbers_can_be_had_again_from_the_checkpoint(finished):
+def test_results_can_be_recomputed_from_the_checkpoint(finished):
     folder, results = finished
     game = make_game(results["game"])
     match = play_match(game, [f"dqn:{folder}", "mixed:0.2"], 60, seed=results["evaluation_seed"])
@@ -505,7 +505,7 @@ def test_the_numbers_can_be_had_again_from_the_checkpoint(finished):
     assert card["evaluation"] == json.loads(json.dumps(results["evaluation"]))
     assert card["config"]["seed"] == 0
     replay = Replay.load(folder / "replay.json")
-    assert replay.players[1] == "mixed:x=0.2"
+    assert replay.players[1] == "mixed:epsilon=0.2"
     assert replay.returns is not None
 
 
@@ -520,7 +520,7 @@ def test_a_finished_run_can_be_reported_again(finished):
         },
         run_dir=folder,
         network=QConfig(filters=(8,), blocks=1),
-        eval_opponents=("mixed:x=0.2", "heuristic"),
+        eval_opponents=("mixed:epsilon=0.2", "heuristic"),
     )
     again = main(config)
     assert again is not None
@@ -554,7 +554,7 @@ def test_run_ended_by_time_resumes(tmp_path, capsys, monkeypatch):
     assert f"next: ludoteca play tictactoe --agent dqn:{tmp_path}" in out
 
 
-def test_weights_of_a_small_board_start_a_large_one(tmp_path):
+def test_weights_transfer_from_a_small_board(tmp_path):
     small = replace(TINY, run_dir=tmp_path / "a", game="hex:board_size=3", games=40)
     first = DQNTraining(small, tensorboard=False)
     for _ in first.run():
@@ -570,7 +570,7 @@ def test_weights_of_a_small_board_start_a_large_one(tmp_path):
         DQNTraining(other, tensorboard=False)
 
 
-def test_the_document_preset_is_the_documents():
+def test_tanaka2018_preset_matches_the_document():
     assert TANAKA2018.network.filters == (48, 384)
     assert (TANAKA2018.gamma, TANAKA2018.learning_rate, TANAKA2018.momentum) == (0.8, 0.01, 0.1)
     assert (TANAKA2018.buffer_size, TANAKA2018.batch_size, TANAKA2018.games_per_update) == (
@@ -602,7 +602,7 @@ def test_the_document_preset_is_the_documents():
         ({"exploration_initial_eps": 1.5}, "exploration_initial_eps must be a number from 0 to 1"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(settings, problem):
+def test_invalid_settings_raise(settings, problem):
     with pytest.raises(ValueError, match=problem):
         DQNConfig(**settings)
 
@@ -614,7 +614,7 @@ def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def test_the_command_line(tmp_path):
+def test_command_line_parses_settings(tmp_path):
     assert parse(["--gamma", "0.9"]) == replace(DEFAULT, gamma=0.9)
     assert parse(["tanaka2018", "--gamma", "0.9"]) == replace(TANAKA2018, gamma=0.9)
     shown = run("--help", folder=tmp_path)

@@ -1,4 +1,4 @@
-"""Networks learn the moves of others, from games that they do not see in validation."""
+"""Tests of behavioral cloning from recorded games."""
 
 import json
 from dataclasses import replace
@@ -72,7 +72,7 @@ def weights(folder, name="network"):
     return load_weights(folder / f"{name}.safetensors")[0]
 
 
-def test_it_learns_to_play_as_an_agent_does(tmp_path):
+def test_network_imitates_an_agent(tmp_path):
     game = "hungry_geese:num_players=2,rows=7,columns=7,max_length=12,episode_steps=60"
     save_dataset(tmp_path / "games.npz", games_of("deterministic", games=150, game=game))
     config = ImitationConfig(
@@ -94,7 +94,7 @@ def test_it_learns_to_play_as_an_agent_does(tmp_path):
 
 
 @pytest.mark.parametrize("view", ["plain", "hand_crafted"])
-def test_accuracy_is_how_often_the_agent_plays_the_same(view, mixed, tmp_path):
+def test_accuracy_is_the_frequency_of_equal_actions(view, mixed, tmp_path):
     training = trained(tiny(mixed, tmp_path, network=replace(TINY, view=view), epochs=1))
     data = training.data
     samples = replay_positions(data.games).samples()
@@ -106,7 +106,7 @@ def test_accuracy_is_how_often_the_agent_plays_the_same(view, mixed, tmp_path):
     assert training.best["accuracy"] == np.mean(moves == samples.actions[chosen])
 
 
-def test_nothing_that_is_validated_with_is_learned(mixed, tmp_path):
+def test_validation_games_are_not_trained_on(mixed, tmp_path):
     games = load_dataset(mixed)
     twice = tmp_path / "games.npz"
     save_dataset(twice, concatenate([games, games[:10]]))
@@ -129,7 +129,7 @@ def test_nothing_that_is_validated_with_is_learned(mixed, tmp_path):
 
 @pytest.mark.parametrize("view", ["plain", "hand_crafted"])
 @pytest.mark.parametrize("games", [None, 7])
-def test_samples_are_those_of_the_episodes(view, games, mixed, tmp_path, monkeypatch):
+def test_samples_match_the_episodes(view, games, mixed, tmp_path, monkeypatch):
     monkeypatch.setattr("ludoteca.train.data.positions.GAMES_PER_CHUNK", 4)
     monkeypatch.setattr("ludoteca.train.imitation.observations.BATCH_SIZE", 50)
     config = tiny(mixed, tmp_path, network=replace(TINY, view=view), games=games)
@@ -212,7 +212,7 @@ def test_augmented_labels_point_to_the_same_neighbor(game, view):
         np.testing.assert_array_equal(*there)
 
 
-def test_moves_are_learned_under_the_symmetry_that_was_drawn(mixed, tmp_path, monkeypatch):
+def test_labels_follow_the_sampled_symmetry(mixed, tmp_path, monkeypatch):
     training = ImitationTraining(tiny(mixed, tmp_path, precision="float32"), tensorboard=False)
     chosen, data = training.data.training[:64], training.data
     symmetry = data.encoder.symmetries[1]
@@ -251,11 +251,11 @@ def test_symmetries_may_swap_planes():
         ([1] * 99, 0.0001),
     ],
 )
-def test_the_learning_rate_falls_when_validation_gets_no_better(losses, rate):
+def test_learning_rate_drops_on_a_plateau(losses, rate):
     assert plateau_rate(losses, 0.01, 1e-4, 0.3, 3) == pytest.approx(rate)
 
 
-def test_the_learning_rate_is_that_of_pytorch_s_scheduler():
+def test_learning_rate_matches_pytorch_scheduler():
     losses = np.random.default_rng(0).uniform(1, 2, 200) * np.linspace(1, 0.3, 200)
     optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], 0.01)
     theirs = torch.optim.lr_scheduler.ReduceLROnPlateau(
@@ -295,7 +295,7 @@ def test_a_run_learns_with_the_rate_of_its_schedule(mixed, tmp_path, monkeypatch
     ],
     ids=["modern", "plain", "document"],
 )
-def test_an_interrupted_run_ends_as_one_that_was_not(base, changes, mixed, tmp_path):
+def test_interrupted_run_resumes_to_the_same_result(base, changes, mixed, tmp_path):
     whole = trained(tiny(mixed, tmp_path / "whole", base, **changes))
     parts = tiny(mixed, tmp_path / "parts", base, **changes)
     for epochs in (1, 2):
@@ -350,7 +350,7 @@ def test_validation_is_without_dropout_and_by_running_means(mixed, tmp_path):
 
 
 @pytest.mark.interpreted
-def test_the_value_s_error_has_its_weight(mixed, tmp_path):
+def test_value_loss_is_weighted(mixed, tmp_path):
     def step(vf_coef, network):
         folder = tmp_path / f"{vf_coef}-{network.value}"
         config = tiny(mixed, folder, network=network, vf_coef=vf_coef, max_grad_norm=0.0)
@@ -398,7 +398,7 @@ def test_command_leaves_a_report_and_a_network_to_start_from(mixed, tmp_path, ca
     assert all(torch.equal(begun[key], one) for key, one in loaded.state_dict().items())
 
 
-def test_time_may_be_up_before_the_end(mixed, tmp_path, capsys):
+def test_time_limit_ends_a_run(mixed, tmp_path, capsys):
     config = tiny(mixed, tmp_path, UIB2021, minutes=1e-9)
     assert main(config, progress=False) is None
     assert "time is up before anything was learned" in capsys.readouterr().out
@@ -406,7 +406,7 @@ def test_time_may_be_up_before_the_end(mixed, tmp_path, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_the_document_s_settings():
+def test_preset_matches_the_document():
     assert parse(["uib2021"]) == UIB2021
     assert parse([]) == DEFAULT
     assert UIB2021.network == ACConfig("uib2021", "plain", filters=24, blocks=6, value=False)
@@ -441,13 +441,13 @@ def test_the_document_s_settings():
         ({"epochs": 0}, "epochs"),
     ],
 )
-def test_settings_that_cannot_be_are_refused(changes, problem, mixed, tmp_path):
+def test_invalid_settings_raise(changes, problem, mixed, tmp_path):
     config = tiny(mixed, tmp_path)
     with pytest.raises(ValueError, match=problem):
         ImitationTraining(replace(config, **changes), tensorboard=False)
 
 
-def test_files_that_cannot_be_are_refused(mixed, tmp_path):
+def test_invalid_files_raise(mixed, tmp_path):
     with pytest.raises(FileNotFoundError):
         load_data(tiny(tmp_path / "none.npz", tmp_path))
     other = tmp_path / "other.npz"

@@ -1,4 +1,4 @@
-"""Runs that are stopped, killed or damaged: what they leave, and that they resume exactly."""
+"""Tests of stopped, killed and damaged runs: files left behind, and exact resume."""
 
 import json
 import os
@@ -174,9 +174,7 @@ SLOW = ("dqn-alone", "alphazero-no-gate", "ppo-pipeline", "search")
     "kind",
     [pytest.param(kind, marks=pytest.mark.slow if kind in SLOW else ()) for kind in KINDS],
 )
-def test_a_run_that_is_stopped_anywhere_ends_as_one_that_was_not(
-    kind, positions, tmp_path, monkeypatch
-):
+def test_run_stopped_anywhere_resumes_to_the_same_result(kind, positions, tmp_path, monkeypatch):
     make, config = KINDS[kind]
     config = config or value_config(positions)
     whole = make(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
@@ -213,7 +211,7 @@ def test_a_run_that_is_stopped_anywhere_ends_as_one_that_was_not(
 
 
 @pytest.mark.slow
-def test_a_round_of_several_processes_is_dropped_and_played_again(tmp_path, monkeypatch):
+def test_interrupted_rollout_of_several_processes_is_replayed(tmp_path, monkeypatch):
     config = replace(AZ_CONFIG, games=40, num_actors=2, gating_interval=0)
     run_to_end(AlphaZeroTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False))
     training = AlphaZeroTraining(replace(config, run_dir=tmp_path / "parts"), tensorboard=False)
@@ -325,7 +323,7 @@ def killed_before(k: int, folder: Path, work) -> int | None:
     ("kind", "checkpoints"),
     [("dqn-alone", 1), *(pytest.param(kind, 2, marks=pytest.mark.slow) for kind in KINDS)],
 )
-def test_a_run_that_is_killed_at_any_file_operation_ends_as_one_that_was_not(
+def test_run_killed_at_any_file_operation_resumes_to_the_same_result(
     kind, checkpoints, positions, tmp_path
 ):
     make, config = KINDS[kind]
@@ -387,7 +385,7 @@ def test_derived_files_that_are_missing_or_old_are_written_again(tmp_path):
     assert load_weights(tmp_path / "best.safetensors")[1]["card"] == {"any": "thing"}
 
 
-def test_a_damaged_state_is_refused_with_its_name(tmp_path):
+def test_damaged_state_raises_with_its_name(tmp_path):
     folder = RunDirectory(tmp_path, {})
     folder.save_state({"games": 3}, {"a/b": np.arange(4), "c": np.zeros((2, 2), np.float32)})
     file, (numbers, arrays) = tmp_path / "state.npz", folder.load_state()
@@ -418,7 +416,7 @@ def test_a_damaged_state_is_refused_with_its_name(tmp_path):
 @pytest.mark.parametrize(
     "numbers", [{}, {"precision": "float32"}, {"precision": "float32", "games": "x"}]
 )
-def test_a_state_of_another_program_is_refused_with_its_name(numbers, tmp_path):
+def test_foreign_state_raises_with_its_name(numbers, tmp_path):
     config = replace(DQN_CONFIG, run_dir=tmp_path)
     RunDirectory(tmp_path, {}).save_state(numbers, {})
     with pytest.raises(ValueError, match=r"state.npz is not a state that this training can resume"):
@@ -426,14 +424,14 @@ def test_a_state_of_another_program_is_refused_with_its_name(numbers, tmp_path):
     assert not (tmp_path / "config.json").exists()
 
 
-def test_settings_that_are_damaged_are_refused_with_their_name(tmp_path):
+def test_damaged_settings_raise_with_their_name(tmp_path):
     for content in ("", "[1]", "{"):
         (tmp_path / "config.json").write_text(content)
         with pytest.raises(ValueError, match=r"config.json is damaged"):
             DQNTraining(replace(DQN_CONFIG, run_dir=tmp_path), tensorboard=False)
 
 
-def test_an_agent_of_an_untrained_network_says_so(tmp_path):
+def test_agent_of_an_untrained_network_warns(tmp_path):
     config = replace(DQN_CONFIG, run_dir=tmp_path / "run", learning_starts=10**6)
     training = DQNTraining(config, tensorboard=False)
     next(training.run())
@@ -495,7 +493,7 @@ def signals_at(updates: list[int], number: int, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_saves_and_reports_what_was_learned(number, tmp_path, monkeypatch, capsys):
+def test_signal_saves_a_checkpoint_and_a_report(number, tmp_path, monkeypatch, capsys):
     config = replace(DQN_CONFIG, run_dir=tmp_path / "run")
     signals_at([15], number, monkeypatch)
     handlers = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)]
@@ -521,9 +519,7 @@ def test_a_signal_saves_and_reports_what_was_learned(number, tmp_path, monkeypat
 
 
 @pytest.mark.parametrize("checkpoint", [False, True])
-def test_a_second_signal_quits_at_once_and_says_what_is_left(
-    checkpoint, tmp_path, monkeypatch, capsys
-):
+def test_second_signal_quits_and_prints_the_state(checkpoint, tmp_path, monkeypatch, capsys):
     config = replace(DQN_CONFIG, run_dir=tmp_path)
     if checkpoint:
         training = DQNTraining(config, tensorboard=False)
@@ -573,7 +569,7 @@ def test_commands_end_with_the_status_of_their_signal():
 @pytest.mark.parametrize(
     "changes", [{"minutes": -1.0}, {"minutes": float("nan")}, {"minutes": float("inf")}]
 )
-def test_limits_of_time_that_cannot_be_are_refused(changes, positions):
+def test_invalid_time_limits_raise(changes, positions):
     with pytest.raises(ValueError, match="minutes must be a number from 0"):
         replace(DQN_CONFIG, **changes)
     with pytest.raises(ValueError, match="minutes must be a number from 0"):

@@ -1,3 +1,5 @@
+"""Tests of the outcome reward wrapper."""
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ def test_losses_weigh_less_the_later_they_come():
 
 
 @pytest.mark.parametrize("by_length", [True, False])
-def test_outcomes_are_paid(by_length):
+def test_rewards_follow_the_outcome(by_length):
     env = OutcomeReward(
         gym.make("ludoteca/Hex-v0", board_size=3, agent_seat="random"), by_length=by_length
     )
@@ -38,7 +40,7 @@ def test_outcomes_are_paid(by_length):
     assert seen == {True, False}
 
 
-def test_it_is_a_proper_environment_and_refuses_others():
+def test_wrapper_passes_the_environment_checker_and_rejects_others():
     check_env(OutcomeReward(gym.make("ludoteca/TicTacToe-v0")).unwrapped, skip_render_check=True)
     with pytest.raises(ValueError, match="expected an environment of ludoteca for one player"):
         OutcomeReward(gym.make("ludoteca/GridWorld-v0"))

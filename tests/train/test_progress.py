@@ -1,4 +1,4 @@
-"""The progress display: its phases, what it counts, and that 80 columns are enough."""
+"""Tests of the progress display: phases, rates, and a width of 80 columns."""
 
 import time
 from dataclasses import replace
@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from ludoteca.duration import format_duration
 from ludoteca.envs import compilation
 from ludoteca.envs.registry import make_game
-from ludoteca.progress import RateClock, RunStatus, display, duration, show_progress
+from ludoteca.progress import RateClock, RunStatus, display, show_progress
 from ludoteca.train.evaluation import evaluate_in_time
 from ludoteca.train.monitor import Monitor, Stopped
 from ludoteca.train.next_command import next_command
@@ -25,8 +26,8 @@ LONG = RunStatus(
     total=1_000_000,
     unit="games",
     counts={"updates": 98_765},
-    last="after 120,000 games: mixed:x=0.2 as first 99.9 %, mixed:x=0.2 as second 98.7 %, "
-    "heuristic as first 100.0 %, heuristic as second 100.0 %",
+    last="after 120,000 games: mixed:epsilon=0.2 as first 99.9 %, "
+    "mixed:epsilon=0.2 as second 98.7 %, heuristic as first 100.0 %, heuristic as second 100.0 %",
     notice="stopping: what was learned is being saved; Ctrl-C again quits at once",
 )
 
@@ -46,43 +47,43 @@ def test_the_display_fits_into_80_columns():
     assert len(lines) == 4
     assert all(len(line) <= 80 for line in lines)
     assert lines[0].startswith("evaluating ━")
-    assert lines[0].rstrip().endswith("123,456 of 1,000,000 games 3:31:20 left")
+    assert lines[0].rstrip().endswith("123,456 of 1,000,000 games 3 h 31 min left")
     assert lines[1].rstrip() == "game 1,234 of 12,000 · 69 games/s, 175 updates/s"
-    assert lines[2].startswith("after 120,000 games: mixed:x=0.2 as first 99.9 %")
+    assert lines[2].startswith("after 120,000 games: mixed:epsilon=0.2 as first 99.9 %")
     assert lines[2].rstrip().endswith("…")
     assert lines[3].rstrip() == LONG.notice
     assert len(drawn(replace(LONG, last="", notice=""), clock)) == 2
 
 
-def test_the_bar_moves_within_a_round_and_with_the_time():
+def test_bar_advances_within_an_iteration_and_with_time():
     status = replace(LONG, total=100, done=0.0)
     clock = RateClock()
     clock.add(0.0, status)
     bars = []
     for second in range(1, 50):
         clock.add(second, replace(status, done=2.0 * second))
-        bars.append(clock.share())
+        bars.append(clock.completed())
     assert bars == sorted(set(bars))
     assert clock.seconds_left() == pytest.approx(1)
     # Time will be up before the games are over: the bar is that of the time.
     clock = RateClock()
     clock.add(0.0, replace(status, seconds_left=100.0))
     clock.add(25.0, replace(status, done=0.5, seconds_left=75.0))
-    assert clock.share() == pytest.approx(0.25)
+    assert clock.completed() == pytest.approx(0.25)
     assert clock.seconds_left() == 75
 
 
-def test_remaining_times_are_those_of_the_last_minute():
+def test_remaining_time_is_estimated_from_the_last_minute():
     clock, status = RateClock(), replace(LONG, total=10_000)
     for second in range(300):  # slow at first: compiling
         clock.add(second, replace(status, done=max(0.0, 10.0 * (second - 200))))
     assert clock.rates()["games"] == pytest.approx(10)
     assert clock.seconds_left() == pytest.approx((10_000 - 990) / 10)
-    assert duration(clock.seconds_left()) == "0:15:01"
-    assert duration(float("inf")) == "-:--:--"
+    assert format_duration(clock.seconds_left()) == "15 min"
+    assert format_duration(float("inf")) == "unknown time"
 
 
-def test_rates_leave_compiling_out_and_remaining_times_do_not():
+def test_rates_exclude_compilation_and_remaining_times_include_it():
     clock, status = RateClock(), replace(LONG, total=1_000, counts={}, seconds_left=1e9)
     for second in range(200):  # 100 s of compiling in between: longer than the window
         compiling = float(np.clip(second - 50, 0, 100))
@@ -93,10 +94,10 @@ def test_rates_leave_compiling_out_and_remaining_times_do_not():
     # Time will be up before: the bar is that of the time that passes, compiling included.
     clock.add(200, replace(status, done=200, seconds_left=50.0), 100.0)
     assert clock.seconds_left() == 50
-    assert clock.share() == pytest.approx(200 / 250)
+    assert clock.completed() == pytest.approx(200 / 250)
 
 
-def test_there_are_no_rates_while_everything_compiles():
+def test_rates_are_empty_during_compilation():
     clock, status = RateClock(), replace(LONG, counts={})
     for second in range(100):  # another thread plays on meanwhile
         clock.add(second, replace(status, done=float(second)), second + 1e-6 * (second % 2))
@@ -107,11 +108,11 @@ def test_there_are_no_rates_while_everything_compiles():
 def compile_slowly(subject: str, seconds: float) -> None:
     """Report a compilation that takes a while, as compiled functions do."""
     with compilation.compiling():
-        compilation.begin(subject, "environment", 12.0 / compilation.machine_factor())
+        compilation.announce(subject, "environment", 12.0 / compilation.machine_factor())
         time.sleep(seconds)
 
 
-def test_what_compiles_during_a_run_is_a_phase_of_a_terminal(monkeypatch, capsys):
+def test_compilation_is_a_phase_in_a_terminal(monkeypatch, capsys):
     monkeypatch.setattr(compilation._Progress, "messages", True)
     terminal = StringIO()
 
@@ -134,7 +135,7 @@ def test_what_compiles_during_a_run_is_a_phase_of_a_terminal(monkeypatch, capsys
     assert "first time on this machine" not in terminal.getvalue() + capsys.readouterr().err
 
 
-def test_what_compiles_during_a_run_is_a_line_of_a_file(monkeypatch, capsys):
+def test_compilation_is_a_line_in_a_file(monkeypatch, capsys):
     monkeypatch.setattr(compilation._Progress, "messages", True)
     now = replace(LONG, last="", notice="")
     with show_progress(lambda: now):
@@ -142,7 +143,7 @@ def test_what_compiles_during_a_run_is_a_line_of_a_file(monkeypatch, capsys):
             compile_slowly("tron 5x5", 0.6)
     message = "compiling tron 5x5 environment (first time on this machine, about 12 s)\n"
     assert capsys.readouterr().err == message, "once"
-    with show_progress(lambda: now, wanted=False):
+    with show_progress(lambda: now, enabled=False):
         compile_slowly("tron 9x9", 0.0)
     assert "compiling tron 9x9" in capsys.readouterr().err, "no display takes its place"
     monkeypatch.setattr(compilation._Progress, "messages", False)
@@ -173,7 +174,7 @@ def test_phases_compile_until_their_first_step_is_over():
         monitor.check()
 
 
-def test_files_get_lines_now_and_then(capsys, monkeypatch):
+def test_files_get_lines_at_growing_intervals(capsys, monkeypatch):
     monkeypatch.setattr("ludoteca.progress.FIRST_LINE", 0.5)
     now = replace(LONG, last="", notice="")
     with show_progress(lambda: now):
@@ -186,7 +187,7 @@ def test_files_get_lines_now_and_then(capsys, monkeypatch):
     assert lines[0].startswith("evaluating: 123,456 of 1,000,000 games, ")
     assert "random 50.0 %" in lines[-2]
     assert lines[-1] == "stopping"
-    with show_progress(lambda: now, wanted=False):
+    with show_progress(lambda: now, enabled=False):
         time.sleep(0.3)
     assert capsys.readouterr().err == ""
 
@@ -208,11 +209,11 @@ def test_files_get_lines_now_and_then(capsys, monkeypatch):
         ),
     ],
 )
-def test_the_next_command(spec, kind, command):
+def test_next_command_is_suggested(spec, kind, command):
     assert next_command(make_game(spec), kind, Path("runs/demo")) == command
 
 
-def test_time_is_reserved_for_the_end():
+def test_time_is_reserved_for_evaluation_and_report():
     limit = TimeLimit(2.0, begun=1000.0)
     assert limit.deadline(None) == pytest.approx(1000 + 120 - 18)  # nothing is known yet
     assert limit.deadline(1.0) == pytest.approx(1000 + 120 - 6)
@@ -242,9 +243,9 @@ def test_evaluations_have_as_many_games_as_there_is_time_for(cost, seconds, coun
     monkeypatch.setattr("ludoteca.train.evaluation.evaluate", evaluate)
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     game = make_game("tictactoe")
-    found, _ = evaluate_in_time(game, None, "random", 40, 0, monitor, seconds)
+    result, _ = evaluate_in_time(game, None, "random", 40, 0, monitor, seconds)
     assert played == counts
-    assert found[0]["games"] == (16 if cost == 30 else counts[-1])
+    assert result[0]["games"] == (16 if cost == 30 else counts[-1])
     monitor.stop("a reason")
     with pytest.raises(Stopped):
         evaluate_in_time(game, None, "random", 40, 0, monitor, seconds)

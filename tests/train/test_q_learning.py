@@ -1,4 +1,4 @@
-"""Tabular Q-learning: the update by hand, exact values, and that it learns."""
+"""Tests of tabular Q-learning: update by hand, exact values, learning."""
 
 import json
 import re
@@ -36,7 +36,7 @@ def run(tmp_path_factory):
     sys.argv = arguments
 
 
-def test_an_update_by_hand():
+def test_update_matches_hand_computation():
     q = np.zeros((3, 2))
     q[0, 1], q[1] = 2.0, (4.0, 10.0)
     # Half of 2, and half of 1 + 0.9 * 10.
@@ -50,7 +50,7 @@ def test_an_update_by_hand():
     assert q[0].tolist() == [0.0, 3.625]
 
 
-def test_choices_are_greedy_but_for_epsilon():
+def test_actions_are_epsilon_greedy():
     rng = np.random.default_rng(0)
     values, legal = np.array([5.0, 1.0, 3.0, 3.0]), np.array([1, 2, 3])
 
@@ -76,7 +76,7 @@ def test_exact_values_without_chance():
         assert np.isnan(exact[cell]).tolist() == (action_mask(cell) == 0).tolist()
 
 
-def test_exact_values_are_the_textbooks():
+def test_exact_values_match_the_textbook():
     # Russell and Norvig, 3rd edition, figure 17.3. Their rewards belong to cells, -0.04 for each
     # cell from which the agent moves: also from the last one before the goal.
     world = GridWorld(goal_reward=0.96, trap_reward=-1.04, living_reward=-0.04, slip=0.2)
@@ -107,13 +107,13 @@ def test_a_thousand_episodes_are_enough(seed):
     assert not learned.q[np.isnan(exact)].any()
 
 
-def test_values_converge_when_all_is_tried_often():
+def test_values_converge_with_full_exploration():
     env = make_env("ludoteca/GridWorld-v0:random_start=True")
     learned, exact = learn(env, QLearningConfig(epsilon=1.0)), optimal_q(env.unwrapped, 0.9)
     np.testing.assert_allclose(learned.q, np.nan_to_num(exact), atol=1e-6)
 
 
-def test_the_classic_slipping_world_is_learned():
+def test_slippery_grid_world_is_learned():
     env = make_env("ludoteca/GridWorld-v0:slip=0.2,living_reward=-0.04,random_start=True")
     config = QLearningConfig(gamma=1.0, learning_rate=0.03, epsilon=0.5, episodes=3000)
     learned, exact = learn(env, config), optimal_q(env.unwrapped, 1.0)
@@ -123,7 +123,7 @@ def test_the_classic_slipping_world_is_learned():
         assert learned.q[cell].argmax() == np.nanargmax(exact[cell])
 
 
-def test_other_environments_have_no_masks():
+def test_environments_without_masks_are_supported():
     env = make_env("FrozenLake-v1:is_slippery=False")
     learned = learn(env, QLearningConfig(epsilon=0.5, episodes=1500))
     # Six moves lead to the goal, the last one is rewarded.
@@ -131,7 +131,7 @@ def test_other_environments_have_no_masks():
     assert learned.q.shape == (16, 4)
 
 
-def test_an_episode_that_is_cut_off_is_still_worth_something():
+def test_truncated_episodes_bootstrap():
     # Truncated after each move: the values still bootstrap, as the episode would continue.
     env = gym.make("ludoteca/GridWorld-v0", random_start=True, max_episode_steps=1)
     learned = learn(env, QLearningConfig(epsilon=1.0, episodes=3000))
@@ -139,15 +139,15 @@ def test_an_episode_that_is_cut_off_is_still_worth_something():
     np.testing.assert_allclose(learned.q, np.nan_to_num(exact), atol=1e-3)
 
 
-def test_the_seed_decides():
+def test_seed_determines_the_run():
     env = make_env("ludoteca/GridWorld-v0:slip=0.2")
-    one, same, other = (learn(env, QLearningConfig(seed=seed, episodes=50)) for seed in (3, 3, 4))
-    assert one.q.tolist() == same.q.tolist()
-    assert one.returns.tolist() == same.returns.tolist()
-    assert one.q.tolist() != other.q.tolist()
+    first, same, other = (learn(env, QLearningConfig(seed=seed, episodes=50)) for seed in (3, 3, 4))
+    assert first.q.tolist() == same.q.tolist()
+    assert first.returns.tolist() == same.returns.tolist()
+    assert first.q.tolist() != other.q.tolist()
 
 
-def test_all_files_are_there_and_whole(run):
+def test_run_writes_all_files(run):
     folder, results = run
     assert sorted(path.name for path in folder.iterdir()) == [
         "results.json",
@@ -165,7 +165,7 @@ def test_all_files_are_there_and_whole(run):
     assert "the greedy action is optimal in 9 of 9 cells that were met" in text
 
 
-def test_numbers_stand_where_the_actions_lead():
+def test_values_are_drawn_toward_the_action():
     table = np.full((12, 4), np.nan)
     table[10] = (0.25, -0.125, np.nan, -0.0001)
     assert (
@@ -188,7 +188,7 @@ def test_numbers_stand_where_the_actions_lead():
     )
 
 
-def test_policies_show_ties_and_cells_never_met():
+def test_policy_shows_ties_and_unvisited_cells():
     exact = optimal_q(GridWorld(), 0.9)
     updates = np.where(np.isnan(exact), 0, 1)
     updates[11] = 0
@@ -204,7 +204,7 @@ def test_policies_show_ties_and_cells_never_met():
     ) in text
 
 
-def test_the_tutorial_prints_what_it_says(tmp_path, monkeypatch, capsys):
+def test_tutorial_output_matches_its_text(tmp_path, monkeypatch, capsys):
     """Its Python blocks run in order; all its output is theirs or its commands'."""
     monkeypatch.chdir(tmp_path)
     blocks = FENCE.findall(TUTORIAL.read_text(encoding="utf-8"))
@@ -224,7 +224,7 @@ def test_the_tutorial_prints_what_it_says(tmp_path, monkeypatch, capsys):
         assert text in printed
 
 
-def test_settings_are_the_command_line():
+def test_settings_are_command_line_options():
     arguments = ["--env", "Taxi-v4", "--epsilon", "0.2", "--run-dir", "x/y"]
     config = tyro.cli(QLearningConfig, args=arguments)
     assert config == QLearningConfig(env="Taxi-v4", epsilon=0.2, run_dir=Path("x/y"))
@@ -262,7 +262,7 @@ def test_environments_without_a_table_are_refused(env, problem, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_bad_masks_are_refused():
+def test_invalid_masks_raise():
     assert legal_actions({}, 3).tolist() == [0, 1, 2]
     assert legal_actions({"action_mask": np.array([0, 1, 1], np.int8)}, 3).tolist() == [1, 2]
     for mask in ([0, 0, 0], [1, 1]):

@@ -1,4 +1,4 @@
-"""Recorded sequential games: generation, replay, tables of Othello, files, commands."""
+"""Tests of recorded sequential games: generation, replay, tables of Othello, files, commands."""
 
 import zipfile
 from dataclasses import replace
@@ -64,7 +64,7 @@ def test_reads_table_without_repeated_positions_at_passes(tmp_path):
 
 
 def brute_force(games):
-    """Return the table by playing every game in plain Python, move by move."""
+    """Return the table of games, replayed in plain Python."""
     lines, move = [], 0
     for k, length in enumerate(games.lengths):
         s = games.game.new()
@@ -100,14 +100,14 @@ def test_table_equals_brute_force_and_round_trips(tmp_path, size, auto_pass, cou
     convert(ConversionConfig((first,), compact := tmp_path / "compact.npz"))
     convert(ConversionConfig((compact,), second := tmp_path / "second.csv"))
     assert second.read_text() == text
-    again = load_dataset(compact)
-    assert again.game is games.game
-    np.testing.assert_array_equal(again.actions, games.actions)
-    np.testing.assert_array_equal(again.lengths, games.lengths)
-    np.testing.assert_array_equal(again.returns, games.returns)
-    drawn = games.returns[:, 0] == 0
-    assert (again.selected[~drawn] == games.selected[~drawn]).all()
-    assert again.selected[drawn].all()  # unknown
+    reloaded = load_dataset(compact)
+    assert reloaded.game is games.game
+    np.testing.assert_array_equal(reloaded.actions, games.actions)
+    np.testing.assert_array_equal(reloaded.lengths, games.lengths)
+    np.testing.assert_array_equal(reloaded.returns, games.returns)
+    is_draw = games.returns[:, 0] == 0
+    assert (reloaded.selected[~is_draw] == games.selected[~is_draw]).all()
+    assert reloaded.selected[is_draw].all()  # unknown
     assert compact.stat().st_size < len(text) / 5
 
 
@@ -257,7 +257,7 @@ def test_positions_have_game_ply_and_player_to_move():
     np.testing.assert_array_equal(samples.returns, games.returns[samples.games, samples.players])
 
 
-def test_commands(tmp_path, capsys):
+def test_commands_generate_convert_and_verify(tmp_path, capsys):
     main(replace(SMALL, games=10, out=tmp_path / "a.csv"))
     assert "a.csv: 10 games" in capsys.readouterr().out
     main(ConversionConfig((tmp_path / "a.csv",), tmp_path / "b.npz"))

@@ -1,4 +1,4 @@
-"""Replay: what goes in comes out, the oldest is forgotten, and surprises come more often."""
+"""Tests of the replay buffer and of prioritized sampling."""
 
 import numpy as np
 import pytest
@@ -10,36 +10,36 @@ from ludoteca.train.sum_tree import SumTree
 SHAPE, ACTIONS = (2, 3, 3), 9
 
 
-def filled(capacity: int, count: int, binary: bool = True):
-    """Return a buffer and all that was put into it, by field."""
+def make_buffer(capacity: int, count: int, binary: bool = True):
+    """Return an empty buffer, records for it, and their planes, next planes and masks."""
     rng = np.random.default_rng(0)
     high = 2 if binary else 30
     buffer = ReplayBuffer(capacity, SHAPE, ACTIONS, binary)
-    planes, after = rng.integers(high, size=(2, count, *SHAPE)).astype(np.int8)
+    planes, next_planes = rng.integers(high, size=(2, count, *SHAPE)).astype(np.int8)
     masks = rng.integers(2, size=(count, ACTIONS)).astype(np.int8)
     records = np.zeros(count, buffer.records.dtype)
     records["planes"], records["next_planes"] = (
         buffer.planes.pack(planes),
-        buffer.planes.pack(after),
+        buffer.planes.pack(next_planes),
     )
     records["next_mask"] = buffer.masks.pack(masks)
     records["action"] = np.arange(count) % ACTIONS
     records["reward"] = np.arange(count)
     records["discount"] = -0.5
-    return buffer, records, planes, after, masks
+    return buffer, records, planes, next_planes, masks
 
 
 @pytest.mark.parametrize("binary", [True, False])
-def test_what_goes_in_comes_out(binary):
-    buffer, records, planes, after, masks = filled(50, 40, binary)
+def test_stored_transitions_are_returned(binary):
+    buffer, records, planes, next_planes, masks = make_buffer(50, 40, binary)
     buffer.add(records[:25])
     buffer.add(records[25:])
     assert len(buffer) == 40
-    places = np.array([3, 39, 3])
-    batch = buffer.batch(places)
-    assert np.array_equal(batch.planes, planes[places])
-    assert np.array_equal(batch.next_planes, after[places])
-    assert np.array_equal(batch.next_masks, masks[places])
+    indices = np.array([3, 39, 3])
+    batch = buffer.batch(indices)
+    assert np.array_equal(batch.planes, planes[indices])
+    assert np.array_equal(batch.next_planes, next_planes[indices])
+    assert np.array_equal(batch.next_masks, masks[indices])
     assert batch.actions.tolist() == [3, 3, 3]
     assert batch.rewards.tolist() == [3.0, 39.0, 3.0]
     assert batch.discounts.tolist() == [-0.5] * 3
@@ -51,28 +51,28 @@ def test_planes_take_an_eighth_of_the_memory():
     assert Packing((6, 13, 13), False).size == 1014
 
 
-def test_the_oldest_are_forgotten():
-    buffer, records, *_ = filled(16, 40)
+def test_oldest_transitions_are_overwritten():
+    buffer, records, *_ = make_buffer(16, 40)
     for k in range(0, 40, 5):
-        places = buffer.add(records[k : k + 5])
-        assert buffer.records["reward"][places].tolist() == records["reward"][k : k + 5].tolist()
+        indices = buffer.add(records[k : k + 5])
+        assert buffer.records["reward"][indices].tolist() == records["reward"][k : k + 5].tolist()
     assert sorted(buffer.records["reward"]) == list(range(24, 40))
     assert len(buffer) == 16
     assert buffer.added == 40
-    once = ReplayBuffer(16, SHAPE, ACTIONS, True)
-    once.add(records)  # more than it holds, at once
-    assert sorted(once.records["reward"]) == list(range(24, 40))
+    overfilled = ReplayBuffer(16, SHAPE, ACTIONS, True)
+    overfilled.add(records)  # more than the capacity, at once
+    assert sorted(overfilled.records["reward"]) == list(range(24, 40))
 
 
 @pytest.mark.parametrize("before", [0, 3, 16, 21])
 @pytest.mark.parametrize("count", [16, 17, 31, 40])
-def test_a_buffer_that_was_overfilled_at_once_forgets_the_oldest_next(before, count):
-    """Of more than it holds, each record lies where it would had they been added one by one."""
-    buffer, records, *_ = filled(16, before + count + 5)
+def test_overfilled_buffer_overwrites_the_oldest_next(before, count):
+    """Records added at once are stored at the same indices as records added one by one."""
+    buffer, records, *_ = make_buffer(16, before + count + 5)
     single = ReplayBuffer(16, SHAPE, ACTIONS, True)
     for low, high in ((0, before), (before, before + count), (before + count, len(records))):
-        places = buffer.add(records[low:high])
-        assert np.array_equal(buffer.records[places], records[low:high][-16:])
+        indices = buffer.add(records[low:high])
+        assert np.array_equal(buffer.records[indices], records[low:high][-16:])
         for k in range(low, high):
             single.add(records[k : k + 1])
         assert np.array_equal(buffer.records, single.records)
@@ -80,59 +80,61 @@ def test_a_buffer_that_was_overfilled_at_once_forgets_the_oldest_next(before, co
     assert sorted(buffer.records["reward"]) == list(range(len(records) - 16, len(records)))
 
 
-def test_draws_are_uniform_and_do_not_repeat():
-    buffer, records, *_ = filled(50, 30)
+def test_samples_are_uniform_without_replacement():
+    buffer, records, *_ = make_buffer(50, 30)
     buffer.add(records)
     rng = np.random.default_rng(0)
     counts = np.zeros(30)
     for _ in range(2000):
-        drawn = buffer.sample(6, rng)
-        assert len(set(drawn.tolist())) == 6
-        counts[drawn] += 1
+        sampled = buffer.sample(6, rng)
+        assert len(set(sampled.tolist())) == 6
+        counts[sampled] += 1
     assert (abs(counts - 400) < 80).all()  # four standard deviations
     assert len(buffer.sample(100, rng)) == 100  # more than there are: with repetition
 
 
 def test_buffer_resumes_from_its_saved_state():
-    buffer, records, *_ = filled(16, 40)
+    buffer, records, *_ = make_buffer(16, 40)
     buffer.add(records[:21])
     state = {name: array.copy() for name, array in buffer.state().items()}
-    again = ReplayBuffer(16, SHAPE, ACTIONS, True)
-    again.restore(state)
-    for one in (buffer, again):
-        one.add(records[21:])
-    assert np.array_equal(buffer.records, again.records)
+    restored = ReplayBuffer(16, SHAPE, ACTIONS, True)
+    restored.restore(state)
+    for target in (buffer, restored):
+        target.add(records[21:])
+    assert np.array_equal(buffer.records, restored.records)
     with pytest.raises(ValueError, match="expected at most 8 records"):
         ReplayBuffer(8, SHAPE, ACTIONS, True).restore(state)
 
 
-def test_symmetries_turn_whole_transitions():
+def test_symmetries_map_whole_transitions():
     game = make_game("tictactoe")
-    buffer, records, planes, after, masks = filled(50, 20)
+    buffer, records, planes, next_planes, masks = make_buffer(50, 20)
     buffer.add(records)
     batch = buffer.batch(np.arange(20))
     for symmetry in game.symmetries():
-        turned = batch.mapped(symmetry)
+        mapped = batch.mapped(symmetry)
         for k in range(20):
-            # The action's cell goes where the planes' cells go.
+            # The action is mapped as the cells of the planes.
             row, column = divmod(int(batch.actions[k]), 3)
-            there = divmod(int(turned.actions[k]), 3)
-            assert turned.planes[k, :, *there].tolist() == planes[k, :, row, column].tolist()
-            assert turned.next_planes[k, :, *there].tolist() == after[k, :, row, column].tolist()
-            assert turned.next_masks[k, turned.actions[k]] == masks[k, batch.actions[k]]
-        assert turned.rewards is batch.rewards
+            cell = divmod(int(mapped.actions[k]), 3)
+            assert mapped.planes[k, :, *cell].tolist() == planes[k, :, row, column].tolist()
+            assert (
+                mapped.next_planes[k, :, *cell].tolist() == next_planes[k, :, row, column].tolist()
+            )
+            assert mapped.next_masks[k, mapped.actions[k]] == masks[k, batch.actions[k]]
+        assert mapped.rewards is batch.rewards
 
 
 @pytest.mark.parametrize("capacity", [1, 2, 5, 8, 100])
-def test_the_tree_holds_sums(capacity):
+def test_sum_tree_holds_powers_of_errors(capacity):
     rng = np.random.default_rng(0)
     priorities = SumTree(capacity, alpha=0.7, epsilon=0.01)
     errors = np.zeros(capacity)
     for _ in range(20):
-        places = rng.integers(capacity, size=7)
+        indices = rng.integers(capacity, size=7)
         new = rng.random(7)
-        priorities.update(places, new)
-        errors[places] = new  # of repeated places, the last counts, as there
+        priorities.update(indices, new)
+        errors[indices] = new  # of repeated indices, the last counts, as there
     given = np.where(priorities.tree[priorities.leaves :][:capacity] > 0, 1, 0)
     expected = (errors + 0.01) ** 0.7 * given
     leaves = priorities.tree[priorities.leaves :]
@@ -141,7 +143,7 @@ def test_the_tree_holds_sums(capacity):
     assert np.isclose(priorities.total, expected.sum())
 
 
-def test_places_are_drawn_by_priority_and_weighted_against_it():
+def test_sampling_follows_priorities_with_importance_weights():
     priorities = SumTree(6, alpha=1.0, epsilon=0.0)
     errors = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 0.0])
     priorities.update(np.arange(6), errors)
@@ -149,7 +151,7 @@ def test_places_are_drawn_by_priority_and_weighted_against_it():
     counts = np.bincount(
         np.concatenate([priorities.sample(10, rng) for _ in range(1000)]), minlength=6
     )
-    assert counts[[0, 5]].tolist() == [0, 0]  # no priority, never drawn
+    assert counts[[0, 5]].tolist() == [0, 0]  # no priority, never sampled
     assert np.allclose(counts / 10_000, errors / 10, atol=0.01)
     # By hand, Schaul et al., section 3.4: (N P)^-beta = (6 * 0.1)^-0.5, (6 * 0.4)^-0.5, by the max.
     weights = priorities.weights(np.array([1, 4]), 6, 0.5)
@@ -166,10 +168,10 @@ def test_new_transitions_get_the_largest_priority():
     priorities.update(np.array([0]), np.array([2.0]))
     priorities.add(np.array([1]))
     assert priorities.tree[priorities.leaves :].tolist() == [2.0, 5.0, 0.0, 0.0]
-    again = SumTree(4, alpha=1.0, epsilon=0.0)
-    again.restore({name: array.copy() for name, array in priorities.state().items()})
-    again.add(np.array([2]))
-    assert again.total == 12.0
+    restored = SumTree(4, alpha=1.0, epsilon=0.0)
+    restored.restore({name: array.copy() for name, array in priorities.state().items()})
+    restored.add(np.array([2]))
+    assert restored.total == 12.0
     with pytest.raises(ValueError, match="nothing to sample"):
         SumTree(4).sample(1, np.random.default_rng(0))
     with pytest.raises(ValueError, match="expected"):

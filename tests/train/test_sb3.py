@@ -1,4 +1,4 @@
-"""Self-play of SB3's models: copies, opponents, win rates, and resuming."""
+"""Tests of self-play of SB3 models: snapshots, opponents, win rates, resume."""
 
 import sys
 from types import SimpleNamespace
@@ -57,12 +57,12 @@ def make_model(algorithm: Any = MaskablePPO, env: Any = None) -> Any:
 
 
 @pytest.mark.parametrize("algorithm", OPTIONS)
-def test_every_algorithm_plays_its_past_selves(algorithm: Any) -> None:
+def test_every_algorithm_plays_against_its_snapshots(algorithm: Any) -> None:
     envs = make_envs(illegal_action="random")
     model = make_model(algorithm, VecMonitor(envs))
-    callback = SelfPlayCallback(every=128, size=2, fixed=("random",))
+    callback = SelfPlayCallback(snapshot_freq=128, pool_size=2, fixed_opponents=("random",))
     model.learn(400, callback=callback)
-    names = [one.name for one in callback.pool.members]
+    names = [member.name for member in callback.pool.members]
     assert names[0] == "random"
     assert len(names) == 3
     steps = [int(name.removeprefix("step_")) for name in names[1:]]
@@ -70,77 +70,79 @@ def test_every_algorithm_plays_its_past_selves(algorithm: Any) -> None:
     (opponent,) = envs.game_batch.opponents
     assert isinstance(opponent, PoolAgent)
     if algorithm is not ARS:  # which does not show its steps to callbacks
-        assert sum(one.games for one in callback.pool.members) > 10
+        assert sum(member.games for member in callback.pool.members) > 10
 
 
-def test_copies_no_longer_learn() -> None:
+def test_a_frozen_copy_does_not_learn() -> None:
     model = make_model()
     copy = frozen(model.policy)
     before = [weight.clone() for weight in copy.parameters()]
     model.learn(128)
     changed = zip(before, model.policy.parameters(), strict=True)
     assert any((old != new).any() for old, new in changed)
-    after = list(copy.parameters())
-    assert all((old == new).all() for old, new in zip(before, after, strict=True))
-    assert not any(weight.requires_grad for weight in after)
+    weights = list(copy.parameters())
+    assert all((old == new).all() for old, new in zip(before, weights, strict=True))
+    assert not any(weight.requires_grad for weight in weights)
     assert copy.optimizer is None
     assert model.policy.optimizer is not None
     assert frozen(model.policy).action_dist is not model.policy.action_dist
 
 
-def test_a_copy_plays_as_the_model_did_when_it_was_taken() -> None:
+def test_a_snapshot_plays_like_the_model_at_that_time() -> None:
     envs = make_envs()
     model = make_model(env=envs)
-    callback = SelfPlayCallback(every=10**6)
+    callback = SelfPlayCallback(snapshot_freq=10**6)
     model.learn(128, callback=callback)
     game = envs.game
     fresh = SB3Agent.from_model(game, make_model(), deterministic=False)
     (member,) = callback.pool.members
     trained = SB3Agent.from_model(game, model, deterministic=False)
     first, second, third = (
-        play_match(game, [one, "random"], 40, seed=5).game_digests
-        for one in (member.agent, fresh, trained)
+        play_match(game, [agent, "random"], 40, seed=5).game_digests
+        for agent in (member.agent, fresh, trained)
     )
     assert np.array_equal(first, second)
     assert not np.array_equal(first, third)
 
 
-def test_a_loser_is_paid_by_its_past_self() -> None:
+def test_a_game_lost_to_a_snapshot_has_reward_minus_one() -> None:
     envs = make_envs(16)
     model = make_model(env=envs)
     model.learn(16 * 16, callback=SelfPlayCallback())
-    ended = []
+    final_rewards = []
     for _ in range(30):
         masks = envs.action_masks()
         _, rewards, dones, infos = envs.step(masks.argmax(1))
         for k in np.flatnonzero(dones):
-            ended.append(rewards[k])
+            final_rewards.append(rewards[k])
             assert rewards[k] == infos[k]["rewards"][infos[k]["player"]]
             assert infos[k]["rewards"].sum() == 0
-    assert {-1, 1} <= set(ended)
+    assert {-1, 1} <= set(final_rewards)
 
 
 def test_win_rates_are_logged_and_right(tmp_path: Any) -> None:
-    class Counting(SelfPlayCallback):
-        """Counts what the environment pays."""
+    class RewardRecorder(SelfPlayCallback):
+        """Collects the rewards of the last steps."""
 
-        paid: list[float] = []  # noqa: RUF012
+        final_rewards: list[float] = []  # noqa: RUF012
 
         def _on_step(self) -> bool:
-            self.paid += self.locals["rewards"][self.locals["dones"]].tolist()
+            self.final_rewards += self.locals["rewards"][self.locals["dones"]].tolist()
             return super()._on_step()
 
     model = make_model()
     model.set_logger(configure(str(tmp_path), ["csv"]))
-    callback = Counting(every=10**6)
+    callback = RewardRecorder(snapshot_freq=10**6)
     model.learn(512, callback=callback, log_interval=1)
     model.logger.close()
     header, *_, last = (tmp_path / "progress.csv").read_text().splitlines()
     logged = dict(zip(header.split(","), last.split(","), strict=True))
     assert float(logged["self_play/members"]) == 1
-    rate = np.mean([(1 + one) / 2 for one in Counting.paid])
-    assert callback.pool.members[0].games == len(Counting.paid)
-    assert callback.pool.members[0].points / len(Counting.paid) == pytest.approx(rate)
+    rate = np.mean([(1 + reward) / 2 for reward in RewardRecorder.final_rewards])
+    assert callback.pool.members[0].games == len(RewardRecorder.final_rewards)
+    assert callback.pool.members[0].points / len(RewardRecorder.final_rewards) == pytest.approx(
+        rate
+    )
     assert float(logged["self_play/win_rate"]) == pytest.approx(rate, abs=0.1)
     assert "self_play/win_rate_step_0" in logged
 
@@ -151,11 +153,15 @@ def test_a_pool_is_resumed_with_the_model(
 ) -> None:
     folder = tmp_path / "selves"
     model = make_model(algorithm)
-    first = SelfPlayCallback(every=128, size=3, fixed=("random",), folder=folder)
+    first = SelfPlayCallback(
+        snapshot_freq=128, pool_size=3, fixed_opponents=("random",), save_path=folder
+    )
     model.learn(512, callback=first)
     model.save(tmp_path / "model.zip")
     resumed = algorithm.load(tmp_path / "model.zip", env=make_envs(), device="cpu")
-    second = SelfPlayCallback(every=128, size=3, fixed=("random",), folder=folder)
+    second = SelfPlayCallback(
+        snapshot_freq=128, pool_size=3, fixed_opponents=("random",), save_path=folder
+    )
     second.init_callback(resumed)
     with monkeypatch.context() as patch:
         patch.setattr("ludoteca.train.sb3.set_opponents", lambda env, pool: [])
@@ -166,50 +172,50 @@ def test_a_pool_is_resumed_with_the_model(
             old.name, old.fixed, old.games, old.points,
         )  # fmt: skip
         if not old.fixed:
-            weights = (one.agent._policy.state_dict() for one in (old, new))
-            for a, b in zip(*(one.values() for one in weights), strict=True):
+            weights = (member.agent._policy.state_dict() for member in (old, new))
+            for a, b in zip(*(tensors.values() for tensors in weights), strict=True):
                 assert torch.equal(a, b)
-    drawn = ([one.name for one in callback.pool.sample(20)] for callback in (first, second))
-    assert next(drawn) == next(drawn)
+    sampled = ([m.name for m in callback.pool.sample(20)] for callback in (first, second))
+    assert next(sampled) == next(sampled)
     resumed.learn(256, callback=second)
     latest = second.pool.members[-1].name
     assert int(latest.removeprefix("step_")) > first.steps
     assert (folder / f"{latest}.zip").exists()
-    # Past selves are models, and so agents.
+    # Snapshots are saved as models, which can play as agents.
     result = play_match("tictactoe", [f"sb3:path={folder / latest}.zip", "random"], 8, seed=0)
     assert result.games == 8
 
 
-def test_learning_in_several_calls_counts_on() -> None:
-    model, callback = make_model(), SelfPlayCallback(every=128, size=9)
+def test_steps_add_up_over_several_calls_of_learn() -> None:
+    model, callback = make_model(), SelfPlayCallback(snapshot_freq=128, pool_size=9)
     model.learn(256, callback=callback)
     model.learn(256, callback=callback)
     model.learn(128, callback=callback, reset_num_timesteps=False)
-    names = [one.name for one in callback.pool.members]
+    names = [member.name for member in callback.pool.members]
     assert names == [f"step_{128 * k}" for k in range(5)]
     assert callback.steps == 640
 
 
 def test_a_pool_of_another_game_is_refused(tmp_path: Any) -> None:
-    make_model().learn(1, callback=SelfPlayCallback(folder=tmp_path))
+    make_model().learn(1, callback=SelfPlayCallback(save_path=tmp_path))
     other = SB3VecEnv("connect4", 2)
     with pytest.raises(ValueError, match=r"the pool in .* is for tictactoe.*, expected connect4"):
-        make_model(env=other).learn(1, callback=SelfPlayCallback(folder=tmp_path))
+        make_model(env=other).learn(1, callback=SelfPlayCallback(save_path=tmp_path))
 
 
 def test_single_environments_get_opponents_of_their_own() -> None:
     env = make_vec_env("ludoteca/TicTacToe-v0", 3, seed=0, env_kwargs={"agent_seat": "random"})
     model = make_model(env=env)
-    callback = SelfPlayCallback(every=64)
+    callback = SelfPlayCallback(snapshot_freq=64)
     model.learn(192, callback=callback)
-    assert sum(one.games for one in callback.pool.members) > 10
+    assert sum(member.games for member in callback.pool.members) > 10
     opponents = [batch.opponents[0] for batch in env.get_attr("game_batch")]
-    assert len({id(one) for one in opponents}) == 3
+    assert len({id(opponent) for opponent in opponents}) == 3
 
 
-def test_a_single_environment_works_as_it_is() -> None:
+def test_a_single_environment_needs_no_wrapper() -> None:
     model = make_model(env=gym.make("ludoteca/TicTacToe-v0", agent_seat="random"))
-    callback = SelfPlayCallback(every=64)
+    callback = SelfPlayCallback(snapshot_freq=64)
     model.learn(128, callback=callback)
     assert callback.pool.members[0].games > 5
 
@@ -220,14 +226,14 @@ def test_environments_of_other_kinds_are_refused() -> None:
         set_opponents(remote, SelfPlayCallback().pool)
 
 
-def test_bad_parameters_are_named() -> None:
-    with pytest.raises(ValueError, match="every must be an integer from 1 to"):
+def test_bad_parameters_are_named_in_the_error() -> None:
+    with pytest.raises(ValueError, match="snapshot_freq must be an integer from 1 to"):
         SelfPlayCallback(0)
     with pytest.raises(ValueError, match="epsilon must be a number from 0 to 1"):
         SelfPlayCallback(epsilon=2)
 
 
-def test_without_sb3_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_sb3_error_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "stable_baselines3.common.callbacks", None)
     monkeypatch.delitem(sys.modules, "ludoteca.train.sb3")
     with pytest.raises(ImportError, match=r'pip install "ludoteca\[train\]"'):

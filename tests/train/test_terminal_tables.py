@@ -1,4 +1,4 @@
-"""The tables that a training prints at its end: nothing is cut, however narrow the terminal."""
+"""Tests of the tables that a training prints at its end, at any terminal width."""
 
 import io
 
@@ -23,7 +23,7 @@ def seat(name: str, games: int, distinct: int | None = None) -> dict:
     return {"seat": name, "win_rate": 0.98765, "low": 0.97531, "high": 0.99999, **counts}
 
 
-OPPONENTS = ("mcts:simulations=1000,policy=uct,threads=2", "mixed:x=0.2", "deterministic")
+OPPONENTS = ("mcts:simulations=1000,policy=uct,threads=2", "mixed:epsilon=0.2", "deterministic")
 RESULTS = {
     "game": "hex:board_size=5",
     "evaluation": [
@@ -34,7 +34,7 @@ RESULTS = {
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
-def test_the_table_of_results_is_whole(width):
+def test_table_of_results_is_not_truncated(width):
     text = printed(results_table(RESULTS), width)
     words = set(text.split())
     heads = {"seat", "games", "wins", "draws", "win", "rate", "95", "interval"}
@@ -47,7 +47,7 @@ def test_the_table_of_results_is_whole(width):
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
-def test_the_table_of_findings_is_whole(width):
+def test_table_of_findings_is_not_truncated(width):
     headings = ("moves of", "validated", "learned", "accuracy", "cross-entropy")
     headings += ("squared error of the value", "without network")
     agents = ("all", "mcts:simulations=1000,policy=uct", "deterministic")

@@ -1,4 +1,4 @@
-"""The simulation of actors and a learner, against cases worked out by hand and real ones."""
+"""Tests of the throughput simulation, by hand and against measured runs."""
 
 import json
 import time
@@ -45,18 +45,18 @@ LEARNS = replace(TEN, updates_per_part=2, update_seconds=1.0)
         (replace(TEN, receive_seconds=2.0, latency_seconds=1.0), Cluster(1), 1 / 13),
     ],
 )
-def test_cases_worked_out_by_hand(costs, cluster, expected):
-    found = simulate(costs, cluster)
-    assert found.games_per_second == pytest.approx(4 * expected, rel=1e-6)
-    assert found.updates_per_second == pytest.approx(costs.updates_per_part * expected, rel=1e-6)
+def test_simulation_matches_hand_computation(costs, cluster, expected):
+    result = simulate(costs, cluster)
+    assert result.games_per_second == pytest.approx(4 * expected, rel=1e-6)
+    assert result.updates_per_second == pytest.approx(costs.updates_per_part * expected, rel=1e-6)
 
 
-def test_a_network_that_is_full_carries_what_it_can():
+def test_bandwidth_limits_throughput():
     costs = replace(TEN, part_bytes=100)
-    found = simulate(costs, Cluster(500, max_staleness=2, bandwidth=1000.0), iterations=20)
-    assert found.games_per_second == pytest.approx(4 * 10, rel=0.05)
-    assert found.limit == "network"
-    assert found.network_busy == pytest.approx(1, abs=0.05)
+    result = simulate(costs, Cluster(500, max_staleness=2, bandwidth=1000.0), iterations=20)
+    assert result.games_per_second == pytest.approx(4 * 10, rel=0.05)
+    assert result.limit == "network"
+    assert result.network_busy == pytest.approx(1, abs=0.05)
 
 
 def test_actors_wait_for_the_slowest_part_only_without_staleness():
@@ -68,7 +68,7 @@ def test_actors_wait_for_the_slowest_part_only_without_staleness():
     assert free == pytest.approx(2 / 2, rel=0.03)
 
 
-def test_what_is_the_limit():
+def test_limiting_factor():
     assert simulate(LEARNS, Cluster(2, 1)).limit == "actors"
     assert simulate(LEARNS, Cluster(64, 1)).limit == "learner"
     assert simulate(replace(TEN, collect_seconds=1.0), Cluster(64, 1)).limit == "driver"
@@ -82,15 +82,15 @@ def test_what_is_the_limit():
 
 @pytest.mark.parametrize("bound", [0, 1, 2])
 def test_staleness_is_the_bound_where_the_learner_is_the_limit(bound):
-    found = simulate(LEARNS, Cluster(50, max_staleness=bound), iterations=30)
+    result = simulate(LEARNS, Cluster(50, max_staleness=bound), iterations=30)
     # The first rollout is played by the first network.
-    assert 0.9 * bound <= found.staleness <= bound
+    assert 0.9 * bound <= result.staleness <= bound
     # A learner that keeps up is one rollout behind: the one played while it learns.
     assert simulate(LEARNS, Cluster(3, max_staleness=5)).staleness == pytest.approx(1, abs=0.05)
 
 
 @pytest.mark.slow
-def test_it_foresees_what_two_processes_do():
+def test_simulation_predicts_two_processes():
     """Actors and a learner that only sleep: their times are known, whatever else runs here."""
     iterations, config = 8, RLConfig(games=100, games_per_iteration=4, num_actors=2)
     costs = Costs(
@@ -132,13 +132,13 @@ def test_recorded_costs_are_simulated_again(tmp_path):
     given, written, page = (tmp_path / name for name in ("given.json", "new.json", "page.md"))
     given.write_text(json.dumps(recorded))
     main(costs=given, simulated=(3, 8), learner_speeds=(1, 4), json_file=written, page=page)
-    found = json.loads(written.read_text())["simulated"]
-    assert [(one["actors"], one["learner_speed"]) for one in found] == [
+    simulated = json.loads(written.read_text())["simulated"]
+    assert [(row["actors"], row["learner_speed"]) for row in simulated] == [
         (3, 1), (8, 1), (3, 4), (8, 4),
     ]  # fmt: skip
-    rates = [one["games_per_second"] / 4 for one in found]
+    rates = [row["games_per_second"] / 4 for row in simulated]
     assert rates == pytest.approx([3 / 10, 8 / 16, 3 / 10, 8 / 10], rel=0.02)
-    assert [one["limit"] for one in found] == ["actors", "learner", "actors", "actors"]
+    assert [row["limit"] for row in simulated] == ["actors", "learner", "actors", "actors"]
     assert "| 8 | x 4 | 3.2 |" in page.read_text()
     with pytest.raises(ValueError, match="learner_speeds must be a number"):
         main(costs=given, learner_speeds=(0,))
@@ -147,10 +147,10 @@ def test_recorded_costs_are_simulated_again(tmp_path):
 @pytest.mark.slow
 def test_costs_and_throughput_are_measured(tmp_path):
     small = "num_simulations=4 network.filters=8 network.blocks=1 batch_size=32 eval_games=1"
-    found = main(
+    report = main(
         game="tictactoe", games_per_part=8, parts=2, iterations=3, settings=tuple(small.split())
     )
-    costs = found["costs"]
+    costs = report["costs"]
     assert len(costs["part_seconds"]) == 2
     assert min(costs["part_seconds"]) > 0
     assert costs["games_per_part"] == 8
@@ -158,6 +158,6 @@ def test_costs_and_throughput_are_measured(tmp_path):
     # Each position is learned from `replay_ratio` times, 3 by default.
     updates = 3 * costs["positions_per_part"] / 32
     assert costs["updates_per_part"] == pytest.approx(updates, abs=1)
-    assert [(one["actors"], one["max_staleness"]) for one in found["measured"]] == [(2, 0), (2, 2)]
-    assert found["measured"][0]["staleness"] == 0
-    assert 0 < found["measured"][1]["staleness"] <= 2
+    assert [(row["actors"], row["max_staleness"]) for row in report["measured"]] == [(2, 0), (2, 2)]
+    assert report["measured"][0]["staleness"] == 0
+    assert 0 < report["measured"][1]["staleness"] <= 2

@@ -1,4 +1,4 @@
-"""`ludoteca train`: an algorithm for the game, settings for the time, and what a user reads."""
+"""Tests of `ludoteca train`: choice of algorithm, settings for the time, output."""
 
 import os
 import shlex
@@ -26,7 +26,7 @@ from ludoteca.train.interruption import Interrupted
 from ludoteca.train.pace import Pace, measure_pace, plan
 from ludoteca.train.presets import PRESETS, preset_config
 from ludoteca.train.timed_run import TimedRun, default_run_dir
-from ludoteca.train.train_command import Name, Preset, train_command
+from ludoteca.train.train_command import AlgorithmName, Preset, train_command
 
 TINY = (
     "network.filters=4",
@@ -44,9 +44,9 @@ def _threads():
     torch.set_num_threads(before)
 
 
-def test_the_options_name_what_there_is():
+def test_options_list_algorithms_and_presets():
     assert get_args(Preset) == tuple(PRESETS)
-    assert get_args(Name) == ("auto", *ALGORITHMS)
+    assert get_args(AlgorithmName) == ("auto", *ALGORITHMS)
 
 
 def test_every_game_has_an_algorithm():
@@ -78,7 +78,7 @@ def test_algorithms_that_do_not_fit_are_refused(game, arguments, problem):
         choose_algorithm(make_game(game), *arguments)
 
 
-def test_there_is_none_for_more_than_two_players_in_turn():
+def test_sequential_games_of_three_players_have_no_algorithm():
     game = SimpleNamespace(simultaneous=False, num_players=3, spec="halma", name="halma")
     with pytest.raises(ValueError, match="no algorithm learns sequential games of 3 players"):
         choose_algorithm(game)
@@ -153,16 +153,16 @@ def test_a_plan_fits_into_the_time(seconds, games, test_seconds):
 
 
 @pytest.mark.parametrize(("game", "name"), [("tictactoe", "dqn"), ("tictactoe", "alphazero")])
-def test_the_pace_is_measured_without_a_trace(game, name, tmp_path, monkeypatch):
+def test_pace_measurement_leaves_no_files(game, name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(pace, "LEAST_TRIAL", 0.01)
     monkeypatch.setattr(pace, "LONGEST_TRIAL", 0.01)
     run = TimedRun(make_game(game), algorithm=name, settings=TINY, run_dir=tmp_path / "run")
     begun = time.monotonic()
-    found = measure_pace(run.algorithm, run.config, 60)
-    assert found.games > 0
-    assert 0 < found.test_seconds < 10
-    assert begun < found.ready < time.monotonic()
+    measured = measure_pace(run.algorithm, run.config, 60)
+    assert measured.games > 0
+    assert 0 < measured.test_seconds < 10
+    assert begun < measured.ready < time.monotonic()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -179,8 +179,8 @@ def test_a_run_takes_its_settings_from_the_options(tmp_path):
     assert default_run_dir(game, "hour") == Path("runs/hex-board_size=3-hour")
     assert default_run_dir(make_game("hex"), "hour") == Path("runs/hex-hour")
     assert TimedRun(game, algorithm="dqn", processes=2).config.num_actors == 2
-    against = TimedRun(game, opponent="mixed:x=0.2").config
-    assert against.opponent == against.eval_opponents[0] == "mixed:x=0.2"
+    against = TimedRun(game, opponent="mixed:epsilon=0.2").config
+    assert against.opponent == against.eval_opponents[0] == "mixed:epsilon=0.2"
     for options, problem in (
         ({"processes": 0}, "processes must be an integer from 1 to 1024, got 0"),
         ({"minutes": -1}, "minutes must be a number from 0.1"),
@@ -198,7 +198,7 @@ def run_command(capfd, **options):
     return capfd.readouterr()
 
 
-def test_the_command_trains_and_says_what_was_learned(tmp_path, monkeypatch, capfd):
+def test_command_trains_and_prints_results(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     printed = run_command(capfd, minutes=5)
@@ -232,7 +232,11 @@ def test_small_games_are_learned_in_a_minute(spec, tmp_path, monkeypatch):
     run = TimedRun(make_game(spec), preset="one-minute", run_dir=tmp_path)
     results = run.train()
     assert results is not None
-    seats = next(one["seats"] for one in results["evaluation"] if one["opponent"] == "random")
+    seats = next(
+        evaluation["seats"]
+        for evaluation in results["evaluation"]
+        if evaluation["opponent"] == "random"
+    )
     for seat in seats:
         assert seat["losses"] <= 0.15 * seat["games"]
 
@@ -245,9 +249,7 @@ def test_small_games_are_learned_in_a_minute(spec, tmp_path, monkeypatch):
         (Interrupted(signal.SIGTERM), 143, ""),
     ],
 )
-def test_an_interrupted_command_promises_only_what_was_saved(
-    stop, status, printed, monkeypatch, capsys
-):
+def test_interrupted_command_reports_the_saved_state(stop, status, printed, monkeypatch, capsys):
     def interrupt(self):
         raise stop
 

@@ -1,4 +1,4 @@
-"""Value networks learn who wins, from games that they do not see in validation."""
+"""Tests of value networks trained on recorded games."""
 
 import json
 from dataclasses import replace
@@ -47,7 +47,7 @@ def config(tmp_path):
     )
 
 
-def test_the_document_s_network():
+def test_network_matches_the_document():
     game = make_game("othello")
     network = make_value_network(ValueConfig(), game)
     shapes = [tuple(weights.shape) for weights in network.parameters() if weights.ndim > 1]
@@ -78,7 +78,7 @@ def test_planes_are_white_then_black_for_both_players_to_move(planes):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_no_game_is_on_both_sides(seed):
+def test_split_keeps_games_together(seed):
     games = random_games("tictactoe:board_size=3", 40)
     games = concatenate([games, games[:20], games[5:15]])  # some several times
     apart = validation_games(games, 0.3, seed)
@@ -105,7 +105,7 @@ def test_data_are_split_by_game(config):
         load_data(replace(config, games=61))
 
 
-def test_it_learns_who_has_won_tic_tac_toe(tmp_path):
+def test_network_learns_the_winner_of_tic_tac_toe(tmp_path):
     data = save_dataset(tmp_path / "games.npz", random_games("tictactoe", 400))
     config = ValueRegressionConfig(
         data=(data,),
@@ -159,7 +159,7 @@ def test_resumes_exactly_and_leaves_a_report(config):
         ValueRegressionTraining(replace(second, learning_rate=0.1), tensorboard=False)
 
 
-def test_the_table_teaches_the_same(config, tmp_path):
+def test_table_and_data_set_train_the_same_network(config, tmp_path):
     table = tmp_path / "games.csv"
     convert(ConversionConfig(config.data, table))
     compact, from_table = load_data(config), load_data(replace(config, data=(table,)))
@@ -170,7 +170,7 @@ def test_the_table_teaches_the_same(config, tmp_path):
     )
 
 
-def test_it_stops_when_validation_gets_no_better(config):
+def test_training_stops_early_on_a_plateau(config):
     training = ValueRegressionTraining(
         replace(config, learning_rate=0.0, epochs=50, patience=2), False
     )

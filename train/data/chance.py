@@ -1,4 +1,4 @@
-"""Recorded chance outcomes, substituted for those that `Game.init` and `Game.step` draw.
+"""Recorded chance outcomes in place of those that `Game.init` and `Game.step` sample.
 
 Chance in Hungry Geese chooses cells only: the initial cell of each goose, then the cell of each
 food, in the order of placement. A list of cells therefore records all chance outcomes of a game.
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ludoteca.envs.games.hungry_geese import FOOD, NONE
+from ludoteca.envs.games.goose_positions import FOOD, NONE
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.rng import GAMMA
 
@@ -22,8 +22,8 @@ class Chance:
     Attributes:
         set_initial: `set_initial(s, cells, at, end) -> at` turns an initial state into the one
             that `cells[at:end]` records. Returns the index of the next cell, or `INVALID`.
-        redraw: `redraw(s, before, cells, at, end) -> at` replaces what a step has drawn since the
-            generator's state was `before`. Returns likewise.
+        redraw: `redraw(s, before, cells, at, end) -> at` replaces the chance outcomes of a step, in
+            which the generator's state was `before` at first. Returns likewise.
     """
 
     set_initial: Callable[..., int]

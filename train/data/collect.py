@@ -27,7 +27,7 @@ Skipped = list[tuple[str, str]]  # unusable files and games, each with the reaso
 
 @dataclass
 class Collected:
-    """Usable games, and what was skipped.
+    """Usable games, and skipped files and games.
 
     Attributes:
         dataset: the games; None if there are none.

@@ -40,8 +40,8 @@ class ConversionConfig:
     """Spec string of the game; files of other games are skipped. By default, the game of the first
     file; `hungry_geese` for episodes."""
     agents: tuple[str, ...] = ()
-    """Names of the agents whose actions are training samples; by default all, or those that files
-    of games have selected."""
+    """Names of the agents whose actions are training samples; by default all, or the agents
+    selected in files of games."""
     rating_range: tuple[float, float] | None = None
     """Lowest and highest rating of these agents."""
     rating: When = "updated"
@@ -105,25 +105,25 @@ def convert(
     files = [file for file in found_files if not file.name.endswith(SIDECAR)]
     collected = read_games(game, files, config.num_workers, progress)
     skipped += collected.skipped
-    found = len(skipped) + (0 if collected.dataset is None else len(collected.dataset))
+    num_games = len(skipped) + (0 if collected.dataset is None else len(collected.dataset))
     try:
         if collected.dataset is None:
             first = f": {skipped[0][0]}: {skipped[0][1]}" if skipped else ""
             raise ValueError(f"none of {len(files)} files can be used{first}")
         dataset, unrated = _rate(collected.dataset, sidecars, config)
         skipped += unrated
-        found += len(unrated)
+        num_games += len(unrated)
         if config.agents or config.rating_range is not None:
             dataset = dataset.select_agents(config.agents, config.rating_range)
     except ValueError:
-        _write_report(config, ConversionReport(found, 0, 0, tuple(skipped), {}))
+        _write_report(config, ConversionReport(num_games, 0, 0, tuple(skipped), {}))
         raise
     used = np.asarray(dataset.selected.any(axis=1))
     dataset = replace(dataset[used], metadata=_metadata(config))
     save_dataset(config.out, dataset)
     unselected = int((~used).sum())
     counts = count_samples(dataset)
-    report = ConversionReport(found, len(dataset), unselected, tuple(skipped), counts)
+    report = ConversionReport(num_games, len(dataset), unselected, tuple(skipped), counts)
     _write_report(config, report)
     return dataset, report
 

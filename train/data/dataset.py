@@ -31,7 +31,7 @@ class GameDataset:
     """G recorded games of P players, with M actions or joint actions in all.
 
     A sequential game has one column of actions, a simultaneous game one per player. Chance is
-    drawn by `Game.init` from the game's seed, or is the recorded list of chance outcomes; see
+    sampled by `Game.init` from the game's seed, or recorded as a list of chance outcomes; see
     `ludoteca.train.data.chance`.
 
     Attributes:
@@ -90,9 +90,11 @@ class GameDataset:
             "selected": np.ones((count, players), np.bool_),
             "ids": np.zeros(count, "U1"),
         }
-        given = {"actions": actions, "lengths": lengths, "returns": returns} | arrays
-        typed = {name: given[name].astype(ARRAYS[name]) for name in ARRAYS if name in given}
-        return cls(game, **defaults | given | typed)
+        arrays_given = {"actions": actions, "lengths": lengths, "returns": returns} | arrays
+        typed = {
+            name: arrays_given[name].astype(ARRAYS[name]) for name in ARRAYS if name in arrays_given
+        }
+        return cls(game, **defaults | arrays_given | typed)
 
     def __post_init__(self) -> None:
         count, players = len(self.lengths), self.game.num_players
@@ -157,8 +159,8 @@ class GameDataset:
         selected = np.ones(self.agents.shape, np.bool_)
         for name in agents:
             if name not in self.agent_names:
-                near, names = did_you_mean(name, self.agent_names), _listed(self.agent_names)
-                raise ValueError(f"no agent is called {name!r}{near}; there are {names}")
+                hint, names = did_you_mean(name, self.agent_names), _listed(self.agent_names)
+                raise ValueError(f"no agent is called {name!r}{hint}; there are {names}")
         if agents:
             selected &= np.isin(self.agents, [self.agent_names.index(name) for name in agents])
         if rating_range is not None:

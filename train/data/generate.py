@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.registry import make_agent
@@ -104,8 +103,9 @@ def _play(config: GenerationConfig, first: int, count: int) -> GameDataset:
     """Play the games `first <= k < first + count` in a worker, which caches the agents."""
     game, agents = _make_agents(config.game, config.agents, config.seats)
     match = play_match(
-        game, agents, count, first_game=first, seed=config.seed, batch_size=count, num_replays=count
-    )
+        game, agents, count, first_game=first, seed=config.seed, batch_size=count,
+        num_replays=count, rotate_seats=config.seats == "rotating",
+    )  # fmt: skip
     assert match.returns is not None
     recorded: list[Any] = [replay.actions for replay in match.replays]
     columns = game.num_players if game.simultaneous else 1
@@ -140,7 +140,7 @@ def has_chance(game: Game) -> bool:
 def _make_agents(
     game_spec: str, specs: tuple[str, ...], seats: str
 ) -> tuple[Game, tuple[Agent, ...]]:
-    """Return the game and the agents of a match, which rotates the seats."""
+    """Return the game and the agents of a match."""
     with resolving(game_spec, *specs):
         game = make_game(game_spec)
         agents = tuple(make_agent(spec, game) for spec in specs)
@@ -148,42 +148,8 @@ def _make_agents(
         sys.modules["torch"].set_num_threads(1)
     if len(agents) == 1:
         return game, agents * game.num_players
-    if seats == "fixed":
-        if len(agents) != game.num_players:
-            raise ValueError(
-                f"fixed seats need {game.num_players} agents, one per player, got {len(agents)}"
-            )
-        return game, (_FixedSeats(game, agents),) * game.num_players
+    if seats == "fixed" and len(agents) != game.num_players:
+        raise ValueError(
+            f"fixed seats need {game.num_players} agents, one per player, got {len(agents)}"
+        )
     return game, agents
-
-
-class _FixedSeats(Agent):
-    """Agents that each play for one player."""
-
-    def __init__(self, game: Game, agents: tuple[Agent, ...]):
-        super().__init__(game)
-        self._agents = agents
-
-    def reset(self, env_indices: NDArray[np.int64]) -> None:
-        for agent in self._agents:
-            agent.reset(env_indices)
-
-    def prepare(self) -> None:
-        for agent in self._agents:
-            agent.prepare()
-
-    def act(
-        self,
-        states: NDArray[np.void],
-        seats: NDArray[np.int64],
-        rngs: NDArray[np.uint64],
-        env_indices: NDArray[np.int64],
-    ) -> NDArray[np.int64]:
-        actions = np.zeros(len(states), np.int64)
-        for seat, agent in enumerate(self._agents):
-            rows = np.flatnonzero(seats == seat)
-            if len(rows) > 0:
-                streams = rngs[rows]
-                actions[rows] = agent.act(states[rows], seats[rows], streams, env_indices[rows])
-                rngs[rows] = streams
-        return actions

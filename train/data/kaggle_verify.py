@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from ludoteca.envs.game import Game
-from ludoteca.envs.games.hungry_geese import geese, init, is_terminal, step
+from ludoteca.envs.games.goose_positions import geese
+from ludoteca.envs.games.hungry_geese import init, is_terminal, step
 from ludoteca.envs.jit import compiled_without_allocation, factory
 from ludoteca.train.data.chance import INVALID, count_drawn, redraw, set_initial
 from ludoteca.train.data.dataset import GameDataset

@@ -5,6 +5,7 @@ the labeled agent (-1, 0, 1). A game is all its positions in order, initial and 
 included; a pass repeats the position. There is no header.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -25,6 +26,7 @@ BLOCK_BYTES = 1 << 22  # read at once
 MAX_LINE_BYTES = 1 << 12
 ZERO, COMMA, MINUS, NEWLINE = b"0,-\n"
 INITIAL = -1  # in place of an action: the line is an initial position
+LABELS = np.array([0, 1, -1], np.int8)  # by digit in a line, where 2 stands for -1
 NO_GAME, RUNNING, OVER = range(3)  # stages of reading a game
 
 # Errors of a line, by error code.
@@ -143,11 +145,11 @@ def _read_blocks(path: str | Path, file: BinaryIO) -> Iterator[_Block]:
     Raises:
         ValueError: at the first malformed line.
     """
-    rest, line, cells = b"", 0, 0
+    rest, line, cells = b"", 1, 0
     while True:
-        read = file.read(BLOCK_BYTES)
-        text = (rest + read).replace(b"\r\n", b"\n")
-        if read:
+        content = file.read(BLOCK_BYTES)
+        text = (rest + content).replace(b"\r\n", b"\n")
+        if content:
             cut = text.rfind(b"\n") + 1
             text, rest = text[:cut], text[cut:]
             if len(rest) > MAX_LINE_BYTES:
@@ -157,10 +159,10 @@ def _read_blocks(path: str | Path, file: BinaryIO) -> Iterator[_Block]:
         if text:
             if not cells:
                 cells = _count_cells(path, text[: text.index(b"\n")])
-            block = _parse(path, np.frombuffer(text, np.uint8), cells, line)
+            block = _parse(path, text, cells, line)
             line += len(block.labels)
             yield block
-        if not read:
+        if not content:
             return
 
 
@@ -175,31 +177,29 @@ def _count_cells(path: str | Path, line: bytes) -> int:
     return cells
 
 
-def _parse(path: str | Path, text: NDArray[np.uint8], cells: int, before: int) -> _Block:
-    """Parse whole lines; `before` is the number of lines before them."""
-    ends = np.flatnonzero(text == NEWLINE)
-    starts = np.concatenate([[0], ends[:-1] + 1])
-    lengths = ends - starts
-    malformed = (lengths != 2 * cells + 1) & (lengths != 2 * cells + 2)
-    rows = text[np.minimum(starts[:, None] + np.arange(2 * cells), len(text) - 1)]
-    digits = rows[:, ::2] - ZERO
-    malformed |= (digits > 2).any(1) | (rows[:, 1::2] != COMMA).any(1)
-    last = text[np.maximum(ends - 1, 0)]
-    negative = lengths == 2 * cells + 2
-    malformed |= np.where(
-        negative,
-        (text[np.maximum(ends - 2, 0)] != MINUS) | (last != ZERO + 1),
-        (last != ZERO) & (last != ZERO + 1),
+def _parse(path: str | Path, text: bytes, cells: int, first: int) -> _Block:
+    """Parse whole lines; `first` is the number of the first line."""
+    width = 2 * cells + 2  # of a line with 2 in place of the label -1
+    characters = np.frombuffer(text.replace(b"-1\n", b"2\n"), np.uint8)
+    if len(characters) % width == 0:
+        lines = characters.reshape(-1, width)
+        digits = lines[:, ::2] - ZERO
+        labels = digits[:, -1]
+        if (
+            (digits <= 2).all()
+            and (lines[:, 1:-1:2] == COMMA).all()
+            and (lines[:, -1] == NEWLINE).all()
+            and np.count_nonzero(labels == 2) == text.count(b"-1\n")
+        ):
+            return _Block(digits[:, :-1], LABELS[labels])
+    valid = re.compile(rb"(?:[012],){%d}(?:-1|0|1)" % cells)
+    k, line = next(
+        (k, line) for k, line in enumerate(text.split(b"\n")) if not valid.fullmatch(line)
     )
-    if malformed.any():
-        k = int(malformed.argmax())
-        shortened = _shortened(text[starts[k] : ends[k]].tobytes())
-        raise ValueError(
-            f"{path}, line {before + k + 1}: expected {cells} cells, 0, 1 or 2, and a label, -1, 0 "
-            f"or 1, with commas in between, got {shortened}"
-        )
-    labels = (last - ZERO).astype(np.int8)
-    return _Block(digits, np.where(negative, -labels, labels).astype(np.int8))
+    raise ValueError(
+        f"{path}, line {first + k}: expected {cells} cells, 0, 1 or 2, and a label, -1, 0 or 1, "
+        f"with commas in between, got {_shortened(line)}"
+    )
 
 
 def _shortened(line: bytes) -> str:

@@ -26,6 +26,6 @@ def validation_games(dataset: GameDataset, fraction: float, seed: int) -> NDArra
     order = np.random.default_rng([seed, 0]).permutation(len(indices))
     before = np.cumsum(sizes[order]) - sizes[order]
     count = int((before < fraction * len(dataset)).sum())
-    chosen = order[: max(1, min(count, len(indices) - 1))]
-    mask: NDArray[np.bool_] = np.isin(distinct, chosen)
+    selected = order[: max(1, min(count, len(indices) - 1))]
+    mask: NDArray[np.bool_] = np.isin(distinct, selected)
     return mask

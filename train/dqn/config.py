@@ -45,7 +45,7 @@ class DQNConfig(RLConfig):
     final_eval_games: int = 1_000
 
     opponent: str = "self"
-    """Training opponent: `self` (self-play), or an agent's spec string such as `mixed:x=0.2`."""
+    """Training opponent: `self` (self-play), or a spec string, such as `mixed:epsilon=0.2`."""
     agent_seat: Literal["first", "second", "both"] = "both"
     """Seat of the learning agent; `both`: alternating. No effect in self-play."""
     experience: Literal["simple", "mirrored"] = "mirrored"
@@ -148,7 +148,7 @@ DEFAULT = DQNConfig()
 TANAKA2018 = DQNConfig(
     run_dir=Path("runs/dqn_tanaka2018"),
     game="hex:board_size=5,first=white",
-    opponent="mixed:x=0.2",
+    opponent="mixed:epsilon=0.2",
     agent_seat="first",
     experience="mirrored",
     td_target="reply",

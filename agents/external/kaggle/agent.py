@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.external.kaggle.archive import ENDINGS, is_archive, unpack
+from ludoteca.agents.external.kaggle.archive import SUFFIXES, is_archive, unpack
 from ludoteca.agents.external.kaggle.observation import configuration, observation
 from ludoteca.agents.external.kaggle.process import (
     INVALID,
@@ -27,11 +27,11 @@ Seat = tuple[int, int]  # the index of a game, and the seat in it
 
 
 class KaggleAgent(Agent):
-    """Plays Hungry Geese by a submission to Kaggle's competition: a Python file, or a folder.
+    """Plays Hungry Geese with a submission to Kaggle's competition: a Python file, or a folder.
 
     The submission runs in one process per goose, by the competition's clock: one second per move,
-    and a bank of 60 seconds per game for the time beyond that. A submission that crashes, takes too
-    long or returns anything but a direction loses that goose. See docs/kaggle.md.
+    and a bank of 60 seconds per game for the time beyond that. A submission that crashes, times
+    out or returns anything but a direction forfeits that goose. See docs/kaggle.md.
 
     A process is not a sandbox: a submission has all of your permissions.
     """
@@ -57,13 +57,13 @@ class KaggleAgent(Agent):
             python: the interpreter that runs it, such as `.venv-kaggle/bin/python`; the current one
                 by default.
             act_timeout: seconds per move.
-            overage: seconds per game that its moves may take beyond that, in total.
-            games: maximum number of games in parallel. Each goose in them has a process; the
-                processes choose one after the other.
+            overage: seconds per game beyond that, for all its moves together.
+            games: maximum number of games in parallel. Each goose in them has a process; processes
+                choose in turn.
             fresh: whether every game starts with new processes. Otherwise processes are reused: the
                 file is run again for each game, but modules outside its folder stay loaded.
             memory: memory limit of each process in MiB.
-            output: whether its output goes to standard error; discarded by default.
+            output: whether to forward its output to standard error; by default it is discarded.
 
         Raises:
             FileNotFoundError: if there is no such file.
@@ -82,9 +82,9 @@ class KaggleAgent(Agent):
         self.output = choice("output", output, (False, True))
         self._configuration = configuration(game, act_timeout)
         self._processes: dict[Seat, Process] = {}
-        self._banks: dict[Seat, float] = {}  # seconds left, in unfinished games
-        self._why: dict[Seat, tuple[str, str]] = {}
-        self._spare: Process | None = self._checked()
+        self._overage_left: dict[Seat, float] = {}  # seconds left, in unfinished games
+        self._forfeit_reasons: dict[Seat, tuple[str, str]] = {}
+        self._spare: Process | None = self._load()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the settings; a copy starts its own processes.
@@ -92,9 +92,9 @@ class KaggleAgent(Agent):
         Raises:
             TypeError: during a game, as the state of the submission is in its process.
         """
-        if self._banks:
+        if self._overage_left:
             raise TypeError(
-                f"{self.path.name} is playing, and what it remembers is in its process: copy or "
+                f"{self.path.name} is playing, and its state is in its process: copy or "
                 "pickle the agent before its first game, or call reset for all its games first"
             )
         return vars(self) | {"_processes": {}, "_spare": None}
@@ -107,9 +107,9 @@ class KaggleAgent(Agent):
 
     def reset(self, env_indices: NDArray[np.int64]) -> None:
         """Reset the games at `env_indices`."""
-        begun = set(env_indices.tolist())
-        for seat in [seat for seat in self._banks if seat[0] in begun]:
-            del self._banks[seat]
+        new_games = set(env_indices.tolist())
+        for seat in [seat for seat in self._overage_left if seat[0] in new_games]:
+            del self._overage_left[seat]
             if self.fresh:
                 self._close(seat)
 
@@ -120,10 +120,10 @@ class KaggleAgent(Agent):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Choose for one goose after the other.
+        """Return the actions of the submissions, one call per goose.
 
         Raises:
-            ValueError: if more games are played than it has processes for.
+            ValueError: if there are more games than `games`.
         """
         actions = np.zeros(len(states), np.int64)
         records = states.view(np.recarray)
@@ -139,13 +139,13 @@ class KaggleAgent(Agent):
             try:
                 actions[k] = self._move(records[k], (env_index, seat), rngs[k])
             except FailureError as failure:
-                self._why[env_index, seat] = failure.kind, failure.message
+                self._forfeit_reasons[env_index, seat] = failure.kind, failure.message
                 actions[k] = FORFEIT
         return actions
 
     def forfeit_reason(self, env_index: int, seat: int) -> tuple[str, str]:
-        """Return why the goose was lost: `crash`, `timeout` or `invalid`, and a message."""
-        return self._why.get((env_index, seat), ("forfeit", ""))
+        """Return the reason of a forfeit: `crash`, `timeout` or `invalid`, and a message."""
+        return self._forfeit_reasons.get((env_index, seat), ("forfeit", ""))
 
     def close(self) -> None:
         """End all processes; the agent remains usable."""
@@ -153,24 +153,24 @@ class KaggleAgent(Agent):
             self._close(seat)
 
     def _move(self, s: Any, seat: Seat, rng: NDArray[np.uint64]) -> int:
-        """Return the move of a goose, and subtract its overtime from the bank.
+        """Return the move of a goose, and subtract its overtime from the overage time.
 
         Raises:
-            FailureError: if the goose is lost.
+            FailureError: if the goose is forfeited.
         """
         process = self._process(seat)
-        bank = self._banks.get(seat, self.overage)
+        overage_left = self._overage_left.get(seat, self.overage)
         request: dict[str, Any] = {
-            "observation": observation(s, seat[1], bank),
+            "observation": observation(s, seat[1], overage_left),
             "configuration": self._configuration,
         }
-        if seat not in self._banks:
-            self._banks[seat] = bank
+        if seat not in self._overage_left:
+            self._overage_left[seat] = overage_left
             with np.errstate(over="ignore"):
                 request["seed"] = int(next_u64(rng)) >> 32
-        answer, seconds = process.ask(request, self.act_timeout + bank)
-        self._banks[seat] = bank - max(0.0, seconds - self.act_timeout)
-        if self._banks[seat] < 0:
+        answer, seconds = process.ask(request, self.act_timeout + overage_left)
+        self._overage_left[seat] = overage_left - max(0.0, seconds - self.act_timeout)
+        if self._overage_left[seat] < 0:
             raise FailureError(TIMEOUT, f"took {seconds:.3g} s")
         if answer.get("action") not in ACTIONS:
             returned = answer.get("invalid", repr(answer.get("action")))
@@ -190,13 +190,13 @@ class KaggleAgent(Agent):
     def _new_process(self) -> Process:
         return Process(self.path, self.python, self.memory, self.output)
 
-    def _checked(self) -> Process:
+    def _load(self) -> Process:
         """Return a process in which the submission has been loaded."""
         try:
             process = self._new_process()
             process.ask({"seed": 0}, self.act_timeout + self.overage)
         except FailureError as failure:
-            raise ValueError(f"{self.path} is no submission: {failure.message}") from None
+            raise ValueError(f"{self.path} is not a submission: {failure.message}") from None
         return process
 
     def _close(self, seat: Seat) -> None:
@@ -216,22 +216,22 @@ def find_submission(path: str | Path, owner: object) -> Path:
         FileNotFoundError: if there is none.
         ValueError: if it is an archive that cannot be unpacked.
     """
-    found = Path(path).absolute()
-    if found.is_file() and is_archive(found):
-        found = unpack(found, owner)
-    if found.is_dir():
-        found = _main_in(found)
-    if not found.is_file():
+    location = Path(path).absolute()
+    if location.is_file() and is_archive(location):
+        location = unpack(location, owner)
+    if location.is_dir():
+        location = _find_main(location)
+    if not location.is_file():
         raise FileNotFoundError(
             f"there is no submission {str(path)!r}: expected a Python file, or a folder with a "
-            f"{MAIN}, or one as an archive ({', '.join(ENDINGS)})"
+            f"{MAIN}, or one as an archive ({', '.join(SUFFIXES)})"
         )
-    return found
+    return location
 
 
-def _main_in(folder: Path) -> Path:
+def _find_main(folder: Path) -> Path:
     """Return the `main.py` of a folder, or of the only folder in it, as archives may have."""
-    inner = [one for one in folder.iterdir() if not one.name.startswith((".", "__"))]
-    if not (folder / MAIN).exists() and len(inner) == 1 and inner[0].is_dir():
-        folder = inner[0]
+    entries = [entry for entry in folder.iterdir() if not entry.name.startswith((".", "__"))]
+    if not (folder / MAIN).exists() and len(entries) == 1 and entries[0].is_dir():
+        folder = entries[0]
     return folder / MAIN

@@ -1,4 +1,4 @@
-"""Archives of submissions, as competitors uploaded them: `submission.tar.gz`."""
+"""Archives of submissions in the format of uploads to Kaggle: `submission.tar.gz`."""
 
 import shutil
 import tarfile
@@ -9,21 +9,21 @@ from pathlib import Path
 
 from ludoteca.files import check_archive, opening, reading_archive
 
-ENDINGS = (".tar.gz", ".tgz", ".tar", ".zip")
-LARGEST = 2 << 30  # bytes of all files together
-MOST_FILES = 10_000
+SUFFIXES = (".tar.gz", ".tgz", ".tar", ".zip")
+MAX_BYTES = 2 << 30  # of all files together
+MAX_FILES = 10_000
 
 
 def is_archive(path: Path) -> bool:
-    """Return whether a path names an archive, by its ending."""
-    return path.name.lower().endswith(ENDINGS)
+    """Return whether a path names an archive, by its suffix."""
+    return path.name.lower().endswith(SUFFIXES)
 
 
 def unpack(path: Path, owner: object) -> Path:
     """Return a temporary folder with the files of an archive, removed along with `owner`.
 
     Raises:
-        ValueError: if it is not an archive, is damaged or too large, or has files outside itself.
+        ValueError: if it is not an archive, damaged or too large, or has paths outside the folder.
         OSError: if it cannot be read or unpacked.
     """
     folder = tempfile.mkdtemp(prefix="ludoteca-submission-")
@@ -33,7 +33,7 @@ def unpack(path: Path, owner: object) -> Path:
         with reading_archive(problem), opening(path) as file:
             if path.name.lower().endswith(".zip"):
                 with zipfile.ZipFile(file) as zipped:
-                    check_archive(zipped, path, LARGEST, MOST_FILES)
+                    check_archive(zipped, path, MAX_BYTES, MAX_FILES)
                     zipped.extractall(folder)
             else:
                 with tarfile.open(fileobj=file) as tarred:
@@ -50,9 +50,8 @@ def _unpack_tar(archive: tarfile.TarFile, path: Path, folder: str) -> None:
     size = 0
     for number, member in enumerate(archive, 1):
         size += member.size
-        if size > LARGEST or number > MOST_FILES:
+        if size > MAX_BYTES or number > MAX_FILES:
             raise ValueError(
-                f"{path} holds more than {LARGEST >> 20} MiB or {MOST_FILES} files, the most that "
-                "is unpacked"
+                f"{path} holds more than {MAX_BYTES >> 20} MiB or {MAX_FILES} files, the maximum"
             )
         archive.extract(member, folder, filter="data")

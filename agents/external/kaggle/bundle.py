@@ -69,7 +69,9 @@ class Bundle:
             self._imports.append(f"from {thing.__module__} import {thing.__name__}{renamed}")
         elif isinstance(thing, np.ndarray) and thing.size > SMALL:
             self._packed.append(f"{name} = {self._array(thing)}")
-        elif isinstance(thing, dict) and any(isinstance(one, np.ndarray) for one in thing.values()):
+        elif isinstance(thing, dict) and any(
+            isinstance(item, np.ndarray) for item in thing.values()
+        ):
             rows = [f"    {key!r}: {self._array(value)},\n" for key, value in thing.items()]
             self._packed.append(f"{name} = {{\n{''.join(rows)}}}")
         else:
@@ -77,7 +79,7 @@ class Bundle:
         return name
 
     def reserve(self, name: str) -> None:
-        """Reserve a name, so that nothing gets it."""
+        """Reserve a name."""
         self._taken.add(name)
 
     def text(self) -> str:
@@ -88,7 +90,7 @@ class Bundle:
         return "\n".join(part for part in parts if part)
 
     def _add_literal(self, value: Any, name: str) -> str:
-        """Add a number or text; equal ones share a name."""
+        """Add a number or text; equal values share a name."""
         for known in (name, *(f"{name}_{k}" for k in range(2, 100))):
             line = f"{known} = {literal(value)}"
             if line in self._constants:
@@ -101,11 +103,11 @@ class Bundle:
 
     def _free(self, name: str) -> str:
         """Return an unused name."""
-        found, k = name, 2
-        while found in self._taken:
-            found, k = f"{name}_{k}", k + 1
-        self._taken.add(found)
-        return found
+        free_name, k = name, 2
+        while free_name in self._taken:
+            free_name, k = f"{name}_{k}", k + 1
+        self._taken.add(free_name)
+        return free_name
 
     def _require(self, module: str, name: str) -> None:
         top = module.partition(".")[0]
@@ -128,7 +130,7 @@ class Bundle:
         return ast.unparse(ast.fix_missing_locations(tree))
 
     def _constant(self, value: Any, name: str) -> str:
-        if all(isinstance(one, LITERALS) for one in leaves(value)):
+        if all(isinstance(leaf, LITERALS) for leaf in leaves(value)):
             return literal(value)
         if isinstance(value, np.generic):
             return f"{self.add(np, 'np')}.{value.dtype.name}({literal(value.item())})"
@@ -181,19 +183,21 @@ def reachable(function: FunctionType) -> dict[str, Any]:
     """Return the values of the global and closure names of a function."""
     code = function.__code__
     cells = function.__closure__ or ()
-    found = {name: cell.cell_contents for name, cell in zip(code.co_freevars, cells, strict=True)}
+    variables = {
+        name: cell.cell_contents for name, cell in zip(code.co_freevars, cells, strict=True)
+    }
     parts = parts_of(code)
-    local = {one for part in parts for one in (*part.co_varnames, *part.co_cellvars)}
-    names = {one for part in parts for one in part.co_names} - local - set(found)
-    return found | {
+    local = {name for part in parts for name in (*part.co_varnames, *part.co_cellvars)}
+    names = {name for part in parts for name in part.co_names} - local - set(variables)
+    return variables | {
         name: function.__globals__[name] for name in sorted(names) if name in function.__globals__
     }
 
 
 def parts_of(code: Any) -> list[Any]:
     """Return the code objects of a function and of its nested functions."""
-    inner = [one for one in code.co_consts if isinstance(one, type(code))]
-    return [code, *(part for one in inner for part in parts_of(one))]
+    inner = [constant for constant in code.co_consts if isinstance(constant, type(code))]
+    return [code, *(part for constant in inner for part in parts_of(constant))]
 
 
 def is_library(module: str) -> bool:
@@ -207,8 +211,8 @@ def leaves(value: Any) -> Iterator[Any]:
     if isinstance(value, dict):
         yield from leaves([*value, *value.values()])
     elif isinstance(value, list | tuple):
-        for one in value:
-            yield from leaves(one)
+        for item in value:
+            yield from leaves(item)
     else:
         yield value
 

@@ -46,7 +46,9 @@ class KaggleFunctionAgent(Agent):
     def reset(self, env_indices: NDArray[np.int64]) -> None:
         """Reset the games at `env_indices`."""
         begun = set(env_indices.tolist())
-        self._made = {seat: one for seat, one in self._made.items() if seat[0] not in begun}
+        self._made = {
+            seat: function for seat, function in self._made.items() if seat[0] not in begun
+        }
 
     def act(
         self,
@@ -55,7 +57,7 @@ class KaggleFunctionAgent(Agent):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Choose for one goose after the other.
+        """Return the actions of the functions, one call per goose.
 
         Raises:
             ValueError: if a function does not return a direction.
@@ -65,8 +67,8 @@ class KaggleFunctionAgent(Agent):
         for k, key in enumerate(zip(env_indices.tolist(), seats.tolist(), strict=True)):
             if key not in self._made:
                 self._made[key] = self._make()
-            seen = structify(observation(records[k], key[1]))
-            answer = call(self._made[key], seen, structify(self._configuration))
+            kaggle_observation = structify(observation(records[k], key[1]))
+            answer = call(self._made[key], kaggle_observation, structify(self._configuration))
             answer = DEFAULT if answer is None else answer
             if answer not in ACTIONS:
                 raise ValueError(
@@ -87,30 +89,32 @@ def kaggle_function(agent: str, seed: int = 0) -> Function:
         seed: seed of its random stream.
     """
     rng = np.full((1, 1), seed, np.uint64)
-    made: dict[Game, Agent] = {}
+    agents: dict[Game, Agent] = {}
     before: dict[Game, Any] = {}  # previous position of the current game
 
-    def play(seen: Any, configuration: Any) -> str:
-        game = game_of(seen, configuration)
-        if game not in made:
-            made[game] = make_agent(agent, game)
-        if seen["step"] == 0 or game not in before:
+    def play(kaggle_observation: Any, configuration: Any) -> str:
+        game = game_of(kaggle_observation, configuration)
+        if game not in agents:
+            agents[game] = make_agent(agent, game)
+        if kaggle_observation["step"] == 0 or game not in before:
             before.clear()
-            made[game].reset(ENV_INDEX)
-        before[game] = position(game, seen, before.get(game))
-        seat = np.array([seen["index"]])
-        action = int(made[game].act(batch_of_one(game, before[game]), seat, rng, ENV_INDEX)[0])
+            agents[game].reset(ENV_INDEX)
+        before[game] = position(game, kaggle_observation, before.get(game))
+        seat = np.array([kaggle_observation["index"]])
+        action = int(agents[game].act(batch_of_one(game, before[game]), seat, rng, ENV_INDEX)[0])
         if action == FORFEIT:
-            raise RuntimeError(": ".join(made[game].forfeit_reason(0, seen["index"])))
+            raise RuntimeError(
+                ": ".join(agents[game].forfeit_reason(0, kaggle_observation["index"]))
+            )
         return ACTIONS[action]
 
     return play
 
 
-def game_of(seen: Any, configuration: Any) -> Game:
+def game_of(observation_: Any, configuration: Any) -> Game:
     """Return the game of an observation and its configuration."""
     return hungry_geese(
-        num_players=len(seen["geese"]),
+        num_players=len(observation_["geese"]),
         rows=configuration["rows"],
         columns=configuration["columns"],
         hunger_rate=configuration["hunger_rate"],

@@ -1,11 +1,11 @@
-"""Inference of networks in NumPy, for exported agents, instead of PyTorch.
+"""Inference of networks in NumPy, in place of PyTorch, for exported agents.
 
-A network is a tuple of layers, applied one after the other; each is a tuple that begins with its
-kind. `w` is the name of an array of weights. Values have shape `[K, C, rows, columns]`, or `[K, C]`
+A network is a tuple of layers, applied in turn; each layer is a tuple with its kind first. `w` is
+the name of an array of weights. Values have shape `[K, C, rows, columns]`, or `[K, C]`
 after pooling or flattening.
 
 ==========================  =====================================================================
-`("conv", w, padding)`      convolution, square odd kernels, same size of the board; `padding` is
+`("conv", w, padding)`      convolution with odd square kernels and same-size output; `padding` is
                             `"zeros"`, or `"circular"` for a torus
 `("linear", w)`             dense layer
 `("bias", w)`               adds `weights[w]`, one number per channel
@@ -13,11 +13,11 @@ after pooling or flattening.
 `("relu",)`                 max(x, 0)
 `("leaky_relu", slope)`     x, or slope * x where it is negative
 `("tanh",)`                 hyperbolic tangent
-`("mean",)`, `("max",)`     of each channel over the board
+`("mean",)`, `("max",)`     global pooling of each channel over the board
 `("cell", row, column)`     the values at one cell
-`("flatten",)`              channels of all cells, one after the other
+`("flatten",)`              all values of a board in one dimension
 `("add", layers)`           adds the output of other layers to x, broadcast over the board
-`("sum", (layers, ...))`    sum of the outputs of several stacks of layers, likewise
+`("sum", (layers, ...))`    sum of the outputs of several stacks of layers, likewise broadcast
 `("concat", (layers, ...))` outputs of several stacks of layers, concatenated by channel
 ==========================  =====================================================================
 """
@@ -35,7 +35,7 @@ def run(layers: Layers, weights: Mapping[str, NDArray[Any]], x: NDArray[Any]) ->
     """Return the output of a network for a batch.
 
     Args:
-        layers: see above.
+        layers: the network, see the module's docstring.
         weights: arrays by name.
         x: float32. Shape `[K, C, rows, columns]` or `[K, C]`.
 
@@ -67,21 +67,20 @@ def run(layers: Layers, weights: Mapping[str, NDArray[Any]], x: NDArray[Any]) ->
         elif kind == "flatten":
             x = x.reshape(len(x), -1)
         elif kind == "add":
-            x = plus(x, run(layer[1], weights, x))
+            x = add_broadcast(x, run(layer[1], weights, x))
         elif kind == "sum":
-            first, *others = (run(stack, weights, x) for stack in layer[1])
-            x = first
+            x, *others = (run(stack, weights, x) for stack in layer[1])
             for other in others:
-                x = plus(x, other)
+                x = add_broadcast(x, other)
         elif kind == "concat":
             x = np.concatenate([run(stack, weights, x) for stack in layer[1]], 1)
         else:
-            raise ValueError("there is no layer " + repr(kind))
+            raise ValueError("unknown layer " + repr(kind))
     return x
 
 
 def convolve(x: NDArray[Any], kernels: NDArray[Any], padding: str) -> NDArray[Any]:
-    """Convolve boards by one matrix product.
+    """Convolve boards, as one matrix product.
 
     Args:
         x: shape `[K, C, rows, columns]`.
@@ -94,8 +93,8 @@ def convolve(x: NDArray[Any], kernels: NDArray[Any], padding: str) -> NDArray[An
     count, channels, rows, columns = x.shape
     filters, _, n, _ = kernels.shape
     edge = (n - 1) // 2
-    around = ((0, 0), (0, 0), (edge, edge), (edge, edge))
-    y = np.pad(x, around, mode="wrap" if padding == "circular" else "constant")
+    widths = ((0, 0), (0, 0), (edge, edge), (edge, edge))
+    y = np.pad(x, widths, mode="wrap" if padding == "circular" else "constant")
     windows = np.empty((count, channels, n, n, rows, columns), x.dtype)
     for i in range(n):
         for j in range(n):
@@ -104,8 +103,8 @@ def convolve(x: NDArray[Any], kernels: NDArray[Any], padding: str) -> NDArray[An
     return product.reshape(count, filters, rows, columns)
 
 
-def plus(x: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
-    """Add values with or without a board; the latter are broadcast over it."""
+def add_broadcast(x: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+    """Return the sum; `other` may lack the dimensions of the board, and is broadcast then."""
     total: NDArray[Any] = x + (other if other.ndim == x.ndim else other[:, :, None, None])
     return total
 

@@ -126,13 +126,13 @@ def uib2021(body: UIB2021Body, weights: Weights, value: bool) -> Layers:
 
 def residual(body: ResidualBody, weights: Weights, value: bool) -> Layers:
     """Return the layers of the residual blocks and their heads; a value is one more output."""
-    seen: list[Layers] = [(("mean",),), (("max",),)]
+    pooled: list[Layers] = [(("mean",),), (("max",),)]
     if body.middle is not None:
-        seen.append((("cell", *divmod(body.middle, body.columns)),))
+        pooled.append((("cell", *divmod(body.middle, body.columns)),))
     if body.flat is not None:
-        seen.append((*layers_of(body.flat, weights), ("relu",), ("flatten",)))
+        pooled.append((*layers_of(body.flat, weights), ("relu",), ("flatten",)))
     head = layers_of(body.head, weights)
-    return (*trunk(body.trunk, weights), ("concat", tuple(seen)), *head)
+    return (*trunk(body.trunk, weights), ("concat", tuple(pooled)), *head)
 
 
 def trunk(module: Trunk, weights: Weights) -> Layers:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ludoteca.agents.external.kaggle.position import follow
 from ludoteca.envs.game import Game
-from ludoteca.envs.games.hungry_geese import NONE, geese
+from ludoteca.envs.games.goose_positions import NONE, geese
 
 RUN_TIMEOUT = 1200  # seconds per game, kaggle-environments' default; not enforced
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.envs.games.hungry_geese import FOOD, NONE
+from ludoteca.envs.games.goose_positions import FOOD, NONE
 from ludoteca.envs.games.torus import neighbor
 
 

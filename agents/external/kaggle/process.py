@@ -194,10 +194,10 @@ def find_python(python: str | Path | None, default: str) -> str:
     Raises:
         ValueError: if there is none.
     """
-    found = default if python is None else shutil.which(str(python))
-    if not found:
+    interpreter = default if python is None else shutil.which(str(python))
+    if not interpreter:
         raise ValueError(f"python must be an interpreter, such as .venv/bin/python, got {python!r}")
-    return str(Path(found).absolute())
+    return str(Path(interpreter).absolute())
 
 
 def _end(process: ChildProcess, owner: int) -> None:

@@ -45,10 +45,10 @@ def install(folder: str) -> None:
     find = importlib.machinery.FileFinder.path_hook(*details)
 
     def hook(path: str) -> Any:
-        found = translated(path, folder)
-        if found == path:
+        translation = translated(path, folder)
+        if translation == path:
             raise ImportError(f"{path} is not in {FOLDER}")
-        return find(found)
+        return find(translation)
 
     sys.path_hooks.insert(0, hook)
 
@@ -75,8 +75,8 @@ def translated(path: Any, folder: str) -> Any:
     text = os.fsdecode(path)
     if text != FOLDER and not text.startswith(FOLDER + "/"):
         return path
-    found = folder + text[len(FOLDER) :]
-    return os.fsencode(found) if isinstance(os.fspath(path), bytes) else found
+    translation = folder + text[len(FOLDER) :]
+    return os.fsencode(translation) if isinstance(os.fspath(path), bytes) else translation
 
 
 def hint(folder: str) -> str:

@@ -41,8 +41,8 @@ def keep(weights: Weights, values: torch.Tensor) -> str:
 
 
 def sequential(module: nn.Sequential, weights: Weights) -> Layers:
-    """Return the layers of all modules, one after the other."""
-    return tuple(layer for one in module for layer in layers_of(one, weights))
+    """Return the layers of all modules in order."""
+    return tuple(layer for child in module for layer in layers_of(child, weights))
 
 
 def convolution(module: nn.Conv2d, weights: Weights) -> Layers:

@@ -69,13 +69,13 @@ def simulate(root: Any, s: Any, stream: NDArray[np.uint64], c: float, fpu: float
     node, path, players = root, [], len(s.length)
     over = is_terminal(s)
     while not over and node.priors is not None:
-        chosen = [NOBODY] * players
+        joint_action = [NOBODY] * players
         for p in range(players):
             if is_active(s, p):
-                chosen[p] = choose(node, p, c, fpu)
-                node.visits[p][chosen[p]] += 1
-        path.append((node, chosen))
-        joint = tuple([max(action, 0) for action in chosen])
+                joint_action[p] = choose(node, p, c, fpu)
+                node.visits[p][joint_action[p]] += 1
+        path.append((node, joint_action))
+        joint = tuple([max(action, 0) for action in joint_action])
         step(s, joint)
         over = is_terminal(s)
         if joint not in node.children:
@@ -91,7 +91,7 @@ def copied(s: Any) -> Any:
     """Return a copy of a position."""
     fields = vars(s).items()
     return types.SimpleNamespace(
-        **{name: one.copy() if isinstance(one, np.ndarray) else one for name, one in fields}
+        **{name: value.copy() if isinstance(value, np.ndarray) else value for name, value in fields}
     )
 
 
@@ -113,19 +113,19 @@ def choose(node: Any, p: int, c: float, fpu: float) -> int:
 
 def evaluate_leaves(leaves: Sequence[Any], evaluate: SeatEvaluator) -> None:
     """Evaluate leaves for all living geese, and back up their values."""
-    found = [
+    outputs = [
         (k, p)
         for k in range(len(leaves))
         for p in range(len(leaves[k][1].length))
         if is_active(leaves[k][1], p)
     ]
-    if not found:
+    if not outputs:
         return
-    policies, expected = evaluate([leaves[k][1] for k, _ in found], [p for _, p in found])
+    policies, expected = evaluate([leaves[k][1] for k, _ in outputs], [p for _, p in outputs])
     values = [results(s) for _, s, _ in leaves]
     priors = [[[HIDDEN] * 4 for _ in one] for one in values]
-    for i in range(len(found)):
-        k, p = found[i]
+    for i in range(len(outputs)):
+        k, p = outputs[i]
         values[k][p] = float(0.5 + 0.5 * expected[i])
         priors[k][p] = [float(one) if one > 0 else HIDDEN for one in policies[i]]
     for k in range(len(leaves)):
@@ -142,12 +142,12 @@ def results(s: Any) -> list[float]:
     """Return the result of each goose, in [0, 1]."""
     out = [0.0] * len(s.length)
     returns(s, out)
-    return [0.5 + 0.5 * one for one in out]
+    return [0.5 + 0.5 * value for value in out]
 
 
 def back_up(path: Sequence[Any], values: Sequence[float]) -> None:
     """Add a simulation's values along its path."""
-    for node, chosen in path:
-        for p in range(len(chosen)):
-            if chosen[p] != NOBODY:
-                node.totals[p][chosen[p]] += values[p]
+    for node, joint_action in path:
+        for p in range(len(joint_action)):
+            if joint_action[p] != NOBODY:
+                node.totals[p][joint_action[p]] += values[p]

@@ -1,4 +1,4 @@
-"""Worker process that runs a submission; `process.py` is the other end.
+"""Worker process that runs a submission, started by `process.py`.
 
 A plain script: its interpreter needs neither this package nor NumPy. Files are read and agents are
 called as in `agent.py` of kaggle-environments 1.33.2.
@@ -86,7 +86,7 @@ def send(pipe: int, message: dict[str, Any]) -> None:
     """Write a message.
 
     Raises:
-        OSError: if the other end is closed.
+        OSError: if the pipe is closed.
     """
     data = pack(message)
     while data:
@@ -120,7 +120,7 @@ class Submission:
                 self.agent = last_callable(self.path)
                 seed_all(request.get("seed", 0), known)
             if "observation" not in request:
-                return {"found": shown(self.agent)}
+                return {"found": shortened(self.agent)}
             configuration = structify(request["configuration"])
             configuration["__raw_path__"] = self.path
             action = call(self.agent, structify(request["observation"]), configuration)
@@ -128,7 +128,7 @@ class Submission:
                 action = DEFAULT
             if isinstance(action, str) and len(action) < LONGEST:
                 return {"action": str.__str__(action)}
-            return {"invalid": shown(action)}
+            return {"invalid": shortened(action)}
         except BaseException as error:  # of any kind: only this goose is lost
             text = described(error, self.path)
             if self.simulated and self.simulated in text:
@@ -153,14 +153,14 @@ def last_callable(path: str) -> Any:
         exec(code, names)
     finally:
         del sys.path[-1:]
-    found = [value for value in names.values() if callable(value)]
-    if not found:
+    callables = [value for value in names.values() if callable(value)]
+    if not callables:
         raise ValueError("it defines nothing that can be called")
-    return found[-1]
+    return callables[-1]
 
 
 def call(agent: Any, *arguments: Any) -> Any:
-    """Call an agent with as many arguments as it takes; callable objects get both."""
+    """Call an agent with one or two arguments by its signature; callable objects get both."""
     if hasattr(agent, "__code__") and hasattr(agent.__code__, "co_argcount"):
         arguments = arguments[: agent.__code__.co_argcount]
     return agent(*arguments)
@@ -182,9 +182,9 @@ class Struct(dict):  # type: ignore[type-arg]  # subscripts need Python 3.9
 def structify(value: Any) -> Any:
     """Return a copy in which dictionaries are `Struct`s."""
     if isinstance(value, list):
-        return [structify(one) for one in value]
+        return [structify(item) for item in value]
     if isinstance(value, dict):
-        return Struct(**{key: structify(one) for key, one in value.items()})
+        return Struct(**{key: structify(item) for key, item in value.items()})
     return value
 
 
@@ -204,8 +204,8 @@ def forget_modules(folder: str) -> None:
 def places_of(module: Any) -> list[str]:
     """Return the file of a module and the folders of a package.
 
-    Only plain attributes count: some modules, such as `torch.classes` and `torch.ops`, answer any
-    name, `__path__` as well, with an object of their own.
+    Only plain attributes count: some modules, such as `torch.classes` and `torch.ops`, return an
+    object for any name, also `__path__`.
     """
     try:
         names = object.__getattribute__(module, "__dict__")
@@ -232,14 +232,16 @@ def described(error: BaseException, path: str) -> str:
     """Return the error message in one line, with the line of the file."""
     text = traceback.format_exception_only(type(error), error)[-1].strip()[:LONGEST]
     lines = [
-        one.lineno for one in traceback.extract_tb(error.__traceback__) if one.filename == path
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == path
     ]
     if isinstance(error, SyntaxError) and error.filename == path:
         lines = [error.lineno]
     return f"{text} ({os.path.basename(path)}, line {lines[-1]})" if lines else text
 
 
-def shown(value: Any) -> str:
+def shortened(value: Any) -> str:
     """Return the representation of a value, truncated."""
     return repr(value)[:LONGEST]
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.agents.games.endgame.columns import make_memory, make_search
-from ludoteca.agents.games.endgame.limits import SearchLimits, after
-from ludoteca.agents.games.endgame.solution import EndgameSolution, position
+from ludoteca.agents.games.endgame.connect4_search import make_search, make_workspace
+from ludoteca.agents.games.endgame.limits import SearchLimits, next_position
+from ludoteca.agents.games.endgame.solution import EndgameSolution, validate_position
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 
@@ -14,7 +14,7 @@ from ludoteca.envs.game import Game
 class Connect4EndgameSolver:
     """Solves Connect Four, see `ludoteca.agents.games.endgame.solution.EndgameSolver`.
 
-    Scores are 1, 0 and -1: how soon a game is won does not count.
+    Scores are 1, 0 and -1, however many moves a win takes.
     """
 
     def __init__(self, game: Game):
@@ -28,12 +28,12 @@ class Connect4EndgameSolver:
         self._search = make_search(rows, columns, int(game.params["connect"]))
 
     def empty(self, s: Any) -> int:
-        """Return how many squares of a position are empty."""
+        """Return the number of empty squares of a position."""
         return int(s["moves_left"])
 
     def prepare(self) -> None:
         """Compile or load the search."""
-        frames, table, works = make_memory(0)
+        frames, table, works = make_workspace(0)
         self._search(frames, table, works, 0)
 
     def solve(
@@ -46,12 +46,12 @@ class Connect4EndgameSolver:
     ) -> EndgameSolution:
         """Solve a position, see `ludoteca.agents.games.endgame.solve_endgame`."""
         game = self.game
-        s = position(game, s, all_moves=all_moves, nodes=nodes, seconds=seconds)
-        search = _Search(game, self._search, self.empty(s), nodes, seconds)
+        s = validate_position(game, s, all_moves=all_moves, nodes=nodes, seconds=seconds)
+        search = _Connect4Search(game, self._search, self.empty(s), nodes, seconds)
         score = search.score(s)
         scores = None
         if all_moves:
-            scores = {game.action_names[a]: search.after(s, a)[0] for a in game.legal(s)}
+            scores = {game.action_names[a]: search.score_action(s, a)[0] for a in game.legal(s)}
             scores = dict(sorted(scores.items(), key=lambda item: -item[1]))
         line = search.line(s, score)
         return EndgameSolution(
@@ -66,12 +66,12 @@ class Connect4EndgameSolver:
         )
 
 
-class _Search:
-    """The searches of one position and of those after it, which share a table and the limits."""
+class _Connect4Search:
+    """Searches of a position and its successors, with a common table and common limits."""
 
     def __init__(self, game: Game, run: Any, empty: int, nodes: int | None, seconds: float | None):
         self.game, self.run = game, run
-        self.frames, self.table, self.works = make_memory(empty)
+        self.frames, self.table, self.works = make_workspace(empty)
         run(self.frames, self.table, self.works, 0)  # compiles
         self.limits = SearchLimits(nodes, seconds)
 
@@ -88,23 +88,23 @@ class _Search:
 
         return self.limits.run(search, self.works["nodes"], lambda: str(s))
 
-    def after(self, s: Any, action: int, alpha: int = -1, beta: int = 1) -> tuple[int, Any]:
+    def score_action(self, s: Any, action: int, alpha: int = -1, beta: int = 1) -> tuple[int, Any]:
         """Return the score of an action for its player, and the position after it."""
-        later = after(self.game, s, action)
-        if not self.game.is_terminal(later):
-            return -self.score(later, -beta, -alpha), later
+        child = next_position(self.game, s, action)
+        if not self.game.is_terminal(child):
+            return -self.score(child, -beta, -alpha), child
         returns = np.zeros(2)
-        self.game.returns(later, returns)
-        return int(returns[int(s.to_move)]), later
+        self.game.returns(child, returns)
+        return int(returns[int(s.to_move)]), child
 
     def line(self, s: Any, score: int) -> list[int]:
-        """Return best actions of both players to the end of the game, the first of equal ones."""
+        """Return the first optimal actions of both players to the end of the game."""
         line: list[int] = []
         while not self.game.is_terminal(s):
             for action in self.game.legal(s):
-                value, later = self.after(s, action, max(score - 1, -1), score + (score < 1))
+                value, child = self.score_action(s, action, max(score - 1, -1), score + (score < 1))
                 if value >= score:
                     break
             line.append(action)
-            s, score = later, -score
+            s, score = child, -score
         return line

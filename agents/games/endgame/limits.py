@@ -10,8 +10,9 @@ from ludoteca.agents.games.endgame.solution import EndgameLimitError
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 
-UNKNOWN, STOPPED = 1000, 1001  # in place of a score; the latter: there are no more nodes
-SLICE = 1 << 20  # nodes between two readings of the clock
+# In place of a score: not known without search; the node limit is reached.
+UNKNOWN, STOPPED = 1000, 1001
+SLICE = 1 << 20  # nodes between two checks of the time limit
 
 
 @dataclass(frozen=True)
@@ -28,32 +29,34 @@ class SearchLimits:
     seconds: float | None
     start: float = field(default_factory=clock)
 
-    def run(self, search: Callable[[int], int], done: Any, position: Callable[[], str]) -> int:
+    def run(
+        self, search: Callable[[int], int], node_count: Any, position: Callable[[], str]
+    ) -> int:
         """Return the score that a search finds.
 
         Args:
             search: function that continues the search up to a total number of nodes, and returns
                 the score or `STOPPED`.
-            done: number of nodes so far, an array of one number that the search increments.
+            node_count: number of nodes so far, shape `[1]`; the search increments it.
             position: function that describes the position.
 
         Raises:
             EndgameLimitError: if a limit is reached.
         """
         while True:
-            limit = int(done[0]) + SLICE
+            limit = int(node_count[0]) + SLICE
             score = search(limit if self.nodes is None else min(limit, self.nodes))
             if score != STOPPED:
                 return score
-            if self.nodes is not None and done[0] >= self.nodes:
+            if self.nodes is not None and node_count[0] >= self.nodes:
                 raise EndgameLimitError(f"not solved within {self.nodes} nodes: {position()}")
             if self.seconds is not None and clock() - self.start >= self.seconds:
                 raise EndgameLimitError(f"not solved within {self.seconds:g} seconds: {position()}")
 
 
-def after(game: Game, s: Any, action: int) -> Any:
+def next_position(game: Game, s: Any, action: int) -> Any:
     """Return the position after an action."""
-    later = s.copy()
-    with np.errstate(over="ignore"):  # kernels count on integers that wrap around
-        game.step(later, action)
-    return later
+    child = s.copy()
+    with np.errstate(over="ignore"):  # kernels rely on integers that wrap around
+        game.step(child, action)
+    return child

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.agents.games.endgame.boards import make_board
-from ludoteca.agents.games.endgame.limits import SearchLimits, after
-from ludoteca.agents.games.endgame.search import WORK, make_frames, make_search
-from ludoteca.agents.games.endgame.solution import EndgameSolution, position
+from ludoteca.agents.games.endgame.limits import SearchLimits, next_position
+from ludoteca.agents.games.endgame.othello_bitboards import make_board
+from ludoteca.agents.games.endgame.othello_search import WORK, make_frames, make_search
+from ludoteca.agents.games.endgame.solution import EndgameSolution, validate_position
 from ludoteca.agents.games.endgame.transposition_table import make_table
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
@@ -20,12 +20,12 @@ class OthelloEndgameSolver:
         self.game = game
 
     def empty(self, s: Any) -> int:
-        """Return how many squares of a position are empty."""
+        """Return the number of empty squares of a position."""
         return (self.game.num_actions - 1) - sum(int(discs).bit_count() for discs in s["discs"])
 
     def prepare(self) -> None:
         """Compile or load the search."""
-        Search(self.game, 0, None, None)
+        OthelloSearch(self.game, 0, None, None)
 
     def solve(
         self,
@@ -37,11 +37,11 @@ class OthelloEndgameSolver:
     ) -> EndgameSolution:
         """Solve a position, see `ludoteca.agents.games.endgame.solve_endgame`."""
         game = self.game
-        s = position(game, s, all_moves=all_moves, nodes=nodes, seconds=seconds)
-        search = Search(game, self.empty(s), nodes, seconds)
+        s = validate_position(game, s, all_moves=all_moves, nodes=nodes, seconds=seconds)
+        search = OthelloSearch(game, self.empty(s), nodes, seconds)
         score, action = search.run(s)
-        scores = search.score_all(s) if all_moves else None
-        names = search.follow(s, action, score)
+        scores = search.score_moves(s) if all_moves else None
+        names = search.principal_variation(s, action, score)
         return EndgameSolution(
             action=action,
             name=game.action_names[action],
@@ -54,8 +54,8 @@ class OthelloEndgameSolver:
         )
 
 
-class Search:
-    """The searches of one position and of those after it, which share a table and the limits."""
+class OthelloSearch:
+    """Searches of a position and its successors, with a common table and common limits."""
 
     def __init__(self, game: Game, empty: int, nodes: int | None, seconds: float | None):
         size = int(game.params["board_size"])
@@ -63,7 +63,7 @@ class Search:
         self.board, self.table = make_board(size), make_table(empty)
         self.frames, self.works = make_frames(), np.zeros(1, WORK)
         self._search = make_search()
-        self._run_slice(0)  # searches nothing, but is compiled
+        self._run_slice(0)  # compiles; searches no node
         self.limits = SearchLimits(nodes, seconds)
 
     def run(self, s: Any, alpha: int | None = None, beta: int | None = None) -> tuple[int, int]:
@@ -71,8 +71,8 @@ class Search:
 
         Args:
             s: the position.
-            alpha: a score outside of (`alpha`, `beta`) is only a bound; by default none is.
-            beta: see `alpha`.
+            alpha: lower end of the window; a score outside is a bound. By default the least score.
+            beta: upper end of the window. By default the greatest score.
 
         Raises:
             EndgameLimitError: if a limit is reached.
@@ -84,32 +84,30 @@ class Search:
         frame["alpha"] = -squares if alpha is None else alpha
         frame["beta"] = squares if beta is None else beta
         self.works["level"] = 0
-        score = self.limits.run(self._run_slice, self.works["nodes"], self._position)
+        score = self.limits.run(self._run_slice, self.works["nodes"], self._describe)
         return score, self._action(int(frame["best_flips"]) & ~int(own | other))
 
-    def score_all(self, s: Any) -> dict[str, int]:
+    def score_moves(self, s: Any) -> dict[str, int]:
         """Return the score of every legal move by its name, best first."""
         scores = {}
         for action in self.game.legal(s):
-            later = after(self.game, s, action)
-            score, _ = self.run(later)
+            child = next_position(self.game, s, action)
+            score, _ = self.run(child)
             # With auto_pass the same player may be to move again.
-            scores[self.game.action_names[action]] = (
-                score if later.to_move == s.to_move else 0 - score
-            )
+            scores[self.game.action_names[action]] = score if child.to_move == s.to_move else -score
         return dict(sorted(scores.items(), key=lambda item: -item[1]))
 
-    def follow(self, s: Any, action: int, score: int) -> list[str]:
+    def principal_variation(self, s: Any, action: int, score: int) -> list[str]:
         """Return the names of best moves to the end of the game, `action` being the first."""
         first, names = int(s.to_move), [self.game.action_names[action]]
-        s = after(self.game, s, action)
+        s = next_position(self.game, s, action)
         while legal := self.game.legal(s):
             action = legal[0]
             if len(legal) > 1:
-                known = score if int(s.to_move) == first else -score
-                _, action = self.run(s, known - 1, known + 1)
+                value = score if int(s.to_move) == first else -score
+                _, action = self.run(s, value - 1, value + 1)
             names.append(self.game.action_names[action])
-            s = after(self.game, s, action)
+            s = next_position(self.game, s, action)
         return names
 
     def _run_slice(self, limit: int) -> int:
@@ -122,7 +120,7 @@ class Search:
         row, column = divmod(square.bit_length() - 1, 8)
         return row * self.size + column
 
-    def _position(self) -> str:
+    def _describe(self) -> str:
         frame = self.frames[0]
         return (
             f"{frame['empty']} squares are empty, own discs {int(frame['own']):#x}, "

@@ -17,7 +17,7 @@ class EndgameLimitError(RuntimeError):
 
 @dataclass(frozen=True)
 class EndgameSolution:
-    """The result of perfect play from a position, counted in discs.
+    """Result of perfect play from a position, in discs.
 
     Attributes:
         action: a best action of the player to move; `name` is its name.
@@ -62,7 +62,7 @@ def _wrapped(text: str) -> list[str]:
     return wrap(text, 80, subsequent_indent="  ", break_on_hyphens=False)
 
 
-def position(
+def validate_position(
     game: Game, s: Any, *, all_moves: bool, nodes: int | None, seconds: float | None
 ) -> Any:
     """Validate a position to be solved and return a copy, a record.
@@ -77,9 +77,9 @@ def position(
     if seconds is not None:
         real("seconds", seconds, 1e-4, 1e6)
     s = batch_of_one(game, s).view(np.recarray)[0]
-    wrong = game.validate(s)
-    if wrong:
-        raise ValueError(f"no position of {game.spec}: {wrong}")
+    problem = game.validate(s)
+    if problem:
+        raise ValueError(f"not a position of {game.spec}: {problem}")
     if game.is_terminal(s):
         raise ValueError(f"the game is over: nothing is left to solve in {s}")
     return s

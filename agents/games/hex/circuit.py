@@ -87,7 +87,7 @@ def solve(s: Any, player: int, work: Any) -> None:
 
 @kernel
 def number_nodes(s: Any, color: int, work: Any) -> int:
-    """Give each cell its node and return how many there are, without the grounded edge.
+    """Number the nodes of the cells; return their number without the grounded edge.
 
     Nodes are numbered along the way between the edges, which keeps the Laplacian's band narrow. The
     grounded edge is the last row of `work.potential`. Returns 0 if the edges are joined, and -1 if
@@ -157,7 +157,7 @@ def spread(s: Any, color: int, row: int, column: int, stones: bool, mark: int, w
 
 @kernel
 def find_links(s: Any, color: int, row: int, column: int, work: Any) -> int:
-    """List the links of an empty cell in `work.other` and `work.conductance`; return how many."""
+    """Write the links of an empty cell to `work.other`, `work.conductance`; return their number."""
     size = s.cells.shape[0] - 2
     n = 0
     for dr, dc in NEIGHBORS:

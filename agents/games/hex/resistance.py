@@ -1,4 +1,4 @@
-"""Electric-resistance heuristic for Hex, and Mixed, which sometimes plays at random instead.
+"""Electric-resistance heuristic for Hex, and the mixed agent, which sometimes plays at random.
 
 These are the opponents of Tanaka, "Inteligencia artificial para o jogo de Hex" (University of Sao
 Paulo, 2018), sections 3.5 and 3.6; `ludoteca.agents.games.hex.circuit` has the circuits.
@@ -18,23 +18,23 @@ from ludoteca.envs.params import real
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.rng import below, uniform
 
-OCCUPIED = -1.0
-EQUAL = 1e-9  # values that differ by less are equal but for rounding
+OCCUPIED = -1.0  # value of an occupied cell
+TOLERANCE = 1e-9  # values that differ by less differ only by rounding
 
 
 class HeuristicAgent(CompiledAgent):
     """Plays where a stone changes the electric circuits of both players most (Hex).
 
-    With `q`, the opponent's resistance over the own one, before the move and `q'` after it, a move
-    has the value `(q' - q) / (q' + q)`, which is `tanh(log(q' / q) / 2)`. It is 1 if it wins at
-    once, and from 0 to below 1 otherwise. The source only says that values are scaled into [-1, 1].
-    Swapping has its value by the same formula, from -1 to 1; there `q'` is `1 / q`, as it mirrors
-    the position. The highest value is played, and of equal ones the first.
+    Let `q` be the ratio of the opponent's resistance to the player's own before a move, and `q'`
+    after it. The value of the move is `(q' - q) / (q' + q)`, which is `tanh(log(q' / q) / 2)`: 1 if
+    the move wins at once, otherwise from 0 to below 1. The source only says that values are scaled
+    into [-1, 1]. The value of swapping follows from the same formula, from -1 to 1; there `q'` is
+    `1 / q`, as swapping mirrors the position. The first action of the highest value is played.
 
-    Its lookahead is its own stone: it always takes a win, and very likely prevents one.
+    The agent searches one ply: it always takes a win, and very likely prevents one.
     """
 
-    random_share = 0.0  # probability of a random move
+    epsilon = 0.0  # probability of a random move
 
     def __init__(self, game: Game):
         """Make the agent.
@@ -46,12 +46,12 @@ class HeuristicAgent(CompiledAgent):
             raise ValueError(f"the electric-resistance heuristic is for hex, not for {game.name}")
         self._size = game.params["board_size"]
         self._work = np.zeros(1, work_dtype(self._size))
-        super().__init__(game, make_act(), self._work, self.random_share)
+        super().__init__(game, make_act(), self._work, self.epsilon)
 
     def values(self, s: Any) -> NDArray[np.float64]:
         """Return the value of each cell for the player to move.
 
-        -1 where a stone is; if the game is over, 0 elsewhere.
+        -1 on occupied cells; 0 elsewhere if the game is over.
 
         Args:
             s: a record, as `Game.new` returns.
@@ -66,7 +66,7 @@ class HeuristicAgent(CompiledAgent):
     def resistance(self, s: Any, player: int) -> float:
         """Return the resistance between the edges of a player.
 
-        0 if they are joined, infinite if the opponent's are.
+        0 if they are connected, infinite if the opponent's edges are.
         """
         self._solve(s)
         return float(self._work["resistance"][0, player])
@@ -75,8 +75,8 @@ class HeuristicAgent(CompiledAgent):
         """Return a player's resistance after a stone on each cell.
 
         Returns:
-            After an own stone, and after a stone of the opponent; NaN on occupied cells.
-            Shape `[n, n]` each.
+            Resistances after an own stone and after a stone of the opponent, shape `[n, n]` each;
+            NaN on occupied cells.
         """
         self._solve(s)
         stones = np.asarray(s["cells"])[1:-1, 1:-1] != 0
@@ -89,41 +89,41 @@ class HeuristicAgent(CompiledAgent):
 
     def _solve(self, s: Any) -> None:
         position = batch_of_one(self.game, s)
-        # No randomness is needed here.
+        # Without random moves, the streams are not used.
         rngs, actions = np.zeros((1, 1), np.uint64), np.zeros(1, np.int64)
         self._act(position, position["to_move"].astype(np.int64), rngs, self._work, 0.0, actions)
 
 
 class MixedAgent(HeuristicAgent):
-    """Plays as the heuristic, but with probability `x` uniformly at random (Hex)."""
+    """Plays as the heuristic, or with probability `epsilon` a uniformly random legal move (Hex)."""
 
-    def __init__(self, game: Game, x: float = 0.2):
+    def __init__(self, game: Game, epsilon: float = 0.2):
         """Make the agent.
 
         Args:
             game: the game it plays.
-            x: probability of a random move, among all legal ones.
+            epsilon: probability of a uniformly random legal move.
 
         Raises:
-            ValueError: if the game is not Hex, or `x` is not a probability.
+            ValueError: if the game is not Hex, or `epsilon` is not a probability.
         """
-        self.random_share = real("x", x, 0, 1)
+        self.epsilon = real("epsilon", epsilon, 0, 1)
         super().__init__(game)
 
 
 @factory()
 def make_act() -> Any:
-    """Return `act(positions, seats, rngs, work, x, actions)`.
+    """Return `act(positions, seats, rngs, work, epsilon, actions)`.
 
     Writes the chosen `actions`, int64 `[K]`; position k uses the random stream `rngs[k]`, uint64
     `[K, 1]`.
     """
 
     @compiled_without_allocation
-    def act(positions: Any, seats: Any, rngs: Any, work: Any, x: float, actions: Any) -> None:
+    def act(positions: Any, seats: Any, rngs: Any, work: Any, epsilon: float, actions: Any) -> None:
         for k in range(len(positions)):
             rng = rngs[k]
-            if x > 0 and uniform(rng) < x:
+            if epsilon > 0 and uniform(rng) < epsilon:
                 n = legal_actions(positions[k], work[0].legal)
                 actions[k] = work[0].legal[below(rng, n)] if n > 0 else 0
             else:
@@ -140,26 +140,27 @@ def choose(s: Any, player: int, work: Any) -> int:
     solve(s, 0, work)
     solve(s, 1, work)
     own, other = work.resistance[player], work.resistance[1 - player]
-    best, chosen = -np.inf, 0
+    best, best_action = -np.inf, 0
     for cell in range(size * size):
         value = OCCUPIED
         if s.cells[cell // size + 1, cell % size + 1] == 0:
             value = 0.0
             if n > 0:
-                after, blocked = work.joined[player, cell], work.blocked[1 - player, cell]
-                # By fractions without infinite numbers: a winning move leaves 0 to the player.
-                value = 1.0 if after == 0 else scaled(own, other, after, blocked)
-            if value > best + EQUAL:
-                best, chosen = value, cell
+                joined, blocked = work.joined[player, cell], work.blocked[1 - player, cell]
+                # A winning move leaves no resistance; its value needs no infinite ratios.
+                value = 1.0 if joined == 0 else scaled_change(own, other, joined, blocked)
+            if value > best + TOLERANCE:
+                best, best_action = value, cell
         work.values[cell] = value
     swap = size * size
-    if n > 0 and work.legal[n - 1] == swap and scaled(own, other, other, own) > best + EQUAL:
+    can_swap = n > 0 and work.legal[n - 1] == swap
+    if can_swap and scaled_change(own, other, other, own) > best + TOLERANCE:
         return int(swap)
-    return chosen
+    return best_action
 
 
 @kernel
-def scaled(own: float, other: float, own_after: float, other_after: float) -> float:
-    """Return `(q' - q) / (q' + q)`, with `q` the other player's resistance over the own one."""
-    before, after = other * own_after, other_after * own
-    return float((after - before) / (after + before))
+def scaled_change(own: float, other: float, own_after: float, other_after: float) -> float:
+    """Return `(q' - q) / (q' + q)`, where `q` is the ratio `other / own`."""
+    ratio_before, ratio_after = other * own_after, other_after * own  # times own * own_after
+    return float((ratio_after - ratio_before) / (ratio_after + ratio_before))

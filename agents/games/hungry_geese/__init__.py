@@ -1,1 +1,1 @@
-"""Hungry Geese: the deterministic agent, and hand-crafted features for networks."""
+"""Hungry Geese: deterministic agent, hand-crafted features for networks, and causes of death."""

@@ -1,19 +1,19 @@
 """Corridors of geese: the longest path of a head, by depth-first search.
 
-Most geese die in dead ends, which convolutions hardly recognize. The deterministic goose of
-Martín Miralles (UIB, 2021, section 2.2) looks for such corridors, too. This search is for all geese
-of a position, and is symmetric under reflections.
+Most geese die in dead ends, which convolutions hardly recognize. The deterministic agent of Martín
+Miralles (UIB, 2021, section 2.2) searches such corridors, too. This search covers all geese of a
+position, and is symmetric under reflections.
 """
 
 from typing import Any
 
-from ludoteca.envs.games.hungry_geese import FOOD
+from ludoteca.envs.games.goose_positions import FOOD
 from ludoteca.envs.games.torus import neighbor
 from ludoteca.envs.jit import kernel
 
-LIMIT = 16  # cells of a path
-PATIENCE = 400  # maximum number of searched cells
-ON_PATH = 1 << 20  # longer than any segment stays
+LIMIT = 16  # maximum length of a path
+MAX_CELLS = 400  # maximum number of searched cells
+ON_PATH = 1 << 20  # added to `stay` of cells on the path
 ACTIONS = 4
 
 
@@ -23,20 +23,21 @@ def corridor(
 ) -> int:
     """Return the length of the longest path of a goose's head that begins with `action`.
 
-    At most `LIMIT` are counted; and as many, if more than `PATIENCE` cells would have to be looked
-    at: so the order of actions does not matter. Segments are gone when they have stayed, those of
-    `player` a step later for each food on the path; food that others eat is ignored.
+    The result is at most `LIMIT`, and `LIMIT` if the search exceeds `MAX_CELLS` cells, so the order
+    of actions does not matter. A segment frees its cell after `stay` moves, a segment of `player`
+    one move later for each food on the path; food that others eat is ignored.
 
     Args:
         s: the position.
         player: the goose.
         action: its first action.
-        near: up to so many moves from now, no cell is entered, but for the first one, that another
-            goose can enter as soon. 0: others stand still.
-        stay: for how many moves a segment will stay in each cell; changed and restored.
+        near: number of moves during which cells that another goose can enter as soon are avoided,
+            except for the first; 0 if the others stand still.
+        stay: number of moves until the segment in each cell leaves; changed and restored.
         owner: owner of the segment in each cell.
-        reach: after how many moves another goose can be in each cell, -1 if never, 0 at its head.
-        path: scratch space of the same size.
+        reach: number of moves in which another goose can enter each cell, -1 if never, 0 at its
+            head.
+        path: workspace of the same size.
     """
     columns = s.occupied.shape[1]
     row, column = neighbor(s.body[player, s.start[player]], action, s.occupied.shape)
@@ -44,23 +45,23 @@ def corridor(
     if stay[cell] > 1:
         return 0
     eaten = int(s.occupied[row, column] == FOOD)
-    path[0] = cell * ACTIONS  # and the action that is tried next
+    path[0] = cell * ACTIONS  # plus the next action to try
     stay[cell] += ON_PATH
-    depth, deepest, looks = 1, 1, 0
+    depth, deepest, num_cells = 1, 1, 0
     while depth > 0:
-        if deepest == LIMIT or looks == PATIENCE:
+        if deepest == LIMIT or num_cells == MAX_CELLS:
             deepest = LIMIT
             break
-        cell, turn = int(path[depth - 1]) // ACTIONS, int(path[depth - 1]) % ACTIONS
-        looks += 1
-        row, column = neighbor(cell, turn, s.occupied.shape)
-        there = row * columns + column
-        late = eaten if owner[there] == player else 0
-        met = 0 < reach[there] <= min(near, depth + 1)
-        if (stay[there] == 0 or stay[there] + late <= depth + 1) and not met:
+        cell, next_action = int(path[depth - 1]) // ACTIONS, int(path[depth - 1]) % ACTIONS
+        num_cells += 1
+        row, column = neighbor(cell, next_action, s.occupied.shape)
+        next_cell = row * columns + column
+        delay = eaten if owner[next_cell] == player else 0
+        rival_arrives = 0 < reach[next_cell] <= min(near, depth + 1)
+        if (stay[next_cell] == 0 or stay[next_cell] + delay <= depth + 1) and not rival_arrives:
             eaten += int(s.occupied[row, column] == FOOD)
-            path[depth] = there * ACTIONS
-            stay[there] += ON_PATH
+            path[depth] = next_cell * ACTIONS
+            stay[next_cell] += ON_PATH
             depth += 1
             deepest = max(deepest, depth)
             continue

@@ -1,4 +1,4 @@
-"""Deterministic goose of Martín Miralles: valid moves, corridors, food that it is nearest to.
+"""Deterministic agent of Martín Miralles for Hungry Geese: safe moves, corridors, nearest food.
 
 Source: Martín Miralles, "Hungry Geese" (master's thesis, UIB, 2021), section 2.2.
 """
@@ -11,16 +11,17 @@ import numpy as np
 from ludoteca.agents.agent import Policy, PolicyAgent
 from ludoteca.agents.games.hungry_geese.policies import beside_rival
 from ludoteca.envs.game import Game
-from ludoteca.envs.games.hungry_geese import FOOD, NONE, turns_back
+from ludoteca.envs.games.goose_positions import FOOD, NONE
+from ludoteca.envs.games.hungry_geese import turns_back
 from ludoteca.envs.games.torus import beside, neighbor
 from ludoteca.envs.jit import factory, kernel
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.symmetry import DIRECTIONS
 
-LONGEST = 32  # cells of a corridor: its directions, of two bits each, fill one number
-PATIENCE = 500  # maximum number of cells searched for a corridor
-FAR = 10_000  # farther than any cell
-TWO_BITS, LAST = np.uint64(2), np.uint64(3)
+MAX_DEPTH = 32  # cells of a corridor: its actions, of two bits each, fill one number
+MAX_CELLS = 500  # maximum number of cells searched for a corridor
+FAR = 10_000  # greater than any distance
+ACTION_BITS, ACTION_MASK = np.uint64(2), np.uint64(3)
 
 
 def deterministic(
@@ -33,39 +34,38 @@ def deterministic(
 ) -> PolicyAgent:
     """Avoids dead ends and takes the food that it is nearest to (Hungry Geese).
 
-    The goose of fixed rules of Martín Miralles (UIB, 2021), section 2.2: literally with
-    `variant=thesis`, with two rules of our own by default.
+    The rule-based agent of Martín Miralles (UIB, 2021), section 2.2: exactly with `variant=thesis`,
+    with additional rules by default.
 
     Criteria in order of priority:
 
-    1. A move must not collide. A tail that moves leaves its cell free in time, unless its goose
-       may eat, which is when food is beside its head.
-    2. Cells beside a rival's head are left alone as long as there are others.
-    3. The deepest corridor is taken, a path over cells that will be free when the goose comes
-       there, as bodies move on. It is followed to a depth of half the goose's length.
-    4. A goose goes for a food only if it is nearest to it, on the torus, nearer than all others.
-    5. Without such a food it follows its own tail (`tail`).
+    1. A move must not collide. The cell of a tail becomes free as its goose moves, unless the goose
+       may eat, that is, unless there is food beside its head.
+    2. Cells beside a rival's head are avoided if other cells are free.
+    3. The deepest corridor is taken: a path over cells that will be free when the goose reaches
+       them, as bodies move. It is searched to a depth of half the goose's length.
+    4. A goose heads for the nearest food, by distance on the torus, to which no other goose is as
+       near.
+    5. If there is no such food, it heads for its own tail (`tail`).
 
-    The thesis' agent ignores a food that another goose is nearer to, always, "and simply moves to a
-    valid position". Its corridors do not depend on where rivals may go, and are as long as half the
-    goose. The default is stronger: it looks for corridors of two cells at least, counts them twice,
-    with rivals that stand still and without the cells where a rival may be as soon (`reach`), of
-    which the sum decides; a short goose without a food of its own goes for the nearest one
-    (`hungry`); and rule 5, which the thesis describes, but as the behavior of others. Nothing is
-    random; of equally good moves the first is taken.
+    The thesis' agent ignores food to which another goose is nearer "and simply moves to a valid
+    position". Its corridors do not depend on moves of rivals. The default is stronger: corridors
+    are searched to at least two cells, and scored by the sum of two depths, with rivals that stand
+    still and without cells that a rival may reach as soon (`reach`); a short goose without a food
+    by rule 4 heads for the nearest (`hungry`); and rule 5, which the thesis describes as the
+    behavior of other agents. The agent is deterministic; of equally good moves it takes the first.
 
     Args:
         game: Hungry Geese.
-        corridor: depth of the search for corridors, in lengths of the goose, 0 to 1; at most 32
-            cells.
-        reach: how many steps rivals are expected to go, 0 (they stand still) to 100; 3 by default,
-            0 in the thesis' variant.
-        hungry: up to this length a goose takes any food, 0 to 10,000; 3 by default, 0 in the
-            thesis' variant.
-        variant: "default", or "thesis" for the rules of the thesis and no others.
-        tail: whether rule 5 is played, not in the thesis' variant by default. Without it a goose
-            takes, of the safest moves with the deepest corridors, the first of north, east, south
-            and west.
+        corridor: depth of the search for corridors, as a fraction of the goose's length, 0 to 1; at
+            most 32 cells.
+        reach: number of steps that rivals are expected to move, 0 (they stand still) to 100; by
+            default 3, in the thesis' variant 0.
+        hungry: maximum length at which a goose heads for any food, 0 to 10,000; by default 3, in
+            the thesis' variant 0.
+        variant: "default", or "thesis" for exactly the rules of the thesis.
+        tail: whether to use rule 5; by default not in the thesis' variant. Without it a goose takes
+            the first of the best moves in the order north, east, south, west.
 
     Raises:
         ValueError: if the game is not Hungry Geese, or a parameter is out of range.
@@ -82,7 +82,7 @@ def deterministic(
 
 @dataclass(frozen=True)
 class GooseRules:
-    """Parameters of a variant of the goose.
+    """Default parameters of a variant of the agent.
 
     Attributes:
         reach: default of the agent's parameter `reach`.
@@ -124,8 +124,8 @@ def make_choose(corridor: float, shortest: int, reach: int, hungry: int, tail: b
         goal = food_to_get(s, player, length <= hungry)
         if goal == NONE and tail:
             goal = s.body[player, (s.start[player] + length - 1) % s.body.shape[1]]
-        limit = min(LONGEST, max(shortest, int(length * corridor)))
-        best_safety, best_depth, best_distance, chosen = -1, 0, 0, 0
+        limit = min(MAX_DEPTH, max(shortest, int(length * corridor)))
+        best_safety, best_depth, best_distance, best_action = -1, 0, 0, 0
         for action in range(4):
             if turns_back(last, action):
                 continue
@@ -135,11 +135,11 @@ def make_choose(corridor: float, shortest: int, reach: int, hungry: int, tail: b
                 safety = 1 if beside_rival(s, player, row, column) else 2
                 depth = corridor_depth(s, player, action, limit, reach, eaters)
                 if reach > 0 and depth == limit:
-                    depth += limit  # it is at least as deep while the rivals stand still
+                    depth += limit  # the depth with rivals that stand still is at least as large
                 elif reach > 0:
                     depth += corridor_depth(s, player, action, limit, 0, eaters)
             elif is_free(s, player, row, column, 1, 0, 0):
-                safety = 1  # a tail that stays only if its goose eats
+                safety = 1  # a tail; the cell stays occupied only if its goose eats
             distance = 0
             if goal != NONE:
                 distance = torus_distance(s, row * columns + column, goal)
@@ -148,15 +148,15 @@ def make_choose(corridor: float, shortest: int, reach: int, hungry: int, tail: b
                 and (depth > best_depth or (depth == best_depth and distance < best_distance))
             ):
                 best_safety, best_depth, best_distance = safety, depth, distance
-                chosen = action
-        return chosen
+                best_action = action
+        return best_action
 
     return choose
 
 
 @kernel
 def geese_that_may_eat(s: Any) -> int:
-    """Return a bit for each goose that has food beside its head, and can still grow."""
+    """Return the bit set of geese that have food beside their head and can grow."""
     eaters = 0
     for p in range(s.length.shape[0]):
         if 0 < s.length[p] < s.max_length:
@@ -168,31 +168,31 @@ def geese_that_may_eat(s: Any) -> int:
 
 @kernel
 def food_to_get(s: Any, player: int, any_food: bool) -> int:
-    """Return the nearest food that no other goose is as near to, or NONE.
+    """Return the cell of the nearest food to which no other goose is as near, or NONE.
 
-    With `any_food`, if there is none, the nearest of all.
+    With `any_food`, if there is no such food, the nearest of all.
     """
-    own, others = NONE, NONE
-    own_distance, others_distance = FAR, FAR
+    own, contested = NONE, NONE
+    own_distance, contested_distance = FAR, FAR
     for i in range(s.num_food):
         food = int(s.food[i])
-        distance, theirs = torus_distance(s, s.body[player, s.start[player]], food), FAR
+        distance, rival_distance = torus_distance(s, s.body[player, s.start[player]], food), FAR
         for p in range(s.length.shape[0]):
             if p != player and s.length[p] > 0:
-                theirs = min(theirs, torus_distance(s, s.body[p, s.start[p]], food))
-        if distance < theirs and distance < own_distance:
+                rival_distance = min(rival_distance, torus_distance(s, s.body[p, s.start[p]], food))
+        if distance < rival_distance and distance < own_distance:
             own, own_distance = food, distance
-        elif distance < others_distance:
-            others, others_distance = food, distance
-    return others if own == NONE and any_food else own
+        elif distance < contested_distance:
+            contested, contested_distance = food, distance
+    return contested if own == NONE and any_food else own
 
 
 @kernel
 def corridor_depth(s: Any, player: int, first: int, limit: int, reach: int, eaters: int) -> int:
-    """Return how many cells a path has that begins with the action `first`, at most `limit`.
+    """Return the length in cells of the longest path with first action `first`, at most `limit`.
 
-    It is found by depth-first search, which tries the actions in order and gives up after
-    `PATIENCE` cells: the longest path up to then counts.
+    A depth-first search tries the actions in order, and stops after `MAX_CELLS` cells with the
+    longest path so far.
     """
     rows, columns = s.occupied.shape
     head = s.body[player, s.start[player]]
@@ -200,10 +200,10 @@ def corridor_depth(s: Any, player: int, first: int, limit: int, reach: int, eate
     path = np.uint64(first)  # the last action in the lowest bits
     depth, deepest, action = 1, 1, 0
     eaten = int(s.occupied[row, column] == FOOD)
-    looks = 0
-    while deepest < limit and looks < PATIENCE:
+    num_cells = 0
+    while deepest < limit and num_cells < MAX_CELLS:
         if action < 4:
-            looks += 1
+            num_cells += 1
             next_row, next_column = beside(row, column, action, s.occupied.shape)
             if (
                 is_free(s, player, next_row, next_column, depth + 1, eaten, eaters)
@@ -211,7 +211,7 @@ def corridor_depth(s: Any, player: int, first: int, limit: int, reach: int, eate
                 and not on_path(s, row, column, path, depth, next_row, next_column)
             ):
                 row, column = next_row, next_column
-                path = path << TWO_BITS | np.uint64(action)
+                path = path << ACTION_BITS | np.uint64(action)
                 depth += 1
                 deepest = max(deepest, depth)
                 eaten += int(s.occupied[row, column] == FOOD)
@@ -220,10 +220,10 @@ def corridor_depth(s: Any, player: int, first: int, limit: int, reach: int, eate
                 action += 1
         elif depth > 1:  # backtrack, and continue with the next action
             eaten -= int(s.occupied[row, column] == FOOD)
-            action = int(path & LAST)
+            action = int(path & ACTION_MASK)
             row = (row - DIRECTIONS[action][0]) % rows
             column = (column - DIRECTIONS[action][1]) % columns
-            path >>= TWO_BITS
+            path >>= ACTION_BITS
             depth -= 1
             action += 1
         else:
@@ -235,11 +235,10 @@ def corridor_depth(s: Any, player: int, first: int, limit: int, reach: int, eate
 def is_free(
     s: Any, player: int, row: int, column: int, steps: int, eaten: int, eaters: int
 ) -> bool:
-    """Return whether no body lies on a cell after some steps, if no goose turns into it.
+    """Return whether a cell is free of the present bodies after some steps.
 
-    Geese move, so that a step takes a segment from each tail, or none if the goose eats:
-        `player`
-    eats `eaten` times before it comes there, `eaters` (a bit for each goose) eat once.
+    A step removes the last cell of each goose, or none if the goose eats: `player` eats `eaten`
+    times on the way, each goose of the bit set `eaters` once.
     """
     if s.occupied[row, column] <= 0:
         return True
@@ -247,8 +246,8 @@ def is_free(
     cell = row * s.occupied.shape[1] + column
     for p in range(s.length.shape[0]):
         length = int(s.length[p])
-        stays = min(eaten, int(s.max_length) - length) if p == player else eaters >> p & 1
-        for k in range(max(0, length - max(0, steps - stays)), length):
+        delay = min(eaten, int(s.max_length) - length) if p == player else eaters >> p & 1
+        for k in range(max(0, length - max(0, steps - delay)), length):
             if s.body[p, (s.start[p] + k) % room] == cell:
                 return True
     return False
@@ -256,7 +255,7 @@ def is_free(
 
 @kernel
 def within_reach(s: Any, player: int, row: int, column: int, steps: int) -> bool:
-    """Return whether a rival's head is at most so many steps away, ignoring bodies."""
+    """Return whether a rival's head is at most `steps` from a cell, ignoring bodies."""
     if steps == 0:
         return False
     cell = row * s.occupied.shape[1] + column
@@ -269,23 +268,23 @@ def within_reach(s: Any, player: int, row: int, column: int, steps: int) -> bool
 
 @kernel
 def on_path(
-    s: Any, row: int, column: int, path: Any, depth: int, wanted_row: int, wanted_column: int
+    s: Any, row: int, column: int, path: Any, depth: int, other_row: int, other_column: int
 ) -> bool:
-    """Return whether a path that ends at (row, column) contains a cell, its start included."""
+    """Return whether a path that ends at (row, column), its start included, contains a cell."""
     rows, columns = s.occupied.shape
     for _ in range(depth):
-        action = int(path & LAST)
-        path >>= TWO_BITS
+        action = int(path & ACTION_MASK)
+        path >>= ACTION_BITS
         row = (row - DIRECTIONS[action][0]) % rows
         column = (column - DIRECTIONS[action][1]) % columns
-        if row == wanted_row and column == wanted_column:
+        if row == other_row and column == other_column:
             return True
     return False
 
 
 @kernel
 def torus_distance(s: Any, cell: int, other: int) -> int:
-    """Return how many steps lead from a cell to another one around bodies that are not there."""
+    """Return the Manhattan distance of two cells on the torus, ignoring bodies."""
     rows, columns = s.occupied.shape
     down = abs(int(cell) // columns - int(other) // columns)
     right = abs(int(cell) % columns - int(other) % columns)

@@ -1,40 +1,42 @@
 """Hand-crafted features of Hungry Geese for networks, centered on one goose's head.
 
 The competition's planes lack the order of a body's segments, the time to the next hunger, and the
-end of the game (Martín Miralles, UIB 2021, notes the last two). These
-do, and how near every cell is to oneself and to rivals, and how far each goose can go from each
-cell beside its head. All values are percentages.
+end of the game (Martín Miralles, UIB 2021, notes the last two). These features add them, the number
+of moves to each cell for the goose and its rivals, and the lengths of corridors beside each head.
+All values are percentages.
 """
 
 from typing import Any
 
 from ludoteca.agents.games.hungry_geese.corridors import LIMIT, corridor
 from ludoteca.agents.games.knowledge import HandCraftedFeatures
-from ludoteca.envs.games.hungry_geese import NONE, turns_back
+from ludoteca.envs.games.goose_positions import NONE
+from ludoteca.envs.games.hungry_geese import turns_back
 from ludoteca.envs.games.torus import beside, neighbor
 from ludoteca.envs.jit import kernel
 
 (
-    OWN_BODY, RIVAL_BODY,  # 1 where there is a segment
-    OWN_STAY, RIVAL_STAY,  # for how many moves it will stay
+    OWN_BODY, RIVAL_BODY,  # cells of segments
+    OWN_STAY, RIVAL_STAY,  # number of moves until the segment leaves
     OWN_TAIL, RIVAL_TAIL, RIVAL_HEAD,
-    RIVAL_LEAD,  # at a rival's head: how much longer it is than oneself
-    RIVAL_NEXT,  # cells that a rival's head can enter now
+    RIVAL_LEAD,  # at a rival's head: its length minus the own length
+    RIVAL_NEXT,  # cells that a rival's head can enter next
     OWN_LAST, RIVAL_LAST,  # heads before the last step
     FOOD,
-    OWN_REACH, RIVAL_REACH,  # how soon the cell can be entered
-    LENGTH, LONGEST,  # everywhere the same: of oneself, and of the longest rival
-    RIVALS, TIME, HUNGER,  # how many live, and how much of the game and the time to hunger is over
-    OWN_CORRIDOR, OWN_ESCAPE,  # beside the head: length of a path if rivals stand still, and
-    # if they are where they can be
-    RIVAL_CORRIDOR, RIVAL_ESCAPE,  # beside rivals' heads: the same; of two rivals, the farther one
+    OWN_REACH, RIVAL_REACH,  # closeness: high if the cell can be reached in few moves
+    LENGTH, LONGEST,  # constant planes: the own length, and that of the longest rival
+    RIVALS, TIME, HUNGER,  # constant planes: living rivals, elapsed game and hunger period
+    OWN_CORRIDOR, OWN_ESCAPE,  # beside the head: corridor length if rivals stand still, and if
+    # they are in every cell that they can reach
+    RIVAL_CORRIDOR, RIVAL_ESCAPE,  # likewise beside rivals' heads; the maximum of several rivals
 ) = range(23)  # fmt: skip
 PLANES = 23
 HIGH = 100
-NEAR = 5  # for how many moves others are expected everywhere they can be
-# Rows of the workspace: for how many moves a segment will stay in each cell, whose it is, what a
-# search keeps, and how soon oneself can be in each cell. Then a row for each goose, how soon others
-# can be there, and another one for each, how far it can go, two numbers for each action.
+NEAR = 5  # number of moves during which rivals count as in every cell that they can reach
+# Rows of the workspace, with a value per cell: number of moves until the segment leaves, its owner,
+# the queue or path of a search, and the number of moves of the goose to the cell. Then one row per
+# goose: number of moves of its rivals to each cell; and one more per goose: its corridor lengths,
+# two for each action.
 STAY, OWNER, QUEUE, REACH, OTHERS = range(5)
 
 
@@ -45,7 +47,7 @@ def workspace_rows(players: int) -> int:
 
 @kernel
 def prepare(s: Any, workspace: Any) -> None:
-    """Compute what all players share: `workspace`, int32 `[workspace_rows(players), cells]`."""
+    """Compute `workspace`, `[workspace_rows(players), cells]`, which all players share."""
     players, size = s.body.shape
     stay, owner = workspace[STAY], workspace[OWNER]
     stay[:] = 0
@@ -63,7 +65,7 @@ def prepare(s: Any, workspace: Any) -> None:
 
 @kernel
 def observe(s: Any, player: int, workspace: Any, out: Any) -> None:
-    """Write the observation of goose `player`, which is alive, with its head in the middle.
+    """Write the observation of the living goose `player`, with its head in the center.
 
     Args:
         s: the position.
@@ -82,18 +84,18 @@ def observe(s: Any, player: int, workspace: Any, out: Any) -> None:
         length = int(s.length[p])
         if length == 0:
             continue
-        own = p == player
-        if not own:
+        is_own = p == player
+        if not is_own:
             longest = max(longest, length)
             rivals += 1
         for k in range(length):
             cell = int(s.body[p, (s.start[p] + k) % size])
             row, column = (cell // columns + down) % rows, (cell % columns + right) % columns
-            out[OWN_BODY if own else RIVAL_BODY, row, column] = HIGH
-            out[OWN_STAY if own else RIVAL_STAY, row, column] = min(4 * (length - k), HIGH)
+            out[OWN_BODY if is_own else RIVAL_BODY, row, column] = HIGH
+            out[OWN_STAY if is_own else RIVAL_STAY, row, column] = min(4 * (length - k), HIGH)
             if k == length - 1:
-                out[OWN_TAIL if own else RIVAL_TAIL, row, column] = HIGH
-            if k == 0 and not own:
+                out[OWN_TAIL if is_own else RIVAL_TAIL, row, column] = HIGH
+            if k == 0 and not is_own:
                 lead = 10 * (length - int(s.length[player]))
                 out[RIVAL_HEAD, row, column] = HIGH
                 out[RIVAL_LEAD, row, column] = max(-HIGH, min(lead, HIGH))
@@ -104,7 +106,7 @@ def observe(s: Any, player: int, workspace: Any, out: Any) -> None:
         last = int(s.last_head[p])
         if last != NONE:
             row, column = (last // columns + down) % rows, (last % columns + right) % columns
-            out[OWN_LAST if own else RIVAL_LAST, row, column] = HIGH
+            out[OWN_LAST if is_own else RIVAL_LAST, row, column] = HIGH
     for i in range(s.num_food):
         cell = int(s.food[i])
         row, column = (cell // columns + down) % rows, (cell % columns + right) % columns
@@ -123,21 +125,21 @@ def observe(s: Any, player: int, workspace: Any, out: Any) -> None:
     for p in range(players):
         if s.length[p] > 0:
             plane = OWN_CORRIDOR if p == player else RIVAL_CORRIDOR
-            far = workspace[OTHERS + players + p]
+            lengths = workspace[OTHERS + players + p]
             for action in range(4):
                 i, j = neighbor(int(s.body[p, s.start[p]]), action, s.occupied.shape)
                 row, column = (i + down) % rows, (j + right) % columns
                 for k in range(2):
-                    shown = max(int(out[plane + k, row, column]), int(far[2 * action + k]))
-                    out[plane + k, row, column] = shown
+                    feature = max(int(out[plane + k, row, column]), int(lengths[2 * action + k]))
+                    out[plane + k, row, column] = feature
 
 
 @kernel
 def spread(s: Any, player: int, own: bool, workspace: Any, reach: Any) -> None:
-    """Write to `reach` after how many moves a head can be in each cell, -1 if never.
+    """Write to `reach` the number of moves in which a head can reach each cell, or -1.
 
-    The head is that of `player` if `own`, else the nearest of all others. Segments are gone when
-    they have stayed, as long as nobody eats.
+    The head is that of `player` if `own`, else the nearest head of the others. Segments leave after
+    `stay` moves, as if no goose ate.
     """
     stay, queue, shape = workspace[STAY], workspace[QUEUE], s.occupied.shape
     columns = shape[1]
@@ -155,52 +157,53 @@ def spread(s: Any, player: int, own: bool, workspace: Any, reach: Any) -> None:
         row, column = cell // columns, cell % columns
         for action in range(4):
             i, j = beside(row, column, action, shape)
-            there = i * columns + j
-            if reach[there] < 0 and stay[there] <= reach[cell] + 1:
-                reach[there] = reach[cell] + 1
-                queue[end] = there
+            next_cell = i * columns + j
+            if reach[next_cell] < 0 and stay[next_cell] <= reach[cell] + 1:
+                reach[next_cell] = reach[cell] + 1
+                queue[end] = next_cell
                 end += 1
 
 
 @kernel
 def measure_corridors(s: Any, player: int, workspace: Any, out: Any) -> None:
-    """Write how far a goose can go, of 100: with each action, if others stand still, and if not.
+    """Write the corridor lengths after each action, scaled to 100, with still and moving rivals.
 
-    If not, they are where they can be for the first `NEAR` moves, by `workspace`.
+    Moving rivals are in every cell that they can reach, by `workspace`, for `NEAR` moves.
     """
     stay, owner, queue, reach = (
         workspace[STAY], workspace[OWNER], workspace[QUEUE], workspace[OTHERS + player],
     )  # fmt: skip
     for action in range(4):
         for k in range(2):
-            far = 0
+            length = 0
             if not turns_back(s.last_action[player], action):
-                far = corridor(s, player, action, k * NEAR, stay, owner, reach, queue)
-            out[2 * action + k] = HIGH * far // LIMIT
+                length = corridor(s, player, action, k * NEAR, stay, owner, reach, queue)
+            out[2 * action + k] = HIGH * length // LIMIT
 
 
 @kernel
 def safe_actions(s: Any, player: int, workspace: Any, out: Any) -> int:
-    """Write which actions do not kill for certain, int8 `[4]`, and return how many there are.
+    """Write the mask of actions that are not certainly fatal, int8 `[4]`; return their number.
 
-    Turning back and entering a segment that stays do. `workspace` is what `prepare` wrote.
+    Turning back and entering a segment that does not leave are fatal. `workspace` is the output of
+    `prepare`.
     """
     stay, owner = workspace[STAY], workspace[OWNER]
     columns = s.occupied.shape[1]
     head = int(s.body[player, s.start[player]])
     last = int(s.last_action[player])
-    # Hunger takes another segment of each rival before collisions of heads, but not of oneself:
-    # a goose has bitten itself before.
+    # Hunger removes another segment of each rival before collisions between geese, but a goose's
+    # collision with itself comes earlier.
     starving = (s.steps + 1) % s.hunger_rate == 0
     tail = int(s.body[player, (s.start[player] + s.length[player] - 1) % s.body.shape[1]])
-    found = 0
+    num_safe = 0
     for action in range(4):
         row, column = neighbor(head, action, s.occupied.shape)
         cell = row * columns + column
-        kills = stay[cell] > 1 + int(starving) or (stay[cell] > 1 and owner[cell] == player)
-        out[action] = int(not turns_back(last, action) and (not kills or cell == tail))
-        found += out[action]
-    return found
+        is_fatal = stay[cell] > 1 + int(starving) or (stay[cell] > 1 and owner[cell] == player)
+        out[action] = int(not turns_back(last, action) and (not is_fatal or cell == tail))
+        num_safe += out[action]
+    return num_safe
 
 
 FEATURES = HandCraftedFeatures(PLANES, HIGH, workspace_rows, prepare, observe, safe_actions)

@@ -9,8 +9,8 @@ from ludoteca.evaluate.match import play_match
 file = export_onnx("az:connect4", "connect4.onnx")  # or: ludoteca export onnx --agent ... --out ...
 
 session = onnxruntime.InferenceSession(file)
-for one in [*session.get_inputs(), *session.get_outputs()]:
-    print(one.name, one.type, one.shape)
+for tensor in [*session.get_inputs(), *session.get_outputs()]:
+    print(tensor.name, tensor.type, tensor.shape)
 
 against_random = play_match("connect4", [f"onnx:{file}", "random"], 400)
 print(against_random)

@@ -35,7 +35,7 @@ def prepare(game: str, choosing: bool, games: int = 20) -> tuple[dict[str, str],
 
 
 def play_randomly(game: Any) -> int:
-    """Play one game: legal actions, a uniform choice, the step, and what the next player sees."""
+    """Play one random game with legal actions and observations of each next player."""
     steps = 0
     state = game.new_initial_state()
     while not state.is_terminal():

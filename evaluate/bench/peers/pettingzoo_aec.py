@@ -20,7 +20,7 @@ def prepare(games: list[list[int]]) -> tuple[dict[str, str], Run]:
 
 
 def timed_replay(env: Any, games: Sequence[Sequence[int]]) -> Run:
-    """Return a function that replays `games` in turn for some seconds, and counts the moves."""
+    """Return a function that replays `games` for some seconds, and counts the moves."""
     position = 0
 
     def run(seconds: float) -> tuple[int, float]:
@@ -36,7 +36,7 @@ def timed_replay(env: Any, games: Sequence[Sequence[int]]) -> Run:
 
 
 def replay(env: Any, actions: Sequence[int]) -> int:
-    """Play one game whose actions are known, reset and last dead steps included."""
+    """Replay the actions of one game, with its reset and the last dead steps."""
     env.reset()
     coming = iter(actions)
     for _ in env.agent_iter():

@@ -22,7 +22,7 @@ def prepare(
     Args:
         game: id, such as `"hex"`.
         num_envs: size of the batch.
-        cores: how many processor cores may be used; 0 for all.
+        cores: maximum number of processor cores; 0 for all.
         choice: how random legal actions are drawn: `"act_randomly"` as pgx does, or `"count"`, with
             one random number per game, which is faster.
         turns: steps per call of the compiled loop.

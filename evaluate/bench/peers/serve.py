@@ -14,7 +14,7 @@ import sys
 
 def main() -> None:
     """Prepare the peer, then answer until the input ends."""
-    # Some packages print while they are imported: what they print goes to stderr.
+    # Some packages print at import; their output goes to stderr.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     versions, run = importlib.import_module(sys.argv[1]).prepare(**json.loads(sys.argv[2]))

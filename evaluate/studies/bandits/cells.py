@@ -1,7 +1,9 @@
-"""Cells of a study of bandits: blocks of regrets, each a small file."""
+"""Study of the best constant of UCB1: its settings, its alphas, and the cells to compute."""
 
 import json
-from collections.abc import Callable
+import math
+from collections.abc import Generator, Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -9,40 +11,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.envs.params import integer
-from ludoteca.evaluate.studies.bandits.play import play_bandits, random_problems
+from ludoteca.evaluate.bandits.play import play_bandits, random_problems
 from ludoteca.evaluate.studies.bandits.uaemex2021 import ARMS
 from ludoteca.files import read_json, write_whole
+
+Regrets = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class BanditStudy:
     """Settings of a study; the defaults are the scaled experiment."""
 
-    arms: tuple[int, ...] = ARMS
-    """The numbers of arms K."""
-    problems: int = 1000
-    """Bandit problems for each K, with success probabilities drawn from [0, 1)."""
-    runs: int = 1
-    """Runs of every problem."""
-    rounds: int = 100_000
-    """Pulls in each run."""
-    alphas: int = 10
-    """Values in the first grid, and in the second, between the neighbors of the best."""
-    annealing_steps: int = 40
-    """Steps of simulated annealing for each K."""
-    annealing_problems: int = 200
-    """Number of problems, the first ones, that evaluate an alpha in simulated annealing."""
-    curve_arms: tuple[int, ...] = (2, 10, 100)
-    """The numbers of arms for which all policies are compared."""
-    curve_problems: int = 200
-    """Problems of that comparison."""
-    curve_rounds: int = 10_000
-    """Pulls in each run of that comparison."""
-    block: int = 100
-    """Problems in a cell, the unit that is computed, written, and divided among shards."""
-    seed: int = 1
-    """Seed of all random numbers."""
+    arms: tuple[int, ...] = ARMS  # the numbers of arms K
+    problems: int = 1000  # for each K, with success probabilities drawn from [0, 1)
+    runs: int = 1  # of every problem
+    rounds: int = 100_000  # pulls in each run
+    alphas: int = 10  # in the first grid, and in the second, between the neighbors of the best
+    annealing_steps: int = 40  # for each K
+    annealing_problems: int = 200  # the first ones, that evaluate an alpha in simulated annealing
+    curve_arms: tuple[int, ...] = (2, 10, 100)  # for which all policies are compared
+    curve_problems: int = 200  # of that comparison
+    curve_rounds: int = 10_000  # pulls in each run of that comparison
+    block: int = 100  # problems in a cell, which is computed, written, and divided among shards
+    seed: int = 1  # of all random numbers
 
     def __post_init__(self) -> None:
         for name in ("problems", "runs", "rounds", "curve_problems", "curve_rounds", "block"):
@@ -54,23 +47,60 @@ class BanditStudy:
         if not self.arms or min(self.arms + self.curve_arms) < 2:
             raise ValueError(f"each K must be 2 at least, got {self.arms} and {self.curve_arms}")
         for name in ("problems", "annealing_problems"):
-            if getattr(self, name) % self.block:
-                raise ValueError(
-                    f"{name} must be a multiple of block = {self.block}, got {getattr(self, name)}"
-                )
+            if (count := getattr(self, name)) % self.block:
+                raise ValueError(f"{name} must be a multiple of block = {self.block}, got {count}")
+
+    @property
+    def grid(self) -> list[float]:
+        """The first grid of alphas."""
+        return intervals(0.5, 0.0, self.alphas)
 
 
 # The thesis' own size: about 2 * 10^12 pulls for the grids, and 7 * 10^12 for simulated annealing,
 # of which the thesis does not say how many steps it took.
 FULL = BanditStudy(
-    problems=1000,
-    runs=100,
-    annealing_steps=60,
-    annealing_problems=1000,
-    curve_problems=1000,
-    curve_rounds=100_000,
-    block=50,
-)
+    runs=100, annealing_steps=60, annealing_problems=1000, curve_problems=1000,
+    curve_rounds=100_000, block=50,
+)  # fmt: skip
+
+
+def intervals(high: float, low: float, count: int) -> list[float]:
+    """Return `count` numbers from `high` to `low`, each halfway from the one before to `low`.
+
+    Algorithm 16 of the thesis as its tables 4.18 and 4.19 show that it was run.
+    """
+    return [low + (high - low) / 2**n for n in range(count - 1)] + [low]
+
+
+def between_neighbors(grid: list[float], best: float) -> list[float]:
+    """Return the second grid: between the neighbors of the best in the first, a falling list."""
+    at = grid.index(best)
+    return intervals(grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)], len(grid))
+
+
+def annealing(
+    steps: int,
+    seed: int | list[int],
+    temperature: float = 100.0,
+    beta: float = 0.9,
+    reach: float = 0.1,
+) -> Generator[float, float, None]:
+    """Search for the x in [0, 1] of lowest cost, after algorithm 13 of the thesis.
+
+    Yields each x to try, and is sent its cost. The first x is drawn from [0, 1], each later one
+    within `reach` of the current one. Better ones are accepted, worse ones with probability
+    exp(-increase / temperature), and the temperature is multiplied by `beta` after each. Numbers
+    are rounded to 6 decimals.
+    """
+    rng = np.random.default_rng(seed)
+    x = round(rng.random(), 6)
+    current = x, (yield x)
+    for _ in range(steps):
+        x = round(min(max(current[0] + rng.uniform(-reach, reach), 0.0), 1.0), 6)
+        cost = yield x
+        if rng.random() < math.exp(-max(cost - current[1], 0.0) / temperature):
+            current = x, cost
+        temperature *= beta
 
 
 def spread(rounds: int) -> list[int]:
@@ -79,101 +109,52 @@ def spread(rounds: int) -> list[int]:
     return sorted({int(x) for x in steps.round()} | {rounds})
 
 
-class CellMissingError(Exception):
-    """A cell that belongs to another shard, or that a merge lacks."""
-
-
 @dataclass(frozen=True)
-class Block:
-    """The regret of UCB1 in each problem of a block.
+class Cell:
+    """Regret of a policy in each problem of a block."""
 
-    Attributes:
-        arms: of the problems.
-        alpha: of UCB1.
-        block: number of the block.
-    """
-
-    arms: int
-    alpha: float
-    block: int
+    arms: int  # of the problems
+    block: int  # its number
+    alpha: float | None = None  # of UCB1, whose final regret it is; None: the curve of a policy
+    policy: str = "ucb1"
 
     @property
     def name(self) -> str:
         """Its file."""
-        return f"ucb1/K{self.arms}/{self.alpha!r}-{self.block}.json"
+        folder, label = ("curves", self.policy) if self.alpha is None else ("ucb1", self.alpha)
+        return f"{folder}/K{self.arms}/{label}-{self.block}.json"
 
-    def play(self, study: BanditStudy, most: int | None = None, threads: int = 1) -> list[float]:
-        """Return the regrets; `most` limits the problems."""
-        start = self.block * study.block
-        problems = random_problems(study.problems, self.arms, study.seed)
-        regrets = play_bandits(
-            "ucb1",
-            problems[start : start + min(study.block, most or study.block)],
-            study.rounds,
-            params={"alpha": self.alpha},
-            seed=study.seed,
-            runs=study.runs,
-            first_problem=start,
-            num_threads=threads,
-        )
-        found: list[float] = regrets[:, 0].tolist()
-        return found
-
-
-@dataclass(frozen=True)
-class CurvePart:
-    """A policy's regret over the rounds, in each problem of a block of the comparison.
-
-    Attributes:
-        arms: of the problems.
-        policy: its name.
-        block: number of the block.
-    """
-
-    arms: int
-    policy: str
-    block: int
-
-    @property
-    def name(self) -> str:
-        """Its file."""
-        return f"curves/K{self.arms}/{self.policy}-{self.block}.json"
-
-    def play(
-        self, study: BanditStudy, most: int | None = None, threads: int = 1
-    ) -> list[list[float]]:
-        """Return the regrets, by problem and checkpoint; `most` limits the problems."""
-        start = self.block * study.block
-        problems = random_problems(study.curve_problems, self.arms, study.seed)
+    def play(self, study: BanditStudy, most: int | None = None, threads: int = 1) -> Any:
+        """Return the regrets, a list with numbers, or lists by checkpoint; `most`: of problems."""
+        curve, start = self.alpha is None, self.block * study.block
+        count = study.curve_problems if curve else study.problems
+        rounds = study.curve_rounds if curve else study.rounds
+        end = start + min(study.block, most or study.block)
         regrets = play_bandits(
             self.policy,
-            problems[start : start + min(study.block, most or study.block)],
-            study.curve_rounds,
+            random_problems(count, self.arms, study.seed)[start:end],
+            rounds,
+            params=None if self.alpha is None else {"alpha": self.alpha},
             seed=study.seed,
             runs=study.runs,
-            checkpoints=spread(study.curve_rounds),
+            checkpoints=spread(rounds) if curve else None,
             first_problem=start,
             num_threads=threads,
         )
-        found: list[list[float]] = regrets.tolist()
-        return found
-
-
-Cell = Block | CurvePart
+        return (regrets if curve else regrets[:, 0]).tolist()
 
 
 class Cells:
-    """Cells of a study in a folder, read or else computed."""
+    """Cells of a study in a folder, each a small file."""
 
-    def __init__(self, study: BanditStudy, folder: Path, threads: int = 1) -> None:
+    def __init__(self, study: BanditStudy, folder: Path) -> None:
         """Open a folder, a new one or one that holds cells of the same study.
 
         Raises:
             ValueError: if it holds another study.
         """
-        self.study, self.folder, self.threads = study, folder, threads
-        text = json.dumps(asdict(study), indent=2) + "\n"
-        file = folder / "study.json"
+        self.study, self.folder = study, folder / "cells"
+        text, file = json.dumps(asdict(study), indent=2) + "\n", folder / "study.json"
         if file.exists() and read_json(file) != json.loads(text):
             raise ValueError(
                 f"{file} describes another study; resume with its settings, or choose another "
@@ -181,66 +162,66 @@ class Cells:
             )
         write_whole(file, text)
 
-    def regrets(self, arms: int, alpha: float, problems: int, compute: bool) -> NDArray[np.float64]:
-        """Return the regret of UCB1 with `alpha` in each of the first `problems`.
+    def file(self, cell: Cell) -> Path:
+        """Return the file of a cell."""
+        return self.folder / cell.name
 
-        Raises:
-            CellMissingError: if some are not there and must not be computed.
-        """
-        blocks = range(problems // self.study.block)
-        return np.concatenate([self.block(arms, alpha, block, compute) for block in blocks])
+    def read(self, cells: Iterable[Cell]) -> Regrets:
+        """Return the regrets in some cells, one after another."""
+        return np.concatenate([read_json(self.file(cell)) for cell in cells])
 
-    def block(self, arms: int, alpha: float, block: int, compute: bool) -> NDArray[np.float64]:
-        """Return the regrets of one block of problems."""
-        cell = Block(arms, alpha, block)
-        return np.array(
-            self._cell(cell.name, lambda: cell.play(self.study, threads=self.threads), compute)
-        )
 
-    def curve(
-        self, policy: str, arms: int, checkpoints: list[int], compute: bool
-    ) -> NDArray[np.float64]:
-        """Return a policy's regret after each of `checkpoints`, for each problem of the comparison.
+Chain = Generator[list[Cell], None, Any]  # yields cells, resumes when they exist, returns a result
 
-        Raises:
-            CellMissingError: if it is not there and must not be computed.
-        """
-        study = self.study
-        parts = [CurvePart(arms, policy, k) for k in range(-(-study.curve_problems // study.block))]
-        if all(self._file(part.name).exists() for part in parts):
-            return np.concatenate([read_json(self._file(part.name)) for part in parts])
 
-        def play() -> Any:
-            return play_bandits(
-                policy,
-                random_problems(study.curve_problems, arms, study.seed),
-                study.curve_rounds,
-                seed=study.seed,
-                runs=study.runs,
-                checkpoints=checkpoints,
-                num_threads=self.threads,
-            ).tolist()
+def blocks(study: BanditStudy, arms: int, alphas: Iterable[float], problems: int) -> list[Cell]:
+    """Return the cells of some alphas, for the first `problems`."""
+    return [Cell(arms, block, a) for a in alphas for block in range(problems // study.block)]
 
-        return np.array(self._cell(f"curves/K{arms}/{policy}.json", play, compute))
 
-    def has(self, cell: Cell) -> bool:
-        """Return whether a cell, or the whole that it is a part of, has been computed."""
-        whole = isinstance(cell, CurvePart) and f"curves/K{cell.arms}/{cell.policy}.json"
-        return self._file(cell.name).exists() or bool(whole and self._file(whole).exists())
+def annealing_chain(cells: Cells, arms: int) -> Chain:
+    """Anneal alpha; return every `(alpha, mean regret)` that was tried, in order."""
+    study, tried = cells.study, list[tuple[float, float]]()
+    search = annealing(study.annealing_steps, [study.seed, arms])
+    alpha = next(search)
+    with suppress(StopIteration):
+        while True:
+            needed = blocks(study, arms, [alpha], study.annealing_problems)
+            yield needed
+            tried.append((alpha, float(cells.read(needed).mean())))
+            alpha = search.send(tried[-1][1])
+    return tried
 
-    def write(self, cell: Cell, result: Any) -> None:
-        """Write the result of a cell's `play`."""
-        write_whole(self._file(cell.name), json.dumps(result))
 
-    def _file(self, name: str) -> Path:
-        return self.folder / "cells" / name
+def grid_chain(cells: Cells, arms: int) -> Chain:
+    """Compute both grids and the constants of UCB-alpha1, UCB-alpha2 and UCB1.
 
-    def _cell(self, name: str, play: Callable[[], Any], compute: bool) -> Any:
-        file = self._file(name)
-        if file.exists():
-            return read_json(file)
-        if not compute:
-            raise CellMissingError(f"{file} is missing")
-        result = play()
-        write_whole(file, json.dumps(result))
-        return result
+    Returns the regrets by alpha, the best alpha of the first grid and the best of both.
+    """
+    study, grid = cells.study, cells.study.grid
+
+    def regrets(alphas: Iterable[float]) -> dict[float, Regrets]:
+        return {a: cells.read(blocks(study, arms, [a], study.problems)) for a in alphas}
+
+    def best(alphas: list[float]) -> float:
+        means = {alpha: values.mean() for alpha, values in regrets(alphas).items()}
+        return min(means, key=means.__getitem__)
+
+    yield blocks(study, arms, grid, study.problems)
+    first_best = best(grid)
+    second = between_neighbors(grid, first_best)
+    others = [*second, 1 / arms, np.e / (2 * arms), 2.0]
+    yield blocks(study, arms, others, study.problems)
+    return regrets(sorted({*grid, *others})), first_best, best([*grid, *second])
+
+
+def curve_chain(cells: Cells) -> Chain:
+    """Compare all policies; return the regret by K and policy, `[problem, checkpoint]`."""
+    study = cells.study
+    parts = range(-(-study.curve_problems // study.block))
+
+    def needed(arms: int, policy: str) -> list[Cell]:
+        return [Cell(arms, block, policy=policy) for block in parts]
+
+    yield [cell for k in study.curve_arms for policy in POLICIES for cell in needed(k, policy)]
+    return {k: {p: cells.read(needed(k, p)) for p in POLICIES} for k in study.curve_arms}

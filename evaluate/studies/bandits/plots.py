@@ -3,57 +3,48 @@
 from typing import Any
 
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.figure import Figure
 
 from ludoteca.evaluate.figures import figure_png
-from ludoteca.evaluate.studies.bandits.study import Findings
+from ludoteca.evaluate.studies.bandits.computation import Findings
+
+
+def _axes(**labels: Any) -> tuple[Figure, Any]:
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.subplots()
+    axes.set(yscale="log", **labels)
+    axes.grid(alpha=0.3)
+    return figure, axes
 
 
 def alphas_by_arms(rows: list[dict[str, Any]]) -> bytes:
     """Draw the best alpha by K: ours, the thesis' and the curves fitted to it."""
-    figure = Figure(figsize=(8, 5), layout="constrained")
-    axes = figure.subplots()
-    arms = np.array([row["arms"] for row in rows])
-
-    def column(name: str) -> Any:
-        return np.array([row[name] for row in rows], float)  # None becomes NaN
-
-    ours = column("intervals")
-    below, above = ours - column("lowest_not_worse"), column("highest_not_worse") - ours
-    axes.errorbar(
-        arms, ours, [below, above], fmt="o", capsize=3, label="intervals (bar: not worse)"
-    )
-    axes.plot(arms, column("annealing"), "d", label="simulated annealing")
-    axes.plot(arms, column("thesis_intervals"), "x", color="k", label="thesis, intervals")
-    axes.plot(arms, column("thesis_annealing"), "+", color="k", label="thesis, annealing")
+    figure, axes = _axes(xlabel="arms K", ylabel="alpha", title="Best alpha of UCB1")
+    column = {name: np.array([row[name] for row in rows], float) for name in rows[0]}  # None: NaN
+    arms, ours = column["arms"], column["intervals"]
+    bars = [ours - column["lowest_not_worse"], column["highest_not_worse"] - ours]
+    axes.errorbar(arms, ours, bars, fmt="o", capsize=3, label="intervals (bar: not worse)")
+    axes.plot(arms, column["annealing"], "d", label="simulated annealing")
+    axes.plot(arms, column["thesis_intervals"], "x", color="k", label="thesis, intervals")
+    axes.plot(arms, column["thesis_annealing"], "+", color="k", label="thesis, annealing")
     line = np.linspace(arms.min(), arms.max(), 400)
     axes.plot(line, 1 / line, "-", lw=1, label="1 / K")
     axes.plot(line, np.e / (2 * line), "--", lw=1, label="e / (2 K)")
-    axes.set(yscale="log", xlabel="arms K", ylabel="alpha", title="Best alpha of UCB1")
-    axes.grid(alpha=0.3)
     axes.legend()
     return figure_png(figure)
 
 
 def regret_by_alpha(rows: list[dict[str, Any]]) -> bytes:
     """Draw the regret by alpha, a line for each K."""
-    figure = Figure(figsize=(8, 5), layout="constrained")
-    axes = figure.subplots()
+    labels = {"xlabel": "alpha (0 is not shown)", "ylabel": "mean regret"}
+    figure, axes = _axes(xscale="log", title="Regret of UCB1 (dots: the lowest)", **labels)
     arms = sorted({row["arms"] for row in rows})
-    for k in arms:
+    for color, k in zip(colormaps["viridis"](np.linspace(0, 1, len(arms))), arms, strict=True):
         points = sorted((row["alpha"], row["regret"]) for row in rows if row["arms"] == k)
         positive = np.array([point for point in points if point[0] > 0])
-        color = _color(arms.index(k) / max(len(arms) - 1, 1))
         axes.plot(*positive.T, ".-", ms=3, lw=1, color=color, label=f"K = {k}")
         axes.plot(*positive[positive[:, 1].argmin()], "o", color=color)
-    axes.set(
-        xscale="log",
-        yscale="log",
-        xlabel="alpha (0 is not shown)",
-        ylabel="mean regret",
-        title="Regret of UCB1 (dots: the lowest)",
-    )
-    axes.grid(alpha=0.3)
     axes.legend(ncols=2, fontsize="small")
     return figure_png(figure)
 
@@ -64,20 +55,13 @@ def curves(findings: Findings) -> bytes:
     grid = figure.subplots(1, len(findings.curves), squeeze=False)[0]
     for axes, (k, by_policy) in zip(grid, findings.curves.items(), strict=True):
         for number, (policy, values) in enumerate(by_policy.items()):
-            style = ("-", "--", ":")[number % 3]
-            color = _color((number + 0.5) / len(by_policy), "turbo")
-            axes.plot(
-                findings.checkpoints, values.mean(axis=0), style, lw=1.5, color=color, label=policy
-            )
+            color = colormaps["turbo"]((number + 0.5) / len(by_policy))
+            style, means = ("-", "--", ":")[number % 3], values.mean(axis=0)
+            axes.plot(findings.checkpoints, means, style, lw=1.5, color=color, label=policy)
         axes.set(xscale="log", yscale="log", xlabel="rounds", title=f"K = {k}")
         axes.grid(alpha=0.3)
     grid[0].set_ylabel("mean regret")
-    handles, labels = grid[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right center", fontsize="small")
+    figure.legend(
+        *grid[0].get_legend_handles_labels(), loc="outside right center", fontsize="small"
+    )
     return figure_png(figure)
-
-
-def _color(share: float, name: str = "viridis") -> Any:
-    import matplotlib
-
-    return matplotlib.colormaps[name](share)

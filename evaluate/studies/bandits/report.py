@@ -1,75 +1,103 @@
 """Report of the study of bandits: Markdown, CSV, JSON and plots."""
 
-import csv
-import io
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import asdict
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from scipy.stats import spearmanr
 
 from ludoteca.evaluate.studies.bandits import plots
 from ludoteca.evaluate.studies.bandits import uaemex2021 as thesis
-from ludoteca.evaluate.studies.bandits.study import Findings
-from ludoteca.evaluate.studies.bandits.tables import template_names
+from ludoteca.evaluate.studies.bandits.cells import Regrets, intervals
+from ludoteca.evaluate.studies.bandits.computation import Findings
 from ludoteca.evaluate.studies.report import render
+from ludoteca.evaluate.tournament.export import csv_text
 from ludoteca.files import write_whole
 from ludoteca.provenance import package_versions, run_info
+
+Rows = list[dict[str, Any]]
 
 
 def write_report(findings: Findings, folder: Path) -> Path:
     """Write `report.md` and what belongs to it, and return its path."""
     alphas, regrets, curves = alpha_rows(findings), regret_rows(findings), curve_rows(findings)
-    about = run_info(study=asdict(findings.study)) | {
-        "versions": package_versions() | {name: version(name) for name in ("scipy", "matplotlib")},
-    }
-    write_whole(folder / "alphas.csv", _csv(alphas))
-    write_whole(folder / "regrets.csv", _csv(regrets))
-    write_whole(folder / "curves.csv", _csv(curves))
+    versions = {"versions": package_versions("scipy", "matplotlib")}
+    about = run_info(study=asdict(findings.study)) | versions
     results = {"about": about, "alphas": alphas, "annealed": findings.annealed}
-    write_whole(folder / "results.json", json.dumps(results, indent=1) + "\n")
-    write_whole(folder / "alphas.png", plots.alphas_by_arms(alphas))
-    write_whole(folder / "regret_by_alpha.png", plots.regret_by_alpha(regrets))
-    write_whole(folder / "curves.png", plots.curves(findings))
-    names = template_names(asdict(findings.study), alphas, regrets, curves, about)
-    write_whole(folder / "report.md", render("bandits/report.md.j2", names))
+    files: dict[str, str | bytes] = {
+        "alphas.csv": csv_text(alphas),
+        "regrets.csv": csv_text(regrets),
+        "curves.csv": csv_text(curves),
+        "results.json": json.dumps(results, indent=1) + "\n",
+        "alphas.png": plots.alphas_by_arms(alphas),
+        "regret_by_alpha.png": plots.regret_by_alpha(regrets),
+        "curves.png": plots.curves(findings),
+        "report.md": to_markdown(about, alphas, regrets, curves),
+    }
+    for name, content in files.items():
+        write_whole(folder / name, content)
     return folder / "report.md"
 
 
-def alpha_rows(findings: Findings) -> list[dict[str, Any]]:
+def to_markdown(about: Mapping[str, Any], alphas: Rows, regrets: Rows, curves: Rows) -> str:
+    """Return the report in Markdown.
+
+    Args:
+        about: command, date, machine, versions and settings of the study.
+        alphas: rows of `alpha_rows`.
+        regrets: rows of `regret_rows`.
+        curves: rows of `curve_rows`.
+    """
+    study, best = about["study"], [row["intervals"] for row in alphas]
+    grid = intervals(0.5, 0.0, study["alphas"])
+    ours = {(row["arms"], row["alpha"]): row["regret"] for row in regrets}
+    last = [row for row in curves if row["rounds"] == study["curve_rounds"]]
+    names = {
+        "study": study,
+        "about": about,
+        "alphas": alphas,
+        "rank": spearmanr(study["arms"], best).statistic if len(best) > 2 else None,
+        "thesis": thesis.REGRETS,
+        "grid": grid,
+        "ours": {k: {a: ours[k, a] for a in grid} for k in study["arms"]},
+        "theirs": {k: {a: thesis.REGRETS.get(a, {}).get(k) for a in grid} for k in study["arms"]},
+        "curves": {(row["policy"], row["arms"]): row for row in last},
+    }
+    return render("bandits/report.md.j2", names)
+
+
+def alpha_rows(findings: Findings) -> Rows:
     """Return a row for each K: the best alphas, the thesis' ones, and their regrets."""
     rows = []
     for k in findings.study.arms:
         regrets, best = findings.regrets[k], findings.best[k]
         near = not_worse(regrets, best)
-        tried = findings.annealed[k]
-        annealed, _ = min(tried, key=lambda pair: pair[1])
+        mean = {alpha: float(values.mean()) for alpha, values in regrets.items()}
         rows.append(
             {
                 "arms": k,
                 "intervals": best,
                 "lowest_not_worse": near[0],
                 "highest_not_worse": near[1],
-                "annealing": annealed,
+                "annealing": min(findings.annealed[k], key=lambda pair: pair[1])[0],
                 "thesis_intervals": thesis.BY_INTERVALS.get(k),
                 "thesis_annealing": thesis.BY_ANNEALING.get(k),
                 "1/K": 1 / k,
                 "e/(2K)": math.e / (2 * k),
-                "regret_best": float(regrets[best].mean()),
-                "regret_1/K": float(regrets[1 / k].mean()),
-                "regret_e/(2K)": float(regrets[math.e / (2 * k)].mean()),
-                "regret_0.5": float(regrets[0.5].mean()),
-                "regret_2": float(regrets[2.0].mean()),
+                "regret_best": mean[best],
+                "regret_1/K": mean[1 / k],
+                "regret_e/(2K)": mean[math.e / (2 * k)],
+                "regret_0.5": mean[0.5],
+                "regret_2": mean[2.0],
             }
         )
     return rows
 
 
-def not_worse(regrets: dict[float, NDArray[np.float64]], best: float) -> tuple[float, float]:
+def not_worse(regrets: dict[float, Regrets], best: float) -> tuple[float, float]:
     """Return the lowest and highest alpha whose regret is not significantly above the best's.
 
     All alphas met the same problems and the same payoffs: the differences are taken problem by
@@ -78,13 +106,12 @@ def not_worse(regrets: dict[float, NDArray[np.float64]], best: float) -> tuple[f
     near = [best]
     for alpha, values in regrets.items():
         excess = values - regrets[best]
-        error = excess.std(ddof=1) / math.sqrt(len(excess)) if len(excess) > 1 else math.inf
-        if excess.mean() <= 1.96 * error:
+        if not excess.mean() > 1.96 * standard_error(excess):  # of one problem, it is unknown
             near.append(alpha)
     return min(near), max(near)
 
 
-def regret_rows(findings: Findings) -> list[dict[str, Any]]:
+def regret_rows(findings: Findings) -> Rows:
     """Return a row for each K and alpha: mean regret and its standard error."""
     return [
         {
@@ -99,7 +126,7 @@ def regret_rows(findings: Findings) -> list[dict[str, Any]]:
     ]
 
 
-def curve_rows(findings: Findings) -> list[dict[str, Any]]:
+def curve_rows(findings: Findings) -> Rows:
     """Return a row for each K, policy and checkpoint: mean regret and its standard error."""
     return [
         {
@@ -115,14 +142,6 @@ def curve_rows(findings: Findings) -> list[dict[str, Any]]:
     ]
 
 
-def standard_error(values: NDArray[np.float64]) -> float:
+def standard_error(values: Regrets) -> float:
     """Return the standard error of a mean; NaN for a single value."""
     return float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
-
-
-def _csv(rows: list[dict[str, Any]]) -> str:
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()

@@ -1,199 +1,82 @@
-"""Study of bandits: grids of alphas, simulated annealing, and the curves of all policies."""
+"""Command `python -m ludoteca.evaluate.studies bandits`."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from itertools import product
+import sys
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from rich.console import Console
-from rich.progress import Progress, track
-
-from ludoteca.agents.mcts.policies import POLICIES
-from ludoteca.evaluate.studies.bandits.annealing import anneal
-from ludoteca.evaluate.studies.bandits.cells import BanditStudy, CellMissingError, Cells, spread
-from ludoteca.evaluate.studies.bandits.grids import best_alpha, between_neighbors, intervals, others
-
-
-@dataclass(frozen=True)
-class Shard:
-    """Part of the cells: those whose number is `index` modulo `count`."""
-
-    index: int = 0
-    count: int = 1
-
-    @classmethod
-    def parse(cls, text: str) -> "Shard":
-        """Read `"i/n"`.
-
-        Raises:
-            ValueError: if the text is invalid.
-        """
-        index, slash, count = text.partition("/")
-        if not (slash and index.isdigit() and count.isdigit() and int(index) < int(count)):
-            raise ValueError(f"shard must be i/n with i from 0 to n - 1, got {text!r}")
-        return cls(int(index), int(count))
-
-    def has(self, number: int) -> bool:
-        """Return whether cell `number` belongs to the shard."""
-        return number % self.count == self.index
+from ludoteca.envs.params import integer, real
+from ludoteca.evaluate.studies.bandits.cells import FULL, BanditStudy
+from ludoteca.evaluate.studies.bandits.computation import (
+    NOTHING,
+    CellMissingError,
+    Shard,
+    run_study,
+)
+from ludoteca.evaluate.studies.bandits.plan import make_plan
+from ludoteca.evaluate.studies.bandits.report import write_report
+from ludoteca.executor import LOCAL, make_executor
 
 
-@dataclass(frozen=True)
-class Findings:
-    """Results of a study.
-
-    Attributes:
-        study: its settings.
-        regrets: by K and alpha, the regret in each problem: both grids and 1/K, e/(2K) and 2.
-        first_best: by K, the best alpha of the first grid.
-        best: by K, the best alpha of both grids.
-        annealed: by K, every `(alpha, mean regret)` that simulated annealing tried.
-        checkpoints: rounds after which the curves have the regret.
-        curves: by K and policy, the regret in each problem after each of them.
-    """
-
-    study: BanditStudy
-    regrets: dict[int, dict[float, NDArray[np.float64]]]
-    first_best: dict[int, float]
-    best: dict[int, float]
-    annealed: dict[int, list[tuple[float, float]]]
-    checkpoints: list[int]
-    curves: dict[int, dict[str, NDArray[np.float64]]]
-
-
-def run_study(
-    study: BanditStudy,
-    folder: Path,
-    shard: Shard | None = None,
-    threads: int = 1,
+def reproduce(
+    out: Path | None = None,
+    runs: Path = Path("runs/reproduce"),
+    full: bool = False,
+    problems: int | None = None,
+    shard: str = "0/1",
     merge: bool = False,
-    quiet: bool = False,
-) -> Findings:
-    """Compute what is missing in `folder`, and return everything.
+    seed: int = 1,
+    threads: int = 2,
+    executor: str = LOCAL,
+    processes: int | None = None,
+    plan: bool = False,
+    price: float = 0.04,
+) -> None:
+    """Find the best constant of UCB1 for each number of arms, as in the thesis.
+
+    Interrupted or killed, it resumes where it was when the same command is given again.
+
+    To distribute the full size, start it with --full --shard 0/8 to --full --shard 7/8, with one
+    shared folder or each with its own. A shard stops where it needs results of others: join the
+    folders, start all again, and join them again. At last --full --merge writes the report.
 
     Args:
-        study: what is played.
-        folder: where the cells are kept; must hold no other study.
-        shard: compute these cells only.
-        threads: that share the problems.
-        merge: compute nothing.
-        quiet: without progress bars.
-
-    Raises:
-        CellMissingError: if cells are missing, after those were computed that may be.
-        ValueError: if the folder holds another study.
+        out: folder for the report; by default docs/results/bandits or, in full, bandits_full, and
+            with fewer problems a folder in `runs`.
+        runs: folder of the cells computed so far, with a folder for each experiment.
+        full: the thesis' own size, about 10^13 pulls, instead of the scaled experiment.
+        problems: for each number of arms, in hundreds, instead of 1000; 100 take a minute or two.
+        shard: i/n: compute only the i-th of n parts, from 0.
+        merge: compute nothing: join the results of the shards.
+        seed: of all random numbers.
+        threads: that share the problems, unless there is an executor or there are processes.
+        executor: where the cells are computed: local, or a Ray cluster: ray (of this machine),
+            ray:auto, ray:HOST:PORT; see docs/distributed.md.
+        processes: how many compute cells in parallel, each with one thread.
+        plan: measure some cells, and print how long all will take with 1 to 1,000 processes,
+            instead of computing them.
+        price: of a core for an hour, in dollars, for that plan.
     """
-    cells = Cells(study, folder, threads)
-    mine = shard or Shard()
-    grid = intervals(0.5, 0.0, study.alphas)
-    missing: list[str] = []
-    _play_grid(cells, dict.fromkeys(study.arms, grid), mine, merge, quiet, missing)
-    annealed = _anneal_all(cells, mine, merge, quiet, missing)
-    checkpoints = spread(study.curve_rounds)
-    curves = _draw_curves(cells, checkpoints, mine, merge, quiet, missing)
-    _stop_if(missing)
-    # The second grid depends on all of the first.
-    first_best = {k: best_alpha(cells, k, grid) for k in study.arms}
-    second = {k: between_neighbors(grid, first_best[k]) for k in study.arms}
-    more = {k: second[k] + others(k) for k in study.arms}
-    _play_grid(cells, more, mine, merge, quiet, missing)
-    _stop_if(missing)
-    regrets = {
-        k: {
-            alpha: cells.regrets(k, alpha, study.problems, False)
-            for alpha in sorted({*grid, *more[k]})
-        }
-        for k in study.arms
-    }
-    best = {k: best_alpha(cells, k, [*grid, *second[k]]) for k in study.arms}
-    return Findings(study, regrets, first_best, best, annealed, checkpoints, curves)
-
-
-def _play_grid(
-    cells: Cells,
-    alphas: dict[int, list[float]],
-    mine: Shard,
-    merge: bool,
-    quiet: bool,
-    missing: list[str],
-) -> None:
-    """Compute the shard's blocks of these alphas, and note which are missing after that."""
-    blocks = cells.study.problems // cells.study.block
-    wanted = [
-        (k, alpha, block)
-        for k in alphas
-        for alpha, block in product(dict.fromkeys(alphas[k]), range(blocks))
-    ]
-    for number, (k, alpha, block) in enumerate(_track(wanted, "grid of alphas", quiet)):
-        compute = not merge and mine.has(number)
-        _keep_missing(missing, cells.block, k, alpha, block, compute)
-
-
-def _anneal_all(
-    cells: Cells, mine: Shard, merge: bool, quiet: bool, missing: list[str]
-) -> dict[int, list[tuple[float, float]]]:
-    """Anneal each K of the shard; nothing here is shared by two K."""
-    study = cells.study
-    annealed: dict[int, list[tuple[float, float]]] = {}
-    total = len(study.arms) * (study.annealing_steps + 1)
-    with Progress(console=Console(stderr=True), disable=quiet) as bar:
-        task = bar.add_task("simulated annealing", total=total)
-        for number, k in enumerate(study.arms):
-            compute = not merge and mine.has(number)
-            found = _keep_missing(missing, _anneal, cells, k, compute, lambda: bar.advance(task))
-            if found is not None:
-                annealed[k] = found
-    return annealed
-
-
-def _anneal(
-    cells: Cells, arms: int, compute: bool, advance: Callable[[], None]
-) -> list[tuple[float, float]]:
-    def cost(alpha: float) -> float:
-        regrets = cells.regrets(arms, alpha, cells.study.annealing_problems, compute)
-        advance()
-        return float(regrets.mean())
-
-    return anneal(cost, cells.study.annealing_steps, [cells.study.seed, arms])
-
-
-def _draw_curves(
-    cells: Cells,
-    checkpoints: list[int],
-    mine: Shard,
-    merge: bool,
-    quiet: bool,
-    missing: list[str],
-) -> dict[int, dict[str, NDArray[np.float64]]]:
-    study = cells.study
-    curves: dict[int, dict[str, NDArray[np.float64]]] = {k: {} for k in study.curve_arms}
-    wanted = [(k, policy) for k in study.curve_arms for policy in POLICIES]
-    for number, (k, policy) in enumerate(_track(wanted, "all policies", quiet)):
-        compute = not merge and mine.has(number)
-        found = _keep_missing(missing, cells.curve, policy, k, checkpoints, compute)
-        if found is not None:
-            curves[k][policy] = found
-    return curves
-
-
-def _track(wanted: Sequence[Any], name: str, quiet: bool) -> Iterable[Any]:
-    return track(wanted, name, console=Console(stderr=True), disable=quiet)
-
-
-def _keep_missing(missing: list[str], get: Callable[..., Any], *args: Any) -> Any:
-    """Return the result of `get`, or None with a note in `missing`."""
+    study, name = (FULL, "bandits_full") if full else (BanditStudy(), "bandits")
+    report = Path("docs/results") / name
+    study = replace(study, seed=seed)
+    if problems is not None:
+        name = f"{name}_{problems}"
+        report = runs / name / "report"
+        fewer = min(problems, study.annealing_problems)
+        study = replace(study, problems=problems, annealing_problems=fewer)
+    integer("threads", threads, 1, 1024)
+    part = NOTHING if merge else Shard.parse(shard)
+    if plan:
+        real("price", price, 0, 1e6)
+        print(make_plan(study).text(price), end="")
+        return
+    parallel = processes is not None or executor != LOCAL
+    made = make_executor(executor, processes) if parallel else nullcontext()
+    threads, quiet = 1 if parallel else threads, not sys.stderr.isatty()
     try:
-        return get(*args)
+        with made as workers:
+            findings = run_study(study, runs / name, part, threads, workers, quiet)
     except CellMissingError as error:
-        missing.append(str(error))
-        return None
-
-
-def _stop_if(missing: list[str]) -> None:
-    if missing:
-        raise CellMissingError(
-            f"{len(missing)} cells of other shards are needed to resume; the first: {missing[0]}"
-        )
+        sys.exit(f"{error}; join the shards' folders {runs / name}")
+    print(f"report: {write_report(findings, report if out is None else out)}")

@@ -9,12 +9,12 @@ import numpy as np
 import tyro
 from numpy.typing import NDArray
 
+from ludoteca.agents.games.hungry_geese.lives import CAUSES, Lives, lives_of
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import BATCH_SIZE
 from ludoteca.evaluate.match_schedule import assign_seats
 from ludoteca.evaluate.statistics.ranks import ranks
-from ludoteca.evaluate.studies.geese.lives import CAUSES, Lives, lives_of
 from ludoteca.evaluate.timed_match import play_timed
 from ludoteca.files import write_whole
 
@@ -33,10 +33,10 @@ def geese_match(
     Args:
         agents: their spec strings, two or more.
         out: the JSON file to write.
-        game: the game's spec string, with parameters of `hungry_geese` if other than usual.
-        games: how many are played; the agents take turns in every seat.
-        first: number of games, the first ones, that also have results of their own.
-        seed: determines the match.
+        game: spec string of `hungry_geese`.
+        games: number of games; the agents take turns in every seat.
+        first: number of the first games, which also have results of their own.
+        seed: of the match.
         batch: games played at a time.
     """
     integer("first", first, 1, 10**9)
@@ -58,12 +58,7 @@ def geese_match(
 
 
 def fates(lives: Lives, mine: NDArray[np.bool_]) -> dict[str, Any]:
-    """Return the fates of some geese, as JSON holds them.
-
-    Args:
-        lives: all geese.
-        mine: which of them count. Shape `[G, P]`.
-    """
+    """Return the fates of some of the geese as JSON holds them; `mine` is a mask, `[G, P]`."""
     alive = lives.alive & mine
     lengths, died = lives.lengths[alive].astype(np.float64), mine & ~lives.alive
     return {
@@ -79,18 +74,16 @@ def fates(lives: Lives, mine: NDArray[np.bool_]) -> dict[str, Any]:
 
 
 def outcomes(lives: Lives, who: NDArray[np.int64]) -> dict[str, int]:
-    """Return how games between as many agents as seats ended, and how many ended so.
+    """Return the numbers of games with equal outcomes, between as many agents as seats.
 
-    Each text has the agents' places, 1 the best, in the order of their numbers; who tie share the
-    mean of their places. A star is behind the places of those that live: `"2 1* 3.5 3.5"`.
+    Each text has the agents' places, 1 the best, in the order of their numbers; agents that tie
+    share the mean of their places. Places of living geese have a star: `"2 1* 3.5 3.5"`.
     """
     by_agent = np.argsort(who, axis=1)
     places = np.take_along_axis(ranks(lives.scores), by_agent, 1)
     alive = np.take_along_axis(lives.alive, by_agent, 1)
-    texts = (
-        " ".join(f"{place:g}{'*' if lives else ''}" for place, lives in zip(*row, strict=True))
-        for row in zip(places, alive, strict=True)
-    )
+    words = np.array(["{:g}", "{:g}*"])[alive.astype(int)].tolist()
+    texts = (" ".join(row).format(*of) for row, of in zip(words, places, strict=True))
     return dict(Counter(texts).most_common())
 
 

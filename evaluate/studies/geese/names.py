@@ -19,7 +19,11 @@ BEST_FLAT = (1000, 6)
 # food of its own takes the first valid move, or follows its tail.
 LITERAL = "deterministic:variant=thesis"
 LITERAL_TAIL = f"{LITERAL},tail=True"
-FINALS = ("final", "final-tail", "final-default")
+# Finals -> goose of fixed rules, and number of games.
+FINALS = {
+    "final": (LITERAL, 500), "final-tail": (LITERAL_TAIL, 500),
+    "final-default": ("deterministic", 2_000),
+}  # fmt: skip
 SHIPPED = "geese"  # name of the network of self-play that comes with the package
 # Competitions with three agents that the network of self-play was never trained against.
 OUTSIDERS = {"ours-mcts": "mcts:simulations=500", "ours-random-safe": "random_safe"}
@@ -30,6 +34,8 @@ LOOPS = {
     "loop-uib2021": ("uib2021", 20_000, 2_000),
     "loop-default": ("default", 16_384, 2_048),
 }
+IMITATORS = (*(f"net-{count}" for count in SIMULATIONS), "net-deterministic")
+OURS = ("ours", "ours-real", "ours-search", "ours-timed", "tree")  # with rivals of its training
 OPPONENT = "deterministic"  # in their evaluations
 GEESE = {LITERAL: "deterministic (thesis)", LITERAL_TAIL: "deterministic (thesis, tail)"}
 

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +19,9 @@ class Outcomes:
     """Outcomes of the games of a competition; each line stands for many games.
 
     Attributes:
-        places: of the agents, 1 the best; agents that tie share the mean of their places. Shape
-            `[lines, agents]`.
-        alive: which of them lived to the end, likewise.
-        games: how many ended so. Shape `[lines]`.
+        places: of the agents, 1 the best; agents that tie share the mean. Shape `[lines, agents]`.
+        alive: agents that lived to the end. Shape `[lines, agents]`.
+        games: number of games with this outcome. Shape `[lines]`.
     """
 
     places: NDArray[np.float64]
@@ -36,15 +36,8 @@ class Outcomes:
         return scores
 
 
-@dataclass(frozen=True)
-class Difference:
-    """A mean over games, with its normal 95 % interval.
-
-    Attributes:
-        mean: of the sample.
-        low: lower end.
-        high: upper end.
-    """
+class Difference(NamedTuple):
+    """A mean over games, with its normal 95 % interval."""
 
     mean: float
     low: float
@@ -64,11 +57,11 @@ def read_outcomes(counts: Mapping[str, int]) -> Outcomes:
 def difference(
     values: NDArray[np.float64], games: NDArray[np.int64], weights: Sequence[float]
 ) -> Difference:
-    """Return the mean over games of a weighted sum of what agents reached in the same game.
+    """Return the mean over games of a weighted sum of the agents' values in the same game.
 
     Args:
-        values: by agent. Shape `[lines, agents]`.
-        games: how many games each line stands for. Shape `[lines]`.
+        values: shape `[lines, agents]`.
+        games: number of games of each line. Shape `[lines]`.
         weights: of the agents.
     """
     sums = values @ np.asarray(weights, np.float64)
@@ -80,20 +73,15 @@ def difference(
 
 
 def orders(outcomes: Outcomes, numbers: Sequence[int]) -> Counter[Order]:
-    """Return the orders in which agents came in, as `rate_orders` takes them.
+    """Return how often agents came in in an order, as `rate_orders` takes it.
 
-    Args:
-        outcomes: of a competition.
-        numbers: of its agents, among all that are rated.
+    `numbers` are those of the competition's agents among all that are rated.
     """
-    found: Counter[Order] = Counter()
+    counts: Counter[Order] = Counter()
     for row, count in zip(outcomes.places, outcomes.games.tolist(), strict=True):
-        order = tuple(
-            tuple(numbers[a] for a in np.flatnonzero(row == place).tolist())
-            for place in np.unique(row)
-        )
-        found[order] += count
-    return found
+        tied = [np.flatnonzero(row == place).tolist() for place in np.unique(row)]
+        counts[tuple(tuple(numbers[a] for a in agents) for agents in tied)] += count
+    return counts
 
 
 def rate_all(competitions: Mapping[str, tuple[Sequence[str], Outcomes]]) -> dict[str, Ratings]:

@@ -26,8 +26,14 @@ RESULTS: dict[str, tuple[tuple[int, int, int], ...]] = {
     "real": ((28, 63, 18), (27, 72, 20), (18, 79, 20), (25, 76, 22)),
     "final": ((20, 77, 20), (40, 58, 21), (2, 98, 21), (33, 63, 20)),
 }
-# Simulations of the teacher -> accuracy in validation (section 3.2).
-SIMULATED_ACCURACY = {125: 0.655, 250: 0.694, 500: 0.709, 1000: 0.736}
-# Ratings of the teachers -> accuracy in validation (section 3.2).
-REAL_ACCURACY = {"900 to 1000": 0.782, "1001 to 1100": 0.752, "1101 to 1200": 0.755,
-                 "above 1200": 0.775}  # fmt: skip
+# Network -> accuracy in validation, in % (section 3.2), and the ratings of its teachers.
+ACCURACY = {
+    "net-125": "65.5",
+    "net-250": "69.4",
+    "net-500": "70.9",
+    "net-1000": "73.6",
+    "net-real-0": "78.2 (900 to 1000)",
+    "net-real-1": "75.2 (1001 to 1100)",
+    "net-real-2": "75.5 (1101 to 1200)",
+    "net-real-3": "77.5 (above 1200)",
+}

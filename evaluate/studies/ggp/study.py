@@ -3,36 +3,67 @@
 Five policies play a round robin in eight games, 300 games a pair and game, with 100 and with 1000
 simulations a move: 48,000 games. A draw is a loss for both, in the searches and in the tables, and
 the move with the highest mean is played.
+
+The extended study answers questions that the thesis leaves for future work:
+
+1. Does UCB-alpha keep its edge over a well-tuned constant? (`constants`)
+2. Which selection policy is best? (`policies`)
+3. Which combination of policy and enhancements is best, and with which of them is plain UCB as good
+   as UCB-alpha? At equal simulations (`combinations`), and at equal time, since an enhancement
+   costs time (`equal_time`; these games depend on the machine and are never the same twice).
 """
 
 import json
 import sys
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 
-from ludoteca.evaluate.studies.ggp import extended as ggp_extended
-from ludoteca.evaluate.studies.ggp import report as ggp_report
+from ludoteca.agents.mcts.policies import POLICIES
+from ludoteca.duration import format_duration
 from ludoteca.evaluate.studies.ggp import uaemex2021
+from ludoteca.evaluate.studies.ggp.extended import answers
+from ludoteca.evaluate.studies.ggp.report import comparison
+from ludoteca.evaluate.studies.report import render
+from ludoteca.evaluate.studies.runner import RUNS
 from ludoteca.evaluate.tournament.plan import Tournament
-from ludoteca.evaluate.tournament.report import write_report
+from ludoteca.evaluate.tournament.report import provenance_paragraphs, write_report
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.evaluate.tournament.run import run_tournament
 from ludoteca.evaluate.tournament.saved_results import read_results
+from ludoteca.files import read_json, write_whole
 from ludoteca.local_executor import cores
+from ludoteca.provenance import run_provenance
 
 FAST_GAMES_PER_PAIR = 24
-POLICIES = {  # as spec strings
-    "ucb1": "policy=ucb1,alpha=2",
-    "etc": "policy=etc,m=2",
-    "ucb_tuned": "policy=ucb_tuned",
-    "ucb_alpha1": "policy=ucb_alpha1",
-    "ucb_alpha2": "policy=ucb_alpha2",
+# Of the extended study.
+GAMES_PER_PAIR = {"constants": 60, "policies": 20, "combinations": 10, "equal_time": 10}
+EXTENDED_FAST_GAMES_PER_PAIR = 2
+BUDGETS = ("simulations=1000", "seconds=0.002")  # of a move
+CONSTANTS = (2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
+ENHANCEMENTS = {
+    "plain": "",
+    "solver": "solver=True",
+    "decisive": "decisive=both",
+    "RAVE": "amaf=rave",
+    "GRAVE": "amaf=grave",
+    "MAST": "mast=greedy",
+    "FPU": "fpu=1",
+    "transpositions": "transpositions=True",
+    "reuse": "reuse=True",
+    "solver+decisive": "solver=True,decisive=both",
+    "solver+GRAVE": "solver=True,amaf=grave",
+    "all": "solver=True,decisive=both,amaf=grave,mast=greedy,reuse=True",
+}
+ENHANCED = {"UCB": "policy=ucb1,alpha=2", "alpha2": "policy=ucb_alpha2"}
+REPORTS = {  # of the extended study or not: file of its numbers, template, and their content
+    False: ("comparison.json", "ggp/report.md.j2", comparison),
+    True: ("answers.json", "ggp/extended.md.j2", answers),
 }
 
 
 def reproduce(
     out: Path | None = None,
-    runs: Path = Path("runs/reproduce"),
+    runs: Path = RUNS,
     fast: bool = False,
     extended: bool = False,
     seed: int = 0,
@@ -59,64 +90,77 @@ def reproduce(
             nothing.
     """
     name = "ggp_extended" if extended else "ggp"
-    used = processes or cores()
     records = runs / (f"{name}_fast" if fast else name)
     out = (records / "report" if fast else Path("docs/results") / name) if out is None else out
-    stages = ggp_extended.stages(fast, seed) if extended else study(fast, seed)
-    if rewrite:
-        _rewrite(out, tuple(stages), extended)
-        print(f"report: {out / 'report.md'}")
-        return
-    found: dict[str, Results] = {}
-    for stage, tournament in stages.items():
+    results, shown = dict[str, Results](), sys.stderr.isatty()
+    for stage, tournament in (extended_study if extended else study)(fast, seed).items():
+        if rewrite:
+            results[stage] = read_results(out / stage)
+            continue
         print(f"{stage}: {tournament.total_games:,} games", file=sys.stderr)
-        found[stage] = run_tournament(
-            tournament,
-            records / stage,
-            processes=processes,
-            progress=sys.stderr.isatty(),
-            executor=executor,
+        results[stage] = run_tournament(
+            tournament, records / stage, processes=processes, progress=shown, executor=executor
         )
-        write_report(found[stage], out / stage, processes=used)
-    if extended:
-        ggp_extended.write(found, out, processes=used)
-    else:
-        by_simulations = {int(stage): results for stage, results in found.items()}
-        ggp_report.write(by_simulations, out, processes=used)
+        write_report(results[stage], out / stage, processes=processes or cores())
+    file, template, compare = REPORTS[extended]
+    run = read_json(out / file) if rewrite else run_provenance(processes=processes or cores())
+    provenance = {key: run[key] for key in ("about", "versions")}
+    content, names = compare(results)
+    text = json.dumps(provenance | content, indent=1, default=lambda number: number.item())
+    names |= {"provenance": provenance_paragraphs(**provenance), "duration": format_duration}
+    write_whole(out / file, text + "\n")
+    write_whole(out / "report.md", render(template, names))
     print(f"report: {out / 'report.md'}")
-
-
-def _rewrite(out: Path, stages: tuple[str, ...], extended: bool) -> None:
-    """Write the comparison again from the reports of its tournaments."""
-    found = {stage: read_results(out / stage) for stage in stages}
-    content = json.loads((out / ("answers.json" if extended else "comparison.json")).read_text())
-    made = {key: content[key] for key in ("about", "versions")}
-    if extended:
-        ggp_extended.write(found, out, made)
-    else:
-        ggp_report.write({int(stage): one for stage, one in found.items()}, out, made)
 
 
 def study(fast: bool, seed: int) -> dict[str, Tournament]:
     """Return the thesis' tournaments, by simulations a move."""
-    whole = {
-        str(simulations): Tournament(
-            games=uaemex2021.GAMES,
-            agents=tuple(
-                f"mcts:{policy},simulations={simulations},draw=loss,action_selection=mean"
-                for policy in POLICIES.values()
-            ),
-            names=uaemex2021.POLICY_NAMES,
-            games_per_pair=uaemex2021.GAMES_PER_PAIR,
-            repeats=uaemex2021.REPEATS,
-            seed=seed,
-            draws="loss",
+    agents = dict(zip(uaemex2021.POLICY_NAMES, uaemex2021.SPECS.values(), strict=True))
+    games = FAST_GAMES_PER_PAIR if fast else uaemex2021.GAMES_PER_PAIR
+    return {
+        str(simulations): tournament(
+            agents, f"simulations={simulations}", games, uaemex2021.REPEATS, seed
         )
         for simulations in uaemex2021.WINS
     }
-    if not fast:
-        return whole
-    return {
-        name: replace(tournament, games_per_pair=FAST_GAMES_PER_PAIR)
-        for name, tournament in whole.items()
+
+
+def extended_study(fast: bool, seed: int) -> dict[str, Tournament]:
+    """Return the tournaments that answer the further questions, by name."""
+    simulations, seconds = ("simulations=200", "seconds=0.0004") if fast else BUDGETS
+    combined = {
+        f"{policy} {name}": ",".join(filter(None, (spec, options)))
+        for policy, spec in ENHANCED.items()
+        for name, options in ENHANCEMENTS.items()
     }
+    agents = {
+        "constants": {f"UCB {c:g}": f"policy=ucb1,alpha={c:g}" for c in CONSTANTS}
+        | {"alpha1": "policy=ucb_alpha1", "alpha2": "policy=ucb_alpha2"},
+        "policies": {name: f"policy={name}" for name in POLICIES},
+        "combinations": combined,
+        "equal_time": combined,
+    }
+    return {
+        stage: tournament(
+            agents[stage], seconds if stage == "equal_time" else simulations,
+            EXTENDED_FAST_GAMES_PER_PAIR if fast else games, 1, seed,
+        )
+        for stage, games in GAMES_PER_PAIR.items()
+    }  # fmt: skip
+
+
+def tournament(
+    agents: Mapping[str, str], budget: str, games: int, repeats: int, seed: int
+) -> Tournament:
+    """Return a tournament of tree searches in the thesis' games.
+
+    Args:
+        agents: options of each, by name.
+        budget: of each move, as a further option.
+        games: number of games a pair and game.
+        repeats: number of matches that these are divided into.
+        seed: of all games.
+    """
+    rules = "draw=loss,action_selection=mean"
+    specs = tuple(f"mcts:{options},{budget},{rules}" for options in agents.values())
+    return Tournament(uaemex2021.GAMES, specs, games, repeats, seed, "loss", tuple(agents))

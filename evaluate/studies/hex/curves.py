@@ -31,13 +31,13 @@ class Curve:
             high: where it ends.
         """
         steps, rates = self.points(f"training__{self.seat}")
-        before, won, played = 0, 0.0, 0
-        for step, rate in zip(steps, rates, strict=True):
-            if low * steps[-1] < step <= high * steps[-1]:
-                won += rate * (step - before)
-                played += step - before
-            before = step
-        return 100 * won / max(played, 1)
+        parts = [
+            (step - before, rate)
+            for before, step, rate in zip((0, *steps), steps, rates, strict=False)
+            if low * steps[-1] < step <= high * steps[-1]
+        ]
+        won = sum(rate * games for games, rate in parts)
+        return 100 * won / max(sum(games for games, _ in parts), 1)
 
 
 def summarize(folder: Path) -> dict[str, Any]:

@@ -2,21 +2,11 @@
 
 from collections.abc import Mapping
 from itertools import product
-from pathlib import Path
 from typing import Any
 
-from ludoteca.envs.params import choice
-from ludoteca.evaluate.studies.hex import curves, tables, tanaka2018
-from ludoteca.evaluate.studies.hex.tanaka2018 import (
-    EPSILONS,
-    GAMMAS,
-    GRID,
-    HEURISTIC,
-    LAYERS,
-    LEARNING_RATES,
-    MIXED,
-)
-from ludoteca.evaluate.studies.runner import run_study
+from ludoteca.evaluate.studies.hex import curves, evaluation, tanaka2018
+from ludoteca.evaluate.studies.hex.tanaka2018 import HEURISTIC, MIXED
+from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Study, Task, Tasks
 
 Settings = Mapping[str, Any]
@@ -30,18 +20,28 @@ READING: dict[str, Any] = {"network.init": "zero_head", "win_reward": 1.0, "loss
 # Of every run, however long; by default they would follow the number of games.
 DEFAULT_SIZES = {"games_per_iteration": 256, "buffer_size": 200_000}
 FILTERS = {1: "48", 2: "48 384"}
-# What differs from the paper's preset, taken literally.
-ABLATIONS: dict[str, Settings] = {
-    "literal": {},
-    "weights": {"network.init": "default"},
-    "head": {"network.init": "zero_head"},
-    "rewards": {"win_reward": 1.0, "loss_reward": -1.0},
-    "both": READING,
-    "default": {"network.init": "default", "win_reward": 1.0, "loss_reward": -1.0},
-    "memory": {**READING, "buffer_size": 30_000},
-    "masked": {**READING, "masked_targets": True},
-    "target": {**READING, "target_update_interval": 100},
-}
+# Label in the report, and what differs from the paper's preset, taken literally.
+ABLATIONS: dict[str, tuple[str, Settings]] = {
+    "literal": ("the paper, literally: all weights zero, rewards 100", {}),
+    "weights": ("PyTorch's first weights, rewards 100", {"network.init": "default"}),
+    "head": ("only the last layer zero, rewards 100", {"network.init": "zero_head"}),
+    "rewards": ("all weights zero, rewards 1", {"win_reward": 1.0, "loss_reward": -1.0}),
+    "both": ("**our reading:** only the last layer zero, rewards 1", READING),
+    "default": (
+        "PyTorch's first weights, rewards 1",
+        {"network.init": "default", "win_reward": 1.0, "loss_reward": -1.0},
+    ),
+    "memory": (
+        "our reading, replay buffer of 30,000 instead of 300", {**READING, "buffer_size": 30_000},
+    ),
+    "masked": (
+        "our reading, only legal moves in targets", {**READING, "masked_targets": True},
+    ),
+    "target": (
+        "our reading, targets from a copy that is 100 updates old",
+        {**READING, "target_update_interval": 100},
+    ),
+}  # fmt: skip
 ABLATION_GAMES = 20_000
 # Board size -> games, residual blocks, how often a transition is learned from, and the run whose
 # network is the first one.
@@ -54,49 +54,14 @@ BEYOND: dict[int, tuple[int, int, float, str | None]] = {
 }
 
 
-def reproduce(
-    out: Path | None = None,
-    runs: Path = Path("runs/reproduce"),
-    fast: bool = False,
-    part: str = "all",
-    precision: str = "auto",
-    processes: int | None = None,
-    executor: str = "local",
-    keep: bool = False,
-    rewrite: bool = False,
-) -> None:
-    """Train all networks of the paper on Hex and ours, and compare with its tables.
-
-    Interrupted or killed, it resumes when the same command is given again. The report is written
-    after each run: it has the sections whose runs are all finished.
-
-    Args:
-        out: folder for the report; by default docs/results/hex, and for fast runs a folder in
-            `runs`.
-        runs: folder for the training runs.
-        fast: train for a small part of the games, in some minutes: nothing is learned so soon, but
-            all of it runs.
-        part: "tanaka2018", the experiments of the paper; "beyond", the networks that ought to do
-            better; or "all". The report keeps its records of the other part.
-        precision: numbers of the networks: "float32", "bfloat16", which is several times faster on
-            processors made for it, or "auto", the faster one.
-        processes: how many runs of the paper run at a time; one for each core by default.
-        executor: where they run: local, or a Ray cluster: ray (of this machine), ray:auto,
-            ray:HOST:PORT; see docs/distributed.md.
-        keep: leave out the runs that the report has records of, even if `runs` is empty.
-        rewrite: run nothing: write the report again from its results.json and from the runs that
-            are finished in `runs`.
-    """
-    choice("precision", precision, ("auto", "float32", "bfloat16"))
-    run_study(make_study(fast, precision), out, runs, part, processes, executor, keep, rewrite)
-
-
 def make_study(fast: bool = False, precision: str = "auto") -> Study:
     """Return the study.
 
     Args:
-        fast: train for a small part of the games.
-        precision: of the networks' numbers.
+        fast: train for a small part of the games, in some minutes: nothing is learned so soon, but
+            all of it runs.
+        precision: numbers of the networks: "float32", "bfloat16", which is several times faster on
+            processors made for it, or "auto", the faster one.
     """
     return Study(
         "hex",
@@ -104,7 +69,7 @@ def make_study(fast: bool = False, precision: str = "auto") -> Study:
             "tanaka2018": paper_tasks(FAST if fast else 1, precision),
             "beyond": beyond_tasks(FAST_BEYOND if fast else 1, precision),
         },
-        (tanaka2018, tables),
+        {**vars(tanaka2018), **vars(evaluation)},
         curves.draw,
         fast,
         processes={"beyond": 1},  # each uses two cores, and one begins with another's network
@@ -120,87 +85,64 @@ def paper_tasks(scale: float, precision: str) -> Tasks:
         scale: of the number of games; 1: as in the paper.
         precision: of the networks' numbers.
     """
-
-    def run(name: str, games: int, settings: Settings) -> Task:
-        count = max(round(games * scale), 500)
-        final = 1_000 if scale == 1 else 100
-        sizes = {"eval_interval": count, "eval_games": 50, "final_eval_games": final}
-        return training(name, "tanaka2018", count, {**settings, **sizes, "precision": precision})
-
-    def white_first(size: int) -> dict[str, Any]:
-        return {"game": f"hex:board_size={size},first=white"}
-
-    points = product(LEARNING_RATES, GAMMAS, EPSILONS, LAYERS)
-    readings: dict[str, tuple[int, Settings]] = {
+    against = {"opponent": HEURISTIC}
+    runs: dict[str, tuple[int, Settings]] = {}
+    for rate, gamma, epsilon, layers in product(
+        tanaka2018.LEARNING_RATES, tanaka2018.GAMMAS, tanaka2018.EPSILONS, tanaka2018.LAYERS
+    ):
+        games = GAMES if (rate, gamma, epsilon, layers) in tanaka2018.GRID else OMITTED_GAMES
+        runs[f"grid-{rate}-{gamma}-{epsilon}-{layers}"] = games, {
+            "learning_rate": rate, "final_learning_rate": rate, "gamma": gamma,
+            "exploration_initial_eps": epsilon, "exploration_final_eps": epsilon,
+            "network.filters": FILTERS[layers],
+        }  # fmt: skip
+    runs |= {
         "best": (2 * GAMES, {}),
-        "simple": (2 * GAMES, {"experience": "simple", "opponent": HEURISTIC}),
-        "mirrored": (2 * GAMES, {"opponent": HEURISTIC}),
-        "board-6": (GAMES, white_first(6)),
-        "board-7": (GAMES // 2, white_first(7)),
-        "board-8": (GAMES // 5, white_first(8)),
+        "simple": (2 * GAMES, {"experience": "simple", **against}),
+        "mirrored": (2 * GAMES, against),
+        **{
+            f"board-{size}": (GAMES // part, {"game": f"hex:board_size={size},first=white"})
+            for size, part in ((6, 1), (7, 2), (8, 5))
+        },
         "second": (2 * GAMES, {"agent_seat": "second"}),
     }
-    tasks = [
-        *(
-            run(tables.grid_name(*point), grid_games(*point), grid_settings(*point))
-            for point in points
-        ),
-        *(run(name, games, {**READING, **more}) for name, (games, more) in readings.items()),
-        *(run(f"ablation-{name}", ABLATION_GAMES, more) for name, more in ABLATIONS.items()),
-    ]
-    return {task.name: task for task in tasks}
-
-
-def grid_games(rate: float, gamma: float, epsilon: float, layers: int) -> int:
-    """Return the number of games of a run of the grid."""
-    return GAMES if (rate, gamma, epsilon, layers) in GRID else OMITTED_GAMES
-
-
-def grid_settings(rate: float, gamma: float, epsilon: float, layers: int) -> Settings:
-    """Return the settings of a run of the grid."""
-    return {
-        **READING,
-        "learning_rate": rate,
-        "final_learning_rate": rate,
-        "gamma": gamma,
-        "exploration_initial_eps": epsilon,
-        "exploration_final_eps": epsilon,
-        "network.filters": FILTERS[layers],
-    }
+    runs = {name: (games, {**READING, **settings}) for name, (games, settings) in runs.items()}
+    labels = {f"ablation-{name}": label for name, (label, _) in ABLATIONS.items()}
+    runs |= {f"ablation-{name}": (ABLATION_GAMES, more) for name, (_, more) in ABLATIONS.items()}
+    tasks = {}
+    for name, (games, settings) in runs.items():
+        count, final = max(round(games * scale), 500), 1_000 if scale == 1 else 100
+        sizes = {"eval_interval": count, "eval_games": 50, "final_eval_games": final}
+        options = {**settings, **sizes, "precision": precision}
+        tasks[name] = training(name, "tanaka2018", count, options, label=labels.get(name, ""))
+    return tasks
 
 
 def beyond_tasks(scale: float, precision: str) -> Tasks:
     """Return the runs with our preset, by name."""
-    shared = {
-        "opponent": MIXED,
-        "td_target": "reply",
-        "network.filters": 64,
-        "learning_starts": 2_000,
-        "exploration_fraction": 0.4,
-        "precision": precision,
-        "eval_games": 500 if scale == 1 else 50,
-        "eval_opponents": f"{MIXED} {HEURISTIC}",
-        "final_eval_games": 2_000 if scale == 1 else 200,
-    }
     tasks = {}
     for size, (games, blocks, ratio, start_from) in BEYOND.items():
         count = max(round(games * scale), 2_048)
         settings = {
-            "game": f"hex:board_size={size}",
-            **shared,
-            "network.blocks": blocks,
-            "replay_ratio": ratio,
-            "exploration_initial_eps": 0.3 if start_from is None else 0.15,
-            "log_interval": max(count // 60, 256),
-            "eval_interval": max(count // 10, 512),
-        }
-        name = f"hex{size}"
-        tasks[name] = training(name, "default", count, DEFAULT_SIZES | settings, start_from)
+            **DEFAULT_SIZES, "game": f"hex:board_size={size}", "opponent": MIXED,
+            "td_target": "reply", "network.filters": 64, "learning_starts": 2_000,
+            "exploration_fraction": 0.4, "precision": precision,
+            "eval_games": 500 if scale == 1 else 50, "eval_opponents": f"{MIXED} {HEURISTIC}",
+            "final_eval_games": 2_000 if scale == 1 else 200, "network.blocks": blocks,
+            "replay_ratio": ratio, "exploration_initial_eps": 0.15 if start_from else 0.3,
+            "log_interval": max(count // 60, 256), "eval_interval": max(count // 10, 512),
+        }  # fmt: skip
+        tasks[f"hex{size}"] = training(f"hex{size}", "default", count, settings, start_from)
     return tasks
 
 
 def training(
-    name: str, preset: str, games: int, settings: Settings, start_from: str | None = None
+    name: str,
+    preset: str,
+    games: int,
+    settings: Settings,
+    start_from: str | None = None,
+    label: str = "",
 ) -> Task:
     """Return a run of `ludoteca.train.dqn`.
 
@@ -210,13 +152,18 @@ def training(
         games: number of games.
         settings: what differs from the preset.
         start_from: name of the run whose best network it begins with.
+        label: of the task in the report.
     """
     options = {"games": games, **settings}
     places = {"run_dir": f"{{folder}}/{name}"}
-    if start_from is not None:
-        places["start_from"] = f"{{folder}}/{start_from}"
+    places |= {"start_from": f"{{folder}}/{start_from}"} if start_from else {}
     return Task(
         name, "ludoteca.train.dqn", places | options, {"preset": preset, **options}, (preset,),
-        () if start_from is None else (start_from,), kind="network",
+        (start_from,) if start_from else (), kind="network", label=label,
         kept=("config", "training", "evaluation", "about"), summarize=curves.summarize,
     )  # fmt: skip
+
+
+reproduce = study_command(
+    make_study, "Train all networks of the paper on Hex and ours, and compare with its tables."
+)

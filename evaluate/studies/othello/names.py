@@ -31,3 +31,7 @@ NOISE = ("random-10k", "random-10k-mover", "self-10k", "self-10k-mover")
 NOISE_ITERATIONS = (50, 200)
 OPPONENTS = {"random": "random moves", "self": "itself"}
 VIEWS = {"second": "white", "mover": "player to move"}
+# Opponent and view of each network, two cells of tables.
+ORIGINS = {
+    name: f"{OPPONENTS[opponent]} | {VIEWS[view]}" for name, (opponent, _, view) in NETWORKS.items()
+}

@@ -6,8 +6,7 @@ from matplotlib.figure import Figure
 
 from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.statistics.intervals import wilson
-from ludoteca.evaluate.studies.othello.names import ITERATIONS, NETWORKS, SIZES
-from ludoteca.evaluate.studies.othello.tables import SIZE_MATCHES
+from ludoteca.evaluate.studies.othello.names import BUDGETS, ITERATIONS, NETWORKS, SIZES
 from ludoteca.evaluate.studies.study import Records
 
 COLORS = ("#9bc4e8", "#1f77d0", "#0b3d73", "#d6452b")
@@ -18,30 +17,23 @@ def draw(found: Records, folder: Path) -> dict[str, bytes]:
     figures = {}
     if found.keys() >= {f"net-{name}" for name in NETWORKS}:
         figures["learning_curves.png"] = learning_curves(found)
-    if found.keys() >= set(SIZE_MATCHES):
+    if found.keys() >= {f"{name}-{budget}" for name in SIZES for budget in BUDGETS}:
         figures["strength.png"] = strength(found)
     return figures
 
 
 def learning_curves(found: Records) -> bytes:
-    """Return the losses of all networks by epoch, as a PNG file.
-
-    Args:
-        found: records, by name of the task.
-    """
+    """Return the losses of all networks by epoch, as a PNG file."""
     figure = Figure(figsize=(9, 5.5), layout="constrained", dpi=110)
     panels = figure.subplots(2, 3, sharey=True)
     for axes, name in zip(panels.flat, NETWORKS, strict=True):
         one = found[f"net-{name}"]
         epochs = [row["step"] for row in one["metrics"]]
-        for key, color, label in (
-            ("training_loss", "#5b6770", "training"),
-            ("validation_loss", "#1f77d0", "validation"),
-        ):
-            losses = [row[key] for row in one["metrics"]]
+        for label, color in (("training", "#5b6770"), ("validation", "#1f77d0")):
+            losses = [row[f"{label}_loss"] for row in one["metrics"]]
             axes.plot(epochs, losses, color=color, marker=".", label=label)
-        kept = one["training"]["best"]["epoch"]
-        axes.axvline(kept, color="#888888", linestyle=":", linewidth=1, label="kept")
+        best = one["training"]["best"]["epoch"]
+        axes.axvline(best, color="#888888", linestyle=":", linewidth=1, label="kept")
         axes.set_title(f"{name}: {one['data']['games']:,} games", fontsize="medium")
         axes.xaxis.get_major_locator().set_params(integer=True)
         axes.grid(alpha=0.3)
@@ -54,11 +46,7 @@ def learning_curves(found: Records) -> bytes:
 
 
 def strength(found: Records) -> bytes:
-    """Return by training games how many games UCT + network wins, as a PNG file.
-
-    Args:
-        found: records, by name of the task.
-    """
+    """Return the share of games that UCT + network wins by training games, as a PNG file."""
     figure = Figure(figsize=(6.5, 4), layout="constrained", dpi=110)
     axes = figure.subplots()
     games = [found[f"net-{name}"]["data"]["games"] for name in SIZES]

@@ -2,19 +2,10 @@
 
 from collections.abc import Mapping
 from itertools import product
-from pathlib import Path
 from typing import Any
 
-from ludoteca.evaluate.studies.runner import run_study
-from ludoteca.evaluate.studies.solved import tables
-from ludoteca.evaluate.studies.solved.tables import (
-    LINES,
-    OPPONENTS,
-    PLIES,
-    SEARCHES,
-    positions_name,
-)
-from ludoteca.evaluate.studies.study import Study, Task, Tasks, match_task
+from ludoteca.evaluate.studies.runner import study_command
+from ludoteca.evaluate.studies.study import Study, Task, match_task
 
 FAST = 1 / 32
 FAST_HEX = "hex:board_size=4"  # untrained networks leave too many lines on 5x5
@@ -22,143 +13,104 @@ FAST_HEX = "hex:board_size=4"  # untrained networks leave too many lines on 5x5
 SIZES = {"games_per_iteration": 256, "learning_starts": 10_000, "buffer_size": 500_000}
 # Name of a network -> its game, and what differs from the defaults of the training.
 NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
-    "tictactoe": (
-        "tictactoe",
-        {
-            "games": 4_096,
-            "network.filters": 32,
-            "network.blocks": 2,
-            "num_simulations": 16,
-            "buffer_size": 20_000,
-            "learning_starts": 1_000,
-        },
-    ),
-    "hex": (
-        "hex:board_size=5",
-        {
-            "games": 16_384,
-            "network.filters": 32,
-            "network.blocks": 4,
-            "buffer_size": 200_000,
-        },
-    ),
-    "connect4": (
-        "connect4",
-        {
-            "games": 81_920,
-            "network.filters": 64,
-            "network.blocks": 4,
-            "random_plies": 16,
-        },
-    ),
-}
+    "tictactoe": ("tictactoe", {
+        "games": 4_096, "network.filters": 32, "network.blocks": 2, "num_simulations": 16,
+        "buffer_size": 20_000, "learning_starts": 1_000,
+    }),
+    "hex": ("hex:board_size=5", {
+        "games": 16_384, "network.filters": 32, "network.blocks": 4, "buffer_size": 200_000,
+    }),
+    "connect4": ("connect4", {
+        "games": 81_920, "network.filters": 64, "network.blocks": 4, "random_plies": 16,
+    }),
+}  # fmt: skip
+# A network, its seat, and simulations of its searches: all lines of play are followed.
+LINES = (
+    *(("tictactoe", seat, count) for seat in ("first", "second") for count in (0, 16)),
+    *(("hex", "first", count) for count in (0, 4, 32)),
+)
+# Simulations in Connect Four, and empty squares up to which positions are solved instead.
+SEARCHES = ((0, 0), (32, 0), (200, 0), (800, 0), (3_200, 0), (12_800, 0), (800, 30))
+PLIES = ((12, 18), (19, 30))  # random ones before a position
 POSITION_COUNT = 500
+# All of these play Hex 5x5 against the network.
+OPPONENTS = (
+    "random", "greedy", "heuristic", "mixed:epsilon=0.2", "dqn:hex5", "mcts:simulations=10000",
+    "mcts:simulations=10000,solver=True,amaf=rave",
+)  # fmt: skip
+# Of these, as of the network's own search, nothing is random: all games of a seat are one.
+WITHOUT_CHANCE = ("heuristic", "dqn:hex5")
 MATCH_GAMES = 200
 
 
-def reproduce(
-    out: Path | None = None,
-    runs: Path = Path("runs/reproduce"),
-    fast: bool = False,
-    keep: bool = False,
-    rewrite: bool = False,
-) -> None:
-    """Train AlphaZero in games that are solved, and measure how perfectly it plays.
-
-    Interrupted or killed, it resumes when the same command is given again.
-
-    Args:
-        out: folder for the report; by default docs/results/solved, and for fast runs a folder in
-            `runs`.
-        runs: folder for the training runs.
-        fast: train for a small part of the games: nothing is learned so soon, but all of it runs.
-        keep: leave out the runs that the report has records of, even if `runs` is empty.
-        rewrite: run nothing: write the report again from its results.json and from the runs that
-            are finished in `runs`.
-    """
-    # Trainings use two cores each.
-    run_study(make_study(fast), out, runs, processes=1, keep=keep, rewrite=rewrite)
-
-
 def make_study(fast: bool = False) -> Study:
-    """Return the study; `fast`: with a small part of the games."""
-    tasks = solved_tasks(FAST if fast else 1)
-    return Study("solved", {"solved": tasks}, (tables,), fast=fast, one_thread=False)
-
-
-def solved_tasks(scale: float) -> Tasks:
-    """Return all tasks, by name.
+    """Return the study.
 
     Args:
-        scale: of the number of games; 1: the full study.
+        fast: train for a small part of the games: nothing is learned so soon, but all of it runs.
     """
-    tasks: list[Task] = []
-    games_of = {name: game for name, (game, _) in NETWORKS.items()}
-    if scale < 1:
-        games_of["hex"] = FAST_HEX
-    for name, (_, settings) in NETWORKS.items():
-        games = max(round(settings["games"] * scale), 512)
-        shared = {
-            "game": games_of[name],
-            "log_interval": 1_024 if scale == 1 else 256,
-            "eval_interval": max(games // 4, 256),
-            "eval_games": 20,
-            "eval_opponents": ("random", "mcts:simulations=2000"),
-            "final_eval_games": 50,
-        }
-        tasks.append(training(name, shared | settings | {"games": games}))
+    scale = FAST if fast else 1
+    games = {name: game for name, (game, _) in NETWORKS.items()}
+    if fast:
+        games["hex"] = FAST_HEX
+    tasks = [training(name, games[name], scale) for name in NETWORKS]
     for network, seat, count in LINES:
         name = f"lines-{network}-{seat}-{count}"
-        tasks.append(
-            exploit_task(name, network, "best-response", games_of[network], count, {"seat": seat})
-        )
+        words, search = ("best-response", games[network]), {"simulations": count}
+        tasks.append(exploit(name, network, words, search, seat=seat))
     positions = max(round(POSITION_COUNT * scale), 20)
-    for (count, endgame), (least, most) in product(SEARCHES, PLIES):
+    for (count, empties), (least, most) in product(SEARCHES, PLIES):
+        name = f"positions-{least}-{most}-{count}{f'-endgame-{empties}' if empties else ''}"
+        words, search = ("positions", "connect4"), {"simulations": count}
+        search |= {"endgame": empties} if empties else {}
         options = {"count": positions, "min_plies": least, "max_plies": most, "seed": 1}
-        name = positions_name(count, endgame, least, most)
-        tasks.append(
-            exploit_task(name, "connect4", "positions", "connect4", count, options, endgame)
-        )
-    games = max(2 * round(MATCH_GAMES / 2 * scale), 10)
+        tasks.append(exploit(name, "connect4", words, search, **options))
     for number, opponent in enumerate(OPPONENTS):
         agents = ("az:path={folder}/hex,simulations=32,precision=auto", opponent)
-        game = {"game": games_of["hex"]}
-        tasks.append(match_task(f"match-{number}", agents, games, ("hex",), game))
-    return {task.name: task for task in tasks}
+        count = max(2 * round(MATCH_GAMES / 2 * scale), 10)
+        tasks.append(match_task(f"match-{number}", agents, count, ("hex",), {"game": games["hex"]}))
+    names = {"NETWORKS": NETWORKS, "WITHOUT_CHANCE": WITHOUT_CHANCE}
+    parts = {"solved": {task.name: task for task in tasks}}
+    # Trainings use two cores each.
+    return Study("solved", parts, names, fast=fast, processes={"solved": 1}, one_thread=False)
 
 
-def training(name: str, settings: Mapping[str, Any]) -> Task:
-    """Return the training of a network by AlphaZero."""
+def training(name: str, game: str, scale: float) -> Task:
+    """Return the training of a network by AlphaZero, with a part of the games."""
+    settings = NETWORKS[name][1]
+    games = max(round(settings["games"] * scale), 512)
+    settings = {
+        "game": game, "log_interval": 1_024 if scale == 1 else 256,
+        "eval_interval": max(games // 4, 256), "eval_games": 20,
+        "eval_opponents": ("random", "mcts:simulations=2000"), "final_eval_games": 50,
+        **settings, "games": games,
+    }  # fmt: skip
     options = {"run_dir": f"{{folder}}/{name}", **SIZES, **settings}
     kept = ("config", "training", "evaluation", "about")
     return Task(name, "ludoteca.train.alphazero", options, settings, kind="network", kept=kept)
 
 
-def exploit_task(
-    name: str,
-    network: str,
-    measure: str,
-    game: str,
-    simulations: int,
-    options: Mapping[str, Any],
-    endgame: int = 0,
+def exploit(
+    name: str, network: str, words: tuple[str, str], search: Mapping[str, int], **options: Any
 ) -> Task:
     """Return a measurement of how perfectly a network plays, see `ludoteca.evaluate.exploit`.
 
     Args:
         name: of the task.
         network: name of the network's task.
-        measure: `"best-response"` or `"positions"`.
-        game: the game.
-        simulations: of each search.
+        words: `"best-response"` or `"positions"`, and the game.
+        search: number of its `simulations`, and `endgame`, the number of empty squares up to which
+            positions are solved instead of searched.
         options: of the command.
-        endgame: number of empty squares up to which positions are solved instead of searched.
     """
-    solved = {"endgame": endgame} if endgame else {}
-    agent = f"az:path={{folder}}/{network},simulations={simulations},precision=auto"
-    agent += f",solver_empties={endgame}" if endgame else ""
+    agent = f"az:path={{folder}}/{network},simulations={search['simulations']},precision=auto"
+    agent += f",solver_empties={search['endgame']}" if "endgame" in search else ""
     return Task(
         name, "ludoteca.evaluate.exploit", {"agent": agent, **options, "out": "{artifact}"},
-        {"game": game, "simulations": simulations, **solved, **options}, (measure, game),
-        (network,), kind=measure,
+        {"game": words[1], **search, **options}, words, (network,), kind=words[0],
     )  # fmt: skip
+
+
+reproduce = study_command(
+    make_study, "Train AlphaZero in games that are solved, and measure how perfectly it plays."
+)

@@ -1,8 +1,8 @@
-"""Search of Connect Four for win, draw or loss, without recursion.
+"""Alpha-beta search of Connect Four for win, draw or loss, without recursion.
 
 After Pons, "Solving Connect 4: how to build a perfect AI" (2017): boards as bits, alpha-beta
-search of moves ordered by how many squares they make winning ones, a transposition table, and no
-search of moves that let the opponent win at once. Discs stand as the game keeps them: bit
+search of moves ordered by the number of winning squares that they create, a transposition table,
+and no search of moves after which the opponent wins at once. Bitboards are those of the game: bit
 `column * (rows + 1) + height`, the bit above each column never set.
 """
 
@@ -24,12 +24,12 @@ FRAME = np.dtype(
         ("own", np.uint64),
         ("discs", np.uint64),  # of both players
         ("moves", np.uint64, MOST_COLUMNS),  # the best one last
-        ("points", np.int32, MOST_COLUMNS),
-        ("count", np.int32),  # moves that are still to be searched
+        ("move_scores", np.int32, MOST_COLUMNS),
+        ("num_moves", np.int32),  # moves not searched yet
         ("best", np.int32),
         ("alpha", np.int32),
         ("beta", np.int32),
-        ("floor", np.int32),  # alpha as it was at first
+        ("initial_alpha", np.int32),  # alpha on entry
     ],
     align=True,
 )
@@ -37,8 +37,8 @@ WORK = np.dtype([("nodes", np.int64), ("level", np.int64)], align=True)
 MULTIPLIER, U32 = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 
 
-def make_memory(empty: int) -> tuple[NDArray[np.void], NDArray[np.void], NDArray[np.void]]:
-    """Return the frames, the table and the work of a search with so many empty squares."""
+def make_workspace(empty: int) -> tuple[NDArray[np.void], NDArray[np.void], NDArray[np.void]]:
+    """Return the frames, the table and the counters of a search with `empty` empty squares."""
     entries = 1 << min(max(empty, LEAST_BITS), MOST_BITS)
     return np.zeros(MOST_PLIES + 1, FRAME), np.zeros(entries, ENTRY), np.zeros(1, WORK)
 
@@ -50,19 +50,19 @@ def board_bits(rows: int, columns: int) -> tuple[np.uint64, np.uint64]:
 
 
 @kernel
-def winning(own: Any, free: Any, rows: int, connect: int) -> Any:
-    """Return the squares of `free` where a disc completes a line of `own`."""
-    found = U0
+def winning_squares(own: Any, empty_squares: Any, rows: int, connect: int) -> Any:
+    """Return the squares of `empty_squares` where a disc completes a line of `own`."""
+    cells = U0
     for direction in (1, rows + 1, rows, rows + 2):
         for gap in range(connect):
-            line = free  # a line whose square number `gap` is missing
+            line = empty_squares  # a line whose square number `gap` is missing
             for k in range(connect):
                 if k < gap:
                     line &= own << np.uint64((gap - k) * direction)
                 elif k > gap:
                     line &= own >> np.uint64((k - gap) * direction)
-            found |= line
-    return found
+            cells |= line
+    return cells
 
 
 @factory("endgame search")
@@ -78,20 +78,20 @@ def make_search(rows: int, columns: int, connect: int) -> Any:
     squares = rows * columns
 
     @kernel
-    def place_of(s: Any, table: Any) -> int:
-        mixed = (s.own + s.discs + bottom) * MULTIPLIER
-        return int(np.int64((mixed >> U32) & np.uint64(len(table) - 1)))
+    def table_index(s: Any, table: Any) -> int:
+        hashed = (s.own + s.discs + bottom) * MULTIPLIER
+        return int(np.int64((hashed >> U32) & np.uint64(len(table) - 1)))
 
     @kernel
-    def enter(s: Any, table: Any) -> int:
-        """Return the score of a position if it is known; else list its moves."""
-        s.count, s.best, s.floor = 0, -1, s.alpha
+    def expand(s: Any, table: Any) -> int:
+        """Return the score of a position if it is known; else list its moves, return `UNKNOWN`."""
+        s.num_moves, s.best, s.initial_alpha = 0, -1, s.alpha
         other = s.own ^ s.discs
         moves = (s.discs + bottom) & board
-        free = board & ~s.discs
-        if winning(s.own, free, rows, connect) & moves != U0:
+        empty_squares = board & ~s.discs
+        if winning_squares(s.own, empty_squares, rows, connect) & moves != U0:
             return 1
-        threats = winning(other, free, rows, connect)
+        threats = winning_squares(other, empty_squares, rows, connect)
         forced = threats & moves
         if forced != U0:
             if forced & (forced - U1) != U0:
@@ -103,34 +103,35 @@ def make_search(rows: int, columns: int, connect: int) -> Any:
         if squares - count(s.discs) <= 2:
             return 0  # the mover does not win at once, nor the opponent with the last disc
         key = s.own + s.discs + bottom
-        entry = table[place_of(s, table)]
+        entry = table[table_index(s, table)]
         if entry.key == key:
             if entry.lower >= s.beta or entry.lower == entry.upper:
                 return int(entry.lower)
             if entry.upper <= s.alpha:
                 return int(entry.upper)
-        # From the middle outward, and those that threaten most first (insertion sort).
+        # Insertion sort; among equal scores the most central column is last and searched first.
         for n in range(columns):
             column = (columns // 2 + (2 * (n % 2) - 1) * ((n + 1) // 2)) % columns
             move = moves & (((U1 << np.uint64(rows)) - U1) << np.uint64(column * (rows + 1)))
             if move != U0:
-                points = count(winning(s.own | move, free & ~move, rows, connect))
-                k = s.count
-                while k > 0 and s.points[k - 1] >= points:
-                    s.moves[k], s.points[k] = s.moves[k - 1], s.points[k - 1]
+                wins = winning_squares(s.own | move, empty_squares & ~move, rows, connect)
+                move_score = count(wins)
+                k = s.num_moves
+                while k > 0 and s.move_scores[k - 1] >= move_score:
+                    s.moves[k], s.move_scores[k] = s.moves[k - 1], s.move_scores[k - 1]
                     k -= 1
-                s.moves[k], s.points[k] = move, points
-                s.count += 1
+                s.moves[k], s.move_scores[k] = move, move_score
+                s.num_moves += 1
         return UNKNOWN
 
     @kernel
     def store(s: Any, table: Any) -> None:
-        entry, key = table[place_of(s, table)], s.own + s.discs + bottom
+        entry, key = table[table_index(s, table)], s.own + s.discs + bottom
         if entry.key != key:
             entry.key, entry.lower, entry.upper = key, -1, 1
         if s.best >= s.beta:
             entry.lower = max(entry.lower, s.best)
-        elif s.best <= s.floor:
+        elif s.best <= s.initial_alpha:
             entry.upper = min(entry.upper, s.best)
         else:
             entry.lower = entry.upper = s.best
@@ -145,7 +146,7 @@ def make_search(rows: int, columns: int, connect: int) -> Any:
                 work.level = level
                 return STOPPED
             work.nodes += 1
-            score = enter(s, table)
+            score = expand(s, table)
             while True:
                 if score != UNKNOWN:
                     level -= 1
@@ -155,12 +156,12 @@ def make_search(rows: int, columns: int, connect: int) -> Any:
                     s = frames[level]
                     s.best = max(s.best, -score)
                     s.alpha = max(s.alpha, s.best)
-                if s.count > 0 and s.best < s.beta:
-                    s.count -= 1
-                    later = frames[level + 1]
-                    later.own = s.own ^ s.discs
-                    later.discs = s.discs | s.moves[s.count]
-                    later.alpha, later.beta = -s.beta, -s.alpha
+                if s.num_moves > 0 and s.best < s.beta:
+                    s.num_moves -= 1
+                    child = frames[level + 1]
+                    child.own = s.own ^ s.discs
+                    child.discs = s.discs | s.moves[s.num_moves]
+                    child.alpha, child.beta = -s.beta, -s.alpha
                     break
                 score = int(s.best)
                 store(s, table)

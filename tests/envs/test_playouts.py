@@ -1,4 +1,4 @@
-"""Random games in compiled code, compared with exact values."""
+"""Random playouts of batches of games, compared with exact values."""
 
 from functools import cache
 
@@ -31,29 +31,29 @@ def expected_value(prefix: tuple[int, ...] = ()) -> float:
             return float(scores[0])
         total = 0.0
         for action in out[:n].tolist():
-            after = s.copy()
-            game.step(after, action)
-            key = after.board.tobytes()
-            if key not in known:
-                known[key] = value(after)
-            total += known[key]
+            child = s.copy()
+            game.step(child, action)
+            key = child.board.tobytes()
+            if key not in values:
+                values[key] = value(child)
+            total += values[key]
         return total / n
 
-    known: dict[bytes, float] = {}
+    values: dict[bytes, float] = {}
     return value(s)
 
 
 @pytest.mark.compiled
-def test_random_tictactoe_has_its_expected_value() -> None:
+def test_mean_return_of_tictactoe_is_its_expected_value() -> None:
     totals, plies = play_randomly(make_game("tictactoe"), GAMES_PLAYED)
     assert totals[0] == -totals[1]
-    # The standard deviation of one game is below 1; five of the mean's.
+    # Five standard errors: the standard deviation of a return is below 1.
     assert abs(totals[0] / GAMES_PLAYED - expected_value()) < 5 / GAMES_PLAYED**0.5
     assert 5 * GAMES_PLAYED < plies < 9 * GAMES_PLAYED
 
 
 @pytest.mark.compiled
-def test_several_positions_in_one_call() -> None:
+def test_playouts_from_several_positions_in_one_call() -> None:
     game = make_game("tictactoe")
     prefixes = ((), (4,), (0, 4), (0, 3, 1, 4, 2))  # X has won in the last one
     roots = view_records(game.empty(len(prefixes)))
@@ -73,7 +73,7 @@ def test_several_positions_in_one_call() -> None:
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_a_seed_determines_the_games_and_the_root_does_not_change(name: str) -> None:
+def test_a_seed_determines_the_games_and_the_start_does_not_change(name: str) -> None:
     game = make_game(name)
     start = batch_of_one(game)
     first, plies = play_randomly(game, 50, seed=7, from_state=start[0])
@@ -87,6 +87,6 @@ def test_a_seed_determines_the_games_and_the_root_does_not_change(name: str) -> 
     assert (np.abs(first) <= 50).all()
 
 
-def test_from_a_position_of_another_game() -> None:
+def test_a_position_of_another_game_is_an_error() -> None:
     with pytest.raises(ValueError, match="from_state must be one record of hex"):
         play_randomly(make_game("hex"), 1, from_state=make_game("tron").new())

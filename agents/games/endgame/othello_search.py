@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.games.endgame.boards import (
+from ludoteca.agents.games.endgame.last_squares import NO_SCORE, make_last_squares
+from ludoteca.agents.games.endgame.limits import STOPPED, UNKNOWN
+from ludoteca.agents.games.endgame.othello_bitboards import (
     final_score,
     neighbors,
     odd_quarters,
     placements,
-    stable,
+    stable_discs,
 )
-from ludoteca.agents.games.endgame.last import NONE, make_last
-from ludoteca.agents.games.endgame.limits import STOPPED, UNKNOWN
 from ludoteca.agents.games.endgame.transposition_table import NO_SQUARE, NOT_FOUND, find, store
 from ludoteca.envs.games.bitboards import U0, U1, count
 from ludoteca.envs.games.othello import turned
@@ -29,12 +29,12 @@ from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 MOST_MOVES = 64  # no board has more squares
 MOST_PLIES = 128  # every square filled, and a pass before each
 
-# Empty squares: of positions searched by the functions in `last`, and from which on positions are
-# kept in the table, or the positions after all moves are looked up before any is searched.
-LAST = 5
-KEPT = 7
-LOOKED_UP = 8
-# Stable discs are counted when the opponent needs no more of them than this to refute the window.
+# Numbers of empty squares: at which `last_squares` takes over, at which and above which positions
+# are stored in the table, and the successors of positions are looked up for a cutoff.
+LAST_SQUARES = 5
+TABLE_SQUARES = 7
+CUTOFF_SQUARES = 8
+# Stable discs are counted if so few of the opponent's are enough for a cutoff.
 STABLE_SQUARES = 24
 
 FRAME = np.dtype(
@@ -42,17 +42,17 @@ FRAME = np.dtype(
         ("own", np.uint64),
         ("other", np.uint64),
         # Flips of a move: its square and the discs that it turns over; 0 for a pass.
-        ("flips_of_moves", np.uint64, MOST_MOVES),  # of the moves that are still to be searched
-        ("points", np.int32, MOST_MOVES),  # how soon to search them
-        ("count", np.int32),  # how many they are
+        ("flips_of_moves", np.uint64, MOST_MOVES),  # of the moves not searched yet
+        ("move_scores", np.int32, MOST_MOVES),  # move ordering
+        ("num_moves", np.int32),  # number of moves not searched yet
         ("empty", np.int32),
         ("flips", np.uint64),  # of the move that is being searched
         ("best_flips", np.uint64),  # of the best move so far
         ("best", np.int32),  # its score
         ("alpha", np.int32),  # the window, which the best move narrows
         ("beta", np.int32),
-        ("floor", np.int32),  # alpha as it was at first
-        ("scouting", np.int32),  # whether the move is only compared with the best
+        ("initial_alpha", np.int32),  # alpha on entry
+        ("null_window", np.int32),  # whether the child is searched with a null window
     ],
     align=True,
 )
@@ -70,27 +70,27 @@ def make_search() -> Any:
 
     It searches the position in `frames[0]`, whose `own`, `other`, `empty`, `alpha` and `beta` the
     caller sets, and leaves the flips of the best move in its `best_flips`. The first ply is always
-    searched, even if the table knows its score. Once `works[0].nodes` has reached `limit` it
+    searched, even if its score is in the table. Once `works[0].nodes` has reached `limit` it
     returns `STOPPED`; the same call with a higher limit continues from there.
     """
-    last = make_last(LAST)
+    search_last = make_last_squares(LAST_SQUARES)
 
     @compiled_without_allocation
     def search(frames: Any, table: Any, boards: Any, works: Any, limit: int) -> int:
         board, work = boards[0], works[0]
         level = work.level
         while True:
-            # Enter the position of this level, unless its score is known at once.
+            # Expand the position of this level, unless its score is known at once.
             s = frames[level]
             if work.nodes >= limit:
                 work.level = level
                 return STOPPED
-            if s.empty == LAST and level > 0:
+            if s.empty == LAST_SQUARES and level > 0:
                 empty = board.region & ~(s.own | s.other)
-                score = last(s.own, s.other, empty, s.alpha, s.beta, board, work)
+                score = search_last(s.own, s.other, empty, s.alpha, s.beta, board, work)
             else:
                 work.nodes += 1
-                score = enter(s, level == 0, table, board)
+                score = expand(s, level == 0, table, board)
             # Back up scores, until a position has a move left that may be better.
             while True:
                 if score != UNKNOWN:
@@ -99,13 +99,13 @@ def make_search() -> Any:
                         work.level = 0
                         return score
                     s = frames[level]
-                    if search_again(s, frames[level + 1], -score):
+                    if needs_research(s, frames[level + 1], -score):
                         break
-                if s.count > 0 and s.best < s.beta:
-                    play_next(s, frames[level + 1])
+                if s.num_moves > 0 and s.best < s.beta:
+                    next_child(s, frames[level + 1])
                     break
                 score = int(s.best)
-                if s.empty >= KEPT:
+                if s.empty >= TABLE_SQUARES:
                     store(table, s, score, board)
             level += 1
 
@@ -113,20 +113,20 @@ def make_search() -> Any:
 
 
 @kernel
-def enter(s: Any, at_root: Any, table: Any, board: Any) -> int:
+def expand(s: Any, at_root: Any, table: Any, board: Any) -> int:
     """Return the score of a position if it is known; else list its moves and return `UNKNOWN`."""
-    s.count, s.best, s.best_flips, s.floor = 0, NONE, U0, s.alpha
-    known = NO_SQUARE
+    s.num_moves, s.best, s.best_flips, s.initial_alpha = 0, NO_SCORE, U0, s.alpha
+    table_move = NO_SQUARE
     if not at_root:
         needed = (board.squares - s.alpha + 1) // 2
         if needed <= STABLE_SQUARES:
-            safe = count(stable(s.other, board.region & ~(s.own | s.other), board))
-            if safe >= needed:
-                return board.squares - 2 * safe
-    if s.empty >= KEPT:
+            num_stable = count(stable_discs(s.other, board.region & ~(s.own | s.other), board))
+            if num_stable >= needed:
+                return board.squares - 2 * num_stable
+    if s.empty >= TABLE_SQUARES:
         k = find(table, s.own, s.other)
         if k != NOT_FOUND:
-            known = int(table[k].square)
+            table_move = int(table[k].square)
             if not at_root:
                 lower, upper = int(table[k].lower), int(table[k].upper)
                 if lower >= s.beta or lower == upper:
@@ -135,18 +135,18 @@ def enter(s: Any, at_root: Any, table: Any, board: Any) -> int:
                     return upper
     moves = placements(s.own, s.other, board)
     if moves != U0:
-        return list_moves(s, moves, known, table, board)
+        return list_moves(s, moves, table_move, table, board)
     if placements(s.other, s.own, board) == U0:
         return final_score(s.own, s.other, board)
-    s.flips_of_moves[0], s.count = U0, 1  # pass
+    s.flips_of_moves[0], s.num_moves = U0, 1  # pass
     return UNKNOWN
 
 
 @kernel
-def list_moves(s: Any, moves: Any, known: Any, table: Any, board: Any) -> int:
-    """List the moves with their points; return the score if one is known to be good enough.
+def list_moves(s: Any, moves: Any, table_move: Any, table: Any, board: Any) -> int:
+    """List the moves with their ordering scores; return the score if there is a cutoff at once.
 
-    That is an enhanced transposition cutoff (Plaat, Schaeffer, Pijls and de Bruin, "Exploiting
+    That is by an enhanced transposition cutoff (Plaat, Schaeffer, Pijls and de Bruin, "Exploiting
     graph properties of game trees", 1996), or a move that leaves the opponent without discs.
     """
     odd = odd_quarters(board.region & ~(s.own | s.other), board)
@@ -159,54 +159,54 @@ def list_moves(s: Any, moves: Any, known: Any, table: Any, board: Any) -> int:
         if own == U0:
             s.best_flips = flips
             return board.squares
-        if s.empty >= LOOKED_UP:
+        if s.empty >= CUTOFF_SQUARES:
             k = find(table, own, other)
             if k != NOT_FOUND and -table[k].upper >= s.beta:
                 s.best_flips = flips
                 return -int(table[k].upper)
-        s.flips_of_moves[s.count] = flips
-        if count(square - U1) == known:
-            s.points[s.count] = 1000
+        s.flips_of_moves[s.num_moves] = flips
+        if count(square - U1) == table_move:
+            s.move_scores[s.num_moves] = 1000
         else:
-            s.points[s.count] = points(square, own, other, odd, board)
-        s.count += 1
+            s.move_scores[s.num_moves] = move_score(square, own, other, odd, board)
+        s.num_moves += 1
     return UNKNOWN
 
 
 @kernel
-def points(square: Any, own: Any, other: Any, odd: Any, board: Any) -> int:
-    """Return the move ordering score: above all, few replies of the opponent (fastest first).
+def move_score(square: Any, own: Any, other: Any, odd: Any, board: Any) -> int:
+    """Return the ordering score of a move: above all, few replies of the opponent (mobility).
 
     Args:
         square: where the disc is placed.
-        own: after the move, the discs of the opponent, who is now to move.
-        other: those of the player who has moved.
+        own: discs of the opponent, the next player to move, after the move.
+        other: discs of the player that has moved.
         odd: the quarters in which the number of empty squares was odd.
         board: the board.
     """
-    answers = placements(own, other, board)
-    found = -4 * count(answers) - 8 * count(answers & board.corners)
-    # Empty squares next to one's own discs are where the opponent may move later.
-    found -= count(neighbors(other) & board.region & ~(own | other))
+    replies = placements(own, other, board)
+    score = -4 * count(replies) - 8 * count(replies & board.corners)
+    # On empty squares next to the player's discs the opponent may move later.
+    score -= count(neighbors(other) & board.region & ~(own | other))
     if square & board.corners != U0:
-        found += 4
+        score += 4
     if square & odd != U0:
-        found += 1
-    return found
+        score += 1
+    return score
 
 
 @kernel
-def search_again(s: Any, later: Any, score: Any) -> bool:
-    """Record the score of the move that was searched; return whether it needs a wider window.
+def needs_research(s: Any, child: Any, score: Any) -> bool:
+    """Record the score of a searched move; return whether to search it again in a wider window.
 
     Args:
         s: the frame of a position.
-        later: the frame of the position after the move.
-        score: the score of `later`, for the player to move in `s`.
+        child: the frame of the position after the move.
+        score: the score of `child`, for the player to move in `s`.
     """
-    if s.scouting and s.alpha < score and score < s.beta:
-        s.scouting = 0
-        later.alpha, later.beta = -s.beta, 1 - score
+    if s.null_window and s.alpha < score and score < s.beta:
+        s.null_window = 0
+        child.alpha, child.beta = -s.beta, 1 - score
         return True
     if score > s.best:
         s.best, s.best_flips = score, s.flips
@@ -215,18 +215,19 @@ def search_again(s: Any, later: Any, score: Any) -> bool:
 
 
 @kernel
-def play_next(s: Any, later: Any) -> None:
-    """Take the most promising move out of the list, and set up the position after it."""
+def next_child(s: Any, child: Any) -> None:
+    """Remove the move of the highest ordering score from the list, and set up its child."""
     first = 0
-    for k in range(1, s.count):
-        if s.points[k] > s.points[first]:
+    for k in range(1, s.num_moves):
+        if s.move_scores[k] > s.move_scores[first]:
             first = k
     flips = s.flips_of_moves[first]
-    s.count -= 1
-    s.flips_of_moves[first], s.points[first] = s.flips_of_moves[s.count], s.points[s.count]
+    s.num_moves -= 1
+    s.flips_of_moves[first] = s.flips_of_moves[s.num_moves]
+    s.move_scores[first] = s.move_scores[s.num_moves]
     s.flips = flips
-    s.scouting = s.best > NONE and s.beta - s.alpha > 1
-    later.own, later.other = s.other & ~flips, s.own | flips
-    later.empty = s.empty - (1 if flips != U0 else 0)
-    later.alpha, later.beta = -s.alpha - 1 if s.scouting else -s.beta, -s.alpha
-    later.scouting = 0
+    s.null_window = s.best > NO_SCORE and s.beta - s.alpha > 1
+    child.own, child.other = s.other & ~flips, s.own | flips
+    child.empty = s.empty - (1 if flips != U0 else 0)
+    child.alpha, child.beta = -s.alpha - 1 if s.null_window else -s.beta, -s.alpha
+    child.null_window = 0

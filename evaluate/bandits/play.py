@@ -10,7 +10,7 @@ from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.agents.mcts.tree import NODE
 from ludoteca.envs.names import did_you_mean
 from ludoteca.envs.params import choice, integer
-from ludoteca.evaluate.studies.bandits.kernel import MONOTONE, make_play
+from ludoteca.evaluate.bandits.kernel import MONOTONE, make_play
 
 
 def random_problems(problems: int, arms: int, seed: int) -> NDArray[np.float64]:
@@ -78,18 +78,9 @@ def play_bandits(
     regrets = np.zeros((count, len(at)))
 
     def play_slice(start: int, end: int) -> None:
+        settings = (first_problem + start, seed, runs, rounds, at, c)
         memory = np.zeros(arms), np.zeros(arms, NODE), np.zeros((arms + 1, 1), np.uint64)
-        play(
-            problems[start:end],
-            first_problem + start,
-            seed,
-            runs,
-            rounds,
-            at,
-            c,
-            *memory,
-            regrets[start:end],
-        )
+        play(problems[start:end], *settings, *memory, regrets[start:end])
 
     # More slices than threads, since problems may take very different times.
     slices = min(count, 4 * num_threads if num_threads > 1 else 1)

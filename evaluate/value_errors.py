@@ -1,4 +1,4 @@
-"""Value network on fresh games: `python -m ludoteca.evaluate.studies.othello.fresh_games`."""
+"""Errors of a value network on fresh games: `python -m ludoteca.evaluate.value_errors`."""
 
 import json
 from pathlib import Path
@@ -14,13 +14,13 @@ from ludoteca.agents.networks.weights import find_weights
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
-from ludoteca.evaluate.timed_match import Timed
+from ludoteca.evaluate.timed_match import TimedAgent
 from ludoteca.files import write_whole
 from ludoteca.provenance import run_info
 
-MOST = 10**6
-# Moves played: from, and below.
-PHASES = ((0, 10), (10, 20), (20, 30), (30, 40), (40, 50), (50, MOST))
+# Phases of a game by the number of moves played: from, and below.
+PHASES = {f"{low} to {low + 9}": (low, low + 10) for low in range(0, 50, 10)}
+PHASES |= {"50 and more": (50, 10**6)}
 
 
 def fresh_games(
@@ -38,12 +38,12 @@ def fresh_games(
 
     Args:
         network: folder of its training.
-        player: who plays the games, a spec string.
-        opponents: against whom: a spec string, or `self`; each is a test of its own.
+        player: agent that plays the games, a spec string.
+        opponents: of the player: spec strings, or `self`; each is a test of its own.
         out: the JSON file to write.
         game: the game's spec string.
-        games: how many are played against each.
-        seed: determines them, and should not be that of the games learned from.
+        games: number of games against each opponent.
+        seed: of the games; not that of the games learned from.
     """
     made = make_game(game)
     loaded, _ = load_value_network(made, find_weights(network, "uctnet"))
@@ -53,38 +53,36 @@ def fresh_games(
     for opponent in opponents:
         other = player if opponent == "self" else opponent
         played = np.zeros(games, np.int64)
-        seen = [Watched(spec, made, played) for spec in (player, other)]
+        recorders = [PositionRecorder(spec, made, played) for spec in (player, other)]
         # All at once: game k then has index k.
-        result = play_match(made, seen, games, seed=seed, batch_size=games)
+        result = play_match(made, recorders, games, seed=seed, batch_size=games)
         assert result.returns is not None
-        states, seats, env_indices, plies = (
-            np.concatenate([part[k] for one in seen for part in one.parts]) for k in range(4)
-        )
+        parts = [part for recorder in recorders for part in recorder.parts]
+        states, seats, env_indices, plies = map(np.concatenate, zip(*parts, strict=True))
         targets = result.returns[env_indices, 0].astype(np.float32)
+        batches = [slice(k, k + 4096) for k in range(0, len(states), 4096)]
         predicted = np.concatenate(
             [
                 runner(view.encode(states[part], seats[part])) * view.signs(seats[part])
-                for part in (slice(k, k + 4096) for k in range(0, len(states), 4096))
+                for part in batches
             ]
         )
+        phases = [
+            {"moves": name, **errors(predicted[chosen], targets[chosen])}
+            for name, (low, high) in PHASES.items()
+            if (chosen := (low <= plies) & (plies < high)).any()
+        ]
         about = {"opponent": opponent, "player_won": result.totals[0].win_rate}
-        phases = []
-        for low, high in PHASES:
-            chosen = (plies >= low) & (plies < high)
-            if chosen.any():
-                phases.append(
-                    {"moves": phase(low, high)} | errors(predicted[chosen], targets[chosen])
-                )
-        content["tests"].append(about | errors(predicted, targets) | {"phases": phases})
+        content["tests"].append({**about, **errors(predicted, targets), "phases": phases})
     write_whole(out, json.dumps(content, indent=1) + "\n")
     return content
 
 
-class Watched(Timed):
-    """Agent whose questions are recorded.
+class PositionRecorder(TimedAgent):
+    """Agent that records the positions in which it moves.
 
     Attributes:
-        parts: positions, seats, indices of games and moves played of each question.
+        parts: positions, seats, indices of games and moves played, of each call of `act`.
     """
 
     def __init__(self, spec: str, game: Game, played: NDArray[np.int64]):
@@ -99,30 +97,18 @@ class Watched(Timed):
         self._played = played
         self.parts: list[tuple[NDArray[Any], ...]] = []
 
-    def act(
-        self,
-        states: NDArray[np.void],
-        seats: NDArray[np.int64],
-        rngs: NDArray[np.uint64],
-        env_indices: NDArray[np.int64],
-    ) -> NDArray[np.int64]:
+    def act(self, states: Any, seats: Any, rngs: Any, env_indices: Any) -> NDArray[np.int64]:
         """See `Agent`."""
-        self.parts.append(
-            (states.copy(), seats.copy(), env_indices.copy(), self._played[env_indices])
-        )
+        played = self._played[env_indices]
+        self.parts.append((states.copy(), seats.copy(), env_indices.copy(), played))
         self._played[env_indices] += 1
         return super().act(states, seats, rngs, env_indices)
 
 
-def phase(low: int, high: int) -> str:
-    """Return what a phase of the game is called."""
-    return f"{low} to {high - 1}" if high < MOST else f"{low} and more"
-
-
 def errors(values: NDArray[np.float32], targets: NDArray[np.float32]) -> dict[str, float]:
-    """Return how many there are, their mean squared error, and how many signs are right.
+    """Return the number of `positions`, their mean squared error, and the share of right signs.
 
-    The share of right signs, `accuracy`, is that of positions in decided games.
+    The share, `accuracy`, is that of positions in decided games.
     """
     decided = targets != 0
     right = (values > 0) == (targets > 0)

@@ -1,4 +1,4 @@
-"""Agreement of agents with themselves: `python -m ludoteca.evaluate.studies.geese.agreement`.
+"""Agreement of agents with themselves: `python -m ludoteca.evaluate.agreement`.
 
 A stochastic agent answers the same position differently from time to time: its moves can be
 predicted, and imitated, only up to a limit.
@@ -36,10 +36,10 @@ def agreement(
         agents: their spec strings.
         out: the JSON file to write.
         game: a simultaneous game, as a spec string.
-        games: how many each agent plays against itself.
+        games: number of games of each agent against itself.
         moves: number of moves in these games that are sampled again, at most.
-        repeats: how often each.
-        seed: of the games and of the answers.
+        repeats: number of samples of each move.
+        seed: of the games and of the samples.
     """
     integer("moves", moves, 1, 10**9)
     integer("repeats", repeats, 3, 1_000)
@@ -69,23 +69,17 @@ def agree(game: Game, spec: str, games: int, moves: int, repeats: int, seed: int
         if game.legal(s, seat)
     ]
     rng = np.random.default_rng(seed)
-    chosen = rng.permutation(len(asked))[:moves]
-    states = np.array([asked[k][0] for k in chosen], game.state)
-    seats = np.array([asked[k][1] for k in chosen], np.int64)
-    agent = make_agent(spec, game)
-    agent.reset(np.arange(len(chosen)))
-    answers = np.stack(
-        [
-            agent.act(
-                states,
-                seats,
-                rng.integers(2**64, size=(len(chosen), 1), dtype=np.uint64),
-                np.arange(len(chosen)),
-            )
-            for _ in range(repeats)
-        ],
-        axis=1,
-    )
+    chosen = [asked[k] for k in rng.permutation(len(asked))[:moves]]
+    states = np.array([s for s, _ in chosen], game.state)
+    seats = np.array([seat for _, seat in chosen], np.int64)
+    agent, indices = make_agent(spec, game), np.arange(len(chosen))
+    agent.reset(indices)
+
+    def answer() -> NDArray[np.int64]:
+        rngs = rng.integers(2**64, size=(len(chosen), 1), dtype=np.uint64)
+        return agent.act(states, seats, rngs, indices)
+
+    answers = np.stack([answer() for _ in range(repeats)], axis=1)
     return {"agent": spec, "moves": len(chosen), **shares(answers, game.num_actions)}
 
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.games.bitboards import U0, U1, block, count
 from ludoteca.envs.games.othello import (
+    AXES,
     NOT_FIRST_COLUMN,
     NOT_LAST_COLUMN,
-    STEPS,
     U8,
     outflanking,
     region,
@@ -25,7 +25,7 @@ BOARD = np.dtype(
         ("region", np.uint64),  # all squares of the board
         ("corners", np.uint64),
         ("quarters", np.uint64, 4),
-        ("squares", np.int64),  # how many there are
+        ("squares", np.int64),  # number of squares
     ],
     align=True,
 )
@@ -46,24 +46,24 @@ def make_board(size: int) -> NDArray[np.void]:
 
 @kernel
 def placements(own: Any, other: Any, board: Any) -> Any:
-    """Return the squares where a disc of `own` would turn some of `other` over."""
+    """Return the squares where a disc of `own` would flip some of `other`."""
     return outflanking(own, other) & board.region
 
 
 @kernel
 def final_score(own: Any, other: Any, board: Any) -> int:
-    """Return how many more discs `own` has than `other`; empty squares count for the winner."""
-    mine, theirs = count(own), count(other)
-    if mine > theirs:
-        return board.squares - 2 * theirs
-    if mine < theirs:
-        return 2 * mine - board.squares
+    """Return the disc difference, `own` minus `other`; empty squares count for the winner."""
+    own_discs, other_discs = count(own), count(other)
+    if own_discs > other_discs:
+        return board.squares - 2 * other_discs
+    if own_discs < other_discs:
+        return 2 * own_discs - board.squares
     return 0
 
 
 @kernel
 def neighbors(cells: Any) -> Any:
-    """Return the squares in or next to `cells`, some of which may lie outside a smaller board."""
+    """Return `cells` and their neighbors; on a smaller board some may lie outside."""
     rows = cells | (cells << U8) | (cells >> U8)
     return rows | ((rows << U1) & NOT_FIRST_COLUMN) | ((rows >> U1) & NOT_LAST_COLUMN)
 
@@ -79,26 +79,26 @@ def odd_quarters(empty: Any, board: Any) -> Any:
 
 
 @kernel
-def stable(discs: Any, empty: Any, board: Any) -> Any:
-    """Return discs of one player, out of `discs`, that can never be turned over; not all of them.
+def stable_discs(discs: Any, empty: Any, board: Any) -> Any:
+    """Return a subset of a player's discs `discs` that can never be flipped.
 
-    A disc is turned along a line only if the line has an empty square, and neither neighbor in the
-    line is the edge or a disc of the same player that is stable itself.
+    A disc is flipped along a line only if the line has an empty square, and neither neighbor in the
+    line is the edge or a stable disc of the same player.
     """
-    rows = lines_with(empty, STEPS[0])
-    rising = lines_with(empty, STEPS[1])
-    columns = lines_with(empty, STEPS[2])
-    falling = lines_with(empty, STEPS[3])
-    found = U0
+    rows = lines_with(empty, AXES[0])
+    rising = lines_with(empty, AXES[1])
+    columns = lines_with(empty, AXES[2])
+    falling = lines_with(empty, AXES[3])
+    result = U0
     while True:
-        loose = board.region & ~found
-        turnable = rows & between(loose, STEPS[0])
-        turnable |= rising & between(loose, STEPS[1])
-        turnable |= columns & between(loose, STEPS[2])
-        turnable |= falling & between(loose, STEPS[3])
-        if discs & ~turnable == found:
-            return found
-        found = discs & ~turnable
+        not_stable = board.region & ~result
+        turnable = rows & between(not_stable, AXES[0])
+        turnable |= rising & between(not_stable, AXES[1])
+        turnable |= columns & between(not_stable, AXES[2])
+        turnable |= falling & between(not_stable, AXES[3])
+        if discs & ~turnable == result:
+            return result
+        result = discs & ~turnable
 
 
 @kernel

@@ -1,0 +1,84 @@
+"""Search of Othello's last empty squares: no table, no move ordering, one kernel per number.
+
+Most positions of a search have few empty squares, so most of its time is spent here. Squares in
+quarters of the board with an odd number of empty squares come first: there the player to move can
+move last (parity).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ludoteca.agents.games.endgame.othello_bitboards import final_score, neighbors, odd_quarters
+from ludoteca.envs.games.bitboards import U0, U1, count
+from ludoteca.envs.games.othello import turned
+from ludoteca.envs.jit import factory, kernel
+
+NO_SCORE = -100  # worse than every score
+NEIGHBORS = np.array([neighbors(np.uint64(1 << k)) for k in range(64)], np.uint64)
+
+
+@kernel
+def last_square(
+    own: Any, other: Any, empty: Any, alpha: Any, beta: Any, board: Any, work: Any
+) -> int:
+    """Return the exact score with one empty square, regardless of the window."""
+    work.nodes += 1
+    difference = 2 * count(own) - board.squares  # with the last square for the opponent
+    num_flips = count(turned(empty, own, other))
+    if num_flips > 0:
+        return difference + 2 * num_flips + 2
+    num_flips = count(turned(empty, other, own))
+    if num_flips > 0:
+        return difference - 2 * num_flips
+    return difference + 2 if difference >= 0 else difference
+
+
+@factory()
+def make_last_squares(squares: int) -> Any:
+    """Return the kernel `search_last(own, other, empty, alpha, beta, board, work) -> score`.
+
+    It searches a position with `squares` empty squares, the set `empty`. A score in the window
+    (`alpha`, `beta`) is exact, a score outside is a bound. Positions are counted in `work.nodes`.
+    """
+    if squares == 1:
+        return last_square
+    search_rest, num_parities = make_last_squares(squares - 1), 2 if squares > 2 else 1
+
+    @kernel
+    def search_last(
+        own: Any, other: Any, empty: Any, alpha: Any, beta: Any, board: Any, work: Any
+    ) -> int:
+        work.nodes += 1
+        sign = 1
+        while True:
+            best = NO_SCORE
+            odd = odd_quarters(empty, board) if num_parities == 2 else ~U0
+            for parity in range(num_parities):
+                remaining = empty & (odd if parity == 0 else ~odd)
+                while remaining != U0:
+                    square = remaining & (~remaining + U1)
+                    remaining ^= square
+                    if NEIGHBORS[count(square - U1)] & other == U0:
+                        continue
+                    flips = turned(square, own, other)
+                    if flips == U0:
+                        continue
+                    # Own discs of the next player to move, then the others.
+                    child_own, child_other = other ^ flips, own | flips | square
+                    lower = max(alpha, best)
+                    score = -search_rest(
+                        child_own, child_other, empty ^ square, -beta, -lower, board, work
+                    )
+                    if score > best:
+                        best = score
+                        if best >= beta:
+                            return sign * best
+            if best > NO_SCORE:
+                return sign * best
+            if sign < 0:  # neither player can move
+                return -final_score(own, other, board)
+            # Pass: search for the opponent and negate the result.
+            own, other, alpha, beta, sign = other, own, -beta, -alpha, -1
+
+    return search_last

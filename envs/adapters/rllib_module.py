@@ -1,0 +1,92 @@
+"""Observation format of RLlib, and an RLlib module with an action mask for it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
+from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
+
+KEYS = ("observations", "action_mask")
+OBS = "obs"  # column of a batch
+FORMAT: dict[str, Any] = {
+    "observation": "flat_dict",
+    "dtype": "float32",
+    "keys": KEYS,
+    "mask_dtype": "float32",
+    "end_mask": "ones",
+}
+"""Keyword arguments of any environment of this package for RLlib's observation format:
+`PettingZooEnv(connect4_v0.env(**FORMAT))`."""
+
+
+def in_format(options: dict[str, Any]) -> dict[str, Any]:
+    """Return options of an environment, with those of `FORMAT` as defaults."""
+    merged = FORMAT | options
+    if merged["observation"] not in ("dict", "flat_dict") and "keys" not in options:
+        del merged["keys"]
+    return merged
+
+
+def masked_module(**model_config: Any) -> RLModuleSpec:
+    """Return a module with an action mask for PPO, for `rl_module(rl_module_spec=...)`.
+
+    Args:
+        model_config: fields of RLlib's `DefaultModelConfig`, such as `fcnet_hiddens=[256, 256]`.
+            With `conv_filters`, the environment must have `channels_last=True`.
+    """
+    return RLModuleSpec(module_class=MaskedModule, model_config=DefaultModelConfig(**model_config))
+
+
+class MaskedModule(ActionMaskingTorchRLModule):  # type: ignore[misc]
+    """RLlib's `ActionMaskingTorchRLModule` for all dictionary observations of this package.
+
+    Planes may have any key, type and shape: they are converted to float32, and flattened unless the
+    model has `conv_filters`. So environments with other formats than `FORMAT` work, too, such as
+    `PettingZooEnv(connect4_v0.env())`.
+    """
+
+    def __init__(self, *, observation_space: Any = None, **arguments: Any):
+        """Make the module; RLlib calls this.
+
+        Raises:
+            ValueError: if observations have no mask, or planes of another shape than the model.
+        """
+        space = observation_space
+        keys = [] if not isinstance(space, spaces.Dict) else [k for k in space if k != KEYS[1]]
+        if len(keys) != 1 or KEYS[1] not in space.spaces:
+            raise ValueError(
+                f"masked_module needs observations of one player with an {KEYS[1]}: give the "
+                "environment observation='flat_dict'; for one agent give env_config an 'opponent', "
+                f"for several configure multi_agent(...); got {space}"
+            )
+        box, config = space[keys[0]], arguments.get("model_config") or {}
+        filters = config.get("conv_filters") if isinstance(config, dict) else config.conv_filters
+        shape = box.shape if filters else (int(np.prod(box.shape)),)
+        if filters and len(shape) != 3:
+            raise ValueError(
+                f"conv_filters need planes, got observations of shape {shape}: give the "
+                "environment observation='dict' and channels_last=True"
+            )
+        high = float(box.high.max())
+        planes = spaces.Box(0, high, shape, np.float32)
+        mask = spaces.Box(0, 1, space[KEYS[1]].shape, np.float32)
+        self._shape = shape
+        super().__init__(
+            observation_space=spaces.Dict({KEYS[0]: planes, KEYS[1]: mask}), **arguments
+        )
+
+    def _forward_train(self, batch: Any, **kwargs: Any) -> Any:
+        """Return the outputs for a loss, with or without an earlier `compute_values`."""
+        if isinstance(batch[OBS], Mapping):
+            batch[KEYS[1]], batch = self._preprocess_batch(batch)
+        return super()._forward_train(batch, **kwargs)
+
+    def _preprocess_batch(self, batch: Any, **kwargs: Any) -> tuple[Any, Any]:
+        """Return the mask, and the batch with the planes as its observations."""
+        observations = batch[OBS]
+        (key,) = (key for key in observations if key != KEYS[1])
+        batch[OBS] = observations[key].float().reshape(-1, *self._shape)
+        return observations[KEYS[1]].float(), batch

@@ -1,0 +1,191 @@
+"""Computation of a study of bandits by the workers of an executor."""
+
+import heapq
+import json
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from ludoteca.evaluate.studies.bandits.cells import (
+    BanditStudy,
+    Cell,
+    Cells,
+    Chain,
+    Regrets,
+    annealing_chain,
+    curve_chain,
+    grid_chain,
+    spread,
+)
+from ludoteca.executor import WAIT, Executor, Task, _Wait
+from ludoteca.files import write_whole
+from ludoteca.local_executor import InlineExecutor
+from ludoteca.progress import RunStatus, show_progress
+
+
+class CellMissingError(Exception):
+    """Cells that belong to other shards, or that a merge lacks."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Part of the cells: those whose number is `index` modulo `count`."""
+
+    index: int = 0
+    count: int = 1
+
+    @classmethod
+    def parse(cls, text: str) -> "Shard":
+        """Read `"i/n"`.
+
+        Raises:
+            ValueError: if the text is invalid.
+        """
+        index, slash, count = text.partition("/")
+        if not (slash and index.isdigit() and count.isdigit() and int(index) < int(count)):
+            raise ValueError(f"shard must be i/n with i from 0 to n - 1, got {text!r}")
+        return cls(int(index), int(count))
+
+    def has(self, number: int) -> bool:
+        """Return whether cell `number` belongs to the shard."""
+        return number % self.count == self.index
+
+
+ALL, NOTHING = Shard(), Shard(-1)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Results of a study, by K."""
+
+    study: BanditStudy  # its settings
+    # By alpha, the regret in each problem: both grids and 1/K, e/(2K) and 2.
+    regrets: dict[int, dict[float, Regrets]]
+    first_best: dict[int, float]  # the best alpha of the first grid
+    best: dict[int, float]  # the best alpha of both grids
+    annealed: dict[int, list[tuple[float, float]]]  # every `(alpha, mean regret)` that was tried
+    checkpoints: list[int]  # rounds after which the curves have the regret
+    curves: dict[int, dict[str, Regrets]]  # by policy, the regret in each problem after each
+
+
+class _Progress:
+    """A chain of `priority` (the lowest first), and how many cells it waits for (`left`)."""
+
+    def __init__(self, priority: int, chain: Chain, number: int | None = None):
+        """Start a chain; `number` is that of all its cells, if each needs the one before."""
+        self.priority, self.chain, self.number = priority, chain, number
+        self.left = 0
+        self.result: Any = None
+
+
+def compute_all(
+    cells: Cells, workers: Executor, shard: Shard = ALL, threads: int = 1
+) -> Generator[tuple[int, int], None, Findings]:
+    """Compute the cells that are missing; yield how many are computed and how many are known.
+
+    Cells that later ones depend on come first: the steps of simulated annealing, one after another
+    for each K, and the first grids. Each is written as it comes.
+
+    Args:
+        cells: the folder.
+        workers: processes that compute cells.
+        shard: compute these cells only.
+        threads: that share the problems of a cell.
+
+    Raises:
+        CellMissingError: if cells are missing, after those of the shard were computed.
+    """
+    study, order = cells.study, count()
+    queue: list[tuple[int, int, Cell]] = []
+    waiting: dict[Cell, list[_Progress]] = {}
+    queued = set[Cell]()
+
+    def advance(progress: _Progress) -> None:
+        """Resume a chain until some of the cells that it needs are missing."""
+        while progress.left == 0:
+            try:
+                needed = next(progress.chain)
+            except StopIteration as end:
+                progress.result = end.value
+                return
+            for position, cell in enumerate(dict.fromkeys(needed)):
+                if cells.file(cell).exists():
+                    continue
+                waiting.setdefault(cell, []).append(progress)
+                progress.left += 1
+                number = position if progress.number is None else progress.number
+                if cell not in queued and shard.has(number):
+                    queued.add(cell)
+                    heapq.heappush(queue, (progress.priority, next(order), cell))
+
+    annealings = [_Progress(0, annealing_chain(cells, k), i) for i, k in enumerate(study.arms)]
+    grids = [_Progress(1, grid_chain(cells, k)) for k in study.arms]
+    curves = _Progress(2, curve_chain(cells))
+    for progress in (*annealings, *grids, curves):
+        advance(progress)
+    taken: list[Cell] = []
+
+    def next_task(worker: int) -> Task[Any] | _Wait | None:
+        if not queue:
+            return WAIT if len(taken) > done else None
+        taken.append(heapq.heappop(queue)[2])
+        return partial(taken[-1].play, study, threads=threads)
+
+    done = 0
+    with workers.stream(next_task) as stream:
+        for number, regrets in stream:
+            write_whole(cells.file(taken[number]), json.dumps(regrets))
+            done += 1
+            for progress in waiting.pop(taken[number]):
+                progress.left -= 1
+                advance(progress)
+            yield done, len(queued)
+    if waiting:
+        raise CellMissingError(
+            f"{len(waiting)} cells of other shards are needed to resume; the first: "
+            f"{cells.file(next(iter(waiting)))} is missing"
+        )
+    regrets, first_best, best = (
+        {k: one.result[i] for k, one in zip(study.arms, grids, strict=True)} for i in range(3)
+    )
+    annealed = {k: one.result for k, one in zip(study.arms, annealings, strict=True)}
+    checkpoints = spread(study.curve_rounds)
+    return Findings(study, regrets, first_best, best, annealed, checkpoints, curves.result)
+
+
+def run_study(
+    study: BanditStudy,
+    folder: Path,
+    shard: Shard = ALL,
+    threads: int = 1,
+    workers: Executor | None = None,
+    quiet: bool = True,
+) -> Findings:
+    """Compute what is missing in `folder`, and return everything.
+
+    Args:
+        study: settings.
+        folder: where the cells are kept; must hold no other study.
+        shard: compute these cells only; `NOTHING` to join the cells of shards.
+        threads: that share the problems of a cell.
+        workers: processes that compute cells; by default this one.
+        quiet: without progress.
+
+    Raises:
+        CellMissingError: if cells are missing, after those were computed that may be.
+        ValueError: if the folder holds another study.
+    """
+    status = RunStatus("bandits", "", 0, 0, "cells")
+    cells = Cells(study, folder)
+    with show_progress(lambda: status, not quiet):
+        steps = compute_all(cells, workers or InlineExecutor(), shard, threads)
+        while True:
+            try:
+                done, known = next(steps)
+            except StopIteration as end:
+                findings: Findings = end.value
+                return findings
+            status = replace(status, done=done, total=known)

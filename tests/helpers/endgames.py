@@ -1,0 +1,7 @@
+"""Othello endgames for tests."""
+
+from ludoteca import make_game
+from ludoteca.evaluate.bench.ffo import ffo_positions
+
+GAME = make_game("othello")
+FFO = ffo_positions()

@@ -1,0 +1,142 @@
+"""Controllers, agents and user input for tests of interactive games."""
+
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+from ludoteca.agents.agent import Agent
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.render.geometry import geometry
+from ludoteca.envs.render.window import BoardWindow
+from ludoteca.evaluate.play.action_picker import is_on_board
+from ludoteca.evaluate.play.controller import GameController
+from ludoteca.evaluate.play.session import HUMAN, Session
+
+# One game for each kind of input: cells, columns, moved pieces, and actions without a cell.
+KINDS = [
+    "tictactoe",
+    "connect4:rows=4,columns=4,connect=3",
+    "sheep_and_wolf:board_size=4",
+    "free_for_all:board_size=3,plies=6",
+    "hex:board_size=2,swap=True",
+    "othello:board_size=4",
+]
+TIMEOUT = 60  # seconds
+
+
+class First(Agent):
+    """Plays the first legal action."""
+
+    def act(self, states, seats, rngs, env_indices):
+        return np.array([self.game.legal(s)[0] for s in states.view(np.recarray)])
+
+
+class Illegal(Agent):
+    """Plays action 0 whether it is legal or not."""
+
+    def act(self, states, seats, rngs, env_indices):
+        return np.zeros(len(states), np.int64)
+
+
+class Throwing(Agent):
+    """Raises an error."""
+
+    def act(self, states, seats, rngs, env_indices):
+        raise RuntimeError("out of\nmemory")
+
+
+class Following(First):
+    """Needs every own turn of a game, like OpenSpiel's search."""
+
+    def __init__(self, game):
+        super().__init__(game)
+        self.discs = self.starts = 0
+
+    def reset(self, env_indices):
+        self.discs = 0
+        self.starts += 1
+
+    def act(self, states, seats, rngs, env_indices):
+        discs = int((states["board"] >= 0).sum())
+        if not 0 <= discs - self.discs <= 2:
+            raise ValueError(f"{discs} discs after {self.discs}")
+        self.discs = discs
+        return super().act(states, seats, rngs, env_indices)
+
+
+def sit(game, agent=None, human=0, adviser=None, **options):
+    """Return a controller with a human in one seat and an agent in the other."""
+    game = make_game(game) if isinstance(game, str) else game
+    agent = agent or First(game)
+    players = ["agent", "agent"]
+    players[human] = HUMAN
+    session = Session(game, players)
+    adviser = None if adviser is None else ("adviser", adviser)
+    return GameController(session, {1 - human: agent}, adviser, **{"pause": 0} | options)
+
+
+def settle(controller):
+    """Let time pass until a human is to move or nothing more happens."""
+    end = time.monotonic() + TIMEOUT
+    while not controller.is_settled:
+        assert time.monotonic() < end
+        controller.tick()
+        time.sleep(0.001)
+    return controller
+
+
+def pixel(screen, cell):
+    """Return a pixel of a cell, `row * columns + column`, off its center."""
+    picture = screen.draw()
+    layout = screen.controller.session.game.layout
+    place = geometry(layout)
+    x, y = place.center(*divmod(cell, layout.columns))
+    above = (picture.height - (place.height + 30)) // 2
+    return int(x + 0.3 * place.cell), int(y + above - 0.2 * place.cell)
+
+
+def inputs(screen, action):
+    """Yield what a user clicks or presses for an action, one at a time."""
+    session = screen.controller.session
+    layout = session.game.layout
+    if not is_on_board(session.game, action):
+        screen.draw()
+        key = next(k for k, a in screen.controller.picker.keys().items() if a == action)
+        area = next(area for area in screen.areas if area.key == key)
+        yield key if session.mover else (int(area.x + 5), int(area.y + 5))
+    elif layout.column_actions:
+        yield pixel(screen, layout.columns + action)  # anywhere in the column
+    elif layout.cell_actions:
+        yield pixel(screen, action)
+    else:
+        for cell in layout.moves[action]:
+            yield pixel(screen, cell)
+
+
+def do(screen, action):
+    """Play an action by clicks and keys."""
+    for user_input in inputs(screen, action):
+        if isinstance(user_input, str):
+            screen.controller.key(user_input)
+        else:
+            screen.click(*user_input)
+
+
+class User(BoardWindow):
+    """A window whose user does what a script says; the script may look at the controller."""
+
+    def __init__(self, pygame, script: Iterator[object]):
+        super().__init__()
+        self._pygame, self._script = pygame, script
+
+    def events(self):
+        pygame = self._pygame
+        user_input = next(self._script, "q")
+        if isinstance(user_input, str):
+            event = pygame.event.Event(pygame.KEYDOWN, key=pygame.key.key_code(user_input))
+            pygame.event.post(event)
+        elif user_input is not None:
+            event = pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=1, pos=user_input)
+            pygame.event.post(event)
+        return super().events()

@@ -1,0 +1,49 @@
+"""Fixtures of training tests."""
+
+import csv
+import io
+import json
+import zipfile
+
+import pytest
+from episodes import GOLDEN, STANDARD, golden
+
+
+def sidecar(episode, scores):
+    """Return Kaggle's metadata of an episode, which omits the index 0."""
+    agents = [
+        {"index": p, "submissionId": 7, "initialScore": 600.0, "updatedScore": score}
+        for p, score in enumerate(scores)
+    ]
+    del agents[0]["index"]
+    return json.dumps({"id": episode, "competitionId": 25401, "agents": agents})
+
+
+RATED = {700041: [950, 1050, 1100, 1201.5], 700326: [1101, None, 1099.9, 1000]}
+
+
+@pytest.fixture(params=["folder", "archive", "table"])
+def rated(request, tmp_path):
+    """Return the settings of a conversion of three episodes, two of which are rated."""
+    names = STANDARD[:3]
+    if request.param == "table":
+        text = io.StringIO()
+        table = csv.writer(text)
+        table.writerow(["Id", "EpisodeId", "Index", "Reward", "InitialScore", "UpdatedScore"])
+        table.writerow([1, 5, 0, 0, 0, 1050])  # another episode
+        for episode, scores in RATED.items():
+            for p, score in enumerate(scores):
+                table.writerow([1, episode, p, "", 600, "" if score is None else score])
+        (tmp_path / "EpisodeAgents.csv").write_text(text.getvalue())
+        return {"sources": (GOLDEN,), "ratings_csv": tmp_path / "EpisodeAgents.csv"}
+    files = {f"{name}.json": golden(name).decode() for name in names}
+    files |= {f"{episode}_info.json": sidecar(episode, RATED[episode]) for episode in RATED}
+    if request.param == "archive":
+        with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+            for name, content in files.items():
+                archive.writestr(f"episodes/{name}", content)
+        return {"sources": (tmp_path / "all.zip",)}
+    (tmp_path / "all").mkdir()
+    for name, content in files.items():
+        (tmp_path / "all" / name).write_text(content)
+    return {"sources": (tmp_path / "all",)}
