@@ -25,7 +25,7 @@ try:
         make_evaluator,
         make_pv_network,
     )
-    from ludoteca.agents.networks.runner import Precision, Runner
+    from ludoteca.agents.networks.runner import Backend, Precision, Runner
     from ludoteca.agents.networks.weights import find_weights, load_network
 except ImportError as error:
     raise ImportError(
@@ -33,6 +33,7 @@ except ImportError as error:
     ) from error
 
 BATCH_SIZE = 256  # searches in one batch; larger ones need more memory and are not faster
+LEAF_BATCH = 8  # by default, if time is limited
 
 
 class PolicyValueAgent(NetworkGuidedAgent):
@@ -50,8 +51,10 @@ class PolicyValueAgent(NetworkGuidedAgent):
         params: SelectionParams,
         max_num_considered_actions: int = 16,
         temperature: float = 0.0,
-        leaf_batch: int = 1,
+        leaf_batch: int | None = None,
         solver_empties: int = 0,
+        seconds: float | None = None,
+        max_nodes: int = 50_000,
     ):
         """Make an agent with a network in memory, whose weights must not change.
 
@@ -64,14 +67,19 @@ class PolicyValueAgent(NetworkGuidedAgent):
                 root.
             temperature: actions are sampled from `policy ** (1 / temperature)`; 0: the best action.
             leaf_batch: PUCT: leaves of one search that the network evaluates together, with virtual
-                loss.
+                loss; by default 1, and 8 with `seconds`.
             solver_empties: number of empty squares up to which positions are solved exactly; 0:
                 never.
+            seconds: time per move, instead of a number of simulations; positions are then searched
+                one after the other.
+            max_nodes: maximum number of nodes of a tree that is searched for some `seconds`.
 
         Raises:
             ValueError: if a parameter is out of range, or the game has no endgame solver.
         """
         self.encoder = Encoder(game)
+        if leaf_batch is None:
+            leaf_batch = 1 if seconds is None or params.gumbel else LEAF_BATCH
         super().__init__(
             self.encoder,
             params,
@@ -79,6 +87,12 @@ class PolicyValueAgent(NetworkGuidedAgent):
             integer("max_num_considered_actions", max_num_considered_actions, 1, 10**4),
         )
         self.simulations = integer("simulations", simulations, 0, 10**6)
+        self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
+        if seconds is not None:
+            if params.gumbel:
+                raise ValueError("the policy gumbel plans a number of simulations, not seconds")
+            self.simulations = integer("max_nodes", max_nodes, 2, 10**9) - 1
+        self._batch_size = BATCH_SIZE if seconds is None else 1
         self._temperature = real("temperature", temperature, 0, 100)
         if params.gumbel and leaf_batch > 1:
             raise ValueError(f"the policy gumbel needs leaf_batch=1, got {leaf_batch}")
@@ -112,10 +126,12 @@ class PolicyValueAgent(NetworkGuidedAgent):
         for row in np.flatnonzero(is_solved):
             actions[row] = solve_endgame(self.game, states[row]).action
         searched = np.flatnonzero(~is_solved)
-        for k in range(0, len(searched), BATCH_SIZE):
-            part = searched[k : k + BATCH_SIZE]
+        for k in range(0, len(searched), self._batch_size):
+            part = searched[k : k + self._batch_size]
             streams = rngs[part]
-            actions[part] = self.select_actions(self.search_positions(states[part]), streams)
+            # Without sampling only the best action counts, not how often it is visited.
+            result = self._search_positions(states[part], stop_early=self._temperature == 0)
+            actions[part] = self.select_actions(result, streams)
             rngs[part] = streams
         return actions
 
@@ -136,6 +152,10 @@ class PolicyValueAgent(NetworkGuidedAgent):
             return result.action
         return sample_by_weight(result.action_weights, uniform(rngs.T), self._temperature)
 
+    def clear_cache(self) -> None:
+        """Clear the cache of evaluations, as for measurements of single searches."""
+        self._cache.clear()
+
     def title(self) -> str:
         """Return the kind of search and the game, for reports."""
         policy = "gumbel" if self._params.gumbel else "puct"
@@ -144,9 +164,18 @@ class PolicyValueAgent(NetworkGuidedAgent):
     def search_positions(
         self, states: NDArray[np.void], rngs: NDArray[np.uint64] | None = None
     ) -> SearchResult:
-        """Search a batch of unfinished positions; deterministic."""
+        """Search a batch of unfinished positions; deterministic without a time limit."""
+        return self._search_positions(states, stop_early=False)
+
+    def _search_positions(self, states: NDArray[np.void], stop_early: bool) -> SearchResult:
         search = self.allocate_search(len(states))
-        return search.run(states, make_evaluator(self._cache), self.simulations)
+        return search.run(
+            states,
+            make_evaluator(self._cache),
+            self.simulations,
+            seconds=self.seconds,
+            stop_early=stop_early,
+        )
 
 
 class AlphaZeroAgent(PolicyValueAgent):
@@ -168,10 +197,13 @@ class AlphaZeroAgent(PolicyValueAgent):
         fpu_reduction: float = 0.25,
         max_num_considered_actions: int = 16,
         temperature: float = 0.0,
-        leaf_batch: int = 1,
+        leaf_batch: int | None = None,
         solver_empties: int = 0,
         device: str = "cpu",
         precision: Precision = "float32",
+        backend: Backend = "auto",
+        seconds: float | None = None,
+        max_nodes: int = 50_000,
     ):
         """Load a network.
 
@@ -190,11 +222,16 @@ class AlphaZeroAgent(PolicyValueAgent):
             temperature: actions are sampled from `policy ** (1 / temperature)`; 0: the best action.
             leaf_batch: PUCT: leaves of one search that the network evaluates together, with virtual
                 loss; more than one is faster where few positions are searched, as in a single game.
+                By default 1, and 8 with `seconds`.
             solver_empties: number of empty squares up to which positions are solved exactly,
                 however long that takes, instead of searched; 0: never. See
                 `ludoteca.agents.games.endgame`.
             device: device of the network, such as `cpu` or `cuda`.
             precision: `float32`, `bfloat16`, or `auto`: the faster of the two.
+            backend: `torch`, `compiled`, or `auto`: compiled where possible; see `Runner`.
+            seconds: time per move, instead of a number of simulations; positions are then searched
+                one after the other.
+            max_nodes: maximum number of nodes of a tree that is searched for some `seconds`.
 
         Raises:
             FileNotFoundError: if there is no such network.
@@ -209,13 +246,15 @@ class AlphaZeroAgent(PolicyValueAgent):
         )
         super().__init__(
             game,
-            Runner(network, 1 / game.observation_high, device, precision),
+            Runner(network, 1 / game.observation_high, device, precision, backend),
             simulations,
             params,
             max_num_considered_actions,
             temperature,
             leaf_batch,
             solver_empties,
+            seconds,
+            max_nodes,
         )
 
 

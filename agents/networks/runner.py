@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ludoteca.agents.networks import fused
+from ludoteca.agents.networks.compiled_trunk import CompiledTrunk, can_compile
 from ludoteca.agents.networks.device import find_device
 from ludoteca.agents.networks.layers import Trunk
+from ludoteca.agents.networks.vectors import LANES
 from ludoteca.envs.params import choice
 
 Precision = Literal["auto", "float32", "bfloat16"]
+Backend = Literal["auto", "torch", "compiled"]
 DTYPES: dict[Precision, torch.dtype] = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 BFLOAT16_UNITS = {"amx_bf16", "avx512_bf16"}
 # Positions per forward pass; larger batches are not faster and take more memory.
@@ -27,6 +30,7 @@ class Runner:
 
     Attributes:
         precision: precision of the computation, `"float32"` or `"bfloat16"`.
+        backend: `"torch"` or `"compiled"`.
     """
 
     def __init__(
@@ -35,6 +39,7 @@ class Runner:
         scale: float = 1.0,
         device: str = "cpu",
         precision: Precision = "float32",
+        backend: Backend = "torch",
     ):
         """Make a runner with a copy of the weights.
 
@@ -44,12 +49,21 @@ class Runner:
             device: device, such as `"cpu"` or `"cuda"`.
             precision: `"bfloat16"` is several times faster on CPUs and GPUs made for it, and has
                 three significant digits; `"auto"`: see `faster_precision`.
+            backend: `"torch"`: PyTorch's layers; `"compiled"`: one compiled function for the
+                residual trunk, several times faster for small batches on CPUs, and equal up to
+                rounding (see `compiled_trunk`); `"auto"`: compiled where possible.
+
+        Raises:
+            ValueError: if a parameter is out of range, or the network cannot be compiled.
         """
         choice("precision", precision, ("auto", *DTYPES))
+        choice("backend", backend, ("auto", "torch", "compiled"))
         self._scale, self._device = scale, find_device(device)
         self._original = copy.deepcopy(network).to(self._device).eval()
         self.precision = faster_precision(device) if precision == "auto" else precision
+        self.backend: Backend = "torch" if backend == "torch" else self._find_backend(backend)
         self._running = self._converted()
+        self._compile()
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_running": None}
@@ -57,6 +71,7 @@ class Runner:
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._running = self._converted()  # operators depend on the machine
+        self._compile()
 
     def load(self, network: nn.Module) -> None:
         """Copy the weights of a network of the same architecture."""
@@ -65,6 +80,7 @@ class Runner:
                 weights, module_weights = network.state_dict(), module.state_dict()
                 for name, tensor in module_weights.items():
                     tensor.copy_(weights[name])
+        self._compile()
 
     def __call__(self, planes: NDArray[np.int8]) -> NDArray[np.float32]:
         """Return the outputs, float32 `[K, ...]`, for planes `[K, planes, rows, columns]`."""
@@ -83,9 +99,32 @@ class Runner:
     def _type(self) -> torch.dtype:
         return DTYPES[self.precision]
 
+    def _find_backend(self, backend: Backend) -> Backend:
+        """Return `"compiled"` if the network can be compiled, `"torch"` if not.
+
+        Raises:
+            ValueError: if it cannot be, and `backend` is `"compiled"`.
+        """
+        trunks = [part for part in self._original.modules() if isinstance(part, Trunk)]
+        on_cpu = self._device.type == "cpu" and self._type == torch.float32
+        if on_cpu and trunks and all(map(can_compile, trunks)):
+            return "compiled"
+        if backend == "compiled":
+            raise ValueError(
+                "the backend compiled needs a CPU, float32, and a residual network without "
+                f"circular padding whose filters are a multiple of {LANES}"
+            )
+        return "torch"
+
+    def _compile(self) -> None:
+        """Compile the trunks of the running network, with its present weights."""
+        for part in self._running.modules():
+            if isinstance(part, Trunk) and self.backend == "compiled":
+                part.compiled = CompiledTrunk(part)
+
     def _converted(self) -> nn.Module:
         module: Any = self._original
-        if self._type != torch.float32:
+        if self._type != torch.float32 or self.backend == "compiled":
             module = copy.deepcopy(module).to(self._type)
         module = module.to(memory_format=torch.channels_last)
         if self._device.type == "cpu" and self.precision == "bfloat16":

@@ -10,13 +10,14 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.measures import Comparison, Group
 from ludoteca.evaluate.bench.report import Report
 from ludoteca.evaluate.bench.rounds import ROUNDS, measure_group, select_names
-from ludoteca.evaluate.bench.search_workload import SearchWorkload
+from ludoteca.evaluate.bench.search_workload import NetworkSearchWorkload, SearchWorkload
 from ludoteca.evaluate.bench.workloads import PeerWorkload
 from ludoteca.evaluate.match_table import rules_name
 from ludoteca.provenance import load_average, package_versions, run_info
 
 SIMULATIONS = 1000
 THREADS_SIMULATIONS = 20_000  # enough for two threads to pay off
+NETWORK_SIMULATIONS = 400
 GEESE = {"simulations": 1000, "playout_depth": 6}
 # Scores are in [0, 1] here and in [-1, 1] there, so the two constants are equivalent.
 UCT = "mcts:policy=uct"
@@ -72,6 +73,7 @@ def search_groups() -> dict[str, Callable[[], Group]]:
         "threads_othello": partial(threads_group, "othello"),
         "threads_hex": partial(threads_group, "hex:board_size=11"),
         "flat_hungry_geese": flat_geese_group,
+        "network_othello": network_group,
     }
 
 
@@ -143,6 +145,40 @@ def flat_geese_group() -> Group:
                 ("one thread, one goose's first move; whole time of a move", ""),
                 unit="moves/s",
             ),
+        ),
+    )
+
+
+def network_group() -> Group:
+    """Compare the backends of a network-guided search, by the leaves evaluated together."""
+
+    def spec(backend: str, leaf_batch: int) -> str:
+        return (
+            f"az:othello,simulations={NETWORK_SIMULATIONS},backend={backend},"
+            f"leaf_batch={leaf_batch}"
+        )
+
+    leaf_batches = (1, 8, 16)
+    about = "one thread, CPU time, positions of several stages, an empty cache each"
+    return Group(
+        ours={
+            f"{backend} {count}": partial(
+                NetworkSearchWorkload, "othello", spec(backend, count), NETWORK_SIMULATIONS
+            )
+            for backend in ("torch", "compiled")
+            for count in leaf_batches
+        },
+        comparisons=tuple(
+            Comparison(
+                f"{_title('othello')}, az:othello, {count} leaves together, compiled network "
+                "against PyTorch",
+                f"compiled {count}",
+                f"torch {count}",
+                None,
+                (about, about),
+                unit="simulations/s",
+            )
+            for count in leaf_batches
         ),
     )
 

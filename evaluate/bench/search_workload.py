@@ -1,4 +1,7 @@
-"""Workload of a search: first moves of an agent."""
+"""Workloads of searches: first moves of an agent, single searches with a network."""
+
+from time import process_time
+from typing import Any
 
 import numpy as np
 
@@ -8,6 +11,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.workloads import Sample
 
 OPENINGS = 16  # number of initial positions, for games with random ones
+RANDOM_PLIES = range(8, 40, 4)  # of the positions of searches with a network
 
 
 class SearchWorkload:
@@ -50,3 +54,50 @@ class SearchWorkload:
         seat, env_index = np.zeros(1, np.int64), np.zeros(1, np.int64)
         rng = np.full((1, 1), self._moves, np.uint64)
         self._agent.act(self._openings[k : k + 1], seat, rng, env_index)
+
+
+class NetworkSearchWorkload:
+    """Network-guided search of single positions, each with an empty cache; counts simulations.
+
+    Time is that of the process's computation, in all threads, so that it hardly depends on others.
+    """
+
+    def __init__(self, game: str, agent: str, steps: int):
+        """Make the agent and random positions of several stages of a game.
+
+        Args:
+            game: spec string of the game.
+            agent: spec string of an agent with a policy-value network.
+            steps: its simulations per search.
+        """
+        made = make_game(game)
+        self._agent: Any = make_agent(agent, made)  # `PolicyValueAgent`, which needs PyTorch
+        self._steps = steps
+        rng = np.random.default_rng(0)
+        self._states = made.empty(len(RANDOM_PLIES))
+        for k, plies in enumerate(RANDOM_PLIES):
+            s = made.new(k)
+            for _ in range(plies):
+                made.step(s, int(rng.choice(made.legal(s))))
+            self._states[k] = s
+        self._searches = 0
+        self._agent.prepare()
+        self._search()
+
+    def __call__(self, seconds: float) -> Sample:
+        """Search for about `seconds` of computation."""
+        searches = 0
+        start = process_time()
+        while (passed := process_time() - start) < seconds:
+            self._search()
+            searches += 1
+        return Sample(searches * self._steps, passed)
+
+    def close(self) -> None:
+        """Do nothing: there are no processes or threads."""
+
+    def _search(self) -> None:
+        k = self._searches % len(self._states)
+        self._searches += 1
+        self._agent.clear_cache()
+        self._agent.search_positions(self._states[k : k + 1])

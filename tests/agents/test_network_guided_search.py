@@ -295,3 +295,54 @@ def test_immediate_wins_are_found_regardless_of_the_network(params):
     careless = PARAMS[params]._replace(decisive=False)
     found, _ = search(game, [threat], 40, careless, blind)
     assert np.nanmax(found.action_values[0, :6]) > -1
+
+
+@pytest.mark.parametrize("leaf_batch", [1, 4])
+def test_a_search_that_stops_early_chooses_the_same_action(leaf_batch):
+    game = make_game("connect4:rows=4,columns=4,connect=3")
+    rng = np.random.default_rng(leaf_batch)
+    weights = rng.normal(size=(int(np.prod(Encoder(game).shape)), game.num_actions + 1)) / 3
+
+    def evaluate(planes):
+        out = (planes.reshape(len(planes), -1) @ weights).astype(np.float32)
+        return out[:, :-1], np.tanh(out[:, -1])
+
+    states = game.empty(12)
+    for k in range(len(states)):
+        s = game.new()
+        for _ in range(k % 4):
+            game.step(s, int(rng.choice(game.legal(s))))
+        states[k] = s
+    budget = np.array([48, 96, 17] * 4)
+    guided = NetworkGuidedSearch(Encoder(game), len(states), 96, leaf_batch=leaf_batch)
+    whole = guided.run(states, evaluate, budget)
+    early = guided.run(states, evaluate, budget, stop_early=True)
+    assert np.array_equal(early.action, whole.action)
+    counts, most = early.visit_counts.sum(1), np.sort(early.visit_counts, 1)
+    assert (whole.visit_counts.sum(1) == budget).all()
+    assert (counts <= budget).all()
+    assert counts.sum() < 0.95 * budget.sum()
+    # It stopped as soon as the lead was larger than what remained.
+    stopped = counts < budget
+    assert ((most[:, -1] - most[:, -2]) > budget - counts)[stopped].all()
+    one_before = most[:, -1] - most[:, -2] - leaf_batch <= budget - counts + leaf_batch
+    assert one_before[stopped].all()
+
+
+def test_forced_moves_are_not_searched_and_time_counts():
+    game = make_game("connect4:rows=4,columns=4,connect=3")
+    forced = game.new()
+    for action in (1, 1, 1, 1, 0, 0, 0, 0, 3, 3, 3, 2, 3):
+        game.step(forced, action)
+    assert len(game.legal(forced)) == 1
+    states = game.empty(2)
+    states[0], states[1] = forced, game.new()
+    guided = NetworkGuidedSearch(Encoder(game), 2, 40)
+    result = guided.run(states, knows_nothing(game), 40, stop_early=True)
+    assert result.action[0] == game.legal(forced)[0]
+    assert result.visit_counts[0].sum() == 1
+    assert result.visit_counts[1].sum() > 20
+    assert guided.run(states, knows_nothing(game), 40).visit_counts.sum() == 80
+    # One simulation takes longer than this: it is the only one.
+    in_time = guided.run(states[1:], knows_nothing(game), 40, seconds=1e-9, stop_early=True)
+    assert in_time.visit_counts.sum() == 1

@@ -318,6 +318,24 @@ def test_alphazero_evaluates_leaf_batches(tmp_path):
         make_agent(f"az:{path},policy=gumbel,leaf_batch=4", game)
 
 
+def test_alphazero_searches_for_some_time(tmp_path):
+    game = make_game("tictactoe")
+    config = PVConfig(filters=4, blocks=0)
+    path = tmp_path / "az.safetensors"
+    weights = make_pv_network(config, game).state_dict()
+    save_weights(path, weights, {"game": game.spec, "network": config.as_dict()})
+    agent = make_agent(f"az:{path},seconds=0.05", game)
+    agent.prepare()
+    assert agent.search_positions(batch_of_one(game)).visit_counts.sum() >= 8
+    assert agent.search(after(game, 0, 3, 1, 4)).name == game.action_names[2]
+    small = make_agent(f"az:{path},seconds=60,max_nodes=33", game)
+    assert small.search_positions(batch_of_one(game)).visit_counts.sum() == 32
+    with pytest.raises(ValueError, match="the policy gumbel plans a number of simulations"):
+        make_agent(f"az:{path},policy=gumbel,seconds=1", game)
+    with pytest.raises(ValueError, match="max_nodes"):
+        make_agent(f"az:{path},seconds=1,max_nodes=1", game)
+
+
 def test_invalid_settings_raise(network_file):
     game = make_game("tictactoe")
     path = network_file(game)

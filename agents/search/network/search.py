@@ -1,5 +1,6 @@
 """Batched network-guided search in sequential games: PUCT, Gumbel AlphaZero or UCT."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -118,6 +119,7 @@ class NetworkGuidedSearch:
         gumbel_scale: float = 0.0,
         streams: NDArray[np.uint64] | None = None,
         seconds: float | None = None,
+        stop_early: bool = False,
     ) -> SearchResult:
         """Search a batch of unfinished positions.
 
@@ -131,6 +133,8 @@ class NetworkGuidedSearch:
             gumbel_scale: Gumbel: scale of the Gumbel noise at the roots.
             streams: UCT: one random stream per position, advanced in place. Shape `[B, 1]`.
             seconds: time limit; the first simulations are run in any case.
+            stop_early: PUCT: end a search when another action cannot become the most visited any
+                more, or there is only one; with a time limit, at the present speed.
 
         Raises:
             ValueError: if there are more positions or simulations than the workspace holds.
@@ -161,7 +165,12 @@ class NetworkGuidedSearch:
                 legal, (1 - dirichlet_fraction) * priors + dirichlet_fraction * noise, priors
             )
         first = np.full(count, BY_POLICY)
+        stop_early = stop_early and not self._params.gumbel and not self._params.uct
         for k in range(0, longest, self._leaf_batch):
+            if stop_early and k > 0:
+                budget = self._stop_decided(trees, budget, k, clock() - start, seconds)
+                if k >= budget.max():
+                    break
             # The first simulations are run in any case: without visits there is no best action.
             if k > 0 and seconds is not None and clock() - start > seconds:
                 break
@@ -173,6 +182,29 @@ class NetworkGuidedSearch:
         if streams is not None:
             streams[:] = trees.streams
         return self._result(trees, halving)
+
+    def _stop_decided(
+        self,
+        trees: SearchTrees,
+        budget: NDArray[np.int64],
+        k: int,
+        passed: float,
+        seconds: float | None,
+    ) -> NDArray[np.int64]:
+        """Return the simulations per search, only `k` where the best action is decided."""
+        longest = int(budget.max())
+        remaining = longest - k
+        if seconds is not None:
+            remaining = min(remaining, math.ceil(k * max(seconds - passed, 0) / max(passed, 1e-9)))
+        is_forced = (trees.priors[:, ROOT] >= 0).sum(1) == 1 if k == self._leaf_batch else False
+        if k <= remaining and not np.any(is_forced):
+            return budget  # a lead is at most k
+        visits = trees.visits[:, ROOT]
+        is_first = np.arange(visits.shape[1]) == visits.argmax(1)[:, None]
+        # Of equal ones the first is played, so that a lead must be larger than what remains.
+        lead = visits.max(1) - np.where(is_first, 0, visits).max(1)
+        is_decided = is_forced | (lead > np.minimum(budget - k, remaining))
+        return np.where(is_decided, np.minimum(budget, k), budget)
 
     def _expand(self, trees: SearchTrees, evaluate: Evaluate) -> None:
         """Evaluate the new leaves by the network, and back up all pending simulations."""

@@ -1,0 +1,143 @@
+"""Compiled inference of residual trunks: equality with PyTorch, selection of the backend."""
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import torch
+
+from ludoteca.agents.networks import vectors
+from ludoteca.agents.networks.compiled_trunk import CompiledTrunk, can_compile
+from ludoteca.agents.networks.layers import Trunk
+from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
+from ludoteca.agents.networks.q_network import QConfig, make_q_network
+from ludoteca.agents.networks.runner import Runner
+from ludoteca.agents.networks.winograd import transform_weights
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.interpreted import interpreting
+from ludoteca.envs.registry import make_game
+
+BOARDS = [(8, 8, 3, 32), (5, 6, 19, 16)]  # rows, columns, planes, filters
+
+
+def random_trunk(planes, filters, blocks=3):
+    torch.manual_seed(1)
+    trunk = Trunk(planes, filters, blocks, pooled_every=2).eval()
+    for weight in trunk.parameters():  # blocks begin as the identity
+        torch.nn.init.normal_(weight, 0, 0.1)
+    return trunk
+
+
+@pytest.mark.parametrize(("rows", "columns", "planes", "filters"), BOARDS)
+def test_a_compiled_trunk_computes_what_pytorch_does(rows, columns, planes, filters):
+    trunk = random_trunk(planes, filters)
+    assert can_compile(trunk)
+    run = CompiledTrunk(trunk)
+    for count in (0, 1, 2, 7, 33):
+        x = torch.randn(count, planes, rows, columns)
+        with torch.inference_mode():
+            expected = trunk(x) if count else torch.zeros(0, filters, rows, columns)
+            features = run(x)
+            assert features.shape == expected.shape
+            if count:
+                assert (features - expected).abs().max() < 1e-4 * expected.std()
+            in_nhwc = run(x.to(memory_format=torch.channels_last))
+            assert torch.equal(in_nhwc, features)
+            # Each position is computed alone, whatever else is in the batch.
+            assert torch.equal(run(x[-1:]), features[-1:])
+
+
+def test_a_compiled_trunk_is_safe_in_threads():
+    run = CompiledTrunk(random_trunk(3, 32))
+    batches = [torch.randn(5, 3, 8, 8, generator=torch.manual_seed(k)) for k in range(16)]
+    alone = [run(x) for x in batches]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(run, batches * 4))
+    assert all(torch.equal(x, alone[k % 16]) for k, x in enumerate(together))
+
+
+def test_only_trunks_that_fit_are_compiled():
+    assert not can_compile(Trunk(3, 32, 1, torus=True))
+    assert not can_compile(Trunk(3, vectors.LANES + 1, 1))
+    assert not can_compile(torch.nn.Conv2d(3, 32, 3))
+    with interpreting():
+        assert not can_compile(Trunk(3, 32, 1))
+
+
+def test_vectors_are_arrays_in_interpreted_code():
+    rng = np.random.default_rng(0)
+    a, b = (rng.normal(size=shape).astype(np.float32) for shape in ((6, 5), (5, 2 * vectors.LANES)))
+    c = np.zeros((6, 2 * vectors.LANES), np.float32)
+    multiply = vectors.make_multiply_block(6, 2)
+    out = c.ravel()
+    multiply(a.ravel(), 0, 5, b.ravel(), 0, b.shape[1], out, 0, c.shape[1], 5)
+    assert np.allclose(out.reshape(c.shape), a @ b, atol=1e-6)
+    values = rng.normal(size=3 * vectors.LANES).astype(np.float32)
+    v, w = vectors.load(values, 1), vectors.splat(np.float32(0.25))
+    assert np.array_equal(vectors.multiply_add(v, w, vectors.maximum(v, w)), v / 4 + v.clip(0.25))
+    vectors.store(values, 0, vectors.subtract(vectors.add(v, w), w))
+    assert np.allclose(values[: vectors.LANES], v, atol=1e-6)
+
+
+def test_transformed_weights_of_a_kernel_at_its_center_only():
+    weights = np.zeros((2, 3, 3, 3), np.float32)
+    weights[1, 2, 1, 1] = 36
+    transformed = transform_weights(weights)
+    assert transformed.shape == (36, 3, 2)
+    line = np.array([0, -6, 6, 3, -3, 0])  # 36 times the middle column of the filter transform
+    assert np.allclose(transformed[:, 2, 1], np.outer(line, line).ravel() / 36, atol=1e-5)
+    assert not transformed[:, :2].any()
+
+
+def test_the_backend_is_compiled_where_possible():
+    game = make_game("othello")
+    network = make_pv_network(PVConfig(32, 3), game)
+    for weight in network.parameters():
+        torch.nn.init.normal_(weight, 0, 0.1)
+    planes = np.random.default_rng(0).integers(0, 2, (9, 3, 8, 8)).astype(np.int8)
+    slow, fast = Runner(network), Runner(network, backend="auto")
+    assert (slow.backend, fast.backend) == ("torch", "compiled")
+    assert np.allclose(fast(planes), slow(planes), rtol=1e-4, atol=1e-5)
+    again = pickle.loads(pickle.dumps(fast))
+    assert again.backend == "compiled"
+    assert np.array_equal(again(planes), fast(planes))
+    # New weights are used, and only by the runner that has loaded them.
+    with torch.no_grad():
+        for weight in network.tower.trunk.parameters():
+            weight.mul_(0.9)
+    before = fast(planes)
+    again.load(network)
+    slow.load(network)
+    assert np.allclose(again(planes), slow(planes), rtol=1e-4, atol=1e-5)
+    assert np.array_equal(fast(planes), before)
+    assert not np.allclose(again(planes), before)
+
+
+def test_networks_that_cannot_be_compiled_run_by_pytorch_or_say_so():
+    game = make_game("hex:board_size=5")
+    narrow = make_q_network(QConfig(filters=(vectors.LANES + 1,), blocks=1), game)
+    assert Runner(narrow, backend="auto").backend == "torch"
+    assert Runner(narrow, precision="bfloat16", backend="auto").backend == "torch"
+    with pytest.raises(ValueError, match="the backend compiled needs a CPU, float32, and a resid"):
+        Runner(narrow, backend="compiled")
+    with pytest.raises(ValueError, match="backend must be one of 'auto', 'torch', 'compiled'"):
+        Runner(narrow, backend="onnx")
+
+
+def test_agents_play_the_same_with_both_backends():
+    game = make_game("othello")
+    agents = [
+        make_agent(f"az:othello,simulations=24,backend={backend}", game)
+        for backend in ("torch", "compiled")
+    ]
+    s = game.new()
+    rng = np.random.default_rng(3)
+    for _ in range(3):
+        results = [agent.search(s) for agent in agents]
+        assert results[0].action == results[1].action
+        for first, second in zip(*(report.candidates for report in results), strict=True):
+            assert (first.action, first.visits) == (second.action, second.visits)
+            assert first.prior == pytest.approx(second.prior, abs=1e-4)
+        for _ in range(6):
+            game.step(s, int(rng.choice(game.legal(s))))
