@@ -26,11 +26,14 @@ SLACK = 1e-12  # more than rounding may let a monotone score fall
 
 @cache
 def work_dtype(arms: int) -> np.dtype[np.void]:
-    """Return the record dtype of the scratch space for K arms."""
+    """Return the record dtype of the scratch space for K arms.
+
+    It is compiled for 128 arms, 256, 512 and so on, rather than for each K.
+    """
     fields = [
         ("rng", np.uint64, (1,)),
         ("probability", np.float64),
-        ("weights", np.float64, (arms,)),
+        ("weights", np.float64, (max(128, 1 << (arms - 1).bit_length()),)),
     ]
     return np.dtype(fields, align=True)
 

@@ -296,7 +296,7 @@ def test_saved_networks_play(kind, view, tmp_path):
 @pytest.mark.parametrize(
     ("spec", "view", "problem"),
     [
-        ("othello", "plain", "needs a simultaneous game"),
+        ("othello", "hand_crafted", "no hand-crafted features"),
         ("tron", "hand_crafted", "no hand-crafted features"),
         ("tron", "deep", "view must be one of"),
     ],

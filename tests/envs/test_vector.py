@@ -595,9 +595,9 @@ def test_opponents_are_in_the_order_of_seats_without_the_agents(small: Small) ->
         for _ in range(10):
             info = env.step(offer(np.random.default_rng(0), info["action_mask"], 0.0))[-1]
         others = [p for p in range(game.num_players) if p != seat]
-        assert set(first.asked) == {others[0]}
-        assert set(second.asked) == {others[1]}
-        assert set(first.begun) == {0, 1, 2, 3}
+        assert set(first.seats) == {others[0]}
+        assert set(second.seats) == {others[1]}
+        assert set(first.reset_indices) == {0, 1, 2, 3}
 
 
 def test_one_opponent_may_take_all_seats_and_is_reset_once(small: Small) -> None:
@@ -605,9 +605,9 @@ def test_one_opponent_may_take_all_seats_and_is_reset_once(small: Small) -> None
     plain = Plain(game)
     env = GameVectorEnv(game, 3, opponent=plain, agent_seat=1)
     env.reset(seed=0)
-    assert plain.begun == [0, 1, 2]
+    assert plain.reset_indices == [0, 1, 2]
     env.step(np.zeros(3, np.int64))
-    assert set(plain.asked) == {0, 2}
+    assert set(plain.seats) == {0, 2}
 
 
 def test_a_list_of_specs_and_objects_is_one_per_seat(small: Small) -> None:

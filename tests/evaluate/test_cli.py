@@ -117,7 +117,7 @@ def test_parameters_are_options_or_in_the_spec_string(capsys, tmp_path, argument
         ),
         (
             ["match", "hex", "--agents", "random", "mcts:policy=utc"],
-            "'puct', got 'utc' (did you mean 'uct'?)",
+            "'kl_ucb', got 'utc' (did you mean 'uct'?)",
         ),
         (["match", "hex", "--board-size", "50"], "board_size must be an integer from 2 to 19"),
         (["match", "hex", "--first", "red"], "first must be one of 'black', 'white', got 'red'"),
@@ -306,7 +306,7 @@ def test_help_of_a_match_shows_the_parameters_of_the_game(capsys):
     status, out, _ = run(capsys, "match", "hungry_geese:rows=9", "--help")
     assert status == 0
     assert "--hunger-rate INT" in out
-    assert "every so many steps each goose loses a segment, 1 to 10,000. (default: 40)" in out
+    assert "steps after which each goose loses a segment, 1 to 10,000. (default: 40)" in out
     assert "--rows INT 3 to 50. (default: 9)" in out
     assert "GAME" in out
 

@@ -1,5 +1,7 @@
 """Contract of `Game`, for every registered game: a new game is tested by registering it."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from boards import other_parameters, small_spec
@@ -67,26 +69,33 @@ VARIANTS = {
         "plies=1",
     ),
 }
+# Compiling takes seconds for each shape of state. These games are compiled by `make test-slow`; a game
+# with passes, one with simultaneous moves, one with chance, and new games are compiled here, too.
+# Compiled steps of all games equal interpreted ones in test_interpreted.py.
+INTERPRETED = {
+    *("Hex-v0", "Connect4-v0", "TicTacToe-v0", "AtariGo-v0", "Breakthrough-v0"),
+    *("BreakthroughHoles-v0", "BreakthroughSuicide-v0", "KnightThrough-v0", "SheepAndWolf-v0"),
+    *("TicTacToeLarge-v0", "FreeForAll-v0"),
+}
 VARIANTS |= {name: other_parameters(name) for name in GAMES if name not in VARIANTS}
 SPECS = [f"{name}:{params}" for name in GAMES for params in ("", *VARIANTS[name])]
-# Compiling takes seconds for each shape of state: one game with passes, one with simultaneous moves
-# and one with chance are compiled here, all by `make test-slow`. Compiled steps of all games equal
-# interpreted ones in test_interpreted.py.
-FEW = ("Othello-v0", "Tron-v0", "HungryGeese-v0")
-COMPILED = [
-    *(
-        pytest.param(small_spec(name), marks=() if name in FEW else pytest.mark.slow)
-        for name in GAMES
-    ),
-    *(
-        pytest.param(f"{name}:{params}", marks=pytest.mark.slow)
-        for name in GAMES
-        for params in ("", *VARIANTS[name][:1])
-    ),
-]
+
+
+def small_specs(mark: pytest.MarkDecorator) -> list[Any]:
+    """Return all games on small boards, and larger boards for the slow tests.
+
+    Args:
+        mark: of the small boards of the games in `INTERPRETED`.
+    """
+    small = [
+        pytest.param(small_spec(name), marks=mark if name in INTERPRETED else ()) for name in GAMES
+    ]
+    larger = [f"{name}:{params}" for name in GAMES for params in ("", *VARIANTS[name][:1])]
+    return [*small, *(pytest.param(spec, marks=pytest.mark.slow) for spec in larger)]
+
 
 all_specs = pytest.mark.parametrize("spec", SPECS)
-compiled_specs = pytest.mark.parametrize("spec", COMPILED)
+small_boards = pytest.mark.parametrize("spec", small_specs(pytest.mark.interpreted))
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -115,18 +124,18 @@ def test_a_copy_has_the_same_future(spec: str, seed: int, moment: float) -> None
     check_copy(make_game(spec), seed, moment)
 
 
-@compiled_specs
+@pytest.mark.parametrize("spec", small_specs(pytest.mark.slow))
 def test_compiled_equals_interpreted(spec: str) -> None:
     check_compiled(make_game(spec))
 
 
-@compiled_specs
+@small_boards
 def test_the_same_actions_make_the_same_game(spec: str) -> None:
     check_repeats(make_game(spec), 5, seed=8, interpreted=False)
 
 
-@compiled_specs
-def test_many_compiled_games_end_in_time(spec: str) -> None:
+@small_boards
+def test_many_games_end_in_time(spec: str) -> None:
     check_ends(make_game(spec))
 
 
@@ -154,7 +163,7 @@ def test_symmetries_are_a_group(spec: str) -> None:
     check_symmetries(make_game(spec))
 
 
-@compiled_specs
+@small_boards
 def test_symmetries_commute_with_play(spec: str) -> None:
     """A game and its image are alike, for the symmetries that keep the start (renaming players)."""
     game = make_game(spec)
