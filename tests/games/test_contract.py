@@ -69,7 +69,7 @@ VARIANTS = {
         "plies=1",
     ),
 }
-# Compiling takes seconds for each shape of state. These games are compiled by `make test-slow`; a game
+# Compiling takes seconds for each shape of state. These games are compiled by `make test-slow`; one
 # with passes, one with simultaneous moves, one with chance, and new games are compiled here, too.
 # Compiled steps of all games equal interpreted ones in test_interpreted.py.
 INTERPRETED = {
