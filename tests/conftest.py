@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 from collections.abc import Generator
+from typing import Any
 
 import pytest
 
@@ -45,3 +46,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     with pytest.MonkeyPatch.context() as patch, interpreting():
         patch.setenv("LUDOTECA_INTERPRETED", "1")
         return (yield)
+
+
+@pytest.fixture
+def pygame(monkeypatch: pytest.MonkeyPatch) -> Generator[Any, None, None]:
+    """Return pygame with a dummy display."""
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    from ludoteca.envs.render.window import _pygame
+
+    module = _pygame()
+    yield module
+    module.display.quit()

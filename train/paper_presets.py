@@ -38,7 +38,8 @@ def _tables() -> dict[str, dict[str, Any]]:
     spec = find_spec("ludoteca.evaluate")
     tables: dict[str, dict[str, Any]] = {}
     folders = (spec.submodule_search_locations if spec is not None else None) or []
-    for file in sorted(Path(folders[0]).glob("studies/*/presets.toml")):
+    files = (file for folder in folders for file in Path(folder).glob("studies/*/presets.toml"))
+    for file in sorted(files):
         for command, presets in tomllib.loads(file.read_text("utf-8")).items():
             tables.setdefault(command, {}).update(presets)
     return tables

@@ -93,8 +93,8 @@ class CompiledTrunk:
                 2 * self._filters,
             ]
             spaces[rows, columns] = tuple(_aligned(size) for size in sizes)
-        found: tuple[NDArray[np.float32], ...] = spaces[rows, columns]
-        return found
+        workspace: tuple[NDArray[np.float32], ...] = spaces[rows, columns]
+        return workspace
 
 
 def can_compile(trunk: nn.Module) -> bool:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from ludoteca.agents.playouts import choose_playout
 from ludoteca.agents.search.config import SEARCH_PARAMS, SearchConfig
 from ludoteca.agents.search.policies import POLICIES
+from ludoteca.agents.search.policy import check_parameter_names
 from ludoteca.envs.game import Game
-from ludoteca.envs.names import did_you_mean
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.spec import parse_params
 
@@ -124,13 +124,7 @@ def parse_nested(option: str, text: str, defaults: Mapping[str, Any]) -> tuple[s
         raise ValueError(f"{option} must be a text such as 'name:parameter=1', got {text!r}")
     name, _, rest = text.partition(":")
     given = parse_params(text, rest)
-    for key in given:
-        if key not in defaults:
-            names = ", ".join(defaults)
-            has = f"its parameters are {names}" if names else "it has no parameters"
-            near = did_you_mean(key, defaults)
-            owner = f"{option} {name!r}" if name else option
-            raise ValueError(f"{owner} has no parameter {key!r}{near}; {has}")
+    check_parameter_names(f"{option} {name!r}" if name else option, given, defaults)
     return name, {**defaults, **given}
 
 
@@ -145,9 +139,12 @@ def signature_with_options(
     ]
     keywords = [
         inspect.Parameter(
-            one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=one.type
+            option.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=option.default,
+            annotation=option.type,
         )
-        for one in fields(SearchOptions)
-        if one.name in options.__annotations__
+        for option in fields(SearchOptions)
+        if option.name in options.__annotations__
     ]
     return inspect.Signature([*explicit, *keywords])

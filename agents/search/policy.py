@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.jit import kernel
+from ludoteca.envs.names import did_you_mean
 
 NO_BEST = (-1.0, 0.0, 0)
 
@@ -90,13 +91,22 @@ class SelectionPolicy:
         Raises:
             ValueError: if one is given that the policy does not have.
         """
-        for name in given:
-            if name not in self.params:
-                names = ", ".join(self.params)
-                has = f"its parameters are {names}" if names else "it has no parameters"
-                raise ValueError(f"the policy has no parameter {name!r}; {has}")
+        check_parameter_names("the policy", given, self.params)
         values = [float(given.get(name, default)) for name, default in self.params.items()]
         return np.array(values + [0.0] * (4 - len(values)), np.float64)
+
+
+def check_parameter_names(owner: str, given: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+    """Check that all given parameters are known.
+
+    Raises:
+        ValueError: if one is not; `owner` has the parameters.
+    """
+    for name in given:
+        if name not in known:
+            has = f"its parameters are {', '.join(known)}" if known else "it has no parameters"
+            near = did_you_mean(name, known)
+            raise ValueError(f"{owner} has no parameter {name!r}{near}; {has}")
 
 
 @kernel

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ludoteca.agents.search.config import SEARCH_PARAMS
 from ludoteca.agents.search.policies import POLICIES
+from ludoteca.agents.search.policy import check_parameter_names
 from ludoteca.agents.search.statistics import arm_dtype
-from ludoteca.envs.names import did_you_mean
 from ludoteca.envs.params import choice, integer
 from ludoteca.evaluate.bandits.kernel import MONOTONE, make_play, work_dtype
 
@@ -95,13 +95,8 @@ def play_bandits(
 
 def _parameters(policy: str, given: Mapping[str, float]) -> NDArray[np.float64]:
     """Return a policy's parameters in the order of its table line."""
-    known = POLICIES[policy].params
-    unknown = [name for name in given if name not in known]
-    if unknown:
-        has = f"its parameters are {', '.join(known)}" if known else "it has no parameters"
-        near = did_you_mean(unknown[0], known)
-        raise ValueError(f"policy {policy!r} has no parameter {unknown[0]!r}{near}; {has}")
-    values = [float(given.get(name, default)) for name, default in known.items()]
-    if not np.all(np.isfinite(values)):
+    check_parameter_names(f"policy {policy!r}", given, POLICIES[policy].params)
+    params = POLICIES[policy].parameters(given)
+    if not np.all(np.isfinite(params)):
         raise ValueError(f"the parameters of a policy must be finite, got {dict(given)}")
-    return np.array(values + [0.0] * (4 - len(values)), np.float64)
+    return params

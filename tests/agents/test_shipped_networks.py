@@ -21,19 +21,19 @@ from ludoteca.evaluate.statistics.intervals import wilson
 SHIPPED = shipped_weights("dqn")
 SEARCHED = shipped_weights("az")
 SEATED = shipped_weights("ac")
-TAUGHT = shipped_weights("cnn")
+CLONED = shipped_weights("cnn")
 
 
 def test_shipped_networks_are_listed():
     assert {"hex5", "hex7", "hex11"} <= SHIPPED.keys()
     assert {"hex5", "connect4", "othello"} <= SEARCHED.keys()
     assert {"geese"} <= SEATED.keys()
-    assert {"geese"} <= TAUGHT.keys()
+    assert {"geese"} <= CLONED.keys()
 
 
 CARDS = [
     (kind, name)
-    for kind, names in (("ac", SEATED), ("az", SEARCHED), ("cnn", TAUGHT), ("dqn", SHIPPED))
+    for kind, names in (("ac", SEATED), ("az", SEARCHED), ("cnn", CLONED), ("dqn", SHIPPED))
     for name in names
 ]
 MODULES = {"ac": "actor_critic", "az": "alphazero", "cnn": "imitation", "dqn": "dqn"}

@@ -443,16 +443,6 @@ def test_the_error_without_pygame_names_the_extra(monkeypatch):
         BoardWindow().show(np.zeros((4, 4, 3), np.uint8))
 
 
-@pytest.fixture
-def pygame(monkeypatch):
-    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-    from ludoteca.envs.render.window import _pygame
-
-    module = _pygame()
-    yield module
-    module.display.quit()
-
-
 def test_window_shows_images_and_closes(pygame):
     game = make_game("hex:board_size=3")
     frame = render(game, game.new(), "rgb_array")

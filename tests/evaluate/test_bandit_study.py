@@ -19,7 +19,6 @@ from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.bandits import study
 from ludoteca.evaluate.studies.bandits import uaemex2021 as thesis
 from ludoteca.evaluate.studies.bandits.cells import (
-    COMPARED,
     FULL,
     BanditStudy,
     Cells,
@@ -43,6 +42,7 @@ from ludoteca.evaluate.studies.bandits.report import (
     to_markdown,
     write_report,
 )
+from ludoteca.evaluate.studies.policies import PUBLISHED_POLICIES
 from ludoteca.local_executor import InlineExecutor
 
 TINY = BanditStudy(
@@ -161,7 +161,7 @@ def test_study_matches_direct_play(whole: tuple[Path, Findings]) -> None:
         assert findings.best[k] == min(both, key=means.__getitem__)
         assert {1 / k, math.e / (2 * k), 2.0} <= set(means)
         assert len(findings.annealed[k]) == 5
-    assert list(findings.curves[3]) == list(COMPARED)
+    assert list(findings.curves[3]) == list(PUBLISHED_POLICIES)
 
 
 def test_merged_shards_equal_the_whole_study(whole: tuple[Path, Findings], tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_merged_shards_equal_the_whole_study(whole: tuple[Path, Findings], tmp_p
 
 def test_merge_reuses_computed_cells(whole: tuple[Path, Findings], tmp_path: Path) -> None:
     # Two K of 4 alphas in 2 blocks each; the first of each annealing; a curve for each policy.
-    with pytest.raises(CellMissingError, match=f"^{16 + 2 + len(COMPARED)} cells"):
+    with pytest.raises(CellMissingError, match=f"^{16 + 2 + len(PUBLISHED_POLICIES)} cells"):
         run_study(TINY, tmp_path / "empty", shard=NOTHING)
     copy = tmp_path / "copy"
     shutil.copytree(whole[0], copy)
@@ -222,7 +222,7 @@ def test_a_plan_knows_all_cells(whole: tuple[Path, Findings]) -> None:
     plan = make_plan(TINY)
     blocks = len(list(whole[0].rglob("ucb1/K*/*.json")))
     assert plan.cells["grids"] + plan.cells["annealing"] >= blocks  # some alphas come twice
-    assert plan.cells["curves"] == len(TINY.curve_arms) * len(COMPARED) * 1
+    assert plan.cells["curves"] == len(TINY.curve_arms) * len(PUBLISHED_POLICIES) * 1
     text = plan.text(price=0.1)
     assert f"{plan.pulls:.3g} pulls" in text
     assert re.search(r"\n +1,000 +\d.* \$\d", text)

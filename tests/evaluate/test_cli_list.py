@@ -99,7 +99,7 @@ def test_lists_fit_the_terminal(capsys, monkeypatch, columns):
         (["list"], ["BreakthroughSuicide-v0", "17 x 7 x 11", "episode_steps=200", "observation"]),
         (["list", "hex"], ["--board-size", "parameter", 'gymnasium.make("ludoteca/Hex-v0")']),
         (["list", "hungry_geese"], ["--episode-steps", "deterministic", "random_valid"]),
-        (["list", "mcts"], ["action_selection", "default", "1000000"]),
+        (["list", "mcts"], ["action_selection", "reference", "default", "1000000"]),
     ):
         assert main(arguments) == 0
         out = capsys.readouterr().out

@@ -6,7 +6,16 @@ import json
 import zipfile
 
 import pytest
+import torch
 from episodes import GOLDEN, STANDARD, golden
+
+
+@pytest.fixture(autouse=True)
+def torch_threads():
+    """Restore PyTorch's number of threads, which trainings set."""
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
 
 
 def sidecar(episode, scores):

@@ -77,13 +77,6 @@ TINY_DOCUMENT = replace(
 )
 
 
-@pytest.fixture(autouse=True)
-def _threads():
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
-
-
 @pytest.mark.parametrize(
     "changes",
     [

@@ -34,13 +34,6 @@ TINY = AlphaZeroConfig(
 )
 
 
-@pytest.fixture(autouse=True)
-def _threads():
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
-
-
 def counting(monitor: Monitor | None = None, **changes: object) -> MultiprocessActor[CountedGames]:
     config = replace(COUNTING, **changes)
     return MultiprocessActor(config, CountingActor, 1.0, monitor, InlineExecutor())

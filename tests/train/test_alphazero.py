@@ -44,13 +44,6 @@ TINY = AlphaZeroConfig(
 )
 
 
-@pytest.fixture(autouse=True)
-def _threads():
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
-
-
 def test_alphazero_learns_perfect_tic_tac_toe(tmp_path):
     config = replace(
         TINY,

@@ -63,13 +63,6 @@ TINY = replace(
 )
 
 
-@pytest.fixture(autouse=True)
-def _threads():
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
-
-
 def by_hand(lengths, movers, explored=(), returns=((1, -1),), seats=(0,)) -> DQNRollout:
     """A round in which ply t of game g saw the number 10 g + t and did action t."""
     games, plies = len(lengths), max(lengths)

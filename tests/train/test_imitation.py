@@ -31,13 +31,6 @@ TINY = ACConfig(filters=8, blocks=1)
 TINY_PLAIN = ACConfig(kind="uib2021", view="plain", filters=8, blocks=1, value=False)
 
 
-@pytest.fixture(autouse=True)
-def _threads():
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
-
-
 def games_of(*agents, games=30, game=SMALL, seed=0):
     return play_games(
         GenerationConfig(game=game, agents=agents, games=games, seed=seed, num_workers=1)

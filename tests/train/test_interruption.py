@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from ludoteca.agents.networks.ac_network import ACConfig
 from ludoteca.agents.networks.pv_network import PVConfig
@@ -87,13 +86,6 @@ DOCUMENT_CONFIG = replace(
     threads=1,
     **SMALL,
 )
-
-
-@pytest.fixture(autouse=True)
-def _threads():
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """PPO and REINFORCE learn sequential and simultaneous games from self-play alone."""
 
 import pytest
-import torch
 
 from ludoteca.agents.networks.ac_network import ACConfig
 from ludoteca.evaluate.match import play_match
@@ -24,13 +23,6 @@ SETTINGS = {
     "save_seconds": 1e9,
     "threads": 1,
 }
-
-
-@pytest.fixture(autouse=True)
-def _threads():
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.mark.parametrize(

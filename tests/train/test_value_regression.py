@@ -31,13 +31,6 @@ from ludoteca.train.value_regression import (
 SMALL = ValueConfig(filters=(16,), hidden=32)
 
 
-@pytest.fixture(autouse=True)
-def _threads():
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
-
-
 def random_games(game, games, seed=0):
     return play_games(GenerationConfig(game=game, agents=("random",), games=games, seed=seed))
 

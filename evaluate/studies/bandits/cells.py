@@ -11,16 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.search.policies import POLICIES
 from ludoteca.envs.params import integer
 from ludoteca.evaluate.bandits.play import play_bandits, random_problems
 from ludoteca.evaluate.studies.bandits.uaemex2021 import ARMS
+from ludoteca.evaluate.studies.policies import PUBLISHED_POLICIES
 from ludoteca.files import read_json, write_whole
 
 Regrets = NDArray[np.float64]
-
-# Policies of the published curves; later ones are not among them.
-COMPARED = tuple(name for name in POLICIES if name != "kl_ucb")
 
 
 @dataclass(frozen=True)
@@ -226,5 +223,10 @@ def curve_chain(cells: Cells) -> Chain:
     def needed(arms: int, policy: str) -> list[Cell]:
         return [Cell(arms, block, policy=policy) for block in parts]
 
-    yield [cell for k in study.curve_arms for policy in COMPARED for cell in needed(k, policy)]
-    return {k: {p: cells.read(needed(k, p)) for p in COMPARED} for k in study.curve_arms}
+    yield [
+        cell
+        for k in study.curve_arms
+        for policy in PUBLISHED_POLICIES
+        for cell in needed(k, policy)
+    ]
+    return {k: {p: cells.read(needed(k, p)) for p in PUBLISHED_POLICIES} for k in study.curve_arms}

@@ -6,7 +6,8 @@ from time import process_time
 from ludoteca.duration import format_duration
 from ludoteca.envs.clock import clock
 from ludoteca.evaluate.forecast import Forecast, forecast_lines
-from ludoteca.evaluate.studies.bandits.cells import COMPARED, BanditStudy, Cell
+from ludoteca.evaluate.studies.bandits.cells import BanditStudy, Cell
+from ludoteca.evaluate.studies.policies import PUBLISHED_POLICIES
 from ludoteca.evaluate.studies.report import render
 
 MEASURED_PROBLEMS = 10  # of a cell that is measured
@@ -40,7 +41,7 @@ def make_plan(study: BanditStudy) -> Plan:
     # The first grid's middle: lower alphas leave more arms alone, higher ones fewer.
     alpha = study.grid[study.alphas // 2]
     per_block = [_seconds(Cell(k, 0, alpha), study) for k in study.arms]
-    curves = [Cell(k, 0, policy=policy) for k in study.curve_arms for policy in COMPARED]
+    curves = [Cell(k, 0, policy=policy) for k in study.curve_arms for policy in PUBLISHED_POLICIES]
     per_curve = [_seconds(cell, study) for cell in curves]
     kinds = {  # seconds of one cell for each K or curve, and the number of such cells
         # The ends of the second grid are in the first.

@@ -18,11 +18,11 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from ludoteca.agents.search.policies import POLICIES
 from ludoteca.duration import format_duration
 from ludoteca.evaluate.studies.ggp import uaemex2021
 from ludoteca.evaluate.studies.ggp.extended import answers
 from ludoteca.evaluate.studies.ggp.report import comparison
+from ludoteca.evaluate.studies.policies import PUBLISHED_POLICIES
 from ludoteca.evaluate.studies.report import render
 from ludoteca.evaluate.studies.runner import RUNS
 from ludoteca.evaluate.tournament.plan import Tournament
@@ -136,7 +136,7 @@ def extended_study(fast: bool, seed: int) -> dict[str, Tournament]:
     agents = {
         "constants": {f"UCB {c:g}": f"policy=ucb1,policy.alpha={c:g}" for c in CONSTANTS}
         | {"alpha1": "policy=ucb_alpha1", "alpha2": "policy=ucb_alpha2"},
-        "policies": {name: f"policy={name}" for name in POLICIES if name != "kl_ucb"},
+        "policies": {name: f"policy={name}" for name in PUBLISHED_POLICIES},
         "combinations": combined,
         "equal_time": combined,
     }

@@ -1,0 +1,21 @@
+"""Selection policies of the published studies, whatever policies are added later."""
+
+PUBLISHED_POLICIES = (
+    "ucb1",
+    "ucb_tuned",
+    "ucb_v",
+    "ucb_minimal",
+    "moss",
+    "etc",
+    "ucb_alpha1",
+    "ucb_alpha2",
+    "uct",
+    "uniform",
+    "omc",
+    "omc_stochastic",
+    "epsilon_greedy",
+    "exp3",
+    "thompson",
+    "pbbm",
+    "puct",
+)
