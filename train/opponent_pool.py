@@ -29,7 +29,7 @@ class ActorCriticConfig(RLConfig):
 
     run_dir: Path = Path("runs/actor_critic")
     game: str = "hungry_geese"
-    """Simultaneous game, as a spec string."""
+    """Game, as a spec string: simultaneous, or, for PPO and REINFORCE, sequential with two players."""
     games: int = 100_000
     network: ACConfig = field(default_factory=ACConfig)
 
