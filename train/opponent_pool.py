@@ -29,7 +29,7 @@ class ActorCriticConfig(RLConfig):
 
     run_dir: Path = Path("runs/actor_critic")
     game: str = "hungry_geese"
-    """Game, as a spec string: simultaneous, or, for PPO and REINFORCE, sequential with two players."""
+    """Game, as a spec string: simultaneous; for PPO and REINFORCE also sequential, two players."""
     games: int = 100_000
     network: ACConfig = field(default_factory=ACConfig)
 
