@@ -1,7 +1,8 @@
-"""Rule sheets of our own, each with the rules of one of our games, and how they name things.
+"""Rule sheets of this package, most with the rules of one of our games.
 
 `OWN_SHEETS` is the only place that relates names of actions and states of a game to terms of its
-sheet. Cells are named alike: the cell `c4` of the game is `c 4` in the sheet.
+sheet. Cells are named alike: the cell `c4` of the game is `c 4` in the sheet. Three further sheets
+have no game of ours: for one player, for three, and with goals that are not zero-sum.
 """
 
 import re
@@ -12,6 +13,7 @@ from typing import Any
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.layout import cell_names
+from ludoteca.envs.names import did_you_mean
 from ludoteca.envs.registry import make_game
 
 FOLDER = Path(__file__).parent / "sheets"
@@ -135,3 +137,42 @@ OWN_SHEETS = {
         OwnSheet("tron", ("red", "blue"), (SAME,), riders),
     )
 }
+
+
+def sheet_names() -> list[str]:
+    """Return the names of all rule sheets of this package, those without a game of ours too."""
+    return sorted(path.stem for path in FOLDER.glob("*.kif"))
+
+
+def find_sheet(name: str | Path) -> Path:
+    """Return the file that a path names, or the sheet of our own with this name.
+
+    Raises:
+        ValueError: if there is neither.
+    """
+    path = Path(name).expanduser()
+    if path.exists():
+        return path
+    names = sheet_names()
+    if str(name) in names:
+        return FOLDER / f"{name}.kif"
+    raise ValueError(
+        f"there is no file {str(name)!r}{did_you_mean(str(name), names)}; the rule sheets of this "
+        f"package are {', '.join(names)}"
+    )
+
+
+def own_sheet(game: Game) -> OwnSheet:
+    """Return the sheet of a game.
+
+    Raises:
+        ValueError: if there is none for its rules, such as another board size.
+    """
+    sheet = OWN_SHEETS.get(game.name)
+    if sheet is None:
+        raise ValueError(
+            f"there is no rule sheet for {game.name}, only for {', '.join(OWN_SHEETS)}"
+        )
+    if sheet.game.params != game.params:
+        raise ValueError(f"the rule sheet of {game.name} is for {sheet.game.spec}, not {game.spec}")
+    return sheet
