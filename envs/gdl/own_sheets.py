@@ -8,6 +8,7 @@ have no game of ours: for one player, for three, and with goals that are not zer
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ class OwnSheet:
         """The file."""
         return FOLDER / f"{self.name}.kif"
 
-    @property
+    @cached_property
     def game(self) -> Game:
         """The game, at its default size."""
         return make_game(self.name)

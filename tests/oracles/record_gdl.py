@@ -27,6 +27,8 @@ BUILD = ROOT / ".ggp-base"
 GUAVA = "source/lib/Guava/guava-14.0.1.jar"
 GOLDEN = ROOT / "tests" / "golden" / "gdl_traces.zip"
 OWN_SHEETS = ROOT / "envs" / "gdl" / "sheets"
+# More games of sheets whose games are short.
+MORE_GAMES = {"prisoners_dilemma": 5, "three_in_line": 10, "tictactoe": 10, "tron": 20}
 DATE = (1980, 1, 1, 0, 0, 0)  # in the archive: the same games give the same file
 
 
@@ -64,7 +66,8 @@ def record_golden(games: int, seed: int) -> None:
     partial = GOLDEN.with_suffix(".partial")
     with zipfile.ZipFile(partial, "w", compresslevel=9) as archive:
         for sheet in sorted(OWN_SHEETS.glob("*.kif")):
-            text, error = record(sheet, games, seed, 1000, 3600.0)
+            count = max(games, MORE_GAMES.get(sheet.stem, 0))
+            text, error = record(sheet, count, seed, 1000, 3600.0)
             if error:
                 sys.exit(f"{sheet}: {error}")
             member = zipfile.ZipInfo(f"{sheet.stem}.jsonl", DATE)

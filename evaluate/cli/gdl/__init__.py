@@ -1,0 +1,15 @@
+"""The commands `ludoteca gdl ...`, on rule sheets in the Game Description Language."""
+
+from ludoteca.evaluate.cli.commands import Command
+
+# Commands by name; their modules are imported when they are called.
+GDL_COMMANDS = {
+    "check": Command(
+        "ludoteca.evaluate.cli.gdl.check:check",
+        "Check a rule sheet against the specification of GDL.",
+    ),
+    "export": Command(
+        "ludoteca.evaluate.cli.gdl.export:export",
+        "Write a position of one of our games as terms of its rule sheet.",
+    ),
+}
