@@ -105,7 +105,7 @@ class ActorCritic(Algorithm[Any]):
         past: past networks in the opponent pool.
     """
 
-    title = "Actor-critic"
+    title = "Proximal policy optimization"
     encoder_class, make_network, load_network = SeatEncoder, make_ac_network, load_ac_network
     agent_name, agent_class = "ac", ActorCriticAgent
     rollout_class: ClassVar[type[ActorCriticRollout]] = ActorCriticRollout

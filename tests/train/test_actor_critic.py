@@ -352,7 +352,7 @@ def test_the_command_writes_a_report(tmp_path, capsys):
     assert parse("ppo", ["uib2021"]) == UIB2021_CONFIG
     assert main(config) is not None
     text = (tmp_path / "run" / "report.md").read_text()
-    assert "Actor-critic in Hungry Geese" in text
+    assert "Proximal policy optimization in Hungry Geese" in text
     assert "| random | any | 12 |" in text
     # Every goose decides once a ply while it lives.
     made = json.loads((tmp_path / "run" / "results.json").read_text())["training"]
