@@ -10,6 +10,8 @@ import pytest
 
 from ludoteca.envs.gdl.own_sheets import OWN_SHEETS, find_sheet, own_sheet, sheet_names
 from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.gdl.differences import compare_trace
+from ludoteca.evaluate.gdl.machine import compile_sheet
 from ludoteca.evaluate.gdl.traces import TracePosition, read_trace
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "gdl_traces.zip"
@@ -79,3 +81,11 @@ def test_game_follows_the_games_that_ggp_base_played_by_the_sheet(name):
             game.step(s, np.array(actions) if game.simultaneous else actions)
         plies += 1
     assert plies > 5
+
+
+@pytest.mark.parametrize("name", sheet_names())
+def test_compiled_sheet_follows_the_games_that_ggp_base_played(name):
+    comparison = compare_trace(compile_sheet(find_sheet(name)), golden_trace(name))
+    assert comparison.differences == ()
+    assert comparison.games > 1
+    assert comparison.positions == len(golden_trace(name)) > 10
