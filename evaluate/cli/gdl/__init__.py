@@ -8,6 +8,18 @@ GDL_COMMANDS = {
         "ludoteca.evaluate.cli.gdl.check:check",
         "Check a rule sheet against the specification of GDL.",
     ),
+    "info": Command(
+        "ludoteca.evaluate.cli.gdl.info:info",
+        "Compile a rule sheet, and show its roles, fluents, moves, gates and speed.",
+    ),
+    "play": Command(
+        "ludoteca.evaluate.cli.gdl.play:play",
+        "Play a game by a rule sheet against an agent.",
+    ),
+    "trace": Command(
+        "ludoteca.evaluate.cli.gdl.trace:trace",
+        "Write random games by a rule sheet as JSON lines.",
+    ),
     "export": Command(
         "ludoteca.evaluate.cli.gdl.export:export",
         "Write a position of one of our games as terms of its rule sheet.",
