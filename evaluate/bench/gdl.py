@@ -31,6 +31,8 @@ def bench_gdl(
 ) -> list[SheetCoverage]:
     """Load rule sheets, play random games, compare with GGP-Base, and print the table.
 
+    The files are written after each sheet, so that an interrupted run leaves its results.
+
     Args:
         sheets: folder of sheets, or one sheet; by default those of this package.
         traces: folder of games that GGP-Base played by them, see tests/oracles/record_gdl.py.
@@ -57,17 +59,18 @@ def bench_gdl(
     for coverage in survey(sheets or FOLDER, traces, MAX_LOAD_SECONDS, seconds, only):
         results.append(coverage)
         console.print(line(table_row(coverage)), soft_wrap=True)
+        content["about"]["load_average_at_end"] = load_average()
+        content["sheets"] = [asdict(coverage) for coverage in results]
+        if json is not None:
+            write_whole(json, dumps(content, indent=1) + "\n")
+        if page is not None:
+            write_whole(page, markdown_page(results, content["about"]))
     if not results:
         raise ValueError(f"no sheet of {sheets or FOLDER} begins with {' or '.join(only)}")
     console.print(summary(results), soft_wrap=True)
-    content["about"]["load_average_at_end"] = load_average()
-    if json is not None:
-        content["sheets"] = [asdict(coverage) for coverage in results]
-        write_whole(json, dumps(content, indent=1) + "\n")
-        console.print(f"all numbers: {json}", soft_wrap=True)
-    if page is not None:
-        write_whole(page, markdown_page(results, content["about"]))
-        console.print(f"page: {page}", soft_wrap=True)
+    for file, what in ((json, "all numbers"), (page, "page")):
+        if file is not None:
+            console.print(f"{what}: {file}", soft_wrap=True)
     return results
 
 

@@ -187,6 +187,8 @@ def _compared(machine: RuleMachine, trace: Path) -> dict[str, Any]:
         return {"oracle_error": oracle_error or "not recorded"}
     with trace.open("rb") as lines:
         comparison = compare_trace(machine, read_trace(lines))
+    if not comparison.positions and not oracle_error:
+        oracle_error = "no position within its time"
     return {
         "compared": comparison.positions,
         "differences": comparison.differences,

@@ -176,16 +176,26 @@ def play_random_games(
 
 
 def run_program(program: Program, inputs: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Evaluate a phase; return its outputs."""
-    values = np.zeros(program.num_slots, np.uint8)
-    values[1 : 1 + len(inputs)] = inputs
+    """Evaluate a phase for a batch of states; return its outputs.
+
+    Args:
+        program: a phase with I inputs and O outputs.
+        inputs: shape `[I]` or, of B states, `[I, B]`.
+
+    Returns:
+        Array of shape `[O]` or `[O, B]`.
+    """
+    values = np.zeros((program.num_slots, inputs.size // len(inputs)), np.uint8)
+    values[1 : 1 + len(inputs)] = inputs.reshape(len(inputs), -1)
     make_evaluate_gates()(program.gates, program.segments, values)
-    return (values[program.outputs >> 1] ^ (program.outputs & 1)).astype(np.bool_)
+    inverted = (program.outputs & 1).astype(np.uint8)
+    outputs = values[program.outputs >> 1] ^ inverted[:, np.newaxis]
+    return outputs.reshape(len(outputs), *inputs.shape[1:]).astype(np.bool_)
 
 
 @factory()
 def make_evaluate_gates() -> Any:
-    """Return the compiled loop over the gates of any program."""
+    """Return `evaluate_gates(gates, segments, values)` for programs with values `[slots, B]`."""
 
     @compiled
     def evaluate_gates(gates: Any, segments: Any, values: Any) -> None:
@@ -199,10 +209,13 @@ def make_evaluate_gates() -> Any:
             while changed:
                 changed = False
                 for i in range(begin, end):
-                    a, b = gates[i, 1], gates[i, 2]
-                    value = (values[a >> 1] ^ (a & 1)) & (values[b >> 1] ^ (b & 1))
-                    if is_loop and gates[i, 3] and values[gates[i, 0]] != value:
-                        changed = True
-                    values[gates[i, 0]] = value
+                    node, a, b = gates[i, 0], gates[i, 1], gates[i, 2]
+                    invert_a, invert_b = np.uint8(a & 1), np.uint8(b & 1)
+                    watched = is_loop and gates[i, 3]
+                    for j in range(values.shape[1]):
+                        value = (values[a >> 1, j] ^ invert_a) & (values[b >> 1, j] ^ invert_b)
+                        if watched and values[node, j] != value:
+                            changed = True
+                        values[node, j] = value
 
     return evaluate_gates
