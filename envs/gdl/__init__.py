@@ -1,0 +1,1 @@
+"""Games from rule sheets in the Game Description Language (GDL)."""
