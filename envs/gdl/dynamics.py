@@ -1,8 +1,8 @@
 """Dynamics of a sheet: who moves, which moves only wait, and how long games can be.
 
 A game is sequential if in no reachable state two roles have more than one legal move. That is
-proved where a fluent of each role, such as `(control white)`, names the player to move; otherwise it
-is assumed if random games never show the contrary, and each step verifies it.
+proved where a fluent of each role, such as `(control white)`, names the player to move; otherwise
+it is assumed if random games never show the contrary, and each step verifies it.
 """
 
 from collections import defaultdict
