@@ -53,7 +53,7 @@ def analyze(network: Network, seed: int = 0) -> Dynamics:
     candidates = control_candidates(network)
     gates = max(network.num_gates, 1) * 8
     rounds = int(np.clip(ANALYSIS_GATES // gates, 50, 2000))
-    result = BatchSimulator(network, seed, candidates).play(rounds)
+    result = BatchSimulator(network, seed, candidates, analyze=True).play(rounds)
     control = _choose_control(network, candidates, result)
     proved, waits = len(network.roles) == 1, np.zeros(len(network.moves), np.bool_)
     if control and not proved:

@@ -127,8 +127,8 @@ class Grounder:
             self.known.add(atom)
             if len(self.known) % DEPTH_INTERVAL == 0 and _depth(atom) > MAX_TERM_DEPTH:
                 raise GDLLimitError(
-                    f"terms of {atom[0]} are nested deeper than {MAX_TERM_DEPTH}; they grow without "
-                    "end, or the recursion is not restricted"
+                    f"terms of {atom[0]} are nested deeper than {MAX_TERM_DEPTH}: they may grow "
+                    "without end"
                 )
             self._facts[str(atom[0])].append(atom)
             self._queue.append(atom)
