@@ -189,8 +189,8 @@ def run_program(program: Program, inputs: NDArray[np.bool_]) -> NDArray[np.bool_
     values[1 : 1 + len(inputs)] = inputs.reshape(len(inputs), -1)
     make_evaluate_gates()(program.gates, program.segments, values)
     inverted = (program.outputs & 1).astype(np.uint8)
-    outputs = values[program.outputs >> 1] ^ inverted[:, np.newaxis]
-    return outputs.reshape(len(outputs), *inputs.shape[1:]).astype(np.bool_)
+    outputs: NDArray[np.bool_] = values[program.outputs >> 1] != inverted[:, np.newaxis]
+    return outputs.reshape(len(outputs), *inputs.shape[1:])
 
 
 @factory()
