@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.envs.gdl.bits import ALL, ONE, ZERO, popcount, select_bit, transpose
 from ludoteca.envs.gdl.network import Network, Program
 from ludoteca.envs.jit import compiled, factory, kernel
 from ludoteca.envs.params import integer
 from ludoteca.envs.rng import below
 
-WORDS = 8  # written out in `_make_run`: LLVM makes vector instructions of it
+WORDS = 8  # written out in `gate`: LLVM makes vector instructions of it
 GAMES = 64 * WORDS
-ZERO, ONE, ALL = np.uint64(0), np.uint64(1), ~np.uint64(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +68,7 @@ class BatchSimulator:
         control: candidates for the player to move: fluent of each role. Shape `[C, R]`.
     """
 
-    def __init__(
-        self, network: Network, seed: int = 0, control: NDArray[np.int32] | None = None
-    ):
+    def __init__(self, network: Network, seed: int = 0, control: NDArray[np.int32] | None = None):
         self.network = network
         self._control = np.zeros((0, len(network.roles)), np.int32) if control is None else control
         self._values1 = np.zeros((network.phase1.num_slots, WORDS), np.uint64)
@@ -191,47 +189,6 @@ def run(v: Any, gates: Any, segments: Any) -> None:
 def word_of(v: Any, literal: int, w: int) -> Any:
     """Return word `w` of a literal."""
     return v[literal >> 1, w] ^ (ZERO - np.uint64(literal & 1))
-
-
-@kernel
-def popcount(x: Any) -> int:
-    """Return the number of ones in a word."""
-    x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return int(np.int64(np.multiply(x, np.uint64(0x0101010101010101)) >> np.uint64(56)))
-
-
-@kernel
-def transpose(x: Any) -> None:
-    """Transpose 64 words of 64 bits in place (Warren, Hacker's Delight, 7-3)."""
-    j = 32
-    m = np.uint64(0x00000000FFFFFFFF)
-    while j:
-        k, shift = 0, np.uint64(j)
-        while k < 64:
-            t = ((x[k] >> shift) ^ x[k + j]) & m
-            x[k] ^= t << shift
-            x[k + j] ^= t
-            k = (k + j + 1) & ~j
-        j >>= 1
-        m ^= m << np.uint64(j)
-
-
-@kernel
-def select_bit(bits: Any, n: int) -> int:
-    """Return the index of the n-th one of an array of words."""
-    k = 0
-    while True:
-        c = popcount(bits[k])
-        if n < c:
-            break
-        n -= c
-        k += 1
-    x = bits[k]
-    for _ in range(n):
-        x &= x - ONE
-    return 64 * k + popcount((x & (~x + ONE)) - ONE)
 
 
 @factory("games in a batch")

@@ -99,8 +99,9 @@ def _check_relations(rules: list[Rule]) -> list[Problem]:
     if not roles and not problems:
         problems.append(Problem(0, "the sheet has no role, such as (role white)"))
     if len(set(roles)) > MAX_ROLES:
-        problems.append(Problem(0, f"the sheet has {len(set(roles))} roles, at most {MAX_ROLES} "
-                                "are supported"))
+        problems.append(
+            Problem(0, f"the sheet has {len(set(roles))} roles, at most {MAX_ROLES} are supported")
+        )
     for name, example in (
         ("legal", "(<= (legal white noop) ...)"),
         ("goal", "(<= (goal white 100) ...)"),
@@ -113,8 +114,14 @@ def _check_relations(rules: list[Rule]) -> list[Problem]:
             problems.append(Problem(0, f"the sheet has no rule for {name}", "warning"))
     for rule in rules:
         if rule.head[0] == "sees":
-            problems.append(Problem(rule.line, "sees (imperfect information, GDL-II) is ignored: "
-                                    "all players observe the whole state", "warning"))
+            problems.append(
+                Problem(
+                    rule.line,
+                    "sees (imperfect information, GDL-II) is ignored: "
+                    "all players observe the whole state",
+                    "warning",
+                )
+            )
             break
     if "random" in roles:
         problems.append(Problem(0, "the role random (chance, GDL-II) is not supported"))

@@ -155,14 +155,10 @@ class Join:
             self._check_constraints()
         rule = self.rule
         positive = "".join(
-            f"{self.numbers[j]},"
-            for j, atom in enumerate(rule.positive)
-            if atom[0] in self.dynamic
+            f"{self.numbers[j]}," for j, atom in enumerate(rule.positive) if atom[0] in self.dynamic
         )
         negative = "".join(
-            expression(atom, self.bound) + ","
-            for atom in rule.negative
-            if atom[0] in self.dynamic
+            expression(atom, self.bound) + "," for atom in rule.negative if atom[0] in self.dynamic
         )
         head = expression(rule.head, self.bound)
         self.lines.append(f"{self.indent}emit({head}, ({positive}), ({negative}))")

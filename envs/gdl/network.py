@@ -105,11 +105,11 @@ def make_network(grounder: Grounder, gates: Gates, problems: tuple[str, ...] = (
             raise GDLError(
                 f"the role {show(role)} has {len(moves):,} moves, at most {MAX_MOVES:,} are supported"
             )
-        moves.sort(key=lambda atom: _natural(atom[2]))
+        moves.sort(key=lambda atom: natural_key(atom[2]))
     moves = [atom for role in grounder.roles for atom in moves_of[role]]
     goals = _goals(grounder)
     fluents = [("true", term) for term in gates.fluents]
-    fluents.sort(key=lambda atom: _natural(atom[1]))
+    fluents.sort(key=lambda atom: natural_key(atom[1]))
     legal = [gates.literal(("legal", *atom[1:])) for atom in moves]
     goal = [gates.literal(("goal", grounder.roles[role], text)) for role, _, text in goals]
     following = [gates.literal(("next", atom[1])) for atom in fluents]
@@ -132,11 +132,11 @@ def make_network(grounder: Grounder, gates: Gates, problems: tuple[str, ...] = (
     )
 
 
-def _natural(term: Term) -> Any:
+def natural_key(term: Term) -> Any:
     """Return a key that sorts terms by their parts, numbers by value."""
     if isinstance(term, str):
         return (0, int(term), term) if term.isdecimal() else (1, 0, term)
-    return (2, len(term), tuple(_natural(item) for item in term))
+    return (2, len(term), tuple(natural_key(item) for item in term))
 
 
 def _goals(grounder: Grounder) -> list[tuple[int, int, Term]]:
@@ -251,5 +251,3 @@ def _segments(loop_of: list[int]) -> NDArray[np.int32]:
             segments.append((start, i, int(loop_of[start] > 0)))
             start = i
     return np.array(segments, np.int32).reshape(-1, 3)
-
-

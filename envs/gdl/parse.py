@@ -100,8 +100,9 @@ def parse(text: str, name: str = "sheet") -> list[Statement]:
     if stack:
         raise GDLError(f"{name}, {places.at(opened[-1])}: '(' is never closed")
     if not statements:
-        raise GDLError(f"{name} holds no statement: a rule sheet has facts and rules such as "
-                       "(role white)")
+        raise GDLError(
+            f"{name} holds no statement: a rule sheet has facts and rules such as (role white)"
+        )
     return statements
 
 

@@ -127,5 +127,7 @@ def _product(
         longer = (left + right for left in conjunctions for right in part)
         conjunctions = list(islice(longer, MAX_CONJUNCTIONS + 1))
         if len(conjunctions) > MAX_CONJUNCTIONS:
-            raise GDLLimitError(f"{where}: the rule has more than {MAX_CONJUNCTIONS:,} alternatives")
+            raise GDLLimitError(
+                f"{where}: the rule has more than {MAX_CONJUNCTIONS:,} alternatives"
+            )
     return conjunctions
