@@ -1,8 +1,8 @@
 """Dynamics of a sheet: who moves, which moves only wait, and how long games can be.
 
 A game is sequential if in no reachable state two roles have more than one legal move. That is
-proved where a fluent of each role, such as `(control white)`, names the player to move; otherwise it
-is assumed if random games never show the contrary, and each step verifies it.
+proved where a fluent of each role, such as `(control white)`, names the player to move; otherwise
+it is assumed if random games never show the contrary, and each step verifies it.
 """
 
 from collections import defaultdict
@@ -53,7 +53,7 @@ def analyze(network: Network, seed: int = 0) -> Dynamics:
     candidates = control_candidates(network)
     gates = max(network.num_gates, 1) * 8
     rounds = int(np.clip(ANALYSIS_GATES // gates, 50, 2000))
-    result = BatchSimulator(network, seed, candidates).play(rounds)
+    result = BatchSimulator(network, seed, candidates, analyze=True).play(rounds)
     control = _choose_control(network, candidates, result)
     proved, waits = len(network.roles) == 1, np.zeros(len(network.moves), np.bool_)
     if control and not proved:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ludoteca.envs.gdl.network import Program
 from ludoteca.envs.jit import kernel
 
-MAX_STRAIGHT_GATES = 4000
+MAX_STRAIGHT_GATES = 1500  # of one phase; more take LLVM many seconds in each compiled function
 ONE = np.uint64(1)
 Evaluation = Callable[[Any, Any, Any], None]
 

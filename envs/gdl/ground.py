@@ -9,7 +9,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ludoteca.envs.gdl.errors import GDLError
+from ludoteca.envs.gdl.errors import GDLError, GDLLimitError
 from ludoteca.envs.gdl.graph import components
 from ludoteca.envs.gdl.joins import Index, Join, Path, Pattern, Rows, make_index
 from ludoteca.envs.gdl.limits import Limits
@@ -17,6 +17,8 @@ from ludoteca.envs.gdl.parse import Term
 from ludoteca.envs.gdl.rules import Atom, Rule
 
 DYNAMIC = {"true", "does", "next", "legal", "goal", "terminal"}
+MAX_TERM_DEPTH = 200
+DEPTH_INTERVAL = 64  # facts between two checks of the depth
 Instance = tuple[int, tuple[int, ...], tuple[int, ...]]
 
 
@@ -123,6 +125,11 @@ class Grounder:
     def _add(self, atom: Atom) -> None:
         if atom not in self.known:
             self.known.add(atom)
+            if len(self.known) % DEPTH_INTERVAL == 0 and _depth(atom) > MAX_TERM_DEPTH:
+                raise GDLLimitError(
+                    f"terms of {atom[0]} are nested deeper than {MAX_TERM_DEPTH}: they may grow "
+                    "without end"
+                )
             self._facts[str(atom[0])].append(atom)
             self._queue.append(atom)
 
@@ -163,3 +170,12 @@ def _roles(rules: list[Rule]) -> list[Term]:
     if not roles:
         raise GDLError("the sheet has no role")
     return roles
+
+
+def _depth(term: Term) -> int:
+    """Return how deep a term is nested, without recursion."""
+    depth, level = 0, [term]
+    while level:
+        depth += 1
+        level = [item for part in level if isinstance(part, tuple) for item in part]
+    return depth

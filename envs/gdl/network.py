@@ -103,7 +103,7 @@ def make_network(grounder: Grounder, gates: Gates, problems: tuple[str, ...] = (
             raise GDLError(f"the role {show(role)} never has a legal move")
         if len(moves) > MAX_MOVES:
             raise GDLError(
-                f"the role {show(role)} has {len(moves):,} moves, at most {MAX_MOVES:,} are supported"
+                f"the role {show(role)} has {len(moves):,} moves, more than {MAX_MOVES:,}"
             )
         moves.sort(key=lambda atom: natural_key(atom[2]))
     moves = [atom for role in grounder.roles for atom in moves_of[role]]

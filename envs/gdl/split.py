@@ -16,7 +16,7 @@ AUXILIARY = "aux "  # begins the names of auxiliary relations, which no sheet ca
 
 @dataclass(eq=False, slots=True)
 class _Literal:
-    """A literal or constraint of a body: kind `p` positive, `n` negative, `d` distinct, `e` equal."""
+    """A literal or constraint of a body: `p` positive, `n` negative, `d` distinct, `e` equal."""
 
     kind: str
     term: tuple[Term, ...]
