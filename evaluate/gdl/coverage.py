@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ludoteca.evaluate.gdl.differences import compare_trace
-from ludoteca.evaluate.gdl.machine import RuleMachine, compile_sheet
+from ludoteca.evaluate.gdl.machine import RuleMachine, make_machine
 from ludoteca.evaluate.gdl.traces import read_trace
 
 MAX_MEMORY = 6 << 30  # bytes of the process of a sheet
@@ -111,7 +111,7 @@ def survey(
     """
     from ludoteca.envs.gdl.own_sheets import find_sheet
 
-    measure_speed(compile_sheet(find_sheet("tictactoe")), 0.01)  # compiles what all processes need
+    measure_speed(make_machine(find_sheet("tictactoe")), 0.01)  # compiles what all processes need
     for name, path in sheet_files(folder):
         if names and not name.startswith(names):
             continue
@@ -159,7 +159,7 @@ def cover(
     """Load a sheet, play random games, and compare it with the games of a trace."""
     start = time.process_time()
     try:
-        machine = compile_sheet(path, max_seconds=max_seconds)
+        machine = make_machine(path, max_seconds=max_seconds)
     except ValueError as error:
         return SheetCoverage(
             name, failure=str(error), load_seconds=round(time.process_time() - start, 2)

@@ -10,7 +10,8 @@ from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.gdl.network import Network
 from ludoteca.envs.gdl.own_sheets import OwnSheet
 from ludoteca.envs.record_views import view_records
-from ludoteca.evaluate.gdl.machine import compile_sheet, run_program
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.gdl.machine import make_machine, run_program
 
 NOOP = "noop"
 
@@ -49,7 +50,7 @@ def compare_with_game(
         num_envs: games at once.
     """
     game = sheet.game
-    network = compile_sheet(sheet.path).network
+    network = make_machine(sheet.path).network
     batch = GameBatch(game, num_envs)
     batch.reset(list(range(seed, seed + num_envs)))
     moves = _MoveTable(sheet, network)
@@ -203,4 +204,62 @@ def _state_difference(
         expected = set(sheet.state(records[index]))
         if fluents != expected:
             return f"only by the sheet: {fluents - expected}, by the game: {expected - fluents}"
+    return ""
+
+
+def compare_games(sheet: OwnSheet, plies: int, seed: int = 0, num_envs: int = 256) -> Equivalence:
+    """Play random games in our game and in the game of its sheet, `gdl:path=NAME`, in batches.
+
+    Compared are the action masks, through `OwnSheet.term`, the player to move, rewards and ends.
+    Actions are sampled from the masks of both in turn.
+    """
+    batch = GameBatch(sheet.game, num_envs)
+    other = GameBatch(make_game(f"gdl:path={sheet.name}"), num_envs)
+    for each in (batch, other):
+        each.reset(list(range(num_envs)))
+    numbers = {f"({name})": k for k, name in enumerate(other.game.action_names)}
+    numbers |= {name: k for k, name in enumerate(other.game.action_names)}
+    terms = [sheet.term(name) for name in sheet.game.action_names]
+    missing = [term for term in terms if term not in numbers]  # never legal in a game
+    to_sheet = np.array([numbers.get(term, len(other.game.action_names)) for term in terms])
+    rng = np.random.default_rng(seed)
+    played = games = rounds = 0
+    while played < plies:
+        expected = np.zeros((*other.masks.shape[:2], other.game.num_actions + 1), np.int8)
+        expected[:, :, to_sheet] = batch.masks
+        if expected[:, :, -1].any():
+            problem = f"one of {' '.join(missing)} is legal in the game"
+            return Equivalence(played, games, 0, problem)
+        if problem := _batches_differ(batch, other, expected[:, :, :-1]):
+            return Equivalence(played, games, 0, problem)
+        over = batch.episode_states["over"].copy()
+        games += int(over.sum())
+        for each in (batch, other):
+            each.reset([None] * num_envs, over)
+        masks = other.masks[:, :, np.minimum(to_sheet, other.game.num_actions - 1)]
+        masks = batch.masks if rounds % 2 else masks * (to_sheet < other.game.num_actions)
+        actions = (rng.random(masks.shape) * (masks > 0)).argmax(2)
+        batch.step(actions)
+        other.step(to_sheet[actions])
+        played += num_envs
+        rounds += 1
+    return Equivalence(played, games, 0, "")
+
+
+def _batches_differ(batch: GameBatch, other: GameBatch, expected: NDArray[np.int8]) -> str:
+    """Return the first difference of two batches, or an empty string."""
+    results = batch.step_result(), other.step_result()
+    for name in ("terminated", "rewards"):
+        ours, theirs = (getattr(result, name) for result in results)
+        for index in np.argwhere(ours != theirs)[:1]:
+            where = tuple(index.tolist())
+            return f"{name}{list(where)} is {theirs[where]} by the sheet, {ours[where]} in the game"
+    playing = ~batch.episode_states["over"]
+    ours, theirs = (result.player for result in results)
+    if (ours != theirs)[playing].any():
+        return "another player is to move"
+    for env_index, column, action in np.argwhere(other.masks != expected)[:1]:
+        name = other.game.action_names[action]
+        legal = bool(other.masks[env_index, column, action])
+        return f"{name}: legal is {legal} by the sheet, {not legal} in the game"
     return ""

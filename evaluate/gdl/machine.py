@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.envs.gdl.compile import compile_sheet
 from ludoteca.envs.gdl.network import Network, Program
 from ludoteca.envs.jit import compiled, factory
 from ludoteca.evaluate.gdl.traces import TracePosition
@@ -115,32 +116,18 @@ class RuleMachine:
         return self._evaluated
 
 
-def compile_sheet(path: Path, **limits: Any) -> RuleMachine:
-    """Compile a rule sheet.
+def make_machine(path: Path, **limits: Any) -> RuleMachine:
+    """Compile a rule sheet, without the cache of networks.
 
     Args:
         path: the file.
-        limits: see `ludoteca.envs.gdl.limits.Limits`.
+        limits: see `ludoteca.envs.gdl.compile.compile_sheet`.
 
     Raises:
         OSError: if the file cannot be read.
         GDLError: if it is not a valid sheet, or exceeds the limits.
     """
-    from ludoteca.envs.gdl.checks import require_valid
-    from ludoteca.envs.gdl.gates import Gates
-    from ludoteca.envs.gdl.ground import Grounder
-    from ludoteca.envs.gdl.limits import Limits
-    from ludoteca.envs.gdl.network import make_network
-    from ludoteca.envs.gdl.parse import parse, read_sheet
-    from ludoteca.envs.gdl.rules import read_rules
-    from ludoteca.envs.gdl.split import split_rules
-
-    budget = Limits(**limits)
-    rules = read_rules(parse(read_sheet(path), path.name), path.name)
-    problems = require_valid(rules, path.name)
-    grounder = Grounder(split_rules(rules), budget)
-    gates = Gates(grounder, budget)
-    return RuleMachine(make_network(grounder, gates, tuple(map(str, problems))))
+    return RuleMachine(compile_sheet(path, use_cache=False, **limits))
 
 
 def play_random_games(
@@ -189,8 +176,8 @@ def run_program(program: Program, inputs: NDArray[np.bool_]) -> NDArray[np.bool_
     values[1 : 1 + len(inputs)] = inputs.reshape(len(inputs), -1)
     make_evaluate_gates()(program.gates, program.segments, values)
     inverted = (program.outputs & 1).astype(np.uint8)
-    outputs = values[program.outputs >> 1] ^ inverted[:, np.newaxis]
-    return outputs.reshape(len(outputs), *inputs.shape[1:]).astype(np.bool_)
+    outputs: NDArray[np.bool_] = values[program.outputs >> 1] != inverted[:, np.newaxis]
+    return outputs.reshape(len(outputs), *inputs.shape[1:])
 
 
 @factory()

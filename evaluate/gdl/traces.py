@@ -65,10 +65,7 @@ def read_trace(lines: Iterable[str | bytes]) -> Iterator[TracePosition]:
 
 
 def _position(content: dict[str, object]) -> TracePosition:
-    numbers = [content[key] for key in ("game", "ply")]
-    if not all(type(number) is int and number >= 0 for number in numbers):
-        raise ValueError(f"game and ply must be integers from 0, got {numbers}")
-    game, ply = numbers
+    game, ply = _number(content["game"]), _number(content["ply"])
     state, terminal = _terms(content["state"]), content["terminal"]
     if terminal is True:
         goals = content["goals"]
@@ -84,6 +81,12 @@ def _position(content: dict[str, object]) -> TracePosition:
     if len(moves) != len(legal):
         raise ValueError(f"{len(moves)} roles have moved, but {len(legal)} have legal moves")
     return TracePosition(game, ply, state, False, (), tuple(map(_terms, legal)), moves)
+
+
+def _number(content: object) -> int:
+    if type(content) is not int or content < 0:
+        raise ValueError(f"game and ply must be integers from 0, got {content!r:.80}")
+    return content
 
 
 def _terms(content: object) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from ludoteca.evaluate.gdl.coverage import (
     sheet_files,
     trace_file,
 )
-from ludoteca.evaluate.gdl.machine import compile_sheet, play_random_games
+from ludoteca.evaluate.gdl.machine import make_machine, play_random_games
 
 STUCK = """
 (role x) (role o) (init (step 0)) (<= (legal ?r go) (role ?r) (true (step 0))) (legal x wait)
@@ -41,7 +41,7 @@ def write_collection(folder):
 
 def write_trace(folder, collection, wrong=False):
     sheet = collection / "ticTacToe" / "ticTacToe.kif"
-    lines = [position.line() for position in play_random_games(compile_sheet(sheet), 2, 0, 20)]
+    lines = [position.line() for position in play_random_games(make_machine(sheet), 2, 0, 20)]
     file = trace_file(folder, collection, sheet)
     assert file.name == "ticTacToe+ticTacToe.jsonl"
     text = "\n".join(lines) + "\n"
@@ -56,21 +56,21 @@ def test_old_versions_are_left_out(tmp_path):
 
 
 def test_speed_of_a_sheet_counts_steps_and_games():
-    coverage = measure_speed(compile_sheet(find_sheet("tictactoe")), 0.05)
+    coverage = measure_speed(make_machine(find_sheet("tictactoe")), 0.05)
     assert coverage.dynamics == "sequential"
     assert coverage.faults == ""
     assert coverage.games > 100
     assert 6.5 < coverage.mean_plies < 9.5
     assert coverage.steps_per_second > 10_000
-    simultaneous = measure_speed(compile_sheet(find_sheet("prisoners_dilemma")), 0.05)
+    simultaneous = measure_speed(make_machine(find_sheet("prisoners_dilemma")), 0.05)
     assert simultaneous.dynamics == "simultaneous"
-    assert measure_speed(compile_sheet(find_sheet("eight_puzzle")), 0.05).dynamics == "one player"
+    assert measure_speed(make_machine(find_sheet("eight_puzzle")), 0.05).dynamics == "one player"
 
 
 def test_faults_of_a_sheet_are_found(tmp_path):
     file = tmp_path / "stuck.kif"
     file.write_text(STUCK)
-    faults = measure_speed(compile_sheet(file), 0.01).faults
+    faults = measure_speed(make_machine(file), 0.01).faults
     assert "states without a legal move for a role" in faults
     assert "goals missing or not unique at the end" in faults
 

@@ -9,7 +9,7 @@ from ludoteca.envs.gdl.own_sheets import OWN_SHEETS, find_sheet, sheet_names
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.gdl.differences import compare_trace
-from ludoteca.evaluate.gdl.machine import compile_sheet
+from ludoteca.evaluate.gdl.machine import make_machine
 from ludoteca.evaluate.gdl.traces import read_trace
 
 pytestmark = pytest.mark.interpreted
@@ -74,7 +74,7 @@ def test_check_refuses_text_that_is_not_a_sheet(capsys, tmp_path, text, message)
 def test_exported_start_is_the_initial_state_of_the_sheet(capsys, name):
     assert main(["gdl", "export", name]) == 0
     fluents = capsys.readouterr().out.splitlines()
-    assert tuple(fluents) == compile_sheet(find_sheet(name)).fluents()
+    assert tuple(fluents) == make_machine(find_sheet(name)).fluents()
 
 
 def test_export_plays_moves(capsys):
@@ -92,7 +92,7 @@ def test_export_writes_a_sheet_that_starts_from_the_position(capsys, tmp_path):
     moves = ["--moves", "f5", "d6", "c3"]
     status, out, _ = run(capsys, "gdl", "export", "othello", *moves, "--sheet", "--out", str(file))
     assert (status, out) == (0, f"8 fluents: {file}")
-    machine, game = compile_sheet(file), make_game("othello")
+    machine, game = make_machine(file), make_game("othello")
     s = game.new()
     with np.errstate(over="ignore"):
         for name in moves[1:]:
@@ -142,7 +142,7 @@ def test_trace_is_one_of_the_sheet(capsys, tmp_path):
     with file.open("rb") as lines:
         positions = list(read_trace(lines))
     assert out == f"{len(positions)} positions: {file}"
-    comparison = compare_trace(compile_sheet(find_sheet("tron")), positions)
+    comparison = compare_trace(make_machine(find_sheet("tron")), positions)
     assert (comparison.games, comparison.differences) == (3, ())
     assert main(["gdl", "trace", "tron", "--games", "3", "--seed", "5"]) == 0
     assert capsys.readouterr().out == file.read_text()

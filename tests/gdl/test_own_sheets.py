@@ -11,7 +11,7 @@ import pytest
 from ludoteca.envs.gdl.own_sheets import OWN_SHEETS, find_sheet, own_sheet, sheet_names
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.gdl.differences import compare_trace
-from ludoteca.evaluate.gdl.machine import compile_sheet
+from ludoteca.evaluate.gdl.machine import make_machine
 from ludoteca.evaluate.gdl.traces import TracePosition, read_trace
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "gdl_traces.zip"
@@ -85,7 +85,7 @@ def test_game_follows_the_games_that_ggp_base_played_by_the_sheet(name):
 
 @pytest.mark.parametrize("name", sheet_names())
 def test_compiled_sheet_follows_the_games_that_ggp_base_played(name):
-    comparison = compare_trace(compile_sheet(find_sheet(name)), golden_trace(name))
+    comparison = compare_trace(make_machine(find_sheet(name)), golden_trace(name))
     assert comparison.differences == ()
     assert comparison.games > 1
     assert comparison.positions == len(golden_trace(name)) > 10

@@ -7,7 +7,7 @@ import pytest
 
 from ludoteca.envs.gdl.own_sheets import find_sheet
 from ludoteca.evaluate.gdl.differences import compare_trace
-from ludoteca.evaluate.gdl.machine import compile_sheet, play_random_games
+from ludoteca.evaluate.gdl.machine import make_machine, play_random_games
 from ludoteca.evaluate.gdl.traces import read_trace
 
 pytestmark = pytest.mark.interpreted
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.interpreted
 
 @pytest.fixture(scope="module")
 def machine():
-    return compile_sheet(find_sheet("tictactoe"))
+    return make_machine(find_sheet("tictactoe"))
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +130,7 @@ def test_sheet_without_a_unique_goal_at_the_end_is_refused(tmp_path, more, messa
     file = tmp_path / "sheet.kif"
     file.write_text(SHEET + more)
     with pytest.raises(ValueError, match=message):
-        list(play_random_games(compile_sheet(file), 1, 0, 5))
+        list(play_random_games(make_machine(file), 1, 0, 5))
 
 
 def test_sheet_without_a_legal_move_in_a_state_is_refused(tmp_path):
@@ -138,4 +138,4 @@ def test_sheet_without_a_legal_move_in_a_state_is_refused(tmp_path):
     text = SHEET.replace("(legal player go)", "(<= (legal player go) (true (step 1)))")
     file.write_text(text + "(goal player 50)")
     with pytest.raises(ValueError, match=r"player has no legal move in the state \(step 0\)"):
-        list(play_random_games(compile_sheet(file), 1, 0, 5))
+        list(play_random_games(make_machine(file), 1, 0, 5))

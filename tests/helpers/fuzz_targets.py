@@ -635,7 +635,7 @@ def submission_archives(folder: Path) -> Attempt:
 
 def rule_sheets(folder: Path) -> Attempt:
     from ludoteca.envs.gdl.own_sheets import find_sheet
-    from ludoteca.evaluate.gdl.machine import compile_sheet, play_random_games
+    from ludoteca.evaluate.gdl.machine import make_machine, play_random_games
 
     names = ("breakthrough", "prisoners_dilemma", "three_in_line", "tictactoe", "tron")
     seeds = [find_sheet(name).read_text() for name in names]
@@ -644,7 +644,7 @@ def rule_sheets(folder: Path) -> Attempt:
     def attempt(rng: random.Random) -> None:
         sheet = mutate_sheet(rng, rng.choice(seeds))
         file.write_text(keep(sheet), errors="replace")
-        machine = compile_sheet(file, max_seconds=5.0, max_instances=20_000)
+        machine = make_machine(file, max_seconds=5.0, max_instances=20_000)
         for position in play_random_games(machine, games=2, seed=rng.randrange(100), max_plies=10):
             position.line()
 
@@ -654,10 +654,10 @@ def rule_sheets(folder: Path) -> Attempt:
 def gdl_traces(folder: Path) -> Attempt:
     from ludoteca.envs.gdl.own_sheets import find_sheet
     from ludoteca.evaluate.gdl.differences import compare_trace
-    from ludoteca.evaluate.gdl.machine import compile_sheet, play_random_games
+    from ludoteca.evaluate.gdl.machine import make_machine, play_random_games
     from ludoteca.evaluate.gdl.traces import read_trace
 
-    machine = compile_sheet(find_sheet("tictactoe"))
+    machine = make_machine(find_sheet("tictactoe"))
     positions = [json.loads(position.line()) for position in play_random_games(machine, 1, 0, 20)]
 
     def attempt(rng: random.Random) -> None:

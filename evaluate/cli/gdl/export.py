@@ -84,7 +84,7 @@ def _played(game: "Game", moves: Sequence[str]) -> Any:
     if len(moves) % len(movers):
         raise ValueError(f"{game.name} needs a move of each player in each ply: an even number")
     for start in range(0, len(moves), len(movers)):
-        actions = []
+        actions: list[int] = []
         for player, name in zip(movers, moves[start:], strict=False):
             legal = {} if game.is_terminal(s) else _legal_names(game, s, player)
             if name not in legal:

@@ -23,11 +23,11 @@ def info(sheet: Sheet, seconds: float = 1.0, max_seconds: float = 60.0) -> None:
     from ludoteca.envs.params import real
     from ludoteca.evaluate.bench.gdl import steps
     from ludoteca.evaluate.gdl.coverage import measure_speed
-    from ludoteca.evaluate.gdl.machine import compile_sheet
+    from ludoteca.evaluate.gdl.machine import make_machine
 
     seconds = real("seconds", seconds, 0.001, 3600)
     path = find_sheet(sheet)
-    machine = compile_sheet(path, max_seconds=max_seconds)
+    machine = make_machine(path, max_seconds=max_seconds)
     network = machine.network
     random_games = measure_speed(machine, seconds)
     by_role = [

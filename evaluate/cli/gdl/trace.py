@@ -23,12 +23,12 @@ def trace(
     """
     from ludoteca.envs.gdl.own_sheets import find_sheet
     from ludoteca.envs.params import integer
-    from ludoteca.evaluate.gdl.machine import compile_sheet, play_random_games
+    from ludoteca.evaluate.gdl.machine import make_machine, play_random_games
     from ludoteca.files import writing
 
     integer("games", games, 1, 10**9)
     integer("max_plies", max_plies, 0, 10**9)
-    machine = compile_sheet(find_sheet(sheet))
+    machine = make_machine(find_sheet(sheet))
     positions = play_random_games(machine, games, seed, max_plies)
     if out is None:
         for position in positions:
