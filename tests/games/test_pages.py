@@ -685,6 +685,7 @@ def test_rewards(name: str) -> None:
 
 
 @all_pages
+@pytest.mark.interpreted
 def test_end(name: str) -> None:
     known = {text: meaning(ENDS, text, name) for (text,) in tables(name)["End"]}
     assert recorded(name).plies.max() <= make_game(name).max_plies

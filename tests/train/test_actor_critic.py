@@ -94,6 +94,7 @@ TINY_DOCUMENT = replace(
     ],
     ids=["ppo", "search"],
 )
+@pytest.mark.slow
 def test_actor_critic_learns_tron(changes, tmp_path):
     plain_search = replace(TINY_SEARCH, improvement_fraction=0.0)
     config = replace(

@@ -44,6 +44,7 @@ TINY = AlphaZeroConfig(
 )
 
 
+@pytest.mark.slow
 def test_alphazero_learns_perfect_tic_tac_toe(tmp_path):
     config = replace(
         TINY,
@@ -236,6 +237,7 @@ def test_self_play_in_several_processes_is_reproducible(tmp_path):
     assert all(torch.equal(w, weights[1][name]) for name, w in weights[0].items())
 
 
+@pytest.mark.slow
 def test_rollout_of_several_processes_joins_their_parts():
     game = make_game("tictactoe")
     network = make_pv_network(TINY.network, game)

@@ -64,6 +64,7 @@ def weights(folder, name="network"):
     return load_weights(folder / f"{name}.safetensors")[0]
 
 
+@pytest.mark.slow
 def test_network_imitates_an_agent(tmp_path):
     game = "hungry_geese:num_players=2,rows=7,columns=7,max_length=12,episode_steps=60"
     save_dataset(tmp_path / "games.npz", games_of("deterministic", games=150, game=game))

@@ -313,7 +313,7 @@ def killed_before(k: int, folder: Path, work) -> int | None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize(
     ("kind", "checkpoints"),
-    [("dqn-alone", 1), *(pytest.param(kind, 2, marks=pytest.mark.slow) for kind in KINDS)],
+    [pytest.param(kind, 2, marks=pytest.mark.slow) for kind in KINDS],
 )
 def test_run_killed_at_any_file_operation_resumes_to_the_same_result(
     kind, checkpoints, positions, tmp_path
