@@ -183,7 +183,7 @@ def test_hand_crafted_features_match_plain_python(spec):
             ).all()
 
 
-@pytest.mark.parametrize("spec", SPECS[:2])
+@pytest.mark.parametrize("spec", [pytest.param(SPECS[0], marks=pytest.mark.slow), SPECS[1]])
 def test_masked_actions_are_fatal(spec):
     game, states = positions(spec)
     num_masked = 0

@@ -6,6 +6,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from boards import EVERY_GAME
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import vector as wrappers
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.interpreted
 
 Small = Callable[[str], Game]
 ids = pytest.mark.parametrize("id_", GAMES)
-# Sequential and simultaneous; the others in `make test-slow`: each is compiled twice.
+# Sequential and simultaneous; the others in `make test-slow`.
 THREADED = [
     pytest.param(id_, marks=() if id_ in ("TicTacToe-v0", "Tron-v0") else pytest.mark.slow)
     for id_ in GAMES
@@ -252,7 +253,7 @@ def assert_same(first: Any, second: Any) -> None:
         assert first == second
 
 
-@ids
+@pytest.mark.parametrize("id_", THREADED)
 @modes
 @pytest.mark.parametrize("rule", ["lose", "raise", "penalize", "random"])
 @pytest.mark.parametrize("seat", [0, 1, "random"])
@@ -539,7 +540,7 @@ def test_rewards_add_up_to_the_result_of_the_game(id_: str, small: Small) -> Non
     assert any(result.any() for result in results.values())
 
 
-@ids
+@pytest.mark.parametrize("id_", EVERY_GAME)
 def test_the_loser_receives_its_reward(id_: str, small: Small) -> None:
     game = small(id_)
     env = GameVectorEnv(game, 50, opponent="random", agent_seat="random")

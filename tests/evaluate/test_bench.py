@@ -132,7 +132,7 @@ def test_installed_peers_play(peer, module, options, version):
     assert second.seconds >= 0.02
 
 
-@pytest.mark.interpreted
+@pytest.mark.slow
 def test_a_missing_peer_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("LUDOTECA_PEERS", str(tmp_path))
     nowhere = install_peers.Peer(("no_such_module",), ())

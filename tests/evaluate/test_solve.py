@@ -18,6 +18,7 @@ def wrap_around() -> Any:
         yield
 
 
+@pytest.mark.slow
 def test_sheep_win_from_the_start() -> None:
     """Whichever way the wolf starts."""
     solution = solve(make_game("sheep_and_wolf"))
@@ -32,6 +33,7 @@ def test_values_of_small_boards(size: int, returns: tuple[int, int]) -> None:
     assert solve(make_game(f"sheep_and_wolf:board_size={size}")).returns == returns
 
 
+@pytest.mark.slow
 def test_wolf_wins_after_a_mistake_of_the_sheep() -> None:
     """After d8-c7 only some answers hold."""
     game = make_game("sheep_and_wolf")
@@ -56,7 +58,7 @@ def test_tic_tac_toe_is_a_draw_whatever_the_first_mark() -> None:
 @pytest.mark.parametrize(
     ("size", "wins"),
     [
-        (2, ".B/B."),
+        pytest.param(2, ".B/B.", marks=pytest.mark.slow),
         (3, "..B/BBB/B.."),
         pytest.param(4, "...B/..B./.B../B...", marks=pytest.mark.slow),
     ],

@@ -19,6 +19,7 @@ from ludoteca.envs.contract import (
     check_symmetric_play,
     check_symmetries,
 )
+from ludoteca.envs.game import Game
 from ludoteca.envs.registry import GAMES, make_game
 
 # Besides the defaults: boards as small and as large as allowed, odd shapes, and every option. Games
@@ -73,6 +74,11 @@ VARIANTS |= {name: other_parameters(name) for name in GAMES if name not in VARIA
 SPECS = [f"{name}:{params}" for name in GAMES for params in ("", *VARIANTS[name])]
 
 
+def is_large(game: Game) -> bool:
+    """Return whether positions take long to check: on large boards that are not the default."""
+    return game.state.itemsize > 700 and game.spec != make_game(game.name).spec
+
+
 def small_specs(mark: pytest.MarkDecorator) -> list[Any]:
     """Return all games on small boards, and larger boards for the slow tests.
 
@@ -87,7 +93,13 @@ def small_specs(mark: pytest.MarkDecorator) -> list[Any]:
     return [*small, *(pytest.param(spec, marks=pytest.mark.slow) for spec in larger)]
 
 
-all_specs = pytest.mark.parametrize("spec", SPECS)
+all_specs = pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param(spec, marks=pytest.mark.slow if is_large(make_game(spec)) else ())
+        for spec in SPECS
+    ],
+)
 small_boards = pytest.mark.parametrize("spec", small_specs(pytest.mark.interpreted))
 seeds = st.integers(0, 2**32 - 1)
 

@@ -194,6 +194,7 @@ def test_loading_and_replay_validate_games(tmp_path):
         replace(SMALL, seats="first")
 
 
+@pytest.mark.slow
 def test_generation_depends_on_neither_workers_nor_batches(tmp_path, monkeypatch):
     def content(**changes):
         path = tmp_path / "games.npz"
