@@ -91,7 +91,11 @@ def test_examples_run(document: Path, tmp_path: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize(
     "document",
-    [path for path in DOCUMENTS if "```python compiled" in path.read_text(encoding="utf-8")],
+    [
+        path
+        for path in DOCUMENTS
+        if any("compiled" in block.tags for block in examples(path.read_text(encoding="utf-8")))
+    ],
     ids=lambda path: str(path.relative_to(ROOT)),
 )
 @pytest.mark.slow

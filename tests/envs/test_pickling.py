@@ -204,12 +204,12 @@ def roundtrip(thing: Any) -> Any:
 
 
 def test_environments_and_agents_resume_in_another_process(small: Small, tmp_path: Path) -> None:
-    """Environments with threads and games of a script are compiled, the others interpreted."""
+    """An environment with threads is compiled, the others are interpreted."""
     made = [env for env in environments("TicTacToe-v0", small) if env[0].startswith("threads")]
-    things = [(name, begun(env)) for name, env in made + games_of_a_script()]
+    things = [(name, begun(env)) for name, env in made]
     with interpreting():
         made = [env for env in environments("Tron-v0", small) if env[0].startswith("parallel")]
-        made += environments("TicTacToe-v0", small) + special_environments()
+        made += environments("TicTacToe-v0", small) + special_environments() + games_of_a_script()
         things += [(f"interpreted {name}", begun(env)) for name, env in made]
         things += agents(AGENTS)
         check_that_copies_resume(things, tmp_path / "things")
@@ -220,7 +220,7 @@ def test_all_games_and_more_agents_resume_in_another_process(small: Small, tmp_p
     things = agents((*AGENTS, *MORE_AGENTS))
     for id_ in REPRESENTATIVES:
         things += [(name, begun(env)) for name, env in environments(id_, small)]
-    things += [(name, begun(env)) for name, env in special_environments()]
+    things += [(name, begun(env)) for name, env in special_environments() + games_of_a_script()]
     game = small("TicTacToe-v0")
     model = PPO("MlpPolicy", SB3VecEnv(game, 2), n_steps=8, batch_size=8)
     model.save(tmp_path / "model.zip")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from boards import EVERY_GAME, REPRESENTATIVES
+from boards import EVERY_GAME, REPRESENTATIVES, small_game
 
 from ludoteca.envs.engine.playouts import make_perft, perft, perft_divide
 from ludoteca.envs.game import Game
@@ -85,7 +85,7 @@ every_game = pytest.mark.parametrize("name", EVERY_GAME)
 
 @every_game
 def test_counts_by_first_action_add_up(name: str) -> None:
-    game = make_game(name)
+    game = small_game(name)
     divide = perft_divide(game, 3)
     assert sum(divide.values()) == perft(game, 3)
     assert len(divide) == perft(game, 1)
@@ -93,7 +93,7 @@ def test_counts_by_first_action_add_up(name: str) -> None:
 
 @every_game
 def test_compiled_equals_interpreted(name: str) -> None:
-    game = make_game(name)
+    game = small_game(name)
     depth = max(depth for depth in range(1, 4) if perft(game, depth) < 20_000)
     stack = np.repeat(np.array([game.new()], game.state).reshape(1), depth)
     with np.errstate(over="ignore"):
