@@ -334,7 +334,13 @@ def as_single(info: dict[str, Any], i: int) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("rule", ["lose", "raise", "penalize", "random"])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        pytest.param(rule, marks=() if rule == "penalize" else pytest.mark.slow)
+        for rule in ("lose", "raise", "penalize", "random")
+    ],
+)
 @modes
 def test_opponents_may_win_before_the_agent_can_move(rule: str, mode: AutoresetMode) -> None:
     """On so small a board some first moves of White win: Black has no legal action, and loses."""
@@ -737,7 +743,7 @@ def test_returned_arrays_belong_to_the_caller(
 @pytest.mark.compiled
 def test_later_steps_do_not_change_returned_observations(opponent: Any) -> None:
     torch = pytest.importorskip("torch")
-    env = GameVectorEnv("connect4", 2048, opponent=opponent)
+    env = GameVectorEnv("tictactoe", 2048, opponent=opponent)
     forms = [
         lambda seen: seen[5:],
         lambda seen: seen.T,
