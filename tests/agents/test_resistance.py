@@ -243,6 +243,7 @@ def test_the_first_of_equal_cells_is_played():
     assert {choose(agent, s, seed) for seed in range(20)} == {best[0]}
 
 
+@pytest.mark.interpreted
 def test_the_same_positions_get_the_same_moves_in_any_order():
     game, rng = hex(5), np.random.default_rng(4)
     agent, states = HeuristicAgent(game), game.empty(20)

@@ -63,6 +63,7 @@ def check_edits_of_other_files(sources: SourceCopy, play: str, original: dict[st
         sources.edit(file, new, old)
 
 
+@pytest.mark.slow
 def test_an_edited_constant_of_another_file_recompiles(sources: SourceCopy) -> None:
     play = PLAY.format(spec="tron")
     original = sources.run(play)

@@ -26,7 +26,6 @@ from ludoteca.envs.adapters.sb3 import SB3VecEnv
 from ludoteca.envs.api.vector import GameVectorEnv
 from ludoteca.envs.engine.stepper import make_stepper
 from ludoteca.envs.game import Game
-from ludoteca.envs.interpreted import interpreting
 from ludoteca.envs.registry import GAMES, make_game
 
 Small = Callable[[str], Game]
@@ -56,7 +55,7 @@ def begun(env: Any, steps: int = 3) -> Any:
 def environments(id_: str, small: Small) -> list[tuple[str, Any]]:
     """Make every environment of a game, with all kinds of opponents and with threads."""
     name, params = f"ludoteca/{id_}", dict(small(id_).params)
-    searching = {"num_envs": 3, "opponent": "mcts:simulations=20"}
+    searching = {"num_envs": 3, "opponent": "mcts:simulations=5"}
     threads = {"num_envs": 3, "num_threads": 2, "opponent": "random"}
     return [
         (f"single {id_}", gym.make(name, agent_seat="random", **params)),
@@ -71,7 +70,7 @@ def environments(id_: str, small: Small) -> list[tuple[str, Any]]:
 
 def special_environments() -> list[tuple[str, Any]]:
     """Make environments with a Python opponent, with rendering, and with threads of a search."""
-    search = "mcts:simulations=20,threads=2,parallel=root"
+    search = "mcts:simulations=5,threads=2,parallel=root"
     return [
         ("python", GameVectorEnv("tictactoe", 3, opponent=FirstLegal())),
         ("rendered", gym.make("ludoteca/TicTacToe-v0", render_mode="ansi")),
@@ -154,16 +153,16 @@ def games_of_a_script() -> list[tuple[str, Any]]:
     ]
 
 
-# Agents of every kind: with memory, with threads, and with networks.
+# Agents of every kind, with memory, with threads, and with networks; most in the slow tests.
 AGENTS = (
     ("tictactoe", "mcts:simulations=20,reuse=True"),
-    ("tictactoe", "mcts:simulations=20"),
     ("hex:board_size=5", "dqn:hex5,epsilon=0.3"),
+)
+MORE_AGENTS = (
+    ("tictactoe", "mcts:simulations=20"),
     ("hex:board_size=5", "az:hex5,simulations=8,temperature=1"),
     ("hungry_geese", "deterministic"),
     ("hungry_geese", "cnn:geese,temperature=1"),
-)
-MORE_AGENTS = (
     ("hex:board_size=5", "mcts:simulations=30,reuse=True,mast=gibbs,transpositions=True"),
     ("hex:board_size=5", "flat:simulations=30"),
     ("hex:board_size=5", "mixed:0.3"),
@@ -195,7 +194,7 @@ def check_that_copies_resume(things: list[tuple[str, Any]], file: Path) -> None:
         assert played[name] == expected, name
         if by_pickle is not thing:
             assert play_on(thing) == expected, name
-        if not name.endswith("python"):  # copies share opponents
+        if name != "python":  # copies share opponents
             assert play_on(twin) == expected, name
 
 
@@ -203,16 +202,13 @@ def roundtrip(thing: Any) -> Any:
     return pickle.loads(pickle.dumps(thing))
 
 
+@pytest.mark.interpreted
 def test_environments_and_agents_resume_in_another_process(small: Small, tmp_path: Path) -> None:
-    """An environment with threads is compiled, the others are interpreted."""
-    made = [env for env in environments("TicTacToe-v0", small) if env[0].startswith("threads")]
-    things = [(name, begun(env)) for name, env in made]
-    with interpreting():
-        made = [env for env in environments("Tron-v0", small) if env[0].startswith("parallel")]
-        made += environments("TicTacToe-v0", small) + special_environments() + games_of_a_script()
-        things += [(f"interpreted {name}", begun(env)) for name, env in made]
-        things += agents(AGENTS)
-        check_that_copies_resume(things, tmp_path / "things")
+    """Both processes interpret; the slow test below compiles."""
+    made = [env for env in environments("Tron-v0", small) if env[0].startswith("parallel")]
+    made += environments("TicTacToe-v0", small) + special_environments() + games_of_a_script()
+    things = [(name, begun(env)) for name, env in made] + agents(AGENTS)
+    check_that_copies_resume(things, tmp_path / "things")
 
 
 @pytest.mark.slow
