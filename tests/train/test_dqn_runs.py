@@ -200,9 +200,9 @@ def finished(tmp_path_factory):
     config = replace(
         DEMO,
         run_dir=folder,
-        game="hex:board_size=3",
-        opponent="mixed:epsilon=0.2",
-        eval_opponents=("mixed:epsilon=0.2", "heuristic"),
+        game="tictactoe",
+        opponent="greedy",
+        eval_opponents=("greedy", "mcts:simulations=5"),
         network=QConfig(filters=(8,), blocks=1),
         games=512,
         learning_starts=500,
@@ -238,7 +238,7 @@ def test_finished_run_writes_a_report(finished):
             games = "30 (all the same)" if seat["distinct"] == 1 else "30"
             assert f"| {part['opponent']} | {seat['seat']} | {games} | {seat['wins']} |" in text
     assert [part["opponent"] for part in results["evaluation"]] == [
-        "mixed:epsilon=0.2", "heuristic", "random",
+        "greedy", "mcts:simulations=5", "random",
     ]  # fmt: skip
     with (folder / "metrics.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -252,27 +252,27 @@ def test_tensorboard_has_hyperparameters_the_command_and_boards(finished):
     tags = accumulator.Tags()
     assert "evaluation game" in tags["images"]
     assert [image.step for image in accumulator.Images("evaluation game")] == [0, 256, 512]
-    assert {"loss", "mixed:epsilon=0.2/first", "plies"} <= set(tags["scalars"])
+    assert {"loss", "greedy/first", "plies"} <= set(tags["scalars"])
     texts = accumulator.PluginTagToContent("text")
     assert "command/text_summary" in texts
     plugin = accumulator.PluginTagToContent("hparams")["_hparams_/session_start_info"]
     hparams = HParamsPluginData.FromString(plugin).session_start_info.hparams
     assert hparams["gamma"].number_value == 1.0
     assert hparams["network.blocks"].number_value == 1
-    assert hparams["opponent"].string_value == "mixed:epsilon=0.2"
+    assert hparams["opponent"].string_value == "greedy"
 
 
 def test_results_can_be_recomputed_from_the_checkpoint(finished):
     folder, results = finished
     game = make_game(results["game"])
-    match = play_match(game, [f"dqn:{folder}", "mixed:0.2"], 60, seed=results["evaluation_seed"])
+    match = play_match(game, [f"dqn:{folder}", "greedy"], 60, seed=results["evaluation_seed"])
     expected = [seat["wins"] for seat in results["evaluation"][0]["seats"]]
     assert [record.wins for record in match.seats[0]] == expected
     card = load_weights(folder / "best.safetensors")[1]["card"]
     assert card["evaluation"] == json.loads(json.dumps(results["evaluation"]))
     assert card["config"]["seed"] == 0
     replay = Replay.load(folder / "replay.json")
-    assert replay.players[1] == "mixed:epsilon=0.2"
+    assert replay.players[1] == "greedy"
     assert replay.returns is not None
 
 
@@ -287,7 +287,7 @@ def test_a_finished_run_can_be_reported_again(finished):
         },
         run_dir=folder,
         network=QConfig(filters=(8,), blocks=1),
-        eval_opponents=("mixed:epsilon=0.2", "heuristic"),
+        eval_opponents=("greedy", "mcts:simulations=5"),
     )
     again = main(config)
     assert again is not None
