@@ -272,6 +272,7 @@ def test_progress_is_shown(capsys):
     assert captured.out == ""
 
 
+@pytest.mark.slow
 def test_repeated_deterministic_games_are_counted_once():
     # There is one game per seating, as both agents are deterministic.
     match = play_match("hex:board_size=5", ["heuristic", "heuristic"], 10, seed=1)

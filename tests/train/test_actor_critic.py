@@ -277,7 +277,9 @@ def test_a_share_of_the_certain_decisions_is_learned_from(share, tmp_path, monke
     "config",
     [
         TINY,
-        replace(TINY, overlap_actor_learner=False, augment=True),
+        pytest.param(
+            replace(TINY, overlap_actor_learner=False, augment=True), marks=pytest.mark.slow
+        ),
         TINY_SEARCH,
         pytest.param(TINY_SEARCH_GEESE, marks=pytest.mark.slow),
         TINY_DOCUMENT,

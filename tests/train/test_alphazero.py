@@ -176,7 +176,14 @@ def test_agent_follows_solved_endgames():
     assert actions[0] == alone.act(states[:1], np.array([0]), streams, np.arange(1))[0]
 
 
-@pytest.mark.parametrize(("rule", "gate"), [("puct", 0), ("gumbel", 0), ("gumbel", 40)])
+@pytest.mark.parametrize(
+    ("rule", "gate"),
+    [
+        ("puct", 0),
+        pytest.param("gumbel", 0, marks=pytest.mark.slow),
+        ("gumbel", 40),
+    ],
+)
 def test_resumed_run_ends_with_the_same_result(tmp_path, rule, gate):
     config = replace(
         TINY, search_policy=rule, full_search_prob=0.5, gating_interval=gate, gating_games=4

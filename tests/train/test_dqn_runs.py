@@ -321,6 +321,7 @@ def test_run_ended_by_time_resumes(tmp_path, capsys, monkeypatch):
     assert f"next: ludoteca play tictactoe --agent dqn:{tmp_path}" in out
 
 
+@pytest.mark.interpreted
 def test_weights_transfer_from_a_small_board(tmp_path):
     small = replace(TINY, run_dir=tmp_path / "a", game="hex:board_size=3", games=40)
     first = RLTraining(small, tensorboard=False)

@@ -284,7 +284,7 @@ def test_a_run_learns_with_the_rate_of_its_schedule(mixed, tmp_path, monkeypatch
 @pytest.mark.parametrize(
     ("base", "changes"),
     [
-        (DEFAULT, {"precision": "bfloat16"}),
+        pytest.param(DEFAULT, {"precision": "bfloat16"}, marks=pytest.mark.slow),
         (DEFAULT, {"positions_per_epoch": 200, "network": replace(TINY, view="plain")}),
         (UIB2021, {"network": replace(TINY_PLAIN, value=True), "augment": True}),
     ],

@@ -147,7 +147,9 @@ def signals_at(updates: list[int], number: int, monkeypatch) -> None:
     monkeypatch.setattr(RLTraining, "update", send)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
 def test_signal_saves_a_checkpoint_and_a_report(number, tmp_path, monkeypatch, capsys):
     config = replace(DQN_CONFIG, run_dir=tmp_path / "run")
     signals_at([15], number, monkeypatch)

@@ -88,7 +88,8 @@ def brute_force(games):
 
 
 @pytest.mark.parametrize(
-    ("size", "auto_pass", "count"), [(4, False, 200), (4, True, 200), (8, False, 30)]
+    ("size", "auto_pass", "count"),
+    [(4, False, 200), pytest.param(4, True, 200, marks=pytest.mark.slow), (8, False, 30)],
 )
 @pytest.mark.interpreted
 def test_table_equals_brute_force_and_round_trips(tmp_path, size, auto_pass, count, monkeypatch):
