@@ -190,12 +190,18 @@ def test_generated_games_equal_interpreted_replay(game):
     assert samples.selected.all()
 
 
-@pytest.mark.compiled
-def test_generation_depends_on_neither_workers_nor_batches(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("game", "num_games"),
+    [
+        ("hungry_geese:num_players=2,rows=4,columns=5,episode_steps=12", 12),
+        pytest.param("hungry_geese", 40, marks=pytest.mark.slow),
+    ],
+)
+def test_generation_depends_on_neither_workers_nor_batches(game, num_games, tmp_path, monkeypatch):
     config = GenerationConfig(
-        game="hungry_geese",
+        game=game,
         agents=("flat:simulations=5,playout_depth=2", "random_safe"),
-        games=40,
+        games=num_games,
         num_workers=1,
     )
     games = generate(replace(config, out=tmp_path / "1.npz"))

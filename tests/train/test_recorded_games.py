@@ -88,7 +88,8 @@ def brute_force(games):
 
 
 @pytest.mark.parametrize(
-    ("size", "auto_pass", "count"), [(4, False, 200), (4, True, 200), (8, False, 30)]
+    ("size", "auto_pass", "count"),
+    [(4, False, 200), pytest.param(4, True, 200, marks=pytest.mark.slow), (8, False, 30)],
 )
 @pytest.mark.interpreted
 def test_table_equals_brute_force_and_round_trips(tmp_path, size, auto_pass, count, monkeypatch):
@@ -200,6 +201,7 @@ def test_loading_and_replay_validate_games(tmp_path):
         replace(SMALL, seats="first")
 
 
+@pytest.mark.slow
 def test_generation_depends_on_neither_workers_nor_batches(tmp_path, monkeypatch):
     def content(**changes):
         path = tmp_path / "games.npz"
