@@ -44,14 +44,15 @@ help: ## show this list
 demo: $(FOR_DEMO) ## let deep Q-learning learn Hex 5x5, write runs/demo/report.md
 	$(RUN) ludoteca.train.demo
 
+# Workers take tests in the order of the files: what one has compiled, the other loads from disk.
 test: $(FOR_TEST) ## run the tests
-	$(BIN)/pytest -n $(WORKERS)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 test-compiled: $(FOR_TEST) ## run them with compiled games and agents throughout
 	LUDOTECA_TEST_COMPILED=1 $(BIN)/pytest -n $(WORKERS)
 
 test-slow: $(FOR_TEST) ## run the tests that take minutes
-	$(BIN)/pytest -m slow -n $(WORKERS)
+	$(BIN)/pytest -m slow -n $(WORKERS) --dist worksteal
 
 test-oldest: $(OLDEST)/.installed ## test with the oldest versions of what we need
 	$(OLDEST)/bin/python -P -m pytest $(SMOKE)

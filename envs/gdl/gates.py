@@ -145,8 +145,8 @@ class Gates:
             if rest != FALSE:
                 moves_by_rest[rest].add(self._literals[moves[0]])
         rests_by_moves: dict[frozenset[int], list[int]] = defaultdict(list)
-        for rest, literals in moves_by_rest.items():
-            rests_by_moves[frozenset(literals)].append(rest)
+        for rest, chosen in moves_by_rest.items():
+            rests_by_moves[frozenset(chosen)].append(rest)
         for literals, rests in rests_by_moves.items():
             alternatives.append(self._and(self._any(rests), self._any_move(literals)))
         return self._any(alternatives)

@@ -79,7 +79,7 @@ class Grounder:
     def _run(self, rules: Iterable[Rule], growing: set[str], dynamic: set[str]) -> None:
         """Derive all atoms of the relations in `growing`, one new atom at a time."""
         joins: dict[str, list[Callable[..., None]]] = defaultdict(list)
-        starts = []
+        starts: list[Callable[..., None]] = []
         names = {
             "known": self.known,
             "emit": self._emit if dynamic else self._emit_static,
@@ -87,7 +87,7 @@ class Grounder:
         }
         for rule in rules:
             given = [j for j, atom in enumerate(rule.positive) if atom[0] in growing]
-            for j in given or [None]:
+            for j in [*given, *([] if given else [None])]:
                 join = Join(rule, j, dynamic, growing, self._rows, self._size).build(**names)
                 if j is None:
                     starts.append(join)

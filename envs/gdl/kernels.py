@@ -220,7 +220,7 @@ def make_kernels(
         """Return (goal - 50) / 50 of a finished game; the lowest of several, 0 without a goal."""
         for g in range(num_goals):
             if goal_roles[g] == r and test_bit(s.outputs, num_moves + g):
-                return (goal_values[g] - 50) / 50.0
+                return float((goal_values[g] - 50) / 50.0)
         return 0.0
 
     @kernel

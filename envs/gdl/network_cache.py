@@ -79,19 +79,16 @@ def _arrays(network: Network) -> Iterator[tuple[str, Any]]:
 
 def _from_arrays(archive: Any) -> Network:
     texts = json.loads(archive["texts"].tobytes())
-    programs = {
+    values: dict[str, Any] = {name: archive[name] for name in ARRAYS}
+    values |= {name: tuple(texts[name]) for name in TEXTS}
+    values |= {
         phase: Program(
             **{name: archive[f"{phase}_{name}"] for name in PROGRAM_ARRAYS},
             num_slots=int(archive[f"{phase}_num_slots"]),
         )
         for phase in ("phase1", "phase2")
     }
-    return Network(
-        **{name: archive[name] for name in ARRAYS},
-        **programs,
-        **{name: tuple(texts[name]) for name in TEXTS},
-        instances=int(texts["instances"]),
-    )
+    return Network(**values, instances=int(texts["instances"]))
 
 
 @cache

@@ -58,12 +58,13 @@ def read_rules(statements: list[Statement], name: str = "sheet") -> list[Rule]:
     for statement in statements:
         where = f"{name}, line {statement.line}"
         term = statement.term
+        head_term: Term = term
         body: tuple[Term, ...] = ()
         if term == "<=" or term == ("<=",):
             raise GDLError(f"{where}: '<=' needs a head")
         if isinstance(term, tuple) and term[0] == "<=":
-            term, body = term[1], term[2:]
-        head = _atom(term, where)
+            head_term, body = term[1], term[2:]
+        head = _atom(head_term, where)
         if head[0] in ("true", "does", "distinct", "not", "or", "and", "<="):
             raise GDLError(f"{where}: {head[0]!r} cannot be the head of a rule")
         if head[0] in ("base", "input"):

@@ -6,7 +6,9 @@ remaining variables of the bucket, as in bucket elimination (Dechter 1999), if t
 variables than the whole one. Rules with equal bodies share one auxiliary relation.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from ludoteca.envs.gdl.parse import Term, variables
 from ludoteca.envs.gdl.rules import Atom, Rule
@@ -56,12 +58,12 @@ def _literals(rule: Rule) -> list[_Literal]:
     ]
 
 
-def _rule(head: Atom, literals: object, line: int) -> Rule:
+def _rule(head: Atom, literals: Iterable[Any], line: int) -> Rule:
     rule = Rule(head, line=line)
-    lists: dict[str, list[tuple[Term, ...]]] = {
+    lists: dict[str, list[Any]] = {
         "p": rule.positive, "n": rule.negative, "d": rule.distinct, "e": rule.equal,
-    }  # type: ignore[dict-item]  # fmt: skip
-    for kind, term in literals:  # type: ignore[attr-defined]
+    }  # fmt: skip
+    for kind, term in literals:
         lists[kind].append(term)
     return rule
 

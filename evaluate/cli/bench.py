@@ -29,7 +29,7 @@ def bench(
     """Benchmark environments or searches, and other packages if they are installed.
 
     Args:
-        what: what to measure; endgame: exact endgames of Othello; actors: self-play actors and
+        what: benchmark; endgame: exact endgames of Othello; actors: self-play actors and
             their learner, and more of them in a simulation (more options:
             python -m ludoteca.train.throughput --help); gdl: rule sheets.
         peers: measure the other packages, too; `make peers` installs them.
@@ -41,7 +41,7 @@ def bench(
         seconds: time of each measurement, or of each endgame, compilation excluded.
         only: names of measures, matches or endgames (ffo-1 to ffo-59), or their beginnings; by
             default all, and the endgames with 20 to 23 empty squares.
-        executor: where actors run: local, ray or ray:ADDRESS (actors).
+        executor: executor of the actors: local, ray or ray:ADDRESS (actors).
         sheets: folder of rule sheets (*.kif), or one of them; by default those of this package
             (gdl).
         traces: folder with games that GGP-Base played by the sheets, to compare with; `make
@@ -69,7 +69,7 @@ def bench(
     if strength and what != "mcts":
         raise ValueError(f"only searches have a strength: bench mcts --strength, not bench {what}")
     if peers and what == "endgame":
-        raise ValueError("endgames are not measured beside other packages: no --peers")
+        raise ValueError("there are no peers for endgames: expected no --peers")
     if strength:
         from ludoteca.evaluate.bench.strength import bench_strength
 

@@ -22,7 +22,7 @@ class AgentFailure(NamedTuple):
 class AgentThread:
     """Thread in which an agent analyzes one position at a time.
 
-    A search cannot be interrupted. A request that is withdrawn is therefore finished before the
+    A search cannot be interrupted, so a withdrawn request is finished before the
     next one, and its result is dropped.
 
     Attributes:

@@ -95,13 +95,13 @@ class Session:
         """Play actions by their names.
 
         Raises:
-            ValueError: at the first unknown or illegal name; the actions before have been played.
+            ValueError: at the first unknown or illegal name; the earlier actions have been played.
         """
         for name in names:
             self.play(find_action(self.game, name, self.legal()))
 
     def undo(self) -> bool:
-        """Go back to the last decision of a human, or one ply if there are only agents.
+        """Undo up to the last decision of a human, or one ply if there are only agents.
 
         Returns:
             Whether there was such a position.

@@ -62,7 +62,7 @@ def rate_orders(orders: Mapping[Order, float], agents: int, confidence: float = 
 
     The intervals are normal, with the covariance that holds even if the model does not (White,
     "Maximum likelihood estimation of misspecified models", Econometrica 50, 1982): games vary less
-    than the model says if many are drawn. They are those of differences from the mean.
+    than the model predicts if many games are drawn. They refer to differences from the mean.
 
     Args:
         orders: number of games by final order of their agents.

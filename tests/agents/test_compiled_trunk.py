@@ -29,7 +29,10 @@ def random_trunk(planes, filters, blocks=3):
     return trunk
 
 
-@pytest.mark.parametrize(("rows", "columns", "planes", "filters"), BOARDS)
+@pytest.mark.parametrize(
+    ("rows", "columns", "planes", "filters"),
+    [BOARDS[0], pytest.param(*BOARDS[1], marks=pytest.mark.slow)],
+)
 def test_a_compiled_trunk_computes_what_pytorch_does(rows, columns, planes, filters):
     trunk = random_trunk(planes, filters)
     assert can_compile(trunk)
@@ -125,6 +128,7 @@ def test_networks_that_cannot_be_compiled_run_by_pytorch_or_say_so():
         Runner(narrow, backend="onnx")
 
 
+@pytest.mark.slow
 def test_agents_play_the_same_with_both_backends():
     game = make_game("othello")
     agents = [

@@ -104,6 +104,7 @@ def test_searches_of_a_batch_are_independent(leaf_batch):
         assert np.array_equal(alone.action_values[0], together.action_values[b], equal_nan=True)
 
 
+@pytest.mark.slow
 def test_search_avoids_crashes_with_uniform_priors():
     game = make_game("tron:rows=5,columns=5")
     states = started(game, 40, plies=4)

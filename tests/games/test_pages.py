@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from boards import REPRESENTATIVES
 
 from ludoteca.envs.engine.trajectory import Trajectory, record_trajectory
 from ludoteca.envs.game import Game
@@ -43,6 +44,14 @@ PROVEN = (
     *("sheep_and_wolf", "tictactoe_large", "free_for_all"),
 )
 all_pages = pytest.mark.parametrize("name", NAMES)
+# Games that are played are compiled: representative games by default, all in the slow tests.
+played_pages = pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if id_ in REPRESENTATIVES else pytest.mark.slow)
+        for id_, name in zip(GAMES, NAMES, strict=True)
+    ],
+)
 GAMES_PLAYED = 100
 # Small boards, on which random games come to what is rare on the usual ones.
 SMALL = {
@@ -634,7 +643,7 @@ def test_action_numbers_and_names(name: str) -> None:
                 check_step(game, actions, row[2])
 
 
-@all_pages
+@played_pages
 def test_actions_do_what_the_page_says(name: str) -> None:
     for spec, rows in sections(name, "Actions"):
         game, seen = make_game(spec), set()
@@ -670,7 +679,7 @@ def test_the_formula_of_sheep_and_wolf() -> None:
             assert set(up) < square
 
 
-@all_pages
+@played_pages
 def test_planes(name: str) -> None:
     for spec, rows in sections(name, "Planes"):
         game = make_game(spec)
@@ -686,7 +695,7 @@ def test_planes(name: str) -> None:
                 assert np.array_equal(seen[plane], expected(view)), f"{text}, ply {view.t}"
 
 
-@all_pages
+@played_pages
 def test_rewards(name: str) -> None:
     rows = {
         text: (float(Fraction(value.strip("`"))), meaning(RETURNS, text, name))
@@ -702,7 +711,7 @@ def test_rewards(name: str) -> None:
     assert seen == set(rows)
 
 
-@all_pages
+@played_pages
 def test_end(name: str) -> None:
     known = {text: meaning(ENDS, text, name) for (text,) in tables(name)["End"]}
     assert recorded(name).plies.max() <= make_game(name).max_plies

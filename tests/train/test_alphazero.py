@@ -44,6 +44,7 @@ TINY = AlphaZeroConfig(
 )
 
 
+@pytest.mark.slow
 def test_alphazero_learns_perfect_tic_tac_toe(tmp_path):
     config = replace(
         TINY,
@@ -175,7 +176,14 @@ def test_agent_follows_solved_endgames():
     assert actions[0] == alone.act(states[:1], np.array([0]), streams, np.arange(1))[0]
 
 
-@pytest.mark.parametrize(("rule", "gate"), [("puct", 0), ("gumbel", 0), ("gumbel", 40)])
+@pytest.mark.parametrize(
+    ("rule", "gate"),
+    [
+        ("puct", 0),
+        pytest.param("gumbel", 0, marks=pytest.mark.slow),
+        ("gumbel", 40),
+    ],
+)
 def test_resumed_run_ends_with_the_same_result(tmp_path, rule, gate):
     config = replace(
         TINY, search_policy=rule, full_search_prob=0.5, gating_interval=gate, gating_games=4
@@ -236,6 +244,7 @@ def test_self_play_in_several_processes_is_reproducible(tmp_path):
     assert all(torch.equal(w, weights[1][name]) for name, w in weights[0].items())
 
 
+@pytest.mark.slow
 def test_rollout_of_several_processes_joins_their_parts():
     game = make_game("tictactoe")
     network = make_pv_network(TINY.network, game)
