@@ -37,11 +37,15 @@ def navigation(paths: Sequence[str]) -> list[Any]:
     pages: dict[str, list[str]] = {title: [] for title in ORDER}
     for path in sorted(paths, key=_rank):
         pages[_section(path)].append(path)
-    return [
-        {title: pages[title][0] if title == "Home" else pages[title]}
-        for title in ORDER
-        if pages[title]
-    ]
+    entries: dict[str, Any] = {title: list(map(_entry, pages[title])) for title in ORDER}
+    entries["Home"] = "index.md"
+    return [{title: entries[title]} for title in ORDER if pages[title]]
+
+
+def _entry(path: str) -> Any:
+    """Return the entry of a page; pages of the API reference have short titles."""
+    name = path.removeprefix("api/ludoteca.").removesuffix(".md")
+    return {name: path} if path.startswith("api/ludoteca.") and name != "md" else path
 
 
 def _section(path: str) -> str:
@@ -55,4 +59,4 @@ def _rank(path: str) -> tuple[Any, ...]:
     patterns = dict(SECTIONS)[_section(path)]
     place = next(k for k, pattern in enumerate(patterns) if fnmatchcase(path, pattern))
     folder, _, name = path.rpartition("/")
-    return place, folder, name not in ("index.md", "README.md"), name
+    return place, folder, name not in ("index.md", "README.md"), name.removesuffix(".md")
