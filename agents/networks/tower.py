@@ -28,7 +28,13 @@ class Tower(nn.Module):
         if not self.cells:
             board = encoder.shape[1] * encoder.shape[2]
             self.head.extend([nn.ReLU(), nn.Flatten(), nn.Linear(32 * board, others)])
-        self.board = (layout.rows, layout.columns)
+        self.board, self.planes_shape = (layout.rows, layout.columns), encoder.shape[1:]
+
+    @property
+    def last(self) -> nn.Linear | None:
+        """The linear layer of the actions that are not cells."""
+        last: nn.Linear | None = self.others if self.cells else self.head[-1]
+        return last
 
     def see(self, planes: Tensor) -> tuple[Tensor, Tensor]:
         """Return features of each cell and of the whole board.
