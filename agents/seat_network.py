@@ -12,9 +12,9 @@ from ludoteca.agents.sampling import sample_by_weight
 from ludoteca.agents.search.network.decoupled_search import (
     DecoupledNetworkGuidedSearch,
     DecoupledSearchResult,
-    SeatEvaluator,
 )
 from ludoteca.agents.search.network.policy_improvement import improved_policies
+from ludoteca.agents.search.network.search import SeatEvaluator
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
 from ludoteca.envs.records import batch_of_one

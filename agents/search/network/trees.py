@@ -1,111 +1,133 @@
-"""Batched trees of network-guided searches, `[B, N, A]`."""
+"""Batched trees of network-guided searches, in the layout of `simultaneous/tree.py`.
+
+A node has a row of arms for each player who chooses there: in simultaneous games for all players,
+in sequential games for the player to move only. Scores and values are in [0, 1].
+"""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.agents.search.simultaneous.tree import NODE, check_joint_actions, table_size
+from ludoteca.agents.search.statistics import arm_dtype
 from ludoteca.envs.game import Game
-from ludoteca.envs.records import as_words
 
-ROOT, NO_NODE, ILLEGAL = 0, -1, -1.0
-BY_POLICY = -1  # instead of a root's action: chosen by the selection policy
-
-# An action of the player to move, with values in [-1, 1]. A visit is counted when the action is
-# selected, with the value of a loss until its simulation is backed up (virtual loss, see
-# `statistics.py`).
-ARM = np.dtype(
-    [
-        ("value", np.float64),  # sum of values
-        ("visits", np.int32),
-        ("prior", np.float32),  # probability of the action under the network's policy, or ILLEGAL
-        ("child", np.int32),  # node that the action leads to, or NO_NODE
-    ],
-    align=True,
-)
-LOSS = -1.0
+ILLEGAL = -1.0  # prior of an action that is illegal or masked
+NO_LEAF = -1  # instead of a leaf: no simulation, or one that has ended in a terminal position
+SCRATCH = ("returns", "joint", "legal", "policy", "spare")  # shared by the trees
 
 
 class SearchTrees(NamedTuple):
-    """B trees of up to N nodes with A actions, with up to L simultaneous simulations in each.
+    """B trees of up to N nodes, for a game of P players with A actions.
+
+    R rows of arms in each node: P in simultaneous games, 1 in sequential games. L simultaneous
+    simulations in each tree, with paths of up to D nodes.
 
     Attributes:
-        states: positions of the nodes. Shape `[B, N]`.
-        words: views of the positions as integers, for copying. Shape `[B, N, W]`.
+        states: positions of the roots. Shape `[B]`.
+        nodes: dtype `simultaneous.tree.NODE`. Shape `[B, N]`.
+        arms: statistics of actions, dtype `statistics.arm_dtype(None)`. Shape `[B, N, R, A]`.
+        table: children by joint action, int32. Shape `[B, table_size(N)]`.
         size: number of nodes. Shape `[B]`.
-        mover: player to move. int8, shape `[B, N]`.
-        ended: whether the game is over. Shape `[B, N]`.
-        value: value for player 0 by the network or the rules; NaN until evaluated. Shape `[B, N]`.
-        arms: statistics of the actions, dtype `ARM`. Shape `[B, N, A]`.
-        path: node and action of each step of the pending simulations. Shape `[B, L, P, 2]`.
-        steps: length of the path. Shape `[B, L]`.
-        leaves: leaf of each simulation, or `NO_NODE`. Shape `[B, L]`.
-        fresh: whether the leaf is new and to be evaluated. Shape `[B, L]`.
+        mover: player to move; sequential games only. int8, shape `[B, N]`.
+        evaluated: whether the network has evaluated the node. Shape `[B, N]`.
+        values: value by the network, for the players of the rows. Shape `[B, N, R]`.
+        leaf_states: last position of each simulation. Shape `[B, L]`.
+        leaves: its node, or `NO_LEAF`. Shape `[B, L]`.
+        pending: whether the network has to evaluate that position. Shape `[B, L]`.
+        path: nodes of the simulation above the leaf. Shape `[B, L, D]`.
+        chosen: actions in these nodes, or `NO_ACTION`. Shape `[B, L, D, R]`.
+        depth: length of the path. Shape `[B, L]`.
+        returns: scratch space. Shape `[P]`.
+        joint: scratch space. Shape `[P]`.
+        legal: scratch space. Shape `[A]`.
+        policy: scratch space. Shape `[A]`.
+        spare: scratch space, a position. Shape `[1]`.
         streams: random streams. uint64, shape `[B, 1]`.
     """
 
     states: NDArray[np.void]
-    words: NDArray[Any]
+    nodes: NDArray[np.void]
+    arms: NDArray[np.void]
+    table: NDArray[np.int32]
     size: NDArray[np.int32]
     mover: NDArray[np.int8]
-    ended: NDArray[np.bool_]
-    value: NDArray[np.float32]
-    arms: NDArray[np.void]
-    path: NDArray[np.int32]
-    steps: NDArray[np.int32]
+    evaluated: NDArray[np.bool_]
+    values: NDArray[np.float64]
+    leaf_states: NDArray[np.void]
     leaves: NDArray[np.int32]
-    fresh: NDArray[np.bool_]
+    pending: NDArray[np.bool_]
+    path: NDArray[np.int32]
+    chosen: NDArray[np.int16]
+    depth: NDArray[np.int32]
+    returns: NDArray[np.float64]
+    joint: NDArray[np.int64]
+    legal: NDArray[np.int16]
+    policy: NDArray[np.float32]
+    spare: NDArray[np.void]
     streams: NDArray[np.uint64]
 
     @property
     def priors(self) -> NDArray[np.float32]:
-        """Prior probabilities of the actions, or `ILLEGAL`. Shape `[B, N, A]`."""
-        return self.arms["prior"]
+        """Priors of the first row's actions, or `ILLEGAL`. Shape `[B, N, A]`."""
+        return self.arms["prior"][:, :, 0]
 
     @property
     def visits(self) -> NDArray[np.int32]:
-        """Visit counts of the actions. Shape `[B, N, A]`."""
-        return self.arms["visits"]
+        """Visit counts of the first row's actions. Shape `[B, N, A]`."""
+        return self.arms["visits"][:, :, 0]
 
     @property
-    def totals(self) -> NDArray[np.float64]:
-        """Sums of the actions' values for the player to move. Shape `[B, N, A]`."""
-        return self.arms["value"]
+    def scores(self) -> NDArray[np.float64]:
+        """Sums of scores of the first row's actions. Shape `[B, N, A]`."""
+        return self.arms["value"][:, :, 0]
 
-    @property
-    def children(self) -> NDArray[np.int32]:
-        """Child of each action, or `NO_NODE`. Shape `[B, N, A]`."""
-        return self.arms["child"]
+    def first(self, count: int) -> "SearchTrees":
+        """Return views of the first `count` trees."""
+        parts = self._asdict().items()
+        return SearchTrees(
+            **{name: array if name in SCRATCH else array[:count] for name, array in parts}
+        )
 
 
 def make_trees(game: Game, count: int, nodes: int, leaf_batch: int = 1) -> SearchTrees:
     """Return trees for `count` searches of up to `nodes` nodes.
 
     Args:
-        game: a sequential game for two players.
+        game: the game.
         count: B.
-        nodes: N; a search of n simulations needs n + 1, and one more as scratch space.
+        nodes: N; a search of n simulations needs n + 1.
         leaf_batch: L, number of simultaneous simulations per search.
+
+    Raises:
+        ValueError: if the game has too many joint actions.
     """
-    states = game.empty(count * nodes).reshape(count, nodes)
-    actions = (count, nodes, game.num_actions)
+    players, actions = game.num_players, game.num_actions
+    rows = players if game.simultaneous else 1
+    if game.simultaneous:
+        check_joint_actions(game)
+    deepest = min(nodes, game.max_plies) + 1
+    leaves: Any = (count, leaf_batch)
     return SearchTrees(
-        states=states,
-        words=as_words(states),
+        states=game.empty(count),
+        nodes=np.zeros((count, nodes), NODE),
+        arms=np.zeros((count, nodes, rows, actions), arm_dtype(None)),
+        table=np.zeros((count, table_size(nodes)), np.int32),
         size=np.zeros(count, np.int32),
         mover=np.zeros((count, nodes), np.int8),
-        ended=np.zeros((count, nodes), np.bool_),
-        value=np.zeros((count, nodes), np.float32),
-        arms=np.zeros(actions, ARM),
-        path=np.zeros((count, leaf_batch, min(nodes, game.max_plies) + 1, 2), np.int32),
-        steps=np.zeros((count, leaf_batch), np.int32),
-        leaves=np.zeros((count, leaf_batch), np.int32),
-        fresh=np.zeros((count, leaf_batch), np.bool_),
+        evaluated=np.zeros((count, nodes), np.bool_),
+        values=np.zeros((count, nodes, rows)),
+        leaf_states=game.empty(count * leaf_batch).reshape(leaves),
+        leaves=np.zeros(leaves, np.int32),
+        pending=np.zeros(leaves, np.bool_),
+        path=np.zeros((*leaves, deepest), np.int32),
+        chosen=np.zeros((*leaves, deepest, rows), np.int16),
+        depth=np.zeros(leaves, np.int32),
+        returns=np.zeros(players),
+        joint=np.zeros(players, np.int64),
+        legal=np.zeros(actions, np.int16),
+        policy=np.zeros(actions, np.float32),
+        spare=game.empty(1),
         streams=np.zeros((count, 1), np.uint64),
     )
-
-
-def first_trees(trees: SearchTrees, count: int) -> SearchTrees:
-    """Return views of the first `count` trees."""
-    parts: Any = (array[:count] for array in trees)
-    return SearchTrees(*parts)

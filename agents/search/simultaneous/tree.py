@@ -48,7 +48,7 @@ def check_joint_actions(game: Game) -> None:
 
 
 @factory()
-def make_table(policy: str) -> tuple[Callable[..., None], Callable[..., int]]:
+def make_table(policy: str | None) -> tuple[Callable[..., None], Callable[..., int]]:
     """Return two kernels over arms of dtype `statistics.arm_dtype(policy)`.
 
     `start_tree(nodes, arms)` makes the root the only node.
