@@ -107,8 +107,8 @@ class CompiledNetwork:
             *tower.board,
             trunk.enter.in_channels,
             trunk.enter.out_channels,
-            head_filters=tower.head[0].out_channels,
-            others=0 if tower.last is None else tower.last.out_features,
+            head_filters=tower.first_layer.out_channels,
+            others=0 if tower.linear_layer is None else tower.linear_layer.out_features,
         )
         self._scale = np.float32(scale)
         self._trunk = (
@@ -117,7 +117,7 @@ class CompiledNetwork:
             np.array([block.pool is not None for block in blocks], np.bool_),
             _concatenated([_dense(block.pool) for block in blocks if block.pool is not None]),
         )
-        head, last = tower.head[0], tower.last
+        head, last = tower.first_layer, tower.linear_layer
         weights = [_dense(head, _array(head.weight)[:, :, 0, 0])]
         if last is not None:
             matrix = _array(last.weight)

@@ -227,7 +227,7 @@ def test_puct_of_each_player_switches_action_at_hand_computed_value(visits, mean
         for more, chosen in ((-3e-5, 1), (3e-5, 0)):
             trees.states[0] = started(game, 1)[0]
             compiled.begin(trees)
-            trees.evaluated[0, 0], trees.values[0, 0] = True, 0.5
+            trees.nodes["evaluated"][0, 0], trees.values[0, 0] = True, 0.5
             arms = trees.arms[0, 0]
             arms["prior"], arms["visits"], arms["value"] = ILLEGAL, 0, 0
             actions = game.legal(trees.states.view(np.recarray)[0], p)[:2]
@@ -239,4 +239,4 @@ def test_puct_of_each_player_switches_action_at_hand_computed_value(visits, mean
             arms["value"][p, actions[1]] = visits[1] * (mean or 0)
             params = SelectionParams(2 * 1.5, np.inf, 2 * fpu, fpu_by_prior=False)
             compiled.descend(trees, np.array([1]), np.array([BY_POLICY]), params)
-            assert trees.chosen[0, 0, 0, p] == actions[chosen]
+            assert trees.simulations["chosen"][0, 0, 0, p] == actions[chosen]

@@ -54,7 +54,7 @@ def select(policy, trees, params):
     kernel = make_interior_selection(policy, simultaneous=False)
     arms, value = trees.arms[0, ROOT, 0], trees.values[0, ROOT, 0]
     scratch = np.zeros(len(arms), np.float32)
-    return kernel(arms, trees.legal, len(arms), value, params, scratch, trees.streams[0])
+    return kernel(arms, trees.work[0].legal, len(arms), value, params, scratch, trees.streams[0])
 
 
 def set_values(trees, values):

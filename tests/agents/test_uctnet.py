@@ -150,7 +150,7 @@ def tree():
 def select(policy, trees, params):
     kernel = make_interior_selection(policy, simultaneous=False)
     arms, scratch = trees.arms[0, ROOT, 0], np.zeros(4, np.float32)
-    return kernel(arms, trees.legal, 4, 0.5, params, scratch, trees.streams[0])
+    return kernel(arms, trees.work[0].legal, 4, 0.5, params, scratch, trees.streams[0])
 
 
 def test_uct_matches_hand_computation(tree):
@@ -202,10 +202,10 @@ def test_leaf_batches_evaluate_several_leaves(config, leaf_batch):
         # The simulations through a node were counted once more when it was evaluated, or as often
         # if it is the root.
         for node in range(1, len(nodes)):
-            if trees.evaluated[b, node]:
+            if nodes["evaluated"][node]:
                 visits = trees.visits[b, nodes["parent"][node], nodes["joint"][node]]
                 assert trees.visits[b, node].sum() == nodes["visits"][node] <= visits - 1
-    assert sum(seen) == sum(trees.evaluated[b, : trees.size[b]].sum() for b in range(3))
+    assert sum(seen) == sum(trees.nodes["evaluated"][b, : trees.size[b]].sum() for b in range(3))
     if leaf_batch < 100:  # one round is not enough to see a win
         assert found.action[1] == 2
     alone, _ = search(game, positions[1:2], 90, config, leaf_batch, np.array([[1]], np.uint64))

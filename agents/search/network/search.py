@@ -85,15 +85,15 @@ class BatchedSearch:
 
     def _expand(self, trees: SearchTrees, evaluate: SeatEvaluator) -> None:
         """Evaluate the pending leaves by the network, and back up all simulations."""
-        states = trees.leaf_states[trees.pending]
-        seats = np.full((len(states), trees.arms.shape[2]), -1)
-        values = np.zeros(seats.shape)
-        self._compiled.write_seats(trees, seats, values)
-        leaves, rows = np.nonzero(seats >= 0)
+        simulations, pending = trees.simulations, trees.simulations["pending"]
+        states, seats = trees.leaf_states[pending], simulations["seats"][pending]
+        values = simulations["values"][pending]
+        active = seats >= 0
         priors = np.full((*seats.shape, self.game.num_actions), ILLEGAL, np.float32)
-        if len(leaves) > 0:
-            priors[leaves, rows], expected = evaluate(states[leaves], seats[leaves, rows])
-            values[leaves, rows] = 0.5 + 0.5 * expected
+        if active.any():
+            positions = states[active.nonzero()[0]] if self.game.simultaneous else states
+            priors[active], expected = evaluate(positions, seats[active])
+            values[active] = 0.5 + 0.5 * expected
         self._compiled.expand(trees, priors, values)
 
 
@@ -283,7 +283,7 @@ class NetworkGuidedSearch(BatchedSearch):
         check_shapes("logits", len(states), self.game, logits, values)
         priors = np.empty(logits.shape, np.float32)
         logits = self._encoder.translate_policy(logits, seats)
-        self._compiled.write_priors(states, logits, self.trees.legal, priors)
+        self._compiled.write_priors(states, logits, self.trees.work, priors)
         return priors, values
 
     def _halving(
@@ -346,7 +346,7 @@ def make_write_policies() -> Any:
     @compiled_without_allocation
     def write_policies(trees: Any, params: Any, policies: Any) -> None:
         for b in range(len(policies)):
-            value = trees.values[b, ROOT, 0]
+            value = trees.nodes[b, ROOT].values[0]
             write_improved_policy(trees.arms[b, ROOT, 0], value, params, policies[b])
 
     return write_policies

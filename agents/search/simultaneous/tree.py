@@ -18,15 +18,13 @@ ROOT = 0
 FULL = -1  # the tree has its maximum number of nodes
 MIX = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio
 
-NODE = np.dtype(
-    [
-        ("joint", np.int64),  # index of the joint action that led here: its actions as digits
-        ("parent", np.int32),
-        ("slot", np.int32),  # slot of this node in the table
-        ("visits", np.int32),
-    ],
-    align=True,
+NODE_FIELDS = (
+    ("joint", np.int64),  # index of the joint action that led here: its actions as digits
+    ("parent", np.int32),
+    ("slot", np.int32),  # slot of this node in the table
+    ("visits", np.int32),
 )
+NODE = np.dtype(list(NODE_FIELDS), align=True)
 
 
 def table_size(nodes: int) -> int:
