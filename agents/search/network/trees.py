@@ -4,7 +4,7 @@ A node has a row of arms for each player who chooses there: in simultaneous game
 in sequential games for the player to move only. Scores and values are in [0, 1].
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from ludoteca.envs.game import Game
 
 ILLEGAL = -1.0  # prior of an action that is illegal or masked
 NO_LEAF = -1  # instead of a leaf: no simulation, or one that has ended in a terminal position
+SCRATCH = ("work", "spare")  # shared by the trees
 
 
 class SearchTrees(NamedTuple):
@@ -68,8 +69,10 @@ class SearchTrees(NamedTuple):
 
     def first(self, count: int) -> "SearchTrees":
         """Return views of the first `count` trees."""
-        parts: Any = (array[:count] for array in self[:-2])
-        return self._make((*parts, self.work, self.spare))
+        parts = self._asdict().items()
+        return SearchTrees(
+            **{name: array if name in SCRATCH else array[:count] for name, array in parts}
+        )
 
 
 def node_dtype(rows: int) -> np.dtype[np.void]:
