@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.agents.sampling import sample_by_weight
+from ludoteca.agents.search.network.batched_search import SeatEvaluator
 from ludoteca.agents.search.network.decoupled_search import (
     DecoupledNetworkGuidedSearch,
     DecoupledSearchResult,
 )
 from ludoteca.agents.search.network.policy_improvement import improved_policies
-from ludoteca.agents.search.network.search import SeatEvaluator
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
 from ludoteca.envs.records import batch_of_one

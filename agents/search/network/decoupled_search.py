@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.search.network.search import (
+from ludoteca.agents.search.network.batched_search import (
     BatchedSearch,
     SeatEvaluator,
     check_shapes,
