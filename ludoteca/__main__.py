@@ -78,6 +78,11 @@ COMMANDS = {
         "ludoteca.evaluate.cli.bench:bench",
         "Benchmark environments and searches.",
     ),
+    "gdl": Command(
+        "ludoteca.evaluate.cli.gdl:GDL_COMMANDS",
+        "Check, inspect, play and trace rule sheets in the Game Description Language.",
+        group="command",
+    ),
     "export": Command(
         "ludoteca.evaluate.cli.export:export",
         "Export an agent as a Kaggle submission or an ONNX file.",
