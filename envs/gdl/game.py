@@ -1,4 +1,12 @@
-"""Games from rule sheets: the factory of `make_game("gdl:path=FILE.kif")`."""
+"""Games from rule sheets: the factory of `make_game("gdl:path=FILE.kif")`.
+
+Encoding of a sheet with the fluents (at 1), (at 2), (at 3) and (control x), of which the second and
+the last are true, and two players, observed by player 1; each plane is one cell:
+
+    `fluents`   planes
+    bits 0-3    0 1 2 3   4 5
+    0 1 0 1     0 1 0 1   0 1
+"""
 
 import math
 import warnings

@@ -23,9 +23,11 @@ from boards import REPRESENTATIVES
 from ludoteca.envs.engine.trajectory import Trajectory, record_trajectory
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.goose_positions import geese
+from ludoteca.envs.gdl.game import rules
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import GAMES, find_factory, make_game
 from ludoteca.envs.symmetry import DIRECTIONS
+from ludoteca.evaluate.gdl.machine import RuleMachine
 from ludoteca.evaluate.new_game import pages
 from ludoteca.evaluate.new_game.pages import (
     action_numbers,
@@ -200,7 +202,22 @@ def captures_of_both(view: View) -> tuple[int, int]:
     return lost[1], lost[0]
 
 
+def true_fluents(view: View) -> list[str]:
+    """Return the true fluents of a game from a rule sheet."""
+    fluents = rules(view.game).fluents
+    return [f for i, f in enumerate(fluents) if int(view.s.fluents[i // 64]) >> i % 64 & 1]
+
+
+def sheet_goals(view: View) -> tuple[int, ...]:
+    """Return the goals of the player, by evaluating the rules of the sheet without its kernels."""
+    machine = RuleMachine(rules(view.game))
+    machine.set_fluents(true_fluents(view))
+    return machine.goals()[view.p]
+
+
 SHOWS: dict[str, Callable[..., Any]] = {
+    "1 if the fluent `(.+)` is true": lambda v, fluent: v.full(fluent in true_fluents(v)),
+    r"1 if player (\d) observes": lambda v, p: v.full(v.p == int(p)),
     "own (?:discs|marks|stones|pawns|knights)": lambda v: v.owners == v.p,
     "the opponent's (?:discs|marks|stones|pawns|knights)": lambda v: v.owners == 1 - v.p,
     "own pieces, the spawned one included": lambda v: v.owners == v.p,
@@ -483,6 +500,7 @@ def more_captures(view: View) -> int:
 
 PIECES = "(?:pawn|knight)"
 RETURNS: dict[str, Callable[..., bool]] = {
+    r"the player's goal is (\d+)": lambda v, goal: sheet_goals(v) == (int(goal),),
     "(?:the player )?has a line": lambda v: has_line(v, v.p),
     "the opponent has a line": lambda v: has_line(v, 1 - v.p),
     "the board is full, without a line": lambda v: full_board(v) and not any_line(v),
