@@ -273,6 +273,7 @@ class ArenaGame:
         seat: int,
         progress: Progress,
         is_wanted: Callable[[], bool],
+        only_prepare: bool = False,
     ) -> dict[str, Any]:
         """Return an agent's answer about the position after `ply` plies; see `requests`."""
         owner = f"{self.name}/{role}"
@@ -285,6 +286,7 @@ class ArenaGame:
             actions=tuple(self.history.actions[:ply]),
             seat=seat,
             round=self.round,
+            only_prepare=only_prepare,
         )
 
         def take(part: dict[str, Any]) -> None:

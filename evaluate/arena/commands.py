@@ -27,6 +27,7 @@ async def run_command(lobby: Lobby, game: ArenaGame, message: Any, reply: Reply)
         case "choose":
             player = integer("player", message.get("player"), 0, game.game.num_players - 1)
             action = _action(game, message)
+            game.turns.check_choice(player, action)
             if game.paused:
                 game.set_paused(False)
             game.turns.choose(player, action)

@@ -33,18 +33,21 @@ class Lobby:
 
     Attributes:
         agents: spec strings of the agents that the page may start.
+        adviser: spec string of the agent for hints and analyses.
         games: the open games by name.
         workers: the processes that search.
     """
 
-    def __init__(self, agents: Sequence[str] = (), num_workers: int = 2):
+    def __init__(self, agents: Sequence[str] = (), num_workers: int = 2, adviser: str = ADVISER):
         """Open the lobby; no process is started yet.
 
         Args:
             agents: spec strings of the agents that the page may start; by default those that need
                 no file, and the networks that come with the package.
             num_workers: number of processes that search.
+            adviser: spec string of the agent for hints and analyses.
         """
+        self.adviser = adviser
         self.agents = tuple(agents) or (*DEFAULT_AGENTS, *shipped_networks())
         self.games: dict[str, ArenaGame] = {}
         self.workers = SearchWorkers(integer("workers", num_workers, 1, 64))
@@ -53,7 +56,7 @@ class Lobby:
     async def playable(self, game: Game) -> list[dict[str, Any]]:
         """Return the agents that can play a game, see `requests.playable`."""
         if game.spec not in self._playable:
-            request = AgentsRequest(game.spec, (ADVISER, *self.agents))
+            request = AgentsRequest(game.spec, (self.adviser, *self.agents))
             answer = await self.workers.workers[-1].handle(request)
             if "agents" not in answer:
                 raise ValueError(f"the agents could not be made: {answer}")
@@ -125,7 +128,7 @@ class Lobby:
         if len(self.games) >= MAX_GAMES:
             raise ValueError(f"{MAX_GAMES} games are open already: close one of them first")
         playable = {entry["spec"] for entry in await self.playable(game)}
-        adviser = ADVISER if ADVISER in playable else ""
+        adviser = self.adviser if self.adviser in playable else ""
         name = secrets.token_hex(4)
         arena_game = ArenaGame(name, game, seats, self.workers, adviser=adviser, **options)
         self.games[name] = arena_game

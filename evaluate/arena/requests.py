@@ -38,6 +38,7 @@ class AnalysisRequest:
         actions: the actions so far.
         seat: the player to act.
         round: number of the game at this owner's board; agents with memory forget earlier ones.
+        only_prepare: whether the agent's code is only to be compiled or loaded.
     """
 
     owner: str
@@ -48,6 +49,7 @@ class AnalysisRequest:
     actions: tuple[Any, ...]
     seat: int
     round: int = 0
+    only_prepare: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,9 @@ class RequestHandler:
         """Return the answer to a request as JSON values; `send` takes intermediate analyses."""
         if isinstance(request, AgentsRequest):
             return {"agents": playable(make_game(request.game), request.agents)}
+        if request.only_prepare:
+            self._agent(make_game(request.game), request)[1].prepare()
+            return {}
         answer = self._analyze(request, send)
         if isinstance(answer, AgentFailure):
             return {"failure": str(answer)}

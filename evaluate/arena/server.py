@@ -20,6 +20,7 @@ from ludoteca.evaluate.arena.arena_game import ArenaGame
 from ludoteca.evaluate.arena.catalog import game_form, game_from_form, game_list
 from ludoteca.evaluate.arena.commands import run_command
 from ludoteca.evaluate.arena.lobby import ADVISER, Lobby
+from ludoteca.evaluate.arena.replay_page import replay_page
 from ludoteca.evaluate.arena.security import LOOPBACK, Guard
 from ludoteca.files import parse_json
 
@@ -33,6 +34,7 @@ def make_app(
     agents: Sequence[str] = (),
     *,
     num_workers: int = 2,
+    adviser: str = ADVISER,
     hosts: tuple[str, ...] = LOOPBACK,
     token: str = "",
 ) -> Starlette:
@@ -41,10 +43,11 @@ def make_app(
     Args:
         agents: spec strings of the agents that the page may start, see `Lobby`.
         num_workers: number of processes that search.
+        adviser: spec string of the agent for hints and analyses.
         hosts: host names in addresses of this server.
         token: secret that requests need, see `Guard`; "" for none.
     """
-    lobby = Lobby(agents, num_workers)
+    lobby = Lobby(agents, num_workers, adviser)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -61,6 +64,7 @@ def make_app(
             Route("/api/boards", open_board, methods=["POST"]),
             Route("/api/boards/{board}", close_board, methods=["DELETE"]),
             Route("/api/boards/{board}/replay.json", replay_json),
+            Route("/api/boards/{board}/replay.html", replay_html),
             Route("/api/replays", open_replay, methods=["POST"]),
             WebSocketRoute("/ws/{board}", follow),
         ],
@@ -101,7 +105,7 @@ async def form(request: Request) -> Response:
             "players": game.num_players,
             "simultaneous": game.simultaneous,
             "agents": agents,
-            "analysis": any(entry["spec"] == ADVISER for entry in playable),
+            "analysis": any(entry["spec"] == lobby.adviser for entry in playable),
         }
     )
 
@@ -143,6 +147,15 @@ async def replay_json(request: Request) -> Response:
         media_type="application/json",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
+
+
+async def replay_html(request: Request) -> Response:
+    """Return the replay of a game as a page that needs no server."""
+    game = _game(request)
+    page = await asyncio.to_thread(replay_page, game.to_replay())
+    name = f"{game.game.name}_{game.history.seed}.html"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(page, media_type="text/html", headers=headers)
 
 
 async def follow(socket: WebSocket) -> None:

@@ -29,6 +29,8 @@ class Turns:
         self._withdraw()
         self.chosen = {}
         self._all_chosen = asyncio.Event()
+        if game.paused and not game.history.actions and game.game.simultaneous:
+            self._task = asyncio.create_task(self._prepare(self._number))
         if game.paused or game.failure or game.history.is_over:
             return
         turn = self._joint_turn if game.game.simultaneous else self._single_turn
@@ -44,15 +46,21 @@ class Turns:
         Raises:
             ValueError: if it is illegal, or the player is not a person.
         """
+        self.check_choice(player, action)
         game = self._game
-        if player not in game.history.players_to_act or game.seats[player] != HUMAN:
-            raise ValueError(f"player {player} has nothing to choose")
-        if action not in game.history.legal(player):
-            raise ValueError(f"action {action} is illegal: legal are {game.history.legal(player)}")
         self.chosen[player] = action
         people = [p for p in game.history.players_to_act if game.seats[p] == HUMAN]
         if all(p in self.chosen for p in people):
             self._all_chosen.set()
+
+    def check_choice(self, player: int, action: int) -> None:
+        """Raise a `ValueError` unless a person can choose an action now, see `choose`."""
+        game = self._game
+        acts = game.game.simultaneous and player in game.history.players_to_act
+        if not acts or game.seats[player] != HUMAN:
+            raise ValueError(f"player {player} has nothing to choose")
+        if action not in game.history.legal(player):
+            raise ValueError(f"action {action} is illegal: legal are {game.history.legal(player)}")
 
     def _withdraw(self) -> None:
         """End the present turn; its search is stopped, and its answer dropped."""
@@ -62,6 +70,15 @@ class Turns:
             game.thinking = None
             stop = asyncio.create_task(game.workers.stop(f"{game.name}/play"))
             stop.add_done_callback(lambda _: None)
+
+    async def _prepare(self, number: int) -> None:
+        """Compile the agents' code while the game waits for its start."""
+        game = self._game
+        for seat, agent in enumerate(game.seats):
+            if agent != HUMAN and number == self._number:
+                await game.analyze(
+                    "play", agent, 0, seat, lambda _: None, lambda: number == self._number, True
+                )
 
     async def _single_turn(self, number: int) -> None:
         """Let the agent to move analyze the position and move."""

@@ -17,6 +17,7 @@ LOOPBACK = "127.0.0.1"
 
 def arena(
     agents: Agents = (),
+    adviser: str = "mcts:simulations=20000",
     port: int = 8765,
     host: Annotated[str, arg(metavar="ADDRESS")] = LOOPBACK,
     workers: int = 2,
@@ -27,6 +28,7 @@ def arena(
     Args:
         agents: the agents that the page may start; by default those that need no file, and the
             networks that come with the package.
+        adviser: agent for hints and analyses.
         port: port of the server; 0: a free one.
         host: address of the server. On any other than 127.0.0.1, a page needs the token in the
             printed address.
@@ -44,7 +46,7 @@ def arena(
         raise ImportError('the arena needs a server: pip install "ludoteca[arena]"') from error
 
     integer("port", port, 0, 65535)
-    _check_agents(agents)
+    _check_agents((*agents, adviser))
     is_local = host in OWN_HOSTS
     token = "" if is_local else secrets.token_urlsafe(24)
     hosts = OWN_HOSTS if is_local else (*OWN_HOSTS, *_names_of(host))
@@ -54,7 +56,7 @@ def arena(
     if host in ("0.0.0.0", "::"):
         shown = socket.gethostname()
     url = f"http://{shown}:{port}/{f'?token={token}' if token else ''}"
-    app = make_app(agents, num_workers=workers, hosts=hosts, token=token)
+    app = make_app(agents, num_workers=workers, adviser=adviser, hosts=hosts, token=token)
     config = uvicorn.Config(
         app, log_level="warning", ws_max_size=2 * MAX_MESSAGE, ws="websockets-sansio"
     )

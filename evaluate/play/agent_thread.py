@@ -80,6 +80,12 @@ class AgentThread:
             self._asked = self._answer = None
             self._forget |= forget
 
+    def prepare(self) -> None:
+        """Compile or load the agent's code in the caller's thread, unless that has been done."""
+        if not self._ready:
+            prepare(self._agent)
+            self._ready = True
+
     def think(self, history: GameHistory, seat: int | None = None) -> MoveAnalysis | AgentFailure:
         """Return the agent's analysis of a position, computed in the caller's thread.
 
@@ -88,9 +94,7 @@ class AgentThread:
             seat: the player to act; by default the player to move in a sequential game.
         """
         try:
-            if not self._ready:
-                prepare(self._agent)
-                self._ready = True
+            self.prepare()
             if self._forget:
                 self._forget = False
                 self._agent.reset(ENV_INDEX)

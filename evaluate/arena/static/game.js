@@ -191,7 +191,7 @@ export class GameView {
     const { state } = this;
     const watching = this.board.simultaneous || !state.seats.includes(HUMAN) || state.paused;
     return [
-      { key: "u", label: "Undo", disabled: !state.can_undo, run: () => this.undo() },
+      { key: "u", label: this.isPresent ? "Undo" : "Play from here", disabled: !state.can_undo, run: () => this.undo() },
       { key: "r", label: "Redo", disabled: !state.can_redo, run: () => this.send("redo") },
       watching && !state.over
         ? { key: "p", label: state.paused ? "Go" : "Pause", run: () => this.send("pause", { on: !state.paused }) }
@@ -245,6 +245,10 @@ export class GameView {
     } catch (error) {
       notify(error.message);
     }
+  }
+
+  savePage() {
+    h("a", { href: `/api/boards/${this.id}/replay.html`, download: `${this.board.name}.html` }).click();
   }
 
   async share() {

@@ -49,6 +49,7 @@ export class Stepper {
     this.text.textContent = `${ply} / ${moves.length}`;
     if (this.shown !== moves) {
       this.shown = moves;
+      this.list.classList.toggle("long", moves.some((name) => name.length > 8));
       this.list.replaceChildren(...moves.map((name, k) =>
         h("li", {}, h("button", { type: "button", class: "link", onclick: () => this.go(k + 1) }, name))));
     }
