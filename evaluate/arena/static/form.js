@@ -12,15 +12,27 @@ export class GameForm {
     this.onStart = onStart;
     this.params = {};
     this.seats = [];
+    host.replaceChildren(h("p", { class: "faint" }, "loading …"));
+    host.dataset.game = game.name;
     this.load();
   }
 
+  // Loads the form for the present parameters; answers to older requests are dropped.
   async load() {
+    this.loads = (this.loads ?? 0) + 1;
+    const load = this.loads;
+    const isOld = () => load !== this.loads || this.host.dataset.game !== this.game.name;
     try {
-      this.form = await request(`/api/games/${this.game.name}`, { method: "POST", body: this.params });
+      const form = await request(`/api/games/${this.game.name}`, { method: "POST", body: this.params });
+      if (isOld()) return;
+      this.form = form;
       this.problem = "";
     } catch (error) {
-      if (!this.form) throw error;
+      if (isOld()) return;
+      if (!this.form) {
+        this.host.replaceChildren(h("p", { class: "error", role: "alert" }, error.message));
+        return;
+      }
       this.problem = error.message;
       this.showProblem();
       return;
@@ -37,7 +49,7 @@ export class GameForm {
       : null;
     const form = h(
       "form",
-      { class: "new-game", onsubmit: (event) => this.submit(event) },
+      { class: "new-game", "data-form": this.game.name, onsubmit: (event) => this.submit(event) },
       h("h2", {}, this.game.title),
       fields.length ? h("fieldset", {}, h("legend", {}, "Rules"), fields) : null,
       this.seatBox,

@@ -47,7 +47,8 @@ export class GameView {
     const panel = h("aside", { class: "panel" }, this.players, this.status, this.choices, this.controls,
       this.stepper.element, this.analysis, this.graph,
       h("details", { open: true }, h("summary", {}, "Moves"), this.stepper.list));
-    main.replaceChildren(h("div", { class: "game" }, this.boardPlace, panel));
+    this.whole = h("div", { class: "game" }, this.boardPlace, panel);
+    main.replaceChildren(this.whole);
   }
 
   send(type, more = {}) {
@@ -282,6 +283,9 @@ export class GameView {
 
   draw() {
     if (!this.state || !this.board || !this.position) return;
+    this.whole.dataset.ply = this.ply;
+    this.whole.dataset.plies = this.state.ply;
+    this.whole.dataset.turn = this.state.over ? "over" : this.personToMove ? "person" : "other";
     this.drawBoard();
     this.drawStatus();
     this.drawPlayers();
