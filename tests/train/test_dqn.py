@@ -608,7 +608,7 @@ def test_weights_transfer_from_a_small_board(tmp_path):
     best = load_weights(tmp_path / "a" / "best.safetensors")[0]
     assert all(torch.equal(best[name], w) for name, w in second.network.state_dict().items())
     other = replace(large, run_dir=tmp_path / "c", network=QConfig(filters=(16,), blocks=1))
-    with pytest.raises(ValueError, match="has another architecture"):
+    with pytest.raises(ValueError, match="has a different architecture"):
         RLTraining(other, tensorboard=False)
 
 

@@ -420,7 +420,7 @@ def test_preset_matches_the_document():
         ({"data": ()}, "at least one file"),
         ({"agents": ("nobody",)}, "no agent is called 'nobody'"),
         ({"rating_range": (2000.0, 3000.0)}, "ratings are from 0 to 1000"),
-        ({"rating_range": (2.0, 1.0)}, "from a lower to a higher"),
+        ({"rating_range": (2.0, 1.0)}, r"must be \(lowest, highest\)"),
         ({"rating_range": (5.0, 5.0)}, "at least two games"),
         ({"games": 31}, "games must be at most 30"),
         ({"games": 1}, "at least two different games"),

@@ -466,7 +466,7 @@ def test_the_best_network_is_not_the_untrained_one_once_others_have_learned(sele
     assert about["updates"] == training.updates > 0
     again = RLTraining(config, tensorboard=False)
     assert again.selected == {"win_rate": None, "games": 60}
-    training.evaluate_out_of_turn()
+    training.evaluate_off_schedule()
     assert training.selected["win_rate"] is not None
 
 
