@@ -222,7 +222,7 @@ class ArenaGame:
         """Replace the game by that of a validated replay, paused at its end."""
         self.history = GameHistory(self.game, replay.seed)
         for action in replay.actions:
-            self.history.play(tuple(action) if isinstance(action, list) else int(action))
+            self.history.play(action if isinstance(action, int) else tuple(action))
         self._reset()
         self.paused = True
         self.changed()

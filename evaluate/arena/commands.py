@@ -35,8 +35,8 @@ async def run_command(lobby: Lobby, game: ArenaGame, message: Any, reply: Reply)
             ply = integer("ply", message.get("ply"), 0, plies)
             reply({"type": "position", "position": game.position(ply)})
         case "undo":
-            ply = message.get("ply")
-            game.undo(None if ply is None else integer("ply", ply, 0, plies))
+            target = message.get("ply")
+            game.undo(None if target is None else integer("ply", target, 0, plies))
         case "redo":
             game.redo()
         case "restart":

@@ -163,7 +163,7 @@ def _think(agent: Agent, name: str, history: GameHistory, seat: int) -> MoveAnal
         return MoveAnalysis(name, ply, seat, action)
     values = _by_action(agent.values(s), history.legal(seat), history.game.num_actions)
     best = float(np.nanmax(np.clip(values, -1, 1), initial=-1))
-    return MoveAnalysis(name, ply, seat, action, None, values, (best + 1) / 2)
+    return MoveAnalysis(name, ply, seat, action, values=values, score=(best + 1) / 2)
 
 
 def _act(agent: Agent, s: Any, seat: int, rng: NDArray[np.uint64]) -> int:
