@@ -24,16 +24,18 @@ class Advice:
         self._done: set[int] = set()
 
     def request(self, plies: list[int]) -> None:
-        """Analyze the positions after so many plies, in place of earlier requests.
+        """Analyze the positions after so many plies, before those of earlier requests.
 
         Raises:
-            ValueError: if there is no adviser.
+            ValueError: if there is no adviser, or the game is shorter.
         """
         if not self.agent:
             raise ValueError("no agent that was chosen at the start can analyze this game")
         done = {k for k in self._done if k in self.analyses}
         unfinished = [k for k in self._valid(plies) if k not in done]
-        self.queue = unfinished
+        last = len(self._game.history.actions)
+        waiting = [k for k in self.queue if k not in unfinished and k <= last]
+        self.queue = [*unfinished, *waiting]
         if unfinished and (self._task is None or self._task.done()):
             self._task = asyncio.create_task(self._work())
 

@@ -1,6 +1,7 @@
 """Tests of the arena's server: games over the registry, commands, and protection."""
 
 import random
+import time
 
 import pytest
 
@@ -184,6 +185,22 @@ def test_an_adviser_analyzes_every_position(client):
         moves = finished[3]["moves"]
         assert {move["name"] for move in moves} <= {"b1", "c1", "a2", "c2", "a3", "b3"}
         assert sum(move["visits"] for move in moves) <= finished[3]["simulations"]
+
+
+def test_an_agent_that_cannot_stop_is_ended_and_started_again():
+    app = make_app(("interactive:Sleeping", "random"), num_workers=1)
+    with TestClient(app, base_url=ADDRESS) as client:
+        board = open_game(client, "tictactoe", seats=["interactive:Sleeping", "human"])
+        with follow(client, board) as socket:
+            player = Player(socket)
+            player.wait(lambda state: state["thinking"] == 0)
+            time.sleep(1)
+            socket.send_json({"type": "stop"})
+            state = player.wait(lambda state: state["paused"])
+            assert (state["thinking"], state["ply"]) == (None, 0)
+            player.do("seats", seats=["random", "human"])
+            socket.send_json({"type": "pause", "on": False})
+            assert player.wait(lambda state: state["ply"] == 1)["moves"]
 
 
 def test_a_search_is_stopped_and_its_move_is_played(client):

@@ -364,10 +364,14 @@ export class GameView {
   drawAnalysis(board = true) {
     const { state } = this;
     const analysis = this.currentAnalysis;
-    const known = analysis && analysis.moves.length ? analysis : null;
+    const before = state.analyses[this.ply - 1];
+    const present = analysis?.moves.length ? analysis : null;
+    const known = present ?? (before?.moves.length && !this.analyzing ? before : null);
     if (known || this.analyzing) {
       const onMove = this.personToMove && known?.ply === this.ply ? (action) => this.play(action) : null;
-      this.analysis.replaceChildren(analysisTable(known, this.board, { onMove, thinking: this.analyzing }));
+      const table = analysisTable(known, this.board, { onMove, thinking: this.analyzing });
+      const heading = known && known !== present ? h("p", { class: "faint" }, "before the last move") : null;
+      this.analysis.replaceChildren(...[heading, table].filter(Boolean));
     } else this.analysis.replaceChildren();
     const points = scores(state.analyses, this.board.players.length);
     if (points.length) {
