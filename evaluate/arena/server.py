@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import cache
 from importlib import resources
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from starlette.applications import Starlette
@@ -21,6 +21,7 @@ from ludoteca.evaluate.arena.catalog import game_form, game_from_form, game_list
 from ludoteca.evaluate.arena.commands import run_command
 from ludoteca.evaluate.arena.lobby import ADVISER, Lobby
 from ludoteca.evaluate.arena.replay_page import replay_page
+from ludoteca.evaluate.arena.runs import find_runs, run_curves
 from ludoteca.evaluate.arena.security import LOOPBACK, Guard
 from ludoteca.files import parse_json
 
@@ -35,6 +36,7 @@ def make_app(
     *,
     num_workers: int = 2,
     adviser: str = ADVISER,
+    runs: Sequence[Path] = (),
     hosts: tuple[str, ...] = LOOPBACK,
     token: str = "",
 ) -> Starlette:
@@ -44,6 +46,7 @@ def make_app(
         agents: spec strings of the agents that the page may start, see `Lobby`.
         num_workers: number of processes that search.
         adviser: spec string of the agent for hints and analyses.
+        runs: folders with training runs, whose curves the page may show.
         hosts: host names in addresses of this server.
         token: secret that requests need, see `Guard`; "" for none.
     """
@@ -66,6 +69,8 @@ def make_app(
             Route("/api/boards/{board}/replay.json", replay_json),
             Route("/api/boards/{board}/replay.html", replay_html),
             Route("/api/replays", open_replay, methods=["POST"]),
+            Route("/api/runs", training_runs),
+            Route("/api/runs/{number:int}", training_run),
             WebSocketRoute("/ws/{board}", follow),
         ],
         middleware=[Middleware(Guard, hosts=hosts, token=token)],
@@ -73,6 +78,7 @@ def make_app(
         lifespan=lifespan,
     )
     app.state.lobby = lobby
+    app.state.run_folders = tuple(runs)
     return app
 
 
@@ -156,6 +162,24 @@ async def replay_html(request: Request) -> Response:
     name = f"{game.game.name}_{game.history.seed}.html"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(page, media_type="text/html", headers=headers)
+
+
+async def training_runs(request: Request) -> Response:
+    """Return the names of the training runs."""
+    runs = await asyncio.to_thread(find_runs, request.app.state.run_folders)
+    return JSONResponse([run.name for run in runs])
+
+
+async def training_run(request: Request) -> Response:
+    """Return the curves of a training run, by its number in the list."""
+    runs = await asyncio.to_thread(find_runs, request.app.state.run_folders)
+    number = request.path_params["number"]
+    if not number < len(runs):
+        raise HTTPException(404, "there is no such run")
+    try:
+        return JSONResponse(await asyncio.to_thread(run_curves, runs[number]))
+    except OSError as error:
+        raise HTTPException(404, f"the run cannot be read: {error.strerror}") from None
 
 
 async def follow(socket: WebSocket) -> None:

@@ -5,6 +5,7 @@ import socket
 import sys
 import threading
 import webbrowser
+from pathlib import Path
 from typing import Annotated
 
 from tyro.conf import arg
@@ -13,6 +14,7 @@ from ludoteca.envs.params import integer
 from ludoteca.evaluate.cli.options import Agents
 
 LOOPBACK = "127.0.0.1"
+Folders = Annotated[tuple[Path, ...], arg(metavar="FOLDER [FOLDER ...]")]
 
 
 def arena(
@@ -21,6 +23,7 @@ def arena(
     port: int = 8765,
     host: Annotated[str, arg(metavar="ADDRESS")] = LOOPBACK,
     workers: int = 2,
+    runs: Folders = (),
     no_browser: bool = False,
 ) -> None:
     """Play, watch and analyze all games in the browser.
@@ -33,11 +36,13 @@ def arena(
         host: address of the server. On any other than 127.0.0.1, a page needs the token in the
             printed address.
         workers: number of processes that search.
+        runs: folders with training runs, or run folders, whose curves the page may show.
         no_browser: do not open the browser.
     """
     try:
         import uvicorn
 
+        from ludoteca.evaluate.arena.runs import find_runs
         from ludoteca.evaluate.arena.security import LOOPBACK as OWN_HOSTS
         from ludoteca.evaluate.arena.server import MAX_MESSAGE, make_app
     except ModuleNotFoundError as error:
@@ -46,6 +51,7 @@ def arena(
         raise ImportError('the arena needs a server: pip install "ludoteca[arena]"') from error
 
     integer("port", port, 0, 65535)
+    find_runs(runs)
     _check_agents((*agents, adviser))
     is_local = host in OWN_HOSTS
     token = "" if is_local else secrets.token_urlsafe(24)
@@ -56,7 +62,9 @@ def arena(
     if host in ("0.0.0.0", "::"):
         shown = socket.gethostname()
     url = f"http://{shown}:{port}/{f'?token={token}' if token else ''}"
-    app = make_app(agents, num_workers=workers, adviser=adviser, hosts=hosts, token=token)
+    app = make_app(
+        agents, num_workers=workers, adviser=adviser, runs=runs, hosts=hosts, token=token
+    )
     config = uvicorn.Config(
         app, log_level="warning", ws_max_size=2 * MAX_MESSAGE, ws="websockets-sansio"
     )

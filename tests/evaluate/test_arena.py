@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 
 from ludoteca.envs.registry import GAMES, game_name, make_game
 from ludoteca.envs.replay import Replay
+from ludoteca.evaluate.arena.runs import find_runs
 from ludoteca.evaluate.arena.server import make_app
 
 pytestmark = pytest.mark.interpreted
@@ -290,3 +291,20 @@ def test_wrong_commands_are_refused_with_a_reason(client, message, reason):
         assert "JSON" in player.socket.receive_json()["text"]
         assert player.do("play", action=0, ply=0)["ply"] == 1  # the game is unharmed
     client.delete(f"/api/boards/{board['id']}")
+
+
+def test_curves_of_training_runs_are_served(tmp_path):
+    run = tmp_path / "hex5"
+    run.mkdir()
+    (tmp_path / "empty").mkdir()
+    (run / "metrics.csv").write_text("step,loss,score\n1,0.5,\n2,nan,0.25\n3,0.125,0.75\n")
+    with TestClient(make_app(("random",), runs=(tmp_path,)), base_url=ADDRESS) as client:
+        assert client.get("/api/runs").json() == ["hex5"]
+        assert client.get("/api/runs/0").json()["curves"] == [
+            {"name": "loss", "points": [[1, 0.5], [3, 0.125]]},
+            {"name": "score", "points": [[2, 0.25], [3, 0.75]]},
+        ]
+        for number in ("1", "-1", "..%2f", "x"):
+            assert client.get(f"/api/runs/{number}").status_code == 404
+    with pytest.raises(ValueError, match="not a folder"):
+        find_runs((tmp_path / "missing",))

@@ -4,6 +4,7 @@ import { h, notify } from "./dom.js";
 import { showLobby } from "./lobby.js";
 import { GameView } from "./game.js";
 import { showWatch } from "./watch.js";
+import { showRuns } from "./runs.js";
 import { showOpen, openShared } from "./open.js";
 
 const main = document.getElementById("main");
@@ -20,6 +21,7 @@ async function route() {
       const view = new GameView(main, id);
       leave = () => view.close();
     } else if (page === "watch") leave = await showWatch(main);
+    else if (page === "runs") leave = await showRuns(main);
     else if (page === "open") showOpen(main);
     else await showLobby(main);
   } catch (error) {
