@@ -7,7 +7,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.serialization import state_from_json, state_to_json, states_to_bytes
 from ludoteca.evaluate.arena.advice import Advice
-from ludoteca.evaluate.arena.requests import AnalysisRequest
+from ludoteca.evaluate.arena.requests import AnalysisRequest, RequestKind
 from ludoteca.evaluate.arena.turns import Turns
 from ludoteca.evaluate.arena.views import GameViews
 from ludoteca.evaluate.arena.worker import Progress, SearchWorkers
@@ -31,6 +31,7 @@ class ArenaGame:
         advice: analyses by the adviser.
         pause: seconds between moves of agents.
         clock: seconds for each step of a simultaneous game; 0: wait for all people.
+        ponder: whether agents that reuse their tree search while a person is to move.
         paused: whether no agent moves.
         failure: failure of an agent that stopped the game, or "".
         compiling: message while a worker compiles, or "".
@@ -58,7 +59,7 @@ class ArenaGame:
         if len(seats) != game.num_players:
             raise ValueError(f"{game.spec} has {game.num_players} players, got {len(seats)} seats")
         self.name, self.game, self.seats = name, game, list(seats)
-        self.pause, self.clock = pause, clock
+        self.pause, self.clock, self.ponder = pause, clock, False
         self.history = GameHistory(game, seed)
         self.undone: list[Any] = []
         self.analyses: dict[int, dict[str, Any]] = {}
@@ -117,6 +118,7 @@ class ArenaGame:
             "paused": self.paused,
             "pause": self.pause,
             "clock": self.clock,
+            "ponder": self.ponder,
             "thinking": self.thinking,
             "compiling": self.compiling,
             "failure": self.failure,
@@ -273,7 +275,7 @@ class ArenaGame:
         seat: int,
         progress: Progress,
         is_wanted: Callable[[], bool],
-        only_prepare: bool = False,
+        kind: RequestKind = "analysis",
     ) -> dict[str, Any]:
         """Return an agent's answer about the position after `ply` plies; see `requests`."""
         owner = f"{self.name}/{role}"
@@ -286,7 +288,7 @@ class ArenaGame:
             actions=tuple(self.history.actions[:ply]),
             seat=seat,
             round=self.round,
-            only_prepare=only_prepare,
+            kind=kind,
         )
 
         def take(part: dict[str, Any]) -> None:

@@ -47,6 +47,7 @@ async def run_command(lobby: Lobby, game: ArenaGame, message: Any, reply: Reply)
         case "options":
             game.pause = real("pause", message.get("pause", game.pause), 0, MAX_SECONDS)
             game.clock = real("clock", message.get("clock", game.clock), 0, MAX_SECONDS)
+            game.ponder = message.get("ponder", game.ponder) is True
             game.changed()
         case "seats":
             game.seat(await lobby.seats(game.game, message.get("seats")))

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.registry import make_agent
+from ludoteca.agents.search.agent import MCTSAgent
 from ludoteca.agents.search.monitor import MakeReport
 from ludoteca.agents.search.tree_agent import TreeSearchAgent
 from ludoteca.envs.game import Game
@@ -21,6 +22,8 @@ from ludoteca.evaluate.play.history import GameHistory
 
 MAX_AGENTS = 24  # agents that a worker keeps; the least recently used is dropped
 PROGRESS_SECONDS = 0.25  # between two intermediate analyses
+PONDER_SIMULATIONS = 200_000  # at most, on the time of another player
+RequestKind = Literal["analysis", "prepare", "ponder"]
 Send = Callable[[dict[str, Any]], None]
 
 
@@ -38,7 +41,9 @@ class AnalysisRequest:
         actions: the actions so far.
         seat: the player to act.
         round: number of the game at this owner's board; agents with memory forget earlier ones.
-        only_prepare: whether the agent's code is only to be compiled or loaded.
+        kind: `"analysis"`; `"prepare"`: only compile or load the agent's code; or `"ponder"`:
+            search the position of another player until the request is stopped, in the tree that
+            the agent reuses for its own move.
     """
 
     owner: str
@@ -49,7 +54,7 @@ class AnalysisRequest:
     actions: tuple[Any, ...]
     seat: int
     round: int = 0
-    only_prepare: bool = False
+    kind: RequestKind = "analysis"
 
 
 @dataclass(frozen=True)
@@ -77,8 +82,11 @@ class RequestHandler:
         """Return the answer to a request as JSON values; `send` takes intermediate analyses."""
         if isinstance(request, AgentsRequest):
             return {"agents": playable(make_game(request.game), request.agents)}
-        if request.only_prepare:
+        if request.kind == "prepare":
             self._agent(make_game(request.game), request)[1].prepare()
+            return {}
+        if request.kind == "ponder":
+            self._ponder(request)
             return {}
         answer = self._analyze(request, send)
         if isinstance(answer, AgentFailure):
@@ -99,6 +107,22 @@ class RequestHandler:
         finally:
             if isinstance(agent, TreeSearchAgent):
                 agent.monitor = None
+
+    def _ponder(self, request: AnalysisRequest) -> None:
+        """Search with an agent that reuses its tree; others have no use for it."""
+        game = make_game(request.game)
+        history, (agent, thread) = self._history(game, request), self._agent(game, request)
+        if not isinstance(agent, MCTSAgent) or not agent.reuse:
+            return
+        thread.prepare()
+        budget = agent.simulations, agent.seconds
+        agent.simulations, agent.seconds = PONDER_SIMULATIONS, None
+        agent.monitor = lambda report: self._is_stopped()
+        try:
+            agent.search(history.current, history.rng(), agent.tree_of(0, request.seat))
+        finally:
+            agent.simulations, agent.seconds = budget
+            agent.monitor = None
 
     def _monitor(
         self, game: Game, request: AnalysisRequest, send: Send

@@ -20,6 +20,7 @@ class Turns:
         self._game = game
         self.chosen: dict[int, int] = {}
         self._number = 0
+        self._pondering = False
         self._task: asyncio.Task[None] | None = None
         self._all_chosen = asyncio.Event()
 
@@ -66,8 +67,8 @@ class Turns:
         """End the present turn; its search is stopped, and its answer dropped."""
         game = self._game
         self._number += 1
-        if game.thinking is not None:
-            game.thinking = None
+        if game.thinking is not None or self._pondering:
+            game.thinking, self._pondering = None, False
             stop = asyncio.create_task(game.workers.stop(f"{game.name}/play"))
             stop.add_done_callback(lambda _: None)
 
@@ -77,14 +78,24 @@ class Turns:
         for seat, agent in enumerate(game.seats):
             if agent != HUMAN and number == self._number:
                 await game.analyze(
-                    "play", agent, 0, seat, lambda _: None, lambda: number == self._number, True
+                    "play",
+                    agent,
+                    0,
+                    seat,
+                    lambda _: None,
+                    lambda: number == self._number,
+                    "prepare",
                 )
 
     async def _single_turn(self, number: int) -> None:
         """Let the agent to move analyze the position and move."""
         game = self._game
         seat = game.history.mover
-        if seat is None or game.seats[seat] == HUMAN:
+        if seat is None:
+            return
+        if game.seats[seat] == HUMAN:
+            if game.ponder:
+                await self._ponder(number)
             return
         action = await self._ask(number, seat)
         if action is None or number != self._number:
@@ -93,6 +104,22 @@ class Turns:
         await asyncio.sleep(game.pause)
         if number == self._number:
             game.play(action)
+
+    async def _ponder(self, number: int) -> None:
+        """Let the agents search while a person is to move."""
+        game = self._game
+        for seat, agent in enumerate(game.seats):
+            if agent != HUMAN and number == self._number:
+                self._pondering = True
+                await game.analyze(
+                    "play",
+                    agent,
+                    len(game.history.actions),
+                    seat,
+                    lambda _: None,
+                    lambda: number == self._number,
+                    "ponder",
+                )
 
     async def _joint_turn(self, number: int) -> None:
         """Collect an action of each player, and play them together."""

@@ -188,6 +188,24 @@ def test_an_adviser_analyzes_every_position(client):
         assert sum(move["visits"] for move in moves) <= finished[3]["simulations"]
 
 
+def test_an_agent_searches_on_the_time_of_a_person():
+    app = make_app(("mcts:simulations=20,reuse=True",), num_workers=1)
+    with TestClient(app, base_url=ADDRESS) as client:
+        seats = ["human", "mcts:simulations=20,reuse=True"]
+        board = open_game(client, "connect4", seats=seats)
+        with follow(client, board) as socket:
+            player = Player(socket)
+            assert player.state["ponder"] is False
+            player.do("play", action=3, ply=0)
+            state = player.wait(lambda state: state["ply"] == 2)
+            assert state["analyses"]["1"]["simulations"] == 20
+            player.do("options", ponder=True)
+            time.sleep(1.5)
+            player.do("play", action=3, ply=2)
+            state = player.wait(lambda state: state["ply"] == 4)
+            assert state["analyses"]["3"]["simulations"] > 100  # those before its turn included
+
+
 def test_an_agent_that_cannot_stop_is_ended_and_started_again():
     app = make_app(("interactive:Sleeping", "random"), num_workers=1)
     with TestClient(app, base_url=ADDRESS) as client:

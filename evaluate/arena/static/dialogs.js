@@ -44,13 +44,16 @@ function paceForm(view, close) {
   };
   const [pause, pauseField] = field("pause", "Seconds between moves of agents");
   const [clock, clockField] = field("clock", "Clock: seconds per step");
+  const ponder = h("input", { id: "pace-ponder", type: "checkbox", checked: view.state.ponder });
+  const ponderField = h("div", { class: "field" },
+    h("label", { for: "pace-ponder" }, "Agents with reuse=True think on your time"), ponder);
   return h("form", {
     onsubmit: (event) => {
       event.preventDefault();
-      view.send("options", { pause: Number(pause.value), clock: Number(clock.value) });
+      view.send("options", { pause: Number(pause.value), clock: Number(clock.value), ponder: ponder.checked });
       close();
     },
-  }, pauseField, view.board.simultaneous ? clockField : null, h("button", { type: "submit" }, "Set the pace"));
+  }, pauseField, view.board.simultaneous ? clockField : ponderField, h("button", { type: "submit" }, "Set the pace"));
 }
 
 function positionForm(view, text) {
