@@ -18,6 +18,9 @@ from ludoteca.agents.search.network.trees import ILLEGAL
 from ludoteca.agents.search.simultaneous.tree import ROOT
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
+from ludoteca.html_table import html_table
+
+ROWS = 20  # rows of a batch in notebooks
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,23 @@ class DecoupledSearchResult:
     visit_counts: NDArray[np.int32]
     action_values: NDArray[np.float32]
     priors: NDArray[np.float32]
+
+    def _repr_html_(self) -> str:
+        """Return a row per search and player as HTML, for notebooks; the first `ROWS` searches."""
+        rows = []
+        for b, p in np.ndindex(min(len(self.visit_counts), ROWS), self.visit_counts.shape[1]):
+            visits = self.visit_counts[b, p]
+            most = int(visits.argmax())
+            values = [f"{self.action_values[b, p, most]:+.3f}", f"{self.priors[b, p, most]:.1%}"]
+            known = [str(most), *values, f"{visits[most]:,}", f"{visits.sum():,}"]
+            rows.append([str(b), str(p), *(known if visits.any() else ["-"] * len(known))])
+        hidden = len(self.visit_counts) - ROWS
+        return html_table(
+            ["search", "player", "most visited", "value", "prior", "visits", "of"],
+            rows,
+            title=f"{len(self.visit_counts)} searches",
+            notes=[f"{hidden} more searches"] if hidden > 0 else [],
+        )
 
 
 class DecoupledNetworkGuidedSearch(BatchedSearch):

@@ -25,6 +25,9 @@ from ludoteca.agents.search.simultaneous.tree import ROOT
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory
+from ludoteca.html_table import html_table
+
+ROWS = 20  # of a batch, shown in notebooks
 
 # Planes [K, ...] -> logits of all actions, float32 [K, A], and values in [-1, 1], float32 [K].
 Evaluate = Callable[[NDArray[np.int8]], tuple[NDArray[np.float32], NDArray[np.float32]]]
@@ -64,6 +67,29 @@ class SearchResult:
     action_values: NDArray[np.float32]
     root_value: NDArray[np.float32]
     action: NDArray[np.int64]
+
+    def _repr_html_(self) -> str:
+        """Return a row per search as HTML, for notebooks; the first `ROWS` ones."""
+        batch = np.arange(len(self.action))[:ROWS]
+        rows = [
+            [
+                str(b),
+                str(self.action[b]),
+                f"{self.root_value[b]:+.3f}",
+                f"{self.action_values[b, self.action[b]]:+.3f}",
+                f"{self.visit_counts[b, self.action[b]]:,}",
+                f"{self.visit_counts[b].sum():,}",
+                f"{self.action_weights[b, self.action[b]]:.1%}",
+            ]
+            for b in batch
+        ]
+        hidden = len(self.action) - len(rows)
+        return html_table(
+            ["search", "action", "root value", "action value", "visits", "of", "weight"],
+            rows,
+            title=f"{len(self.action)} searches",
+            notes=[f"{hidden} more searches"] if hidden else [],
+        )
 
 
 class NetworkGuidedSearch(BatchedSearch):
