@@ -9,9 +9,9 @@ from importlib import resources
 from typing import Any
 
 from ludoteca.envs.registry import make_game
+from ludoteca.envs.render.replay_scenes import replay_steps, seconds_per_position
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.arena.board_view import action_text, board_view, position_view
-from ludoteca.evaluate.replay_rendering import replay_steps, seconds_per_position
 
 MODULES = ("dom.js", "board.js", "stepper.js", "replay.js")  # each after those that it imports
 START = """
