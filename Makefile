@@ -7,6 +7,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 KAGGLE := .venv-kaggle
 WORKERS ?= 2
+# The prover that rule sheets are compared with.
+GGP_BASE := .ggp-base
+GGP_BASE_URL ?= https://github.com/ggp-org/ggp-base.git
+GGP_BASE_COMMIT := 44db132b5f1aa8467b1b990914e2e3c64ecbd87b
+SHEETS ?= ../ggp-repository
+TRACES ?= build/traces
 GEESE_SEED ?= 1
 GEESE_GAMES ?= 300
 FUZZ ?= 100000
@@ -30,7 +36,8 @@ RUN := $(BIN)/python -P -m
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-compiled test-slow test-oldest test-newest test-pythons test-install lint typecheck \
-	fuzz peers bench recipes images docs notebooks package geese-oracle geese-live kaggle clean
+	fuzz peers bench recipes images docs notebooks package geese-oracle geese-live \
+	gdl-oracle gdl-traces kaggle clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r target text; \
@@ -39,14 +46,15 @@ help: ## show this list
 demo: $(FOR_DEMO) ## let deep Q-learning learn Hex 5x5, write runs/demo/report.md
 	$(RUN) ludoteca.train.demo
 
+# Workers take tests in the order of the files: what one has compiled, the other loads from disk.
 test: $(FOR_TEST) ## run the tests
-	$(BIN)/pytest -n $(WORKERS)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 test-compiled: $(FOR_TEST) ## run them with compiled games and agents throughout
 	LUDOTECA_TEST_COMPILED=1 $(BIN)/pytest -n $(WORKERS)
 
 test-slow: $(FOR_TEST) ## run the tests that take minutes
-	$(BIN)/pytest -m slow -n $(WORKERS)
+	$(BIN)/pytest -m slow -n $(WORKERS) --dist worksteal
 
 test-oldest: $(OLDEST)/.installed ## test with the oldest versions of what we need
 	$(OLDEST)/bin/python -P -m pytest $(SMOKE)
@@ -123,6 +131,12 @@ geese-live: $(FOR_TEST) $(KAGGLE)/.installed ## record new games of Hungry Geese
 		--out build/geese.npz
 	LUDOTECA_GEESE_RECORD=$(CURDIR)/build/geese.npz $(BIN)/pytest tests/games/test_hungry_geese_oracle.py
 
+gdl-oracle: $(GGP_BASE)/.built ## record the golden games of our rule sheets again, with GGP-Base
+	$(PYTHON) tests/oracles/record_gdl.py
+
+gdl-traces: $(GGP_BASE)/.built ## record games of other rule sheets: SHEETS=ggp-repository TRACES=build/traces
+	$(PYTHON) tests/oracles/record_gdl.py --sheets '$(SHEETS)' --out '$(TRACES)' --games 10
+
 kaggle: $(FOR_TEST) $(KAGGLE)/.installed ## play exported agents in kaggle-environments, and compare
 	$(BIN)/pytest tests/agents/test_kaggle_live.py
 
@@ -173,6 +187,17 @@ $(DOCS)/.installed: pyproject.toml docs/site/constraints.txt
 	$(DOCS)/bin/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))\
 		["project"]["optional-dependencies"]["docs"], sep="\n")' > $(DOCS)/requirements.txt
 	$(DOCS)/bin/python -m pip install --quiet -c docs/site/constraints.txt -r $(DOCS)/requirements.txt
+	@touch $@
+
+# Needs git, and a JDK of version 11 or newer: apt-get install openjdk-17-jdk-headless
+$(GGP_BASE)/.built: tests/oracles/GdlTraces.java
+	test -d $(GGP_BASE)/source/.git || \
+		git clone --quiet --no-checkout '$(GGP_BASE_URL)' $(GGP_BASE)/source
+	git -C $(GGP_BASE)/source checkout --quiet $(GGP_BASE_COMMIT) -- \
+		src/main/java/org/ggp/base/util src/main/java/external lib/Guava/guava-14.0.1.jar
+	mkdir -p $(GGP_BASE)/classes
+	javac -nowarn -encoding UTF-8 -d $(GGP_BASE)/classes -sourcepath $(GGP_BASE)/source/src/main/java \
+		-cp $(GGP_BASE)/source/lib/Guava/guava-14.0.1.jar tests/oracles/GdlTraces.java
 	@touch $@
 
 $(KAGGLE)/.installed:

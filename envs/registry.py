@@ -34,6 +34,7 @@ GAMES = {
     "SheepAndWolf-v0": "ludoteca.envs.games.sheep_and_wolf:sheep_and_wolf",
     "TicTacToeLarge-v0": "ludoteca.envs.games.tictactoe:tictactoe_large",
     "FreeForAll-v0": "ludoteca.envs.games.free_for_all:free_for_all",
+    "GDL-v0": "ludoteca.envs.gdl.game:gdl",
 }
 # Other names of games, as spec strings; case, hyphens and underscores do not matter.
 ALIASES = {

@@ -39,15 +39,15 @@ def agreement(
         games: number of games of each agent against itself.
         moves: number of moves in these games that are sampled again, at most.
         repeats: number of samples of each move.
-        seed: of the games and of the samples.
+        seed: seed of the games and of the samples.
     """
     integer("moves", moves, 1, 10**9)
     integer("repeats", repeats, 3, 1_000)
-    made = make_game(game)
-    if not made.simultaneous:
-        raise ValueError(f"game must be one in which all move at once, got {made.spec}")
-    found = [agree(made, spec, games, moves, repeats, seed) for spec in agents]
-    content = {"about": run_info(), "versions": package_versions(), "agents": found}
+    game_object = make_game(game)
+    if not game_object.simultaneous:
+        raise ValueError(f"game must be simultaneous, got {game_object.spec}")
+    records = [agree(game_object, spec, games, moves, repeats, seed) for spec in agents]
+    content = {"about": run_info(), "versions": package_versions(), "agents": records}
     write_whole(out, json.dumps(content, indent=1) + "\n")
     return content
 
@@ -88,7 +88,7 @@ def shares(answers: NDArray[np.int64], num_actions: int) -> dict[str, float]:
 
     Args:
         answers: actions, shape `[questions, repeats]`.
-        num_actions: how many different ones there are.
+        num_actions: number of distinct actions.
     """
     repeats = answers.shape[1]
     counts = (answers[..., None] == np.arange(num_actions)).sum(1)

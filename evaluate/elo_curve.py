@@ -1,4 +1,4 @@
-"""Elo curve of a training run: ratings of its checkpoints, beside other agents.
+"""Elo curve of a training run: ratings of its checkpoints and of other agents.
 
 `ludoteca rating runs/othello --against mcts:simulations=200` plays every checkpoint against its
 neighbors and all other agents, and writes `elo_curve.png`, `elo_curve.csv` and
@@ -44,7 +44,7 @@ class RatedAgent:
         name: name of the agent.
         agent: spec string of the agent.
         games: number of training games of the checkpoint; None for other agents.
-        elo: Elo rating; the mean of all is 0.
+        elo: Elo rating, relative to the mean of all agents.
         low: lower end of the 95 % interval.
         high: upper end of the interval.
     """
@@ -78,10 +78,10 @@ def rate_checkpoints(
         random_plies: number of random plies at the beginning of each game, the same for both
             players; otherwise networks would repeat the same game.
         seed: seed of the matches.
-        out: folder for the results; by default that of the run.
+        out: folder for the results; by default the run's folder.
         processes: number of concurrent matches; None for one per core, or as many as the cluster
             has resources for.
-        executor: where the matches run, see `ludoteca.executor.make_executor`.
+        executor: executor of the matches, see `ludoteca.executor.make_executor`.
 
     Returns:
         The checkpoints in the order of training, then the other agents.

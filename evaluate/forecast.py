@@ -13,7 +13,7 @@ class Forecast:
     """Remaining work, in seconds of one worker.
 
     Attributes:
-        seconds: work of all tasks.
+        seconds: CPU seconds of all tasks.
         chain: longest chain of dependent tasks, which more workers do not shorten.
         driver: time of the driver to receive all results.
     """

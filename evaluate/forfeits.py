@@ -34,15 +34,15 @@ def forfeit_counts(forfeits: Sequence[Forfeit], agent: int) -> dict[str, int]:
 
 
 def forfeit_text(forfeits: Sequence[Forfeit], agent: int, name: str) -> str:
-    """Return a line about the forfeits of an agent, or `""` if there are none."""
+    """Return a line about the forfeits of an agent, or `""` without forfeits."""
     of_agent = [forfeit for forfeit in forfeits if forfeit.agent == agent]
     if not of_agent:
         return ""
     counts = ", ".join(f"{count} {kind}" for kind, count in forfeit_counts(of_agent, agent).items())
     first = min(of_agent, key=lambda forfeit: (forfeit.game, forfeit.ply, forfeit.seat))
-    where = f"game {first.game}, seat {first.seat}, ply {first.ply}"
+    location = f"game {first.game}, seat {first.seat}, ply {first.ply}"
     reason = f": {first.message}" if first.message else ""
-    return f"{name} forfeited {len(of_agent):,} times ({counts}); first in {where}{reason}"
+    return f"{name} forfeited {len(of_agent):,} times ({counts}); first in {location}{reason}"
 
 
 def forfeits_json(forfeits: Sequence[Forfeit]) -> list[dict[str, Any]]:

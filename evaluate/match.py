@@ -123,10 +123,10 @@ def play_match(
         progress: show a progress bar on standard error.
         random_plies: number of random plies at the beginning of each game. The n agents get the
             same ones in n games, once in every seat: so deterministic agents play different games,
-            and luck favors none of them.
+            and chance favors no agent.
         rotate_seats: whether seats rotate; otherwise seat p belongs to agent `p % n` in all games.
         on_step: called after every ply of the batch with the number of games finished so far; an
-            exception that it raises ends the match. With several threads, each of them calls it.
+            exception that it raises ends the match. With several threads, each thread calls it.
 
     Raises:
         ValueError: if an argument is out of range, a spec string is unknown, or an agent chooses an

@@ -93,7 +93,7 @@ def seat_record(returns: NDArray[np.float64], seat: int, mask: NDArray[np.bool_]
 
 
 def _points(returns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return 1 / t for each of the t best seats of a game, 0 for the others. Shape `[games, P]`."""
+    """Return 1 / t for each of the t best seats of a game, else 0. Shape `[games, P]`."""
     best = returns == returns.max(1, keepdims=True)
     points: NDArray[np.float64] = best / best.sum(1, keepdims=True)
     return points

@@ -15,12 +15,12 @@ FNV = np.uint64(0x100000001B3)  # the prime of FNV-1 with 64 bits
 
 @dataclass(frozen=True)
 class MatchSchedule:
-    """Everything that is decided before a match.
+    """Schedule of a match: seats, random streams and game numbers, fixed before it starts.
 
     Attributes:
         game: the game.
         names: names of the agents.
-        first_game: number of the first game; the others are counted from it.
+        first_game: number of the first game.
         num_replays: number of first games whose replays are kept.
         random_plies: number of random plies at the beginning of each game.
         seating: index of the agent in each seat. Shape `[games, P]`.

@@ -45,7 +45,7 @@ def replay_text(replay: Replay, ply: int | None = None) -> Iterator[str]:
 def draw_replay(
     replay: Replay, out: Path, ply: int | None = None, seconds: float | None = None
 ) -> None:
-    """Draw a replay, with its players beside the board: a GIF or SVG animation, or a PNG image.
+    """Draw a replay and its players: a GIF or SVG animation, or a PNG image.
 
     Args:
         replay: the replay.

@@ -21,7 +21,7 @@ def seat_results(match: MatchResult, names: Sequence[str]) -> list[dict[str, Any
     Returns:
         For each seat the counts, the fraction of wins `"win_rate"`, and the ends `"low"` and
         `"high"` of its interval. `"distinct"` is the number of distinct games: if all are equal, as
-        between two deterministic agents, the interval is that of one game.
+        between two deterministic agents, the interval is that of a single game.
     """
     together = len(names) == 1
     records = (match.totals[0],) if together else match.seats[0]

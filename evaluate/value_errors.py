@@ -39,11 +39,11 @@ def fresh_games(
     Args:
         network: folder of its training.
         player: agent that plays the games, a spec string.
-        opponents: of the player: spec strings, or `self`; each is a test of its own.
+        opponents: opponents of the player: spec strings, or `self`; each is tested separately.
         out: the JSON file to write.
         game: the game's spec string.
         games: number of games against each opponent.
-        seed: of the games; not that of the games learned from.
+        seed: seed of the games, different from that of the training games.
     """
     made = make_game(game)
     loaded, _ = load_value_network(made, find_weights(network, "uctnet"))
@@ -54,7 +54,7 @@ def fresh_games(
         other = player if opponent == "self" else opponent
         played = np.zeros(games, np.int64)
         recorders = [PositionRecorder(spec, made, played) for spec in (player, other)]
-        # All at once: game k then has index k.
+        # All games in one batch, so that game k has index k.
         result = play_match(made, recorders, games, seed=seed, batch_size=games)
         assert result.returns is not None
         parts = [part for recorder in recorders for part in recorder.parts]
@@ -108,7 +108,7 @@ class PositionRecorder(TimedAgent):
 def errors(values: NDArray[np.float32], targets: NDArray[np.float32]) -> dict[str, float]:
     """Return the number of `positions`, their mean squared error, and the share of right signs.
 
-    The share, `accuracy`, is that of positions in decided games.
+    `accuracy` is a fraction of the positions in decided games.
     """
     decided = targets != 0
     right = (values > 0) == (targets > 0)

@@ -1,8 +1,8 @@
 """Self-play actors in worker processes, which share the games of a rollout.
 
 Weights are sent to the workers as one shared value per version (in Ray's object store, on a
-cluster), and rollouts are returned part by part. With `max_staleness` 0, a rollout is played by the
-latest network, on any executor. Above 0, actors play ahead while the network learns.
+cluster), and rollouts are returned in parts, one per worker. With `max_staleness` 0, a rollout is
+played by the latest network, on any executor. Above 0, actors play ahead while the network learns.
 """
 
 import time
@@ -34,7 +34,7 @@ R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 Weights = dict[str, NDArray[Any]]
 Run = Runner | RemoteRunner
-TIMED = 1000  # number of last parts with recorded times
+MAX_TIMED_PARTS = 1000  # last parts whose times are recorded
 
 
 class ActorWorker(Protocol[R_co]):
@@ -44,7 +44,7 @@ class ActorWorker(Protocol[R_co]):
         """Play a part of a rollout.
 
         Args:
-            weights: those of the network, then those of past networks in the opponent pool.
+            weights: weights of the network, then of past networks in the opponent pool.
             rng: random stream of the part.
             games: number of games of the run before the rollout.
         """
@@ -83,22 +83,22 @@ class MultiprocessActor(Generic[R]):
             monitor: receives the progress, and may stop the run.
             executor: executor to use instead of the one of the settings.
         """
-        self._run, self._make, self._scale = config, make_actor, scale
+        self._config, self._make_actor, self._scale = config, make_actor, scale
         self._monitor = monitor or Monitor()
-        self._given = self._running = executor
+        self._given_executor = self._executor = executor
         self._shared: tuple[Shared[Weights], ...] = ()
         self._version = -1  # number of times weights were loaded, minus 1
         self._ahead: AsyncRollouts[R] | None = None
         self._server: tuple[str, Any] = ("", None)
-        self._stale: list[int] = []  # of the parts since the last summary
-        self.part_seconds: deque[tuple[float, float]] = deque(maxlen=TIMED)
+        self._stale: list[int] = []  # staleness of the parts since the last summary
+        self.part_seconds: deque[tuple[float, float]] = deque(maxlen=MAX_TIMED_PARTS)
 
     @property
     def executor(self) -> Executor:
         """The executor, with its workers."""
-        if self._running is None:
-            self._running = make_executor(self._run.executor, self._run.num_actors)
-        return self._running
+        if self._executor is None:
+            self._executor = make_executor(self._config.executor, self._config.num_actors)
+        return self._executor
 
     @property
     def server(self) -> Any:
@@ -107,11 +107,13 @@ class MultiprocessActor(Generic[R]):
 
     def put(self, weights: Mapping[str, Tensor]) -> Shared[Weights]:
         """Return weights as a shared value, which each worker receives once."""
-        return self.executor.put({name: one.cpu().numpy().copy() for name, one in weights.items()})
+        return self.executor.put(
+            {name: tensor.cpu().numpy().copy() for name, tensor in weights.items()}
+        )
 
     def load(self, network: nn.Module, *past: Shared[Weights]) -> None:
         """Set the weights of the network, and of past networks, for rollouts from now on."""
-        if not ranks().leads:
+        if not ranks().is_main_process:
             return  # rank 0 plays
         self._version += 1
         self._shared = (self.put(network.state_dict()), *past)
@@ -124,65 +126,67 @@ class MultiprocessActor(Generic[R]):
         Raises:
             Stopped: if the run is to stop; unfinished parts are dropped.
         """
-        if self._run.max_staleness > 0:
+        if self._config.max_staleness > 0:
             return concatenate_rollouts(self._play_ahead(rng, games))
-        workers, monitor = self._run.num_actors, self._monitor
+        workers, monitor = self._config.num_actors, self._monitor
         if workers == 1:  # as in this process
             rngs = [rng]
         else:
             seeds = rng.integers(2**63, size=workers)
             rngs = [np.random.default_rng(int(seed)) for seed in seeds]
         task = self._task()
-        tasks = (partial(task, self._shared, one, games) for one in rngs)
+        tasks = (partial(task, self._shared, part_rng, games) for part_rng in rngs)
         parts: list[R] = []
         monitor.begin("playing", workers, "part")
-        for part, after, taken in self.executor.run(tasks, monitor.check):
+        for part, rng_state, seconds in self.executor.run(tasks, monitor.check):
             parts.append(part)
-            self.part_seconds.append(taken)
+            self.part_seconds.append(seconds)
             monitor.step("playing", len(parts))
             if workers == 1:
-                rng.bit_generator.state = after
+                rng.bit_generator.state = rng_state
         self._stale += [0] * len(parts)
         return concatenate_rollouts(parts)
 
     def _play_ahead(self, rng: np.random.Generator, games: int) -> list[R]:
-        config, monitor = self._run, self._monitor
+        config, monitor = self._config, self._monitor
         if self._ahead is None:
-            left = -(-(config.games - games) // config.games_per_iteration)
+            rollouts_left = -(-(config.games - games) // config.games_per_iteration)
             self._ahead = AsyncRollouts(
-                self.executor, self._task(), config, games, left, int(rng.integers(2**63))
+                self.executor, self._task(), config, games, rollouts_left, int(rng.integers(2**63))
             )
             self._version = 0
             self._ahead.load(0, self._shared)
         monitor.begin("playing", config.num_actors, "part")
         try:
-            found = self._ahead.take(lambda done: monitor.step("playing", done))
+            parts = self._ahead.take(lambda done: monitor.step("playing", done))
         except BaseException:
             self._drop()
             raise
-        self._stale += [self._version - version for version, _, _ in found]
-        self.part_seconds.extend(taken for _, _, taken in found)
-        return [part for _, part, _ in found]
+        self._stale += [self._version - version for version, _, _ in parts]
+        self.part_seconds.extend(seconds for _, _, seconds in parts)
+        return [part for _, part, _ in parts]
 
     def _task(self) -> Callable[..., Any]:
         """Return `play_part` with all but weights, generator and number of games bound."""
-        run = self._run
-        device = run.device
-        if run.executor != LOCAL and not parse_executor(run.executor)[1].get("num_gpus"):
+        config = self._config
+        device = config.device
+        if config.executor != LOCAL and not parse_executor(config.executor)[1].get("num_gpus"):
             device = "cpu"  # Ray hides GPUs from workers that reserve none
-        if run.inference == "central" and not self._server[0]:
+        if config.inference == "central" and not self._server[0]:
             _ = self.executor  # connects to the cluster
-            precision: Any = run.precision
-            self._server = start_inference(self._scale, run.device, precision)
-        part = replace(
-            run, games_per_iteration=run.games_per_iteration // run.num_actors, device=device
+            precision: Any = config.precision
+            self._server = start_inference(self._scale, config.device, precision)
+        part_config = replace(
+            config,
+            games_per_iteration=config.games_per_iteration // config.num_actors,
+            device=device,
         )
-        return partial(play_part, self._make, part, self._server[0])
+        return partial(play_part, self._make_actor, part_config, self._server[0])
 
     def summary(self) -> dict[str, float | int | None]:
         """Return mean and maximum staleness since the last summary, if staleness is allowed."""
         stale, self._stale = self._stale, []
-        if self._run.max_staleness == 0:
+        if self._config.max_staleness == 0:
             return {}
         return {
             "staleness": float(np.mean(stale)) if stale else None,
@@ -206,9 +210,9 @@ class MultiprocessActor(Generic[R]):
         """Stop the workers; they start again on demand."""
         self._drop()
         self._server = ("", None)
-        if self._running is not None and self._given is None:
-            self._running.close()
-            self._running = None
+        if self._executor is not None and self._given_executor is None:
+            self._executor.close()
+            self._executor = None
 
     def _drop(self) -> None:
         if self._ahead is not None:
@@ -269,7 +273,7 @@ class AlgorithmWorker:
 
     def play(self, weights: Sequence[Weights], rng: np.random.Generator, games: int) -> Any:
         """Play a part of a rollout."""
-        past = [as_state_dict(one) for one in weights[1:]]
+        past = [as_state_dict(past_weights) for past_weights in weights[1:]]
         self._algorithm.load_past(past)
         set_weights(self._network, weights[0])
         self._actor.load(self._network)
@@ -298,15 +302,15 @@ def play_part(
     Returns:
         The part, the state of the generator after it, and its wall and CPU seconds.
     """
-    actor = _kept_actor(make_actor, config, server)
-    began, before = time.perf_counter(), time.thread_time()
-    rollout = actor.play([one.get() for one in shared], rng, games)
-    taken = (time.perf_counter() - began, time.thread_time() - before)
-    return rollout, rng.bit_generator.state, taken
+    actor = _cached_actor(make_actor, config, server)
+    wall_start, cpu_start = time.perf_counter(), time.thread_time()
+    rollout = actor.play([value.get() for value in shared], rng, games)
+    seconds = (time.perf_counter() - wall_start, time.thread_time() - cpu_start)
+    return rollout, rng.bit_generator.state, seconds
 
 
 @cache
-def _kept_actor(make_actor: MakeActor[R], config: Any, server: str) -> ActorWorker[R]:
+def _cached_actor(make_actor: MakeActor[R], config: Any, server: str) -> ActorWorker[R]:
     torch.set_num_threads(config.threads if config.num_actors == 1 else 1)
     return make_actor(config, server)
 
@@ -332,7 +336,7 @@ def as_state_dict(weights: Weights) -> dict[str, Tensor]:
 def concatenate_rollouts(parts: Sequence[R]) -> R:
     """Concatenate the parts of a rollout, which are dataclasses of arrays.
 
-    A field `env_indices` is offset by the games of the parts before.
+    A field `env_indices` is offset by the number of games in earlier parts.
     """
     if len(parts) == 1:
         return parts[0]
@@ -342,9 +346,9 @@ def concatenate_rollouts(parts: Sequence[R]) -> R:
     }
     if "env_indices" in columns:
         sizes = [len(lengths) for lengths in columns["lengths"]]
-        first = np.cumsum([0, *sizes[:-1]])
+        offsets = np.cumsum([0, *sizes[:-1]])
         columns["env_indices"] = [
-            (index + start).astype(index.dtype)
-            for index, start in zip(columns["env_indices"], first, strict=True)
+            (indices + offset).astype(indices.dtype)
+            for indices, offset in zip(columns["env_indices"], offsets, strict=True)
         ]
     return type(parts[0])(**{name: np.concatenate(arrays) for name, arrays in columns.items()})

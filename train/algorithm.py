@@ -1,9 +1,9 @@
-"""Algorithm of reinforcement learning: what distinguishes one from another.
+"""Base class of reinforcement learning algorithms.
 
 An algorithm collects rollouts, makes training examples of them, and computes the loss of a
 minibatch. The loop (`ludoteca.train.loop`) does the rest: replay, pending updates, data
-augmentation, metrics, evaluation, checkpoints, and exact resume. A new algorithm is a subclass in a
-file of its own, and one line in `ludoteca.train.algorithms`.
+augmentation, metrics, evaluation, checkpoints, and exact resume. A new algorithm is a file with a
+subclass, and one line in `ludoteca.train.algorithms`.
 """
 
 from abc import ABC, abstractmethod
@@ -37,7 +37,7 @@ class ReportText(NamedTuple):
     Attributes:
         partner: training opponent, such as `"mixed:epsilon=0.2"`, or `"itself"`.
         seat: training seat: `"first"`, `"second"`, `"both"` or `"any"`.
-        plays: sentence about the play of the selected network.
+        plays: sentence on how the selected network plays.
     """
 
     partner: str
@@ -46,7 +46,7 @@ class ReportText(NamedTuple):
 
 
 class Model(Protocol):
-    """Network that learns: its forward pass in updates, on its device and in its precision."""
+    """Trainable network, with its forward pass on its device and in its precision."""
 
     network: Any
 
@@ -54,7 +54,7 @@ class Model(Protocol):
         """Return the outputs of the network, with gradients, for int8 planes."""
 
     def evaluate(self, network: nn.Module, planes: Tensor) -> Tensor:
-        """Return the outputs of any network of the same input."""
+        """Return the outputs of another network with the same input, such as a target network."""
 
 
 class Algorithm(ABC, Generic[ConfigType]):
@@ -62,20 +62,20 @@ class Algorithm(ABC, Generic[ConfigType]):
 
     Attributes:
         title: display name.
-        module: module of `python -m`.
+        module: module that `python -m` runs.
         config_class: class of its settings; without arguments, the default settings.
         encoder_class: encoder of positions, made from a game.
         make_network: makes a network with random weights, given its configuration and a game.
         load_network: loads a network and its metadata, given a game and a file.
         agent_name: name of the agent that plays its networks, such as `"dqn"`.
-        agent_class: that agent, made from a game, a file and options.
+        agent_class: class of that agent, made from a game, a file and options.
         limits: maxima of settings that scale with the length of a run.
         rollout_class: class of rollouts, a dataclass of arrays; `lengths` are the plies of games.
         on_policy: whether updates use only the last rollout, instead of a replay buffer.
         rollout_metrics: names of the metrics of rollouts.
-        summed_metrics: those that are summed instead of averaged.
+        summed_metrics: rollout metrics that are summed instead of averaged.
         loss_metrics: names of the metrics among the losses, as `loss` returns them.
-        drawn_losses: those in the learning curve.
+        drawn_losses: losses in the plot of the learning curve.
         config: settings; `precision` is not auto.
         game: the game.
         encoder: encoder of positions.
@@ -83,7 +83,7 @@ class Algorithm(ABC, Generic[ConfigType]):
         layout: columns of the training examples.
         model: the network in updates; set before the first one.
         monitor: receives the progress of `collect`, and may stop the run.
-        progress: fraction of the training that is done.
+        progress: fraction of the training completed so far.
     """
 
     title: ClassVar[str]
@@ -136,7 +136,7 @@ class Algorithm(ABC, Generic[ConfigType]):
         Args:
             run: the self-play network.
             rng: random stream of the rollout.
-            games: number of games of the run before.
+            games: number of games played earlier in the run.
 
         Raises:
             Stopped: if the run is to stop.
@@ -198,11 +198,11 @@ class Algorithm(ABC, Generic[ConfigType]):
         return {"network": self.network}
 
     def begin_learning(self, model: Model) -> None:
-        """Prepare for updates, once the network is on its device."""
+        """Run before the first update, once the network is on its device."""
         self.model = model
 
     def after_update(self, updates: int) -> None:
-        """Follow an update, the one of that number."""
+        """Run after update number `updates`."""
 
     def num_updates(self, games: int, examples: int, started: bool) -> float:
         """Return the number of updates that a rollout makes pending.
@@ -216,40 +216,40 @@ class Algorithm(ABC, Generic[ConfigType]):
         return examples * config.replay_ratio / config.batch_size if started else 0.0
 
     def begin_rollout(self, learner: Any) -> None:
-        """Prepare for the updates from a rollout, after `targets`."""
+        """Run before the updates from a rollout, after `targets`."""
 
     def finish_rollout(self, learner: Any) -> None:
-        """Follow the last update from a rollout.
+        """Run after the last update from a rollout.
 
         Raises:
-            Stopped: if the run is to stop; it is called again then.
+            Stopped: if the run is to stop; when it resumes, this method is called again.
         """
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return further state as numbers and arrays, for `restore`."""
+        """Return the algorithm's own state as numbers and arrays, for `restore`."""
         return {}, {}
 
     def restore(self, numbers: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
         """Resume from `state`."""
 
     def order(self, records: NDArray[np.void], rng: np.random.Generator) -> NDArray[np.int64]:
-        """Return the order in which updates on policy use examples: `replay_ratio` passes."""
+        """Return the order in which on-policy updates use the examples: `replay_ratio` passes."""
         total, ratio = len(records), self.config.replay_ratio
         passes = [rng.permutation(total) for _ in range(int(np.ceil(ratio)))]
         indices: NDArray[np.int64] = np.concatenate(passes)[: round(total * ratio)]
         return indices
 
     def make_run(self, runner: Any) -> Any:
-        """Return the self-play network, given its runner: with `load`, called with planes."""
+        """Return the self-play network for a runner: callable on planes, with a method `load`."""
         return runner
 
     def make_player(self, actor: Any) -> Any:
-        """Return the player of rollouts, given the actor that plays them."""
+        """Return the player of rollouts: the actor, or a wrapper of it."""
         return actor
 
     def load_past(self, weights: list[dict[str, Tensor]]) -> None:
         """Load the weights of past networks, if the opponent pool has some."""
 
     def metrics(self, games: int) -> dict[str, float | int | None]:
-        """Return further metrics after a number of games."""
+        """Return the algorithm's own metrics after a number of games."""
         return {}

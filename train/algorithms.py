@@ -5,8 +5,8 @@ from typing import Any
 from ludoteca.envs.game import Game
 from ludoteca.envs.targets import load_target
 
-# The number of actions from which a network that plays without search, and so sees more games in
-# the same time, learns as much as one that searches; measured in Hex, see docs/training.md.
+# From this number of actions on, deep Q-learning reaches AlphaZero's strength in the same time: it
+# plays more games, since it does not search. Measured in Hex, see docs/training.md.
 MANY_ACTIONS = 100
 
 # One line per algorithm: its name, and its class.

@@ -1,21 +1,21 @@
-"""The C library's memory: kept between updates instead of being given back to the system."""
+"""Settings of the C library's memory allocator for training."""
 
 import ctypes
 import sys
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of glibc's malloc.h
-LARGEST_BLOCK = 1 << 30  # bytes
+MAX_KEPT_BLOCK = 1 << 30  # bytes
 
 
-def keep_memory() -> bool:
-    """Let freed memory stay with the process; return whether that could be done.
+def disable_memory_trimming() -> bool:
+    """Keep freed memory in the process, and return whether the allocator supports it.
 
-    Otherwise each update of a network gets fresh pages, which the system clears one by one: much of
-    the time of a small network's update. Only glibc is known to need it.
+    By default glibc returns large freed blocks to the system, so each update of a network gets new
+    pages, which the system has to clear: much of the time of an update of a small network.
     """
     if not sys.platform.startswith("linux"):
         return False
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is None:
         return False
-    return bool(mallopt(M_MMAP_THRESHOLD, LARGEST_BLOCK) and mallopt(M_TRIM_THRESHOLD, 2**31 - 1))
+    return bool(mallopt(M_MMAP_THRESHOLD, MAX_KEPT_BLOCK) and mallopt(M_TRIM_THRESHOLD, 2**31 - 1))

@@ -24,7 +24,7 @@ from ludoteca.agents.networks.pv_network import PVConfig, PVNetwork, make_evalua
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.sampling import sample_by_weight, sample_legal
 from ludoteca.agents.search.network.search import Evaluate, NetworkGuidedSearch, SearchResult
-from ludoteca.agents.search.network.selection import SelectionParams
+from ludoteca.agents.search.network.selection import NetworkSearchConfig, SelectionParams
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.train.algorithm import Algorithm, ReportText, Run, Tensors
@@ -55,12 +55,12 @@ class AlphaZeroConfig(RLConfig):
     """Weight decay coefficient, of either optimizer."""
     replay_ratio: float = 3.0
     learning_starts: int = AUTO
-    """Positions collected before the first update. -1: 1/100 of those of the run, at most
+    """Positions collected before the first update. -1: 1/100 of the positions of the run, at most
     10,000."""
 
     eval_opponents: tuple[str, ...] = ("random", "mcts:simulations=200")
-    """Opponents in evaluations, as spec strings. The evaluation score is the one against the last
-    of them."""
+    """Opponents in evaluations, as spec strings. The evaluation score is the score against the last
+    opponent."""
     checkpoint_selection: Literal["best", "last"] = "last"
 
     eval_simulations: int = 32
@@ -92,8 +92,8 @@ class AlphaZeroConfig(RLConfig):
     random_plies: int = 2
     """Maximum number of random opening plies; the number of each game is uniform from 0 to it. A
     fraction of them, drawn for each game, is uniform over legal moves, the others are sampled from
-    the policy network. Game results are value targets only after them. More of them train the
-    network on positions that it would avoid, and that opponents lead it to."""
+    the policy network. The game's result is a value target only after these plies. More random
+    plies train the network on positions that it would avoid, but an opponent may reach."""
 
     solver_empties: int = 0
     """Endgame solver: positions with at most this number of empty squares are solved and played
@@ -105,12 +105,12 @@ class AlphaZeroConfig(RLConfig):
     """Coefficient of the value loss (mean squared error); that of the policy loss (cross-entropy)
     is 1."""
     buffer_size: int = AUTO
-    """Capacity of the replay buffer, in positions. -1: half of those of the run, at most
+    """Capacity of the replay buffer, in positions. -1: half of the positions of the run, at most
     500,000."""
 
     gating_interval: int = 0
     """Games between gatekeeper matches: a candidate network replaces the self-play network only if
-    it beats it (Silver et al., "Mastering the game of Go without human knowledge", 2017); 0: no
+    it wins (Silver et al., "Mastering the game of Go without human knowledge", 2017); 0: no
     gating, the latest network plays."""
     gating_games: int = 100
     """Games of a gatekeeper match."""
@@ -118,9 +118,9 @@ class AlphaZeroConfig(RLConfig):
     """Score that the candidate needs in a gatekeeper match."""
 
     @property
-    def search_rule(self) -> SelectionParams:
-        """Selection rule of searches, in self-play and evaluations."""
-        return SelectionParams(gumbel=self.search_policy == "gumbel", c_init=self.c_puct)
+    def search_config(self) -> NetworkSearchConfig:
+        """Configuration of searches, in self-play and evaluations."""
+        return NetworkSearchConfig(self.search_policy, params=SelectionParams(self.c_puct))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -134,8 +134,8 @@ class AlphaZeroConfig(RLConfig):
             integer(name, getattr(self, name), 0, 2**62)
         integer("eval_simulations", self.eval_simulations, 0, 10**6)
         integer("gating_games", self.gating_games, 2, 10**6)
-        shares = ("full_search_prob", "dirichlet_fraction", "outcome_weight", "gating_threshold")
-        for name in shares:
+        fractions = ("full_search_prob", "dirichlet_fraction", "outcome_weight", "gating_threshold")
+        for name in fractions:
             real(name, getattr(self, name), 0, 1)
         for name in ("c_puct", "dirichlet_alpha", "temperature", "vf_coef"):
             real(name, getattr(self, name), 0, 1e9)
@@ -185,7 +185,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         eval_interval=2_560,
         start=("learning_starts", 10_000),
         buffer=("buffer_size", 500_000),
-        buffer_share=0.5,  # targets of early networks are soon outdated
+        buffer_fraction=0.5,  # targets of early networks are soon outdated
     )
     rollout_metrics = ("training__first", "training__draws", "plies")
     loss_metrics = drawn_losses = ("policy_loss", "value_loss")
@@ -206,7 +206,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             self.encoder,
             config.games_per_iteration,
             max(config.num_simulations, config.fast_simulations),
-            config.search_rule,
+            config.search_config,
             config.max_num_considered_actions,
         )
 
@@ -276,13 +276,13 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         """Search some rows of a turn, fully or fast (playout cap randomization)."""
         config = self.config
 
-        def checked(*positions: Any) -> Any:
+        def evaluate_or_stop(*positions: Any) -> Any:
             self.monitor.check()
             return evaluate(*positions)
 
         return self.search.run(
             turn.states[rows],
-            checked,
+            evaluate_or_stop,
             np.where(full, config.num_simulations, config.fast_simulations),
             rng,
             dirichlet_fraction=config.dirichlet_fraction,
@@ -294,7 +294,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         self,
         result: SearchResult,
         opening: NDArray[np.bool_],
-        uniform_share: NDArray[np.float64],
+        uniform_fraction: NDArray[np.float64],
         ply: int,
         rng: np.random.Generator,
     ) -> NDArray[np.int64]:
@@ -309,17 +309,18 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         priors = self.search.trees.priors[:, 0]  # negative: illegal
         by_prior = sample_by_weight(np.maximum(priors, 0).astype(np.float64), rng.random(count))
         uniform = sample_legal((priors >= 0).astype(np.int8), rng.random(count))
-        mixed = np.where(rng.random(count) < uniform_share, uniform, by_prior)
+        mixed = np.where(rng.random(count) < uniform_fraction, uniform, by_prior)
         return np.where(opening, mixed, chosen)
 
     def targets(self, rollout: AlphaZeroRollout, rng: np.random.Generator) -> NDArray[np.void]:
         """Return the positions with full searches: policy and value targets.
 
         The value target is a mean of the game's result, with weight `outcome_weight`, and the root
-        value of the search; before random plies the latter, as these decide the result.
+        value of the search. Before a random ply it is the root value alone, since random plies
+        decide the result.
         """
-        learned = rollout.full & (np.arange(rollout.full.shape[1]) < rollout.lengths[:, None])
-        game, ply = np.nonzero(learned)
+        selected = rollout.full & (np.arange(rollout.full.shape[1]) < rollout.lengths[:, None])
+        game, ply = np.nonzero(selected)
         records = np.zeros(len(game), self.layout.dtype)
         records["planes"] = rollout.planes[game, ply]
         records["policy"] = rollout.policies[game, ply]
@@ -368,7 +369,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             self.game,
             Runner(self.network, self.encoder.scale, config.device, config.precision),
             config.eval_simulations,
-            config.search_rule,
+            config.search_config,
             config.max_num_considered_actions,
             solver_empties=config.solver_empties,
         )
@@ -376,8 +377,8 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
     def trained_agent(self, file: Path) -> AlphaZeroAgent:
         """Return an agent with the network in a file."""
         config = self.config
-        same = ("c_puct", "max_num_considered_actions", "solver_empties", "device", "precision")
-        options = {name: getattr(config, name) for name in same}
+        shared = ("c_puct", "max_num_considered_actions", "solver_empties", "device", "precision")
+        options = {name: getattr(config, name) for name in shared}
         simulations, policy = config.eval_simulations, config.search_policy
         return AlphaZeroAgent(self.game, file, simulations=simulations, policy=policy, **options)
 

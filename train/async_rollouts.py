@@ -13,7 +13,7 @@ from ludoteca.shared import Shared
 from ludoteca.train.settings import RLConfig
 
 R = TypeVar("R")
-POLL = 0.05  # seconds between polls for finished parts
+POLL_SECONDS = 0.05  # seconds between polls for finished parts
 
 
 class AsyncRollouts(Generic[R]):
@@ -33,13 +33,13 @@ class AsyncRollouts(Generic[R]):
         rollouts: int,
         seed: int,
     ):
-        """Start the thread that distributes parts; none starts before weights are loaded.
+        """Start the thread that distributes parts. No part starts before weights are loaded.
 
         Args:
             executor: runs the workers.
             task: plays a part, given shared values, a generator and the number of games.
             config: settings of the run.
-            games: number of games of the run before the first rollout.
+            games: number of games played in the run before the first rollout.
             rollouts: number of rollouts left.
             seed: seed of all parts.
         """
@@ -47,13 +47,15 @@ class AsyncRollouts(Generic[R]):
         self._parts, self._seed = rollouts * config.num_actors, seed
         self._changed = threading.Condition()
         self._version, self._shared = -1, tuple[Shared[Any], ...]()
-        self._taken = self._returned = 0  # number of parts
+        self._started = self._returned = 0  # numbers of parts
         self._versions: list[int] = []  # versions of the network, by part
         self._finished: dict[int, tuple[R, tuple[float, float]]] = {}
         self._error: BaseException | None = None
         self._closing = False
         self._stream = executor.stream(self._next)
-        self._thread = threading.Thread(target=self._pump, name="ludoteca-actors", daemon=True)
+        self._thread = threading.Thread(
+            target=self._distribute, name="ludoteca-actors", daemon=True
+        )
         self._thread.start()
 
     def load(self, version: int, shared: tuple[Shared[Any], ...]) -> None:
@@ -77,11 +79,11 @@ class AsyncRollouts(Generic[R]):
                 if done == len(numbers):
                     self._returned = numbers.stop
                     return [(self._versions[k], *self._finished.pop(k)) for k in numbers]
-                self._changed.wait(POLL)
+                self._changed.wait(POLL_SECONDS)
             step(done)
 
     def close(self) -> None:
-        """Stop; unfinished parts are dropped."""
+        """Stop the thread; unfinished parts are dropped."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
@@ -89,32 +91,34 @@ class AsyncRollouts(Generic[R]):
 
     def _next(self, worker: int) -> Any:
         """Return the next part, None after the last one, or `WAIT`."""
-        workers, number = self._config.num_actors, self._taken
+        workers, number = self._config.num_actors, self._started
         with self._changed:
             if number >= self._parts:
                 return None
             staleness = number // workers - self._version  # earlier rollouts not learned from
             if self._version < 0 or staleness > self._config.max_staleness:
                 return WAIT
-            self._taken += 1
+            self._started += 1
             self._versions.append(self._version)
             rng = np.random.default_rng([self._seed, number])
             games = self._games + number // workers * self._config.games_per_iteration
             return partial(self._task, self._shared, rng, games)
 
-    def _pump(self) -> None:
+    def _distribute(self) -> None:
         """Distribute parts to idle workers and collect finished parts; runs in a thread."""
         try:
             while not self._closing and not self._stream.finished:
                 start = time.monotonic()
-                finished = self._stream.collect(POLL)
+                finished = self._stream.collect(POLL_SECONDS)
                 with self._changed:
-                    for number, (part, _, taken) in finished:
-                        self._finished[number] = (part, taken)
+                    for number, (part, _, seconds) in finished:
+                        self._finished[number] = (part, seconds)
                     if finished:
                         self._changed.notify_all()
-                    elif time.monotonic() - start < POLL / 2:  # all workers wait for weights
-                        self._changed.wait(POLL)
+                    elif (
+                        time.monotonic() - start < POLL_SECONDS / 2
+                    ):  # all workers wait for weights
+                        self._changed.wait(POLL_SECONDS)
         except BaseException as error:
             with self._changed:
                 self._error = error

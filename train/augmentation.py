@@ -18,19 +18,19 @@ class Augmentation:
     """
 
     def __init__(self, symmetries: Sequence[Symmetry], planes: int):
-        """Make the arrays.
+        """Make the index arrays of symmetries.
 
         Args:
             symmetries: at least one.
             planes: number of planes of an observation.
         """
-        stay = np.arange(planes)
-        cells = np.stack([one.cells for one in symmetries])
-        moved = np.stack([stay if one.planes is None else one.planes for one in symmetries])
-        self.actions = np.stack([one.actions for one in symmetries])
+        identity = np.arange(planes)
+        cells = np.stack([symmetry.cells for symmetry in symmetries])
+        plane_maps = np.stack([identity if s.planes is None else s.planes for s in symmetries])
+        self.actions = np.stack([symmetry.actions for symmetry in symmetries])
         # Source of each cell, and of each plane.
         self._cells = np.argsort(cells, axis=1).astype(np.int32)
-        self._planes = np.argsort(moved, axis=1).astype(np.int32)
+        self._planes = np.argsort(plane_maps, axis=1).astype(np.int32)
 
     def __len__(self) -> int:
         return len(self.actions)
@@ -40,26 +40,26 @@ class Augmentation:
         return rng.integers(len(self), size=count)
 
     def observations(
-        self, observations: NDArray[np.int8], which: NDArray[np.int64]
+        self, observations: NDArray[np.int8], indices: NDArray[np.int64]
     ) -> NDArray[np.int8]:
-        """Map observations `[K, planes, rows, columns]`, each by the symmetry `which` `[K]`."""
+        """Map observations `[K, planes, rows, columns]`, each by the symmetry `indices` `[K]`."""
         flat = np.ascontiguousarray(observations).reshape(*observations.shape[:2], -1)
         moved = np.empty_like(flat)
-        make_mapping()(flat, self._planes, self._cells, which, moved)
+        make_mapping()(flat, self._planes, self._cells, indices, moved)
         return moved.reshape(observations.shape)
 
 
 @factory()
 def make_mapping() -> Any:
-    """Return `mapping(given, planes, cells, which, out)`, which fills the last one."""
+    """Return `mapping(observations, planes, cells, indices, out)`, which fills `out`."""
 
     @compiled_without_allocation
-    def mapping(given: Any, planes: Any, cells: Any, which: Any, out: Any) -> None:
-        for i in range(given.shape[0]):
-            k = which[i]
-            for p in range(given.shape[1]):
+    def mapping(observations: Any, planes: Any, cells: Any, indices: Any, out: Any) -> None:
+        for i in range(observations.shape[0]):
+            k = indices[i]
+            for p in range(observations.shape[1]):
                 q = planes[k, p]
-                for j in range(given.shape[2]):
-                    out[i, p, j] = given[i, q, cells[k, j]]
+                for j in range(observations.shape[2]):
+                    out[i, p, j] = observations[i, q, cells[k, j]]
 
     return mapping

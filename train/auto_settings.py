@@ -1,7 +1,7 @@
 """Settings that scale with the length of a run: rollouts, learning starts, buffer, and intervals.
 
-A run of 100,000 games of Hex can spare thousands of positions before its first update. With the
-same number, a run of 1,000 games of Tic-Tac-Toe would never begin to learn. A setting that is
+A run of 100,000 games of Hex can collect thousands of positions before its first update. With the
+same number, a run of 1,000 games of Tic-Tac-Toe would never update its network. A setting that is
 `AUTO` is a fraction of the run, up to a maximum for long runs.
 """
 
@@ -16,11 +16,11 @@ from ludoteca.train.settings import AUTO, AutoLimits, RLConfig
 Config = TypeVar("Config", bound=RLConfig)
 
 MEASURED_GAMES = 64  # random games, to estimate the length of a game
-ROLLOUTS = 64  # at least so many in a run, if they have `LEAST_ROLLOUT` games
-LEAST_ROLLOUT = 16  # games of a rollout; fewer make poor use of batched inference
-START_SHARE = 0.01  # of all positions of a run, before the first update
-LOGS, EVALUATIONS = 32, 7  # in a run, at least
-PAST_NETWORKS = 16  # that join the opponent pool in a run, at least
+MIN_ROLLOUTS = 64  # rollouts of a run, if each has `MIN_ROLLOUT_GAMES`
+MIN_ROLLOUT_GAMES = 16  # games of a rollout; fewer make poor use of batched inference
+START_FRACTION = 0.01  # positions of a run collected before the first update
+MIN_LOGS, MIN_EVALUATIONS = 32, 7  # logged rows and evaluations of a run
+MIN_PAST_NETWORKS = 16  # networks of a run that join the opponent pool
 
 
 def fit_to_run(config: Config, game: Game, limits: AutoLimits) -> Config:
@@ -41,15 +41,15 @@ def fit_to_run(config: Config, game: Game, limits: AutoLimits) -> Config:
 
 
 def _sizes(config: RLConfig, game: Game, limits: AutoLimits, names: list[str]) -> dict[str, Any]:
-    """Return the values of those settings that are `AUTO`."""
+    """Return the values of the settings that are `AUTO`."""
     if not names:
         return {}
     values = run_sizes(config.games, config.batch_size, limits, _mean_plies(game, names, limits))
     file = config.run_dir / "config.json"
-    begun = json.loads(file.read_text()) if file.exists() else {}
-    chosen: dict[str, Any] = {name: begun.get(name, values[name]) for name in names}
-    if "games_per_iteration" in chosen and "games_per_iteration" not in begun:
-        workers = getattr(config, "num_actors", 1)  # each of them plays as many
+    saved = json.loads(file.read_text()) if file.exists() else {}
+    chosen: dict[str, Any] = {name: saved.get(name, values[name]) for name in names}
+    if "games_per_iteration" in chosen and "games_per_iteration" not in saved:
+        workers = getattr(config, "num_actors", 1)  # all workers play equally many games
         chosen["games_per_iteration"] = -(-chosen["games_per_iteration"] // workers) * workers
     return chosen
 
@@ -63,19 +63,19 @@ def run_sizes(games: int, batch_size: int, limits: AutoLimits, plies: float) -> 
         limits: maxima of the algorithm.
         plies: mean number of positions of a game.
     """
-    rollout = LEAST_ROLLOUT
-    while 2 * rollout * ROLLOUTS <= games:
+    rollout = MIN_ROLLOUT_GAMES
+    while 2 * rollout * MIN_ROLLOUTS <= games:
         rollout *= 2
     positions = games * plies
-    start = max(round(START_SHARE * positions), min(batch_size, round(positions / 4)))
-    # No smaller than ten batches: so few positions would be learned by heart.
-    buffer = max(round(limits.buffer_share * positions), 10 * batch_size)
+    start = max(round(START_FRACTION * positions), min(batch_size, round(positions / 4)))
+    # At least ten batches: the network would memorize fewer positions.
+    buffer = max(round(limits.buffer_fraction * positions), 10 * batch_size)
     return {
         "games_per_iteration": min(rollout, limits.games_per_iteration),
-        "log_interval": min(max(games // LOGS, 1), limits.log_interval),
-        "eval_interval": min(max(games // EVALUATIONS, 1), limits.eval_interval),
+        "log_interval": min(max(games // MIN_LOGS, 1), limits.log_interval),
+        "eval_interval": min(max(games // MIN_EVALUATIONS, 1), limits.eval_interval),
         "past_opponent_interval": min(
-            max(games // PAST_NETWORKS, 1), limits.past_opponent_interval
+            max(games // MIN_PAST_NETWORKS, 1), limits.past_opponent_interval
         ),
         limits.start[0]: min(start, limits.start[1]),
         limits.buffer[0]: min(buffer, limits.buffer[1]),

@@ -7,12 +7,12 @@ import torch
 from torch import nn
 
 from ludoteca.agents.networks.weights import load_weights
-from ludoteca.train.checkpoint import Weights, as_arrays, copied, write_if_other
+from ludoteca.train.checkpoint import Weights, as_arrays, copy_weights, write_if_changed
 from ludoteca.train.run_directory import Arrays, with_prefix, without_prefix
 
 
 class BestNetwork:
-    """Network with the highest evaluation score of a run; of equal ones, the latest.
+    """Network with the highest evaluation score of a run; in a tie, the latest.
 
     Attributes:
         record: its score `win_rate`, and its number of training `games`; empty before the first
@@ -33,18 +33,18 @@ class BestNetwork:
         self.record: dict[str, Any] = {}
         self.weights: Weights = {}
         self.updates = 0
-        self._interim: dict[str, Any] = {}  # the latest network, if it was evaluated out of turn
+        self._interim: dict[str, Any] = {}  # latest network, if evaluated off schedule
 
     def consider(self, network: nn.Module, games: int, updates: int, rate: float) -> None:
-        """Keep an evaluated network, unless the one so far scored higher."""
+        """Keep an evaluated network, unless the best network so far scored higher."""
         if self._accepts(rate):
             self.record = {"win_rate": rate, "games": games}
-            self.weights, self.updates = copied(network), updates
+            self.weights, self.updates = copy_weights(network), updates
 
     def consider_interim(self, updates: int, rate: float) -> None:
-        """Prefer a network evaluated out of turn, as long as it is the current one.
+        """Prefer a network evaluated between scheduled evaluations while it is the current one.
 
-        It is not part of `state`: a run that resumes ignores it.
+        It is not part of `state`: a resumed run ignores it.
         """
         if self._accepts(rate):
             self._interim = {"win_rate": rate, "updates": updates}
@@ -52,11 +52,11 @@ class BestNetwork:
     def _accepts(self, rate: float) -> bool:
         return self._select == "last" or rate >= self.record.get("win_rate", -1)
 
-    def is_present(self, updates: int) -> bool:
+    def is_current(self, updates: int) -> bool:
         """Return whether `best.safetensors` holds the current network, and not an earlier one.
 
-        True if it is the best one, if the last one is selected, or if the best one is untrained and
-        the current one is not.
+        True if the current network is the best one, if the last one is selected, or if the best one
+        is untrained and the current one is not.
 
         Args:
             updates: updates of the current network.
@@ -69,30 +69,30 @@ class BestNetwork:
     def selected(self, games: int, updates: int) -> dict[str, Any]:
         """Return the training `games` and the `win_rate` of the network in `best.safetensors`.
 
-        The latter is None if it was not evaluated.
+        `win_rate` is None if the network was not evaluated.
 
         Args:
             games: games of the run so far.
             updates: updates of the current network.
         """
-        if not self.is_present(updates) or (self.record and updates == self.updates):
+        if not self.is_current(updates) or (self.record and updates == self.updates):
             return self.record
         rate = self._interim["win_rate"] if updates == self._interim.get("updates") else None
         return {"win_rate": rate, "games": games}
 
-    def write(self, path: Path, present: Weights, about: dict[str, Any]) -> None:
+    def write(self, path: Path, current: Weights, metadata: dict[str, Any]) -> None:
         """Write `best.safetensors`, if it is missing or out of date.
 
         Args:
             path: path of the file.
-            present: weights of the current network.
-            about: its metadata, with `games` and `updates`.
+            current: weights of the current network.
+            metadata: metadata of the file, with `games` and `updates`.
         """
-        if self.is_present(about["updates"]):
-            write_if_other(path, present, about)
+        if self.is_current(metadata["updates"]):
+            write_if_changed(path, current, metadata)
         else:
-            mine = {"games": self.record["games"], "updates": self.updates}
-            write_if_other(path, self.weights, about | mine)
+            own = {"games": self.record["games"], "updates": self.updates}
+            write_if_changed(path, self.weights, metadata | own)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return the state as numbers and arrays, for `restore`."""
@@ -115,9 +115,9 @@ class BestNetwork:
 
     def _load(self, file: Path) -> None:
         try:
-            weights, about = load_weights(file)
-            if about["games"] != self.record["games"]:
+            weights, metadata = load_weights(file)
+            if metadata["games"] != self.record["games"]:
                 raise ValueError
-            self.weights, self.updates = weights, about["updates"]
+            self.weights, self.updates = weights, metadata["updates"]
         except (OSError, ValueError, KeyError):
             self.record = {}

@@ -1,4 +1,4 @@
-"""Networks of a run as arrays of its state, and as files that follow from it."""
+"""Weights of a run's networks, as arrays of its checkpoint and as network files."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from ludoteca.train.run_directory import Arrays
 Weights = dict[str, Tensor]
 
 
-def copied(network: nn.Module) -> Weights:
+def copy_weights(network: nn.Module) -> Weights:
     """Return copies of the weights of a network, on the CPU."""
     state = network.state_dict()
     return {name: tensor.detach().to("cpu", copy=True) for name, tensor in state.items()}
@@ -23,23 +23,23 @@ def as_arrays(weights: Weights) -> Arrays:
     return {name: tensor.numpy() for name, tensor in weights.items()}
 
 
-def write_network(path: Path, weights: Weights, about: dict[str, Any]) -> None:
+def write_network(path: Path, weights: Weights, metadata: dict[str, Any]) -> None:
     """Write a network to a file, atomically."""
-    save_weights(path, weights, about)
+    save_weights(path, weights, metadata)
 
 
-def write_if_other(path: Path, weights: Weights, about: dict[str, Any]) -> None:
+def write_if_changed(path: Path, weights: Weights, metadata: dict[str, Any]) -> None:
     """Write a network to a file, unless it holds the same weights and metadata.
 
     Further metadata in the file, such as its card, is ignored.
     """
     try:
-        there, its_about = load_weights(path)
+        saved, saved_metadata = load_weights(path)
     except (OSError, ValueError):
-        there, its_about = {}, {}
-    same = there.keys() == weights.keys() and all(
-        one.dtype == there[name].dtype and torch.equal(one, there[name])
-        for name, one in weights.items()
+        saved, saved_metadata = {}, {}
+    same = saved.keys() == weights.keys() and all(
+        tensor.dtype == saved[name].dtype and torch.equal(tensor, saved[name])
+        for name, tensor in weights.items()
     )
-    if not same or any(its_about.get(name) != value for name, value in about.items()):
-        write_network(path, weights, about)
+    if not same or any(saved_metadata.get(name) != value for name, value in metadata.items()):
+        write_network(path, weights, metadata)

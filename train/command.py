@@ -34,14 +34,14 @@ Config = TypeVar("Config", bound=RLConfig | SupervisedConfig)
 # Seconds for an evaluation after a signal.
 SECONDS_AFTER_SIGNAL: dict[int, float] = {signal.SIGINT: 10.0, signal.SIGTERM: 3.0}
 MIN_EVAL_SECONDS = 3.0  # seconds for an evaluation when time is up
-_begun: float | None = None  # when the command of this process began, by `time.monotonic()`
+_start_time: float | None = None  # start of this process's command, by `time.monotonic()`
 
 
 def train(training: RLTraining) -> dict[str, Any] | None:
     """Train to the end or until the run is stopped, with a progress display; then report.
 
-    The limit of time, if there is one, includes evaluations, compiling and the report. Ctrl-C and
-    SIGTERM stop the run as the limit does: it is saved, and evaluated briefly.
+    The time limit, if there is one, includes evaluations, compiling and the report. Ctrl-C and
+    SIGTERM stop the run as the limit does: the run is saved, and its network briefly evaluated.
 
     Args:
         training: training run.
@@ -51,23 +51,23 @@ def train(training: RLTraining) -> dict[str, Any] | None:
 
     Raises:
         Interrupted: if a signal has stopped the run, after everything was saved.
-        KeyboardInterrupt: if a second signal came before that was done.
+        KeyboardInterrupt: if a second signal came before everything was saved.
     """
     config, monitor = training.config, training.monitor
-    limit = TimeLimit(config.minutes, min(training.begun, _begun or inf))
+    limit = TimeLimit(config.minutes, min(training.begun, _start_time or inf))
     results, received = None, list[int]()
-    before = (training.games, training.updates)
+    initial = (training.games, training.updates)
     try:
         with (
             stopping_on_signals(monitor) as received,
-            show_progress(lambda: rl_status(training), ranks().leads),
+            show_progress(lambda: rl_status(training), ranks().is_main_process),
         ):
             monitor.deadline = limit.deadline(None)
             for _ in training.run():
                 monitor.deadline = limit.deadline(_final_seconds(training))
             if not training.finished:
                 training.save()
-            if ranks().leads and (training.updates > 0 or training.finished):
+            if ranks().is_main_process and (training.updates > 0 or training.finished):
                 monitor.grant(_evaluation_end(limit, received))
                 results = _evaluated(training)
     except KeyboardInterrupt:
@@ -75,16 +75,16 @@ def train(training: RLTraining) -> dict[str, Any] | None:
         raise
     finally:
         training.metrics.close()
-    if not ranks().leads:
+    if not ranks().is_main_process:
         _end_worker_rank(received)
         return None
     if results is not None:
         Console().print(results_table(results), highlight=False)
         print(f"report: {config.run_dir / 'report.md'}")
     if not training.finished:
-        place = f"after {training.games:,} of {config.games:,} games"
-        print(_stopped(place if training.updates > 0 else "", received))
-        if before == (training.games, training.updates) and not received:
+        progress = f"after {training.games:,} of {config.games:,} games"
+        print(_stopped(progress if training.updates > 0 else "", received))
+        if initial == (training.games, training.updates) and not received:
             print(
                 f"a rollout of {config.games_per_iteration:,} games needs more time: give it more "
                 "--minutes or, in another run_dir, fewer --games-per-iteration"
@@ -104,7 +104,7 @@ def _evaluated(training: RLTraining) -> dict[str, Any] | None:
     try:
         if not training.selected_is_latest and not training.finished:
             with monitor.task(1 / 2):
-                training.evaluate_out_of_turn()
+                training.evaluate_off_schedule()
         return write_report(training)
     except Stopped:
         return None
@@ -127,25 +127,27 @@ def _evaluation_end(limit: TimeLimit, received: Sequence[int]) -> float:
     return max(limit.end, now + MIN_EVAL_SECONDS)
 
 
-def _stopped(place: str, received: Sequence[int]) -> str:
+def _stopped(progress: str, received: Sequence[int]) -> str:
     """Describe the stop of an unfinished run: the reason, and how to resume.
 
     Args:
-        place: progress at the stop, such as `"after 20 of 100 games"`; "" if nothing was learned.
+        progress: games or epochs, such as `"after 20 of 100 games"`; "" if nothing was learned.
         received: signals that have stopped it.
     """
     reason = f"stopped by {signal.Signals(received[0]).name}" if received else "time is up"
-    place = place or "before anything was learned"
-    return f"{reason} {place}; the same command resumes it"
+    progress = progress or "before anything was learned"
+    return f"{reason} {progress}; the same command resumes it"
 
 
 def _print_resume_hint(saved: int | None, total: int, unit: str) -> None:
-    """Print from where a run that was quit will resume."""
+    """Print the checkpoint from which a run that was quit will resume."""
     if saved is None:
-        where = "there is no checkpoint: the same command begins anew"
+        checkpoint = "there is no checkpoint: the same command begins anew"
     else:
-        where = f"the same command resumes from the checkpoint of {saved:,} of {total:,} {unit}"
-    print(f"quit at once; {where}", file=sys.stderr, flush=True)
+        checkpoint = (
+            f"the same command resumes from the checkpoint of {saved:,} of {total:,} {unit}"
+        )
+    print(f"quit at once; {checkpoint}", file=sys.stderr, flush=True)
 
 
 def train_epochs(
@@ -153,7 +155,7 @@ def train_epochs(
 ) -> dict[str, Any] | None:
     """Train in epochs to the end or until the run is stopped; then write the report.
 
-    See `train` about limits of time and signals.
+    See `train` for the time limit and signals.
 
     Args:
         training: a run.
@@ -165,22 +167,24 @@ def train_epochs(
 
     Raises:
         Interrupted: if a signal has stopped the run, after everything was saved.
-        KeyboardInterrupt: if a second signal came before that was done.
+        KeyboardInterrupt: if a second signal came before everything was saved.
     """
     config, monitor = training.config, training.monitor
-    limit = TimeLimit(config.minutes, min(training.begun, _begun or inf))
+    limit = TimeLimit(config.minutes, min(training.begun, _start_time or inf))
     findings, received = None, list[int]()
     try:
         with (
             stopping_on_signals(monitor) as received,
-            show_progress(lambda: supervised_status(training), progress and ranks().leads),
+            show_progress(
+                lambda: supervised_status(training), progress and ranks().is_main_process
+            ),
         ):
             monitor.deadline = limit.deadline(None)
             for _ in training.run():
                 monitor.deadline = limit.deadline(2 * training.validation_seconds or None)
             if not training.finished:
                 training.save()
-            if ranks().leads and (training.learned or training.finished):
+            if ranks().is_main_process and (training.learned or training.finished):
                 monitor.grant(_evaluation_end(limit, received))
                 try:
                     findings = find(training)
@@ -192,15 +196,15 @@ def train_epochs(
         raise
     finally:
         training.metrics.close()
-    if not ranks().leads:
+    if not ranks().is_main_process:
         _end_worker_rank(received)
         return None
     if findings is not None and progress:
         Console().print(validation_table(findings), highlight=False)
         print(f"report: {config.run_dir / 'report.md'}")
     if not training.finished:
-        place = f"in epoch {training.epoch + 1} of {config.epochs}"
-        print(_stopped(place if training.learned else "", received))
+        reached = f"in epoch {training.epoch + 1} of {config.epochs}"
+        print(_stopped(reached if training.learned else "", received))
     elif findings is None:
         print("the training is finished; the same command evaluates it and writes the report")
     if training.learned and progress:
@@ -231,21 +235,21 @@ def parse_preset(
     Args:
         name: module name.
         description: description of the command.
-        presets: name of each preset -> what it is, and its settings.
+        presets: description and settings of each preset, by name.
         arguments: arguments of the command.
     """
-    default, *others = presets
-    shown = {}
-    for preset, (about, config) in presets.items():
-        text = f"{(description or '').strip()}\n\nDefaults below: preset `{preset}`, {about}."
+    default, *other_presets = presets
+    options = {}
+    for preset, (summary, config) in presets.items():
+        text = f"{(description or '').strip()}\n\nDefaults below: preset `{preset}`, {summary}."
         if preset == default:
-            text += "".join(f" Preset `{other}`: see `{other} --help`." for other in others)
-        shown[preset] = (text, config)
-    named = arguments[:1] and arguments[0] in presets
+            text += "".join(f" Preset `{other}`: see `{other} --help`." for other in other_presets)
+        options[preset] = (text, config)
+    has_preset = arguments[:1] and arguments[0] in presets
     parsed: Config = tyro.extras.overridable_config_cli(
-        shown,
+        options,
         prog=f"python -m {name}",
-        args=arguments if named else [default, *arguments],
+        args=arguments if has_preset else [default, *arguments],
     )
     return parsed
 
@@ -287,8 +291,8 @@ def run_command(name: str, main: Callable[[], Any]) -> None:
 
     If several processes of torchrun fail for one reason, rank 0 prints it.
     """
-    global _begun
-    _begun, processes = STARTED, ranks()
+    global _start_time
+    _start_time, processes = STARTED, ranks()
     try:
         with joined() as processes, wrapped_help(sys.argv[1:]):
             main()
@@ -298,7 +302,7 @@ def run_command(name: str, main: Callable[[], Any]) -> None:
         print(f"{name}: {error}", file=sys.stderr)
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(1)  # at once: other threads may wait for the process that is lost
+        os._exit(1)  # at once: other threads may wait for the lost process
     except Interrupted as stop:
         sys.exit(128 + stop.signal)
     except KeyboardInterrupt:
@@ -307,4 +311,4 @@ def run_command(name: str, main: Callable[[], Any]) -> None:
         sys.stderr.flush()
         os._exit(128 + signal.SIGINT)  # at once: other threads may still play or compile
     finally:
-        _begun = None
+        _start_time = None

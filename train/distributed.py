@@ -23,20 +23,20 @@ from ludoteca.train.joint_norm import JointBatchNorm2d, join_norms
 from ludoteca.train.monitor import Monitor, Stopped
 
 T = TypeVar("T")
-PATIENCE = timedelta(days=7)  # ranks wait as long as rank 0 plays and evaluates
+TIMEOUT = timedelta(days=7)  # other ranks wait while rank 0 plays and evaluates
 
 
 class PeerLostError(RuntimeError):
-    """The loss of the connection to another rank."""
+    """Lost connection to another rank."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """The part of a batch that one rank learns from.
+    """Part of a batch that one rank learns from.
 
     Attributes:
-        rows: of the batch.
-        weight: of the mean over the part, in the mean over the batch.
+        rows: rows of the batch.
+        weight: weight of the part's mean in the mean over the batch.
     """
 
     rows: slice
@@ -44,12 +44,12 @@ class Part:
 
 
 class Ranks:
-    """Processes of a run, and their communication; here, a single process.
+    """Processes of a run, and their communication. This class is a single process.
 
     Attributes:
         rank: rank of this process, from 0.
         count: number of processes (world size).
-        received: last exception that `broadcast` raised because rank 0 did.
+        received: last exception of rank 0 that `broadcast` raised in this process.
     """
 
     rank = 0
@@ -57,8 +57,8 @@ class Ranks:
     received: Exception | None = None
 
     @property
-    def leads(self) -> bool:
-        """Whether this process plays, evaluates and writes: rank 0."""
+    def is_main_process(self) -> bool:
+        """Whether this process is rank 0, which plays, evaluates and writes."""
         return self.rank == 0
 
     def broadcast(self, make: Callable[[], T], playing: bool = False) -> T:
@@ -66,15 +66,15 @@ class Ranks:
 
         Args:
             make: called in rank 0 only.
-            playing: whether the self-play thread calls, rather than the learner thread.
+            playing: whether the caller is the self-play thread, not the learner thread.
         """
         return make()
 
     def check(self, monitor: Monitor) -> None:
-        """Return if the run continues, in every rank.
+        """Check whether the run continues in every rank.
 
         Raises:
-            Stopped: if it is to stop in any of them.
+            Stopped: if the run is to stop in any rank.
         """
         monitor.check()
 
@@ -82,7 +82,7 @@ class Ranks:
         """Report `done` updates, and check whether the run continues in every rank.
 
         Raises:
-            Stopped: if it is to stop in any of them.
+            Stopped: if the run is to stop in any rank.
         """
         monitor.step("learning", done)
 
@@ -101,11 +101,11 @@ class Ranks:
         """Return an array over a batch of `size` rows, given the rows of each rank's part."""
         return array
 
-    def trained(self, network: nn.Module, device: torch.device) -> nn.Module:
+    def wrap(self, network: nn.Module, device: torch.device) -> nn.Module:
         """Return the module for forward passes: the network, with gradients averaged over ranks."""
         return network
 
-    def scaled(self, loss: Tensor, part: Part) -> Tensor:
+    def scale_loss(self, loss: Tensor, part: Part) -> Tensor:
         """Return a loss whose gradient, averaged over ranks, is that of the mean over the batch."""
         return loss
 
@@ -126,20 +126,20 @@ class TorchrunRanks(Ranks):
             torch.cuda.set_device(self._local % torch.cuda.device_count())
         dist.init_process_group("cpu:gloo,cuda:nccl" if cuda else "gloo")
         self.rank, self.count = dist.get_rank(), dist.get_world_size()
-        self._groups = [dist.new_group(backend="gloo", timeout=PATIENCE) for _ in range(2)]
+        self._groups = [dist.new_group(backend="gloo", timeout=TIMEOUT) for _ in range(2)]
 
     def broadcast(self, make: Callable[[], T], playing: bool = False) -> T:
-        """See `Ranks.decided`."""
+        """See `Ranks.broadcast`."""
         outcome: list[Any] = [None]
-        if self.leads:
+        if self.is_main_process:
             try:
                 outcome = [(True, make())]
             except Exception as error:
                 outcome = [(False, _picklable(error))]
         dist.broadcast_object_list(outcome, src=0, group=self._groups[playing])
-        done, result = outcome[0]
-        if not done:
-            self.received = None if self.leads else result
+        succeeded, result = outcome[0]
+        if not succeeded:
+            self.received = None if self.is_main_process else result
             raise result
         return result  # type: ignore[no-any-return]
 
@@ -172,20 +172,20 @@ class TorchrunRanks(Ranks):
 
     def means(self, values: Sequence[Tensor], part: Part) -> list[float]:
         """See `Ranks.means`."""
-        together = torch.stack([value.detach().double() * part.weight for value in values]).cpu()
-        dist.all_reduce(together, group=self._groups[0])
-        return together.tolist()
+        weighted = torch.stack([value.detach().double() * part.weight for value in values]).cpu()
+        dist.all_reduce(weighted, group=self._groups[0])
+        return weighted.tolist()
 
     def all_gather(self, array: NDArray[Any], size: int) -> NDArray[Any]:
-        """See `Ranks.gathered`."""
+        """See `Ranks.all_gather`."""
         if size < self.count:
             return array
         parts: list[Any] = [None] * self.count
         dist.all_gather_object(parts, array, group=self._groups[0])
         return np.concatenate(parts)
 
-    def trained(self, network: nn.Module, device: torch.device) -> nn.Module:
-        """See `Ranks.trained`.
+    def wrap(self, network: nn.Module, device: torch.device) -> nn.Module:
+        """See `Ranks.wrap`.
 
         Raises:
             ValueError: if not every rank has a GPU of its own.
@@ -204,13 +204,13 @@ class TorchrunRanks(Ranks):
         # DDP gives all ranks the weights of rank 0.
         return nn.parallel.DistributedDataParallel(network, [device] if on_gpu else None)
 
-    def scaled(self, loss: Tensor, part: Part) -> Tensor:
-        """See `Ranks.scaled`."""
+    def scale_loss(self, loss: Tensor, part: Part) -> Tensor:
+        """See `Ranks.scale_loss`."""
         return loss * (part.weight * self.count)
 
 
-ALONE = Ranks()
-_joined: Ranks = ALONE
+SINGLE_PROCESS = Ranks()
+_joined: Ranks = SINGLE_PROCESS
 
 
 def ranks() -> Ranks:
@@ -224,7 +224,7 @@ def require_process_group() -> None:
     Raises:
         ValueError: if it has not, as each would train on its own.
     """
-    if _several() and _joined is ALONE:
+    if _started_by_torchrun() and _joined is SINGLE_PROCESS:
         raise ValueError(
             f"torchrun has started {os.environ['WORLD_SIZE']} processes, but this program trains "
             "in one: run `torchrun ... -m ludoteca.train.ALGORITHM`, or train within "
@@ -232,7 +232,7 @@ def require_process_group() -> None:
         )
 
 
-def _several() -> bool:
+def _started_by_torchrun() -> bool:
     return dist.is_torchelastic_launched() and int(os.environ["WORLD_SIZE"]) > 1
 
 
@@ -241,18 +241,18 @@ def joined() -> Iterator[Ranks]:
     """Join the process group of torchrun, if there is one, within the block.
 
     Raises:
-        PeerLostError: if another of them dies.
+        PeerLostError: if another process dies.
     """
     global _joined
-    if not _several():
-        yield ALONE
+    if not _started_by_torchrun():
+        yield SINGLE_PROCESS
         return
     _joined = TorchrunRanks()
     try:
         yield _joined
         dist.destroy_process_group()
     except RuntimeError as error:
-        if not _is_lost(error):
+        if not _is_connection_error(error):
             raise
         reason = str(error).strip().partition("\n")[0]
         raise PeerLostError(
@@ -261,10 +261,10 @@ def joined() -> Iterator[Ranks]:
             f"checkpoint, if there is one ({reason})"
         ) from error
     finally:
-        _joined = ALONE
+        _joined = SINGLE_PROCESS
 
 
-def _is_lost(error: RuntimeError) -> bool:
+def _is_connection_error(error: RuntimeError) -> bool:
     """Return whether an error is about the connection to another process."""
     message = str(error).lower()  # gloo has no error class of its own
     return isinstance(error, dist.DistError) or "gloo" in message or "connection" in message

@@ -112,7 +112,7 @@ class DQNConfig(RLConfig):
     bounded networks."""
 
     buffer_size: int = AUTO
-    """Capacity of the replay buffer, in transitions. -1: all those of the run, at most 200,000."""
+    """Capacity of the replay buffer, in transitions. -1: those of the run, at most 200,000."""
     prioritized_replay: bool = True
     """Prioritized replay: sample transitions in proportion to their absolute TD error."""
     prioritized_replay_alpha: float = 0.5
@@ -203,19 +203,20 @@ class DQN(Algorithm[DQNConfig]):
         super().__init__(config, game, network)
         self.encoder = Encoder(game)
         kinds: dict[str, Kind] = {"action": "action", "reward": "scalar", "discount": "scalar"}
-        following: dict[str, Kind] = {"next_planes": "planes", "next_mask": "mask"}
-        self.layout = ExampleLayout(self.encoder, {"planes": "planes", **kinds, **following})
+        next_kinds: dict[str, Kind] = {"next_planes": "planes", "next_mask": "mask"}
+        self.layout = ExampleLayout(self.encoder, {"planes": "planes", **kinds, **next_kinds})
         self_play = config.opponent == "self"
         self.opponent = None if self_play else make_agent(config.opponent, game)
         seats = {"first": [0], "second": [1], "both": [0, 1]}[config.agent_seat]
-        self.seats = np.array([-1] if self_play else seats, np.int8)  # of game 0, 1, 0, ...
+        # Seats of the learner in games 0, 1, 2, ..., repeated.
+        self.seats = np.array([-1] if self_play else seats, np.int8)
 
     def collect(self, run: Run, rng: np.random.Generator, games: int) -> DQNRollout:
-        """Play epsilon-greedily."""
+        """Play a rollout epsilon-greedily."""
         batch, epsilon = self.games, epsilon_at(self.config, games)
         count, plies = batch.count, batch.plies
         batch.begin(rng)
-        streams = rng.integers(2**63, size=(count, 1)).astype(np.uint64)  # of the opponent
+        opponent_rngs = rng.integers(2**63, size=(count, 1)).astype(np.uint64)
         seats = np.resize(self.seats, count)
         if self.opponent is not None:
             self.opponent.reset(np.arange(count))
@@ -231,17 +232,17 @@ class DQN(Algorithm[DQNConfig]):
         )
         for turn in batch.turns():
             ply, live = turn.ply, turn.env_indices
-            own = np.flatnonzero((seats[live] < 0) | (seats[live] == turn.movers))
+            own_rows = np.flatnonzero((seats[live] < 0) | (seats[live] == turn.movers))
             chosen = np.zeros(len(live), np.int64)  # in the network's numbering
-            if len(own) > 0:
-                masks = turn.masks[own]
-                greedy = np.where(masks == 1, run(turn.planes[own]), ILLEGAL).argmax(1)
-                random = sample_legal(masks, rng.random(len(own)))
-                chosen[own] = np.where(rng.random(len(own)) < epsilon, random, greedy)
-                rollout.explored[live[own], ply] = chosen[own] != greedy
-            if len(own) < len(live):
-                rows = np.setdiff1d(np.arange(len(live)), own, assume_unique=True)
-                actions = batch.act(self.opponent, turn, rows, streams)
+            if len(own_rows) > 0:
+                masks = turn.masks[own_rows]
+                greedy = np.where(masks == 1, run(turn.planes[own_rows]), ILLEGAL).argmax(1)
+                random = sample_legal(masks, rng.random(len(own_rows)))
+                chosen[own_rows] = np.where(rng.random(len(own_rows)) < epsilon, random, greedy)
+                rollout.explored[live[own_rows], ply] = chosen[own_rows] != greedy
+            if len(own_rows) < len(live):
+                rows = np.setdiff1d(np.arange(len(live)), own_rows, assume_unique=True)
+                actions = batch.act(self.opponent, turn, rows, opponent_rngs)
                 chosen[rows] = self.encoder.translate(actions, turn.movers[rows])
             rollout.planes[live, ply] = self.layout.planes.pack(turn.planes)
             rollout.masks[live, ply] = self.layout.masks.pack(turn.masks)
@@ -255,12 +256,12 @@ class DQN(Algorithm[DQNConfig]):
     def targets(self, rollout: DQNRollout, rng: np.random.Generator) -> NDArray[np.void]:
         """Return the n-step transitions of a rollout."""
         config = self.config
-        learned = np.arange(rollout.actions.shape[1]) < rollout.lengths[:, None]
+        stored = np.arange(rollout.actions.shape[1]) < rollout.lengths[:, None]
         if config.experience == "simple":
             seats = rollout.seats[:, None]
-            learned &= (seats < 0) | (rollout.movers == seats)
-        final = rewards(rollout, config, self.game.max_plies)
-        games = (rollout.lengths, rollout.movers, rollout.explored, final, learned)
+            stored &= (seats < 0) | (rollout.movers == seats)
+        final_rewards = rewards(rollout, config, self.game.max_plies)
+        games = (rollout.lengths, rollout.movers, rollout.explored, final_rewards, stored)
         negamax = config.td_target == "negamax"
         steps = n_step_returns(*games, negamax, config.n_step, config.gamma)
         records = np.zeros(len(steps.games), self.layout.dtype)
@@ -291,7 +292,7 @@ class DQN(Algorithm[DQNConfig]):
         """
         config, model = self.config, self.model
         targets = batch["reward"].clone()
-        rows = batch["discount"].nonzero()[:, 0]  # without those at the end of a game
+        rows = batch["discount"].nonzero()[:, 0]  # transitions that do not end a game
         if len(rows) > 0:
             with torch.no_grad():
                 planes, legal = batch["next_planes"][rows], batch["next_mask"][rows] == 1
@@ -316,13 +317,13 @@ class DQN(Algorithm[DQNConfig]):
     def begin_learning(self, model: Model) -> None:
         """Copy the network to the target network, unless there is none."""
         super().begin_learning(model)
-        every = self.config.target_update_interval
-        self.target = copy.deepcopy(self.network) if every else self.network
+        interval = self.config.target_update_interval
+        self.target = copy.deepcopy(self.network) if interval else self.network
 
     def after_update(self, updates: int) -> None:
         """Update the target network at its interval."""
-        every = self.config.target_update_interval
-        if every and updates % every == 0:
+        interval = self.config.target_update_interval
+        if interval and updates % interval == 0:
             self.target.load_state_dict(self.network.state_dict())
 
     def networks(self) -> dict[str, nn.Module]:
@@ -342,11 +343,11 @@ class DQN(Algorithm[DQNConfig]):
         return super().num_updates(games, examples, started)
 
     def measure(self, rollout: DQNRollout) -> dict[str, tuple[float, float]]:
-        """Return the games that the learner won in each seat, and the plies."""
+        """Return wins and games of the learner in each seat, and the plies."""
         wins: dict[str, tuple[float, float]] = {}
         for seat, name in enumerate(("training__first", "training__second")):
-            there = (rollout.seats == seat) | (rollout.seats < 0)
-            wins[name] = (int((rollout.returns[there, seat] > 0).sum()), int(there.sum()))
+            in_seat = (rollout.seats == seat) | (rollout.seats < 0)
+            wins[name] = (int((rollout.returns[in_seat, seat] > 0).sum()), int(in_seat.sum()))
         return wins | {"plies": (int(rollout.lengths.sum()), len(rollout.lengths))}
 
     def metrics(self, games: int) -> dict[str, float | int | None]:
@@ -388,9 +389,9 @@ def rewards(rollout: DQNRollout, config: DQNConfig, max_plies: int) -> NDArray[n
 
 def epsilon_at(config: DQNConfig, games: int) -> float:
     """Return the exploration rate (epsilon) after `games` games."""
-    first, last = config.exploration_initial_eps, config.exploration_final_eps
-    falling = max(config.exploration_fraction * config.games, 1)
-    return first + (last - first) * min(games / falling, 1.0)
+    initial, final = config.exploration_initial_eps, config.exploration_final_eps
+    decay_games = max(config.exploration_fraction * config.games, 1)
+    return initial + (final - initial) * min(games / decay_games, 1.0)
 
 
 if __name__ == "__main__":

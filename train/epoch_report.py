@@ -1,4 +1,4 @@
-"""Report of a supervised training: results, learning curve and text."""
+"""Report of a supervised training run: results, learning curve and text."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,9 +12,9 @@ from ludoteca.files import write_whole
 from ludoteca.terminal_table import TerminalTable
 from ludoteca.train.epochs import SupervisedTraining
 from ludoteca.train.report import (
-    circumstances,
     points,
     provenance_section,
+    run_description,
     write_card,
     write_results,
 )
@@ -57,7 +57,7 @@ def write_supervised_report(
     `results.json` if the training is finished, or else `results_so_far.json`.
     """
     folder = training.config.run_dir
-    results = circumstances(training.game, training.config) | {
+    results = run_description(training.game, training.config) | {
         "data": findings.data,
         "training": {
             "epochs": training.epoch,
@@ -78,29 +78,29 @@ def write_supervised_report(
 
 def validation_table(findings: ValidationReport) -> TerminalTable:
     """Return the validation results as a table for the terminal."""
-    shown = TerminalTable(findings.headings, title="the best network in validation")
+    terminal_table = TerminalTable(findings.headings, title="the best network in validation")
     for row in findings.rows:
-        shown.add(*row)
-    return shown
+        terminal_table.add(*row)
+    return terminal_table
 
 
 def _draw(training: SupervisedTraining, findings: ValidationReport) -> bytes:
     """Return the learning curve as PNG."""
     panels = findings.panels
     figure = Figure(figsize=(7, 1 + 3 * len(panels)), layout="constrained", dpi=110)
-    drawn = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
-    for axes, (label, measure) in zip(drawn, panels, strict=True):
-        for part, color in COLORS.items():
-            shown = points(training.metrics.rows, f"{part}_{measure}")
-            if shown[0]:
-                axes.plot(*shown, color=color, marker=".", label=part)
-        kept = training.selected["epoch"]
-        axes.axvline(kept, color="#888888", linestyle=":", linewidth=1, label="selected")
+    all_axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, (label, measure) in zip(all_axes, panels, strict=True):
+        for split, color in COLORS.items():
+            curve = points(training.metrics.rows, f"{split}_{measure}")
+            if curve[0]:
+                axes.plot(*curve, color=color, marker=".", label=split)
+        epoch = training.selected["epoch"]
+        axes.axvline(epoch, color="#888888", linestyle=":", linewidth=1, label="selected")
         axes.set_ylabel(label)
         axes.legend(fontsize="small")
         axes.grid(alpha=0.3)
-    drawn[-1].set_xlabel("epochs")
-    drawn[-1].xaxis.set_major_locator(MaxNLocator(integer=True))
+    all_axes[-1].set_xlabel("epochs")
+    all_axes[-1].xaxis.set_major_locator(MaxNLocator(integer=True))
     return figure_png(figure)
 
 
@@ -128,11 +128,11 @@ of epoch {training["best"]["epoch"]} was selected, {_reason(training)}.
 
 
 def _reason(training: dict[str, Any]) -> str:
-    """Return why the network was selected."""
+    """Return the reason for the selection of the network."""
     if "loss" not in training["best"]:
-        reason = "the last one, as no epoch was over"
+        reason = "the last one, as no epoch was finished"
     else:
-        reason = "as its loss in validation is the lowest"
+        reason = "as it has the lowest validation loss"
     if training["finished"]:
         return reason
     return reason + "; the training was stopped before its end,\nand the same command resumes it"

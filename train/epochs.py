@@ -1,4 +1,4 @@
-"""Training loop of supervised learning: epochs over a data set, validation, save."""
+"""Training loop of supervised learning: epochs over a data set, validation, checkpoints."""
 
 import time
 from abc import ABC, abstractmethod
@@ -10,8 +10,8 @@ import torch
 from numpy.typing import NDArray
 
 from ludoteca.envs.game import Game
-from ludoteca.train.allocator import keep_memory
-from ludoteca.train.checkpoint import Weights, as_arrays, copied, write_if_other
+from ludoteca.train.allocator import disable_memory_trimming
+from ludoteca.train.checkpoint import Weights, as_arrays, copy_weights, write_if_changed
 from ludoteca.train.distributed import ranks
 from ludoteca.train.metrics import Metrics
 from ludoteca.train.monitor import Monitor, Stopped
@@ -21,8 +21,8 @@ from ludoteca.train.settings import SupervisedConfig
 from ludoteca.train.torch_random import TorchStream
 from ludoteca.train.trainable_model import TrainableModel
 
-# Settings that may differ when a run resumes: they do not change what is learned, or only its end:
-# a run can be extended, with the learning rate schedule of the longer one.
+# Settings that may differ when a run resumes. They have no effect on updates, except that an
+# extended run follows the learning rate schedule of the longer run.
 MUTABLE_SETTINGS = ("run_dir", "minutes", "epochs", "patience")
 SAVE_SECONDS = 120.0  # between checkpoints within an epoch
 
@@ -31,7 +31,7 @@ class SupervisedTraining(ABC):
     """Supervised training run that can be interrupted at any time.
 
     Checkpoints are written after each epoch, and between updates: a run that resumes from one
-    learns bit for bit the same.
+    learns the same, bit for bit.
 
     A subclass makes its network in its constructor, with PyTorch's generator seeded, and then calls
     `begin`.
@@ -43,7 +43,7 @@ class SupervisedTraining(ABC):
         learner: network and optimizer.
         training: indices of the training positions.
         epoch: number of finished epochs.
-        seen: number of positions of the current epoch that were learned from.
+        epoch_positions: number of positions of the current epoch learned from so far.
         positions: number of positions learned from in this part of the run.
         seconds: wall time of the run, all parts included.
         best: epoch and validation results of the best network so far.
@@ -75,7 +75,7 @@ class SupervisedTraining(ABC):
         self.begun = time.monotonic()
         self._ranks = ranks()
         torch.set_num_threads(1)
-        keep_memory()
+        disable_memory_trimming()
         self.config, self.game = config, game
         self._folder = RunDirectory(
             config.run_dir, config.as_dict() | {"digest": digest}, MUTABLE_SETTINGS
@@ -84,14 +84,14 @@ class SupervisedTraining(ABC):
         self.precision = run_precision(config, self._folder, self._state)
         self.monitor = Monitor()
         self.monitor.phase = "learning"
-        self.epoch = self.seen = self.positions = 0
+        self.epoch = self.epoch_positions = self.positions = 0
         self.seconds = self.validation_seconds = 0.0
         self.saved: int | None = None
         self.best: dict[str, Any] = {}
         self._best_weights: Weights = {}
         self._best_updates = 0
-        self._losses: list[dict[str, float]] = []  # of the present epoch
-        self._drawn: Any = None  # the state of its generator; None: it has not begun
+        self._losses: list[dict[str, float]] = []  # losses of the current epoch
+        self._rng_state: Any = None  # generator of the current epoch; None: not started
         self._dropout = TorchStream(config.device)
         torch.manual_seed(config.seed)
 
@@ -119,11 +119,11 @@ class SupervisedTraining(ABC):
             self._write_derived()
 
     def _restore(self, numbers: dict[str, Any], arrays: Arrays) -> list[Any]:
-        """Resume from where a checkpoint was written; return the rows of metrics."""
+        """Restore a checkpoint; return its rows of metrics."""
         self.epoch, self.seconds = numbers["epoch"], numbers["seconds"]
         self.best, self._best_updates = numbers["best"], numbers.get("best_updates", 0)
-        self.seen, self._losses = numbers.get("seen", 0), numbers.get("losses", [])
-        self._drawn = numbers.get("drawn")
+        self.epoch_positions, self._losses = numbers.get("seen", 0), numbers.get("losses", [])
+        self._rng_state = numbers.get("drawn")
         self._dropout.restore(without_prefix("dropout", arrays))
         best = without_prefix("best", arrays)
         self._best_weights = {name: torch.from_numpy(array) for name, array in best.items()}
@@ -136,13 +136,19 @@ class SupervisedTraining(ABC):
     def update(
         self, chosen: NDArray[np.int64], rng: np.random.Generator, rate: float
     ) -> dict[str, float]:
-        """Make an update from some of `training`, with a learning rate; return losses by name."""
+        """Make an update from some positions with a learning rate; return losses by name.
+
+        Args:
+            chosen: indices of the positions, some of `training`.
+            rng: random stream of the epoch.
+            rate: learning rate.
+        """
 
     @abstractmethod
     def validate(self) -> dict[str, float]:
         """Return validation results of the network, among them its `"loss"`."""
 
-    def rate(self, share: float) -> float:
+    def rate(self, fraction: float) -> float:
         """Return the learning rate at a fraction of the current epoch."""
         return self.config.learning_rate
 
@@ -153,10 +159,11 @@ class SupervisedTraining(ABC):
 
     @property
     def finished(self) -> bool:
-        """Whether all epochs are over, or early stopping applies."""
+        """Whether all epochs are finished, or early stopping applies."""
         config = self.config
-        worse = self.epoch - self.best.get("epoch", self.epoch)
-        return self.epoch >= config.epochs or (config.patience > 0 and worse >= config.patience)
+        epochs_since_best = self.epoch - self.best.get("epoch", self.epoch)
+        stops_early = 0 < config.patience <= epochs_since_best
+        return self.epoch >= config.epochs or stops_early
 
     @property
     def positions_per_epoch(self) -> int:
@@ -165,8 +172,8 @@ class SupervisedTraining(ABC):
 
     @property
     def progress(self) -> float:
-        """Number of epochs so far; the current one counts in proportion."""
-        return self.epoch + self.seen / max(self.positions_per_epoch, 1)
+        """Number of epochs so far, including the fraction of the current one."""
+        return self.epoch + self.epoch_positions / max(self.positions_per_epoch, 1)
 
     @property
     def learned(self) -> bool:
@@ -189,45 +196,45 @@ class SupervisedTraining(ABC):
             return
 
     def _run_epoch(self) -> Iterator[int]:
-        """Learn from all positions, from where the epoch was left, and validate.
+        """Learn from the remaining positions of the epoch, and validate.
 
         Raises:
             Stopped: if the run is to stop.
         """
         size, monitor = self.config.batch_size, self.monitor
-        before, begun, saved = self.seconds, time.monotonic(), time.monotonic()
-        # Each epoch draws from generators of its own.
+        seconds_before, start, saved = self.seconds, time.monotonic(), time.monotonic()
+        # Each epoch has its own random generators.
         rng = np.random.default_rng([self.config.seed, 1 + self.epoch])
         seed = int(rng.integers(2**62))
         order = rng.permutation(self.training)[: self.positions_per_epoch]
-        if self._drawn is None:
+        if self._rng_state is None:
             self._dropout.seed(seed)
         else:
-            rng.bit_generator.state = self._drawn
+            rng.bit_generator.state = self._rng_state
         monitor.phase = "learning"
         monitor.begin("learning", -(-len(order) // size), "update")
         try:
-            while self.seen < len(order):
+            while self.epoch_positions < len(order):
                 self._ranks.check(monitor)
-                chosen = order[self.seen : self.seen + size]
+                chosen = order[self.epoch_positions : self.epoch_positions + size]
                 with self._dropout.drawing():
-                    losses = self.update(chosen, rng, self.rate(self.seen / len(order)))
+                    losses = self.update(chosen, rng, self.rate(self.epoch_positions / len(order)))
                 self._losses.append(losses)
-                self._drawn = rng.bit_generator.state
-                self.seen += len(chosen)
+                self._rng_state = rng.bit_generator.state
+                self.epoch_positions += len(chosen)
                 self.positions += len(chosen)
                 monitor.phases["learning"].steps += 1
-                monitor.phases["learning"].done = -(-self.seen // size)
-                self.seconds = before + time.monotonic() - begun
-                if self.seen < len(order):
+                monitor.phases["learning"].done = -(-self.epoch_positions // size)
+                self.seconds = seconds_before + time.monotonic() - start
+                if self.epoch_positions < len(order):
                     if time.monotonic() - saved > SAVE_SECONDS:
                         self.save()
                         saved = time.monotonic()
-                    yield self.seen
-            found = self._ranks.broadcast(self._validate)
+                    yield self.epoch_positions
+            validation = self._ranks.broadcast(self._validate)
         finally:
-            self.seconds = before + time.monotonic() - begun
-        self._close_epoch(found, self.rate(max(len(order) - 1, 0) // size * size / len(order)))
+            self.seconds = seconds_before + time.monotonic() - start
+        self._close_epoch(validation, self.rate(max(len(order) - 1, 0) // size * size / len(order)))
         yield len(order)
 
     def _validate(self) -> dict[str, float]:
@@ -241,31 +248,37 @@ class SupervisedTraining(ABC):
         if self.validation_seconds > monitor.seconds_left:
             raise Stopped
         monitor.phase = "evaluating"
-        found = self.validate()
+        validation = self.validate()
         self.validation_seconds = max(self.validation_seconds, time.monotonic() - start)
-        if not np.isfinite(found["loss"]):
+        if not np.isfinite(validation["loss"]):
             raise ValueError(
-                f"the loss in validation is {found['loss']} after epoch {self.epoch + 1}: "
+                f"the validation loss is {validation['loss']} after epoch {self.epoch + 1}: "
                 f"learning_rate={self.config.learning_rate:g} is too high for these data"
             )
-        return found
+        return validation
 
-    def _close_epoch(self, found: dict[str, float], rate: float) -> None:
+    def _close_epoch(self, validation: dict[str, float], rate: float) -> None:
         """Add the metrics of an epoch, and save."""
         losses = self._losses
-        means = {name: float(np.mean([one[name] for one in losses])) for name in losses[0]}
+        means = {
+            name: float(np.mean([update_losses[name] for update_losses in losses]))
+            for name in losses[0]
+        }
         self.epoch += 1
-        self.seen, self._losses, self._drawn = 0, [], None
+        self.epoch_positions, self._losses, self._rng_state = 0, [], None
         self.metrics.add(
             self.epoch,
             seconds=round(self.seconds, 1),
             learning_rate=rate,
             **{f"training_{name}": loss for name, loss in means.items()},
-            **{f"validation_{name}": value for name, value in found.items()},
+            **{f"validation_{name}": value for name, value in validation.items()},
         )
-        if found["loss"] < self.best.get("loss", np.inf):
-            self.best = {"epoch": self.epoch, **found}
-            self._best_weights, self._best_updates = copied(self.network), self.learner.updates
+        if validation["loss"] < self.best.get("loss", np.inf):
+            self.best = {"epoch": self.epoch, **validation}
+            self._best_weights, self._best_updates = (
+                copy_weights(self.network),
+                self.learner.updates,
+            )
         self.save()
 
     def save(self) -> None:
@@ -276,9 +289,9 @@ class SupervisedTraining(ABC):
         """
         numbers = {
             "epoch": self.epoch,
-            "seen": self.seen,
+            "seen": self.epoch_positions,
             "losses": self._losses,
-            "drawn": self._drawn,
+            "drawn": self._rng_state,
             "seconds": self.seconds,
             "best": self.best,
             "best_updates": self._best_updates,
@@ -299,19 +312,19 @@ class SupervisedTraining(ABC):
 
     def _write_derived(self) -> None:
         """Write the files that derive from the state, if they are missing or out of date."""
-        if not self._ranks.leads:
+        if not self._ranks.is_main_process:
             return
-        folder, weights = self.config.run_dir, copied(self.network)
-        about = {
+        folder, weights = self.config.run_dir, copy_weights(self.network)
+        metadata = {
             "game": self.game.spec,
             "network": self.config.network.as_dict(),
             "epochs": self.epoch,
             "updates": self.learner.updates,
         }
-        write_if_other(folder / "network.safetensors", weights, about)
+        write_if_changed(folder / "network.safetensors", weights, metadata)
         if self._best_weights:
-            about |= {"epochs": self.best["epoch"], "updates": self._best_updates}
-            write_if_other(folder / "best.safetensors", self._best_weights, about)
+            metadata |= {"epochs": self.best["epoch"], "updates": self._best_updates}
+            write_if_changed(folder / "best.safetensors", self._best_weights, metadata)
         elif not self.best:
-            write_if_other(folder / "best.safetensors", weights, about)
+            write_if_changed(folder / "best.safetensors", weights, metadata)
         self.metrics.save()

@@ -12,9 +12,9 @@ from ludoteca.evaluate import seat_results
 from ludoteca.evaluate.match import MatchResult, play_match
 from ludoteca.train.monitor import Monitor, Stopped
 
-ANY = ("any",)
-FEW = 4  # games per seat by which the time of others is estimated
-MORE = 4  # how many times as many are tried next, if there is time
+ANY_SEAT = ("any",)
+FIRST_GAMES = 4  # games per seat of the first match, from which later durations are estimated
+GROWTH = 4  # factor of the number of games from one match to the next, if there is time
 
 
 def seat_names(game: Game) -> tuple[str, ...]:
@@ -23,7 +23,7 @@ def seat_names(game: Game) -> tuple[str, ...]:
     In simultaneous games seats are not distinguished: the agent sits in each of them equally often,
     and the opponent in all others.
     """
-    return ANY if game.simultaneous else ("first", "second")
+    return ANY_SEAT if game.simultaneous else ("first", "second")
 
 
 def evaluate(
@@ -91,19 +91,19 @@ class Evaluator:
         monitor.begin("evaluating", games * len(opponents))
         for opponent in opponents:
 
-            def show(ended: int, done: int = games * len(matches)) -> None:
-                monitor.step("evaluating", done + ended)
+            def report_progress(finished: int, earlier: int = games * len(matches)) -> None:
+                monitor.step("evaluating", earlier + finished)
 
-            rated, match = evaluate(
+            results, match = evaluate(
                 self._game,
                 agent,
                 opponent,
                 self._games,
                 self._seed,
                 self.num_replays,
-                on_step=show,
+                on_step=report_progress,
             )
-            values |= {f"{opponent}__{one['seat']}": one["win_rate"] for one in rated}
+            values |= {f"{opponent}__{result['seat']}": result["win_rate"] for result in results}
             matches.append(match)
         self.seconds = max(self.seconds, time.monotonic() - start)
         return values, matches
@@ -121,50 +121,50 @@ def evaluate_in_time(
 ) -> tuple[list[dict[str, Any]], MatchResult]:
     """Play up to `games` games of an agent in each seat, as many as time allows.
 
-    These are the first games of those that `evaluate` plays.
+    They are the first games that `evaluate` would play.
 
     Args:
         game: the game.
         agent: the agent.
-        opponent: the spec string of those in all other seats.
-        games: per seat, at most.
-        seed: of the match.
+        opponent: spec string of the agents in all other seats.
+        games: maximum number of games per seat.
+        seed: seed of the match.
         monitor: receives the progress, and can stop it.
         seconds: time for this opponent. A few games are played even if they take longer.
-        record: of how many games there are replays.
+        record: number of games with replays.
 
     Returns:
         See `evaluate`.
 
     Raises:
-        Stopped: if `monitor` has a stop before the first few games are over.
+        Stopped: if the run is to stop before the first match ends.
     """
-    began = time.monotonic()
-    count = games if seconds == inf else min(games, FEW)
-    found = None
+    first_start = time.monotonic()
+    count = games if seconds == inf else min(games, FIRST_GAMES)
+    results = None
     try:
         while True:
             start = time.monotonic()
             monitor.begin("evaluating", count * game.num_players)
-            found = evaluate(
+            results = evaluate(
                 game,
                 agent,
                 opponent,
                 count,
                 seed,
                 record,
-                on_step=lambda ended: monitor.step("evaluating", ended),
+                on_step=lambda finished: monitor.step("evaluating", finished),
             )
-            # In a larger batch, games take less time each: further ones may well fit in.
-            left, taken = seconds - (time.monotonic() - began), time.monotonic() - start
-            if count == games or left < taken:
-                return found
-            count = min(games, MORE * count)
-            monitor.task_deadline = began + seconds
+            # The larger match may fit in, since games of a larger batch take less time each.
+            now = time.monotonic()
+            if count == games or first_start + seconds - now < now - start:
+                return results
+            count = min(games, GROWTH * count)
+            monitor.task_deadline = first_start + seconds
     except Stopped:
-        if found is None:
+        if results is None:
             raise
-        return found
+        return results
     finally:
         monitor.task_deadline = inf
 

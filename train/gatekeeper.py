@@ -1,4 +1,4 @@
-"""Gatekeeper of AlphaGo Zero: only a network that beats the self-play network replaces it."""
+"""Gatekeeper of AlphaGo Zero: a network replaces the self-play network only if it beats it."""
 
 import copy
 from typing import Any
@@ -10,6 +10,7 @@ from torch import nn
 from ludoteca.agents.alphazero import PolicyValueAgent
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.evaluate.match import play_match
+from ludoteca.train.checkpoint import copy_weights
 from ludoteca.train.distributed import ranks
 from ludoteca.train.run_directory import Arrays
 
@@ -38,7 +39,7 @@ class Gatekeeper:
             Runner(network, algorithm.encoder.scale, config.device, config.precision)
             for _ in range(2)
         )
-        self._template, self._weights = network, _copied(network)
+        self._template, self._weights = network, copy_weights(network)
         self._iterations = 0  # since the last match
         self.accepted = self.tested = 0
         player.load(network)
@@ -60,7 +61,7 @@ class Gatekeeper:
                 game,
                 runner,
                 config.num_simulations,
-                config.search_rule,
+                config.search_config,
                 config.max_num_considered_actions,
                 0.5,
             )
@@ -73,7 +74,7 @@ class Gatekeeper:
                 agents,
                 config.gating_games,
                 seed=config.seed + self.tested + 1,
-                on_step=lambda ended: monitor.step("evaluating", ended),
+                on_step=lambda finished: monitor.step("evaluating", finished),
             )
         )
         self._iterations = 0
@@ -81,7 +82,7 @@ class Gatekeeper:
         if match.totals[0].score >= config.gating_threshold:
             self.accepted += 1
             self._incumbent.load(network)
-            self._weights = _copied(network)
+            self._weights = copy_weights(network)
             self._player.load(network)
 
     def reload(self, network: nn.Module) -> None:
@@ -113,11 +114,11 @@ class Gatekeeper:
             for name, array in arrays.items()
             if name.startswith("held/")
         }
-        now = _copied(network)
+        current = copy_weights(network)
         network.load_state_dict(self._weights)
         self._incumbent.load(network)
         self._player.load(network)
-        network.load_state_dict(now)
+        network.load_state_dict(current)
 
 
 def _copied(network: nn.Module) -> dict[str, torch.Tensor]:

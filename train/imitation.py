@@ -39,7 +39,7 @@ NAME = "ludoteca.train.imitation"
 
 @dataclass(frozen=True)
 class ImitationConfig(SupervisedConfig):
-    """Settings of imitation learning; a position counts once for each player to imitate."""
+    """Settings of imitation learning. A position is a sample for each player to imitate."""
 
     data: tuple[Path, ...] = ()
     """Data set files, as written by `python -m ludoteca.train.data`: `.npz`."""
@@ -48,7 +48,7 @@ class ImitationConfig(SupervisedConfig):
     """Imitate only moves of these agents, by name. Without `agents` and `rating_range`: the moves
     that are marked in the files."""
     rating_range: tuple[float, float] | None = None
-    """Imitate only moves of agents with a rating from the first to the second number."""
+    """Imitate only moves of agents with a rating in this interval: lowest, highest."""
     games: int | None = None
     """Use only the first games with such moves; None: all."""
     validation_fraction: float = 0.2
@@ -89,9 +89,7 @@ class ImitationConfig(SupervisedConfig):
         choice("optimizer", self.optimizer, ("adam", "sgd"))
         choice("lr_schedule", self.lr_schedule, ("cosine", "plateau"))
         if self.rating_range is not None and not self.rating_range[0] <= self.rating_range[1]:
-            raise ValueError(
-                f"ratings must be from a lower to a higher one, got {self.rating_range}"
-            )
+            raise ValueError(f"rating_range must be (lowest, highest), got {self.rating_range}")
 
 
 @dataclass(frozen=True)
@@ -100,7 +98,7 @@ class ImitationData:
 
     Attributes:
         games: games with selected players.
-        about: file name, number of games and metadata of each file, JSON-serializable.
+        files: file name, number of games and metadata of each file, JSON-serializable.
         encoder: encoder of the network's observations.
         observations: observation of each sample.
         actions: the player's action. int16, shape `[S]`.
@@ -112,7 +110,7 @@ class ImitationData:
     """
 
     games: GameDataset
-    about: list[dict[str, Any]]
+    files: list[dict[str, Any]]
     encoder: SeatEncoder
     observations: Observations
     actions: NDArray[np.int16]
@@ -142,7 +140,7 @@ def load_data(config: ImitationConfig) -> ImitationData:
         ValueError: if a file is damaged, the files are of different games, or too few games are
             selected.
     """
-    games, about = _select_games(config)
+    games, files = _select_games(config)
     encoder = SeatEncoder(games.game, config.network.view)
     observations_of = observations_class(encoder)
     parts, observations = [], []
@@ -162,7 +160,7 @@ def load_data(config: ImitationConfig) -> ImitationData:
         )
     return ImitationData(
         games,
-        about,
+        files,
         encoder,
         observations_of.concatenate(observations),
         actions,
@@ -179,7 +177,7 @@ def _select_games(config: ImitationConfig) -> tuple[GameDataset, list[dict[str, 
     if not config.data:
         raise ValueError("data must name at least one file, got none")
     datasets = [load_dataset(path) for path in config.data]
-    about = [
+    files = [
         {"file": path.name, "games": len(dataset), "about": dataset.metadata}
         for path, dataset in zip(config.data, datasets, strict=True)
     ]
@@ -193,10 +191,11 @@ def _select_games(config: ImitationConfig) -> tuple[GameDataset, list[dict[str, 
     if config.games is not None:
         if config.games > len(games):
             raise ValueError(
-                f"games must be at most {len(games)}, as many as have selected players"
+                f"games must be at most {len(games)}, the number with selected players, got "
+                f"{config.games}"
             )
         games = games[: config.games]
-    return games, about
+    return games, files
 
 
 EVALUATION_BATCH_SIZE = 4096  # samples
@@ -239,36 +238,36 @@ class ImitationTraining(SupervisedTraining):
         )
         self.begin(learner, self.data.training, tensorboard)
 
-    def rate(self, share: float) -> float:
+    def rate(self, fraction: float) -> float:
         """Return the learning rate after a fraction of the current epoch."""
         config = self.config
-        first, last = config.learning_rate, config.final_learning_rate
+        initial, final = config.learning_rate, config.final_learning_rate
         if config.lr_schedule == "cosine":
-            return learning_rate(first, last, (self.epoch + share) / config.epochs)
+            return learning_rate(initial, final, (self.epoch + fraction) / config.epochs)
         losses = [float(row["validation_loss"] or 0) for row in self.metrics.rows]
-        return plateau_rate(losses, first, last, config.plateau_factor, config.plateau_patience)
+        return plateau_rate(losses, initial, final, config.plateau_factor, config.plateau_patience)
 
     def update(
         self, chosen: NDArray[np.int64], rng: np.random.Generator, rate: float
     ) -> dict[str, float]:
         """Make a gradient step on a batch; return its cross-entropy and value loss."""
         data, config, learner = self.data, self.config, self.learner
-        size, mine = len(chosen), learner.part(len(chosen))
-        chosen = chosen[mine]
+        size, part = len(chosen), learner.part(len(chosen))
+        chosen = chosen[part]
         planes, _ = data.observations.encode(chosen)
         actions = data.actions[chosen].astype(np.int64)
         if config.augment:
-            which = self._augmentation.sample(size, rng)[mine]
-            planes = self._augmentation.observations(planes, which)
-            actions = self._augmentation.actions[which, actions]
+            symmetries = self._augmentation.sample(size, rng)[part]
+            planes = self._augmentation.observations(planes, symmetries)
+            actions = self._augmentation.actions[symmetries, actions]
         self.network.train()
         with learner.cast():
-            outputs = learner.trained(learner.tensor(planes)).float()
+            outputs = learner.module(learner.tensor(planes)).float()
         logits = outputs[:, : self.game.num_actions]
-        loss = functional.cross_entropy(logits, learner.given(actions))
+        loss = functional.cross_entropy(logits, learner.to_device(actions))
         losses, total = {"loss": loss}, loss
         if config.network.value:
-            errors = functional.mse_loss(outputs[:, -1], learner.given(data.returns[chosen]))
+            errors = functional.mse_loss(outputs[:, -1], learner.to_device(data.returns[chosen]))
             losses["value_loss"] = errors
             total = loss + config.vf_coef * errors
         learner.gradient_step(total, rate)

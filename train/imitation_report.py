@@ -9,22 +9,21 @@ from ludoteca.evaluate.markdown import percent
 from ludoteca.train.epoch_report import ValidationReport
 from ludoteca.train.imitation import ImitationTraining
 
-LISTED = 30  # agents in the table, those with the most moves; `results.json` has all
+# Agents in the table, those with the most moves; `results.json` has all.
+MAX_AGENTS = 30
 MEASURES = {"loss": "loss", "value_loss": "value loss", "value_loss_of_mean": "of mean"}
-NOTES = """`validated`, `learned`: how many moves. `accuracy`: of how many of the former the
-network's best move is the one that was played; a network that sees where it would lose for certain
-does not go there. `loss`: cross-entropy, the mean of minus the logarithm of the move's
-probability."""
+NOTES = """`validated`, `learned`: numbers of moves. `accuracy`: fraction of the validated moves
+that are the network's best move. `loss`: mean cross-entropy of the validated moves."""
 VALUE_NOTES = """
-`value loss`: mean squared error of how the game ended for the seat; `of mean`: the same of always
-saying the mean of what was learned from."""
+`value loss`: mean squared error of the predicted return; `of mean`: the same if the prediction is
+always the mean return of the learned moves."""
 
 
 def validation_report(training: ImitationTraining) -> ValidationReport:
     """Evaluate the best network of a run on its validation samples."""
     data, game, games = training.data, training.game, len(training.data.games)
     validation = _by_agent(training)
-    others = len(np.unique(data.game_indices[data.validation]))
+    validation_games = len(np.unique(data.game_indices[data.validation]))
     has_value = training.config.network.value
     panels = [("cross-entropy", "loss"), ("accuracy", "accuracy")]
     if has_value:
@@ -33,13 +32,13 @@ def validation_report(training: ImitationTraining) -> ValidationReport:
     return ValidationReport(
         title=f"Moves of {game.title}",
         introduction=f"""`{game.spec}`, {games:,} games: {len(data.training):,} moves to learn, and
-{len(data.validation):,} of {others:,} other games to validate with.""",
+{len(data.validation):,} of {validation_games:,} other games to validate with.""",
         data={
-            "files": data.about,
+            "files": data.files,
             "games": games,
             "training_positions": len(data.training),
             "validation_positions": len(data.validation),
-            "validation_games": others,
+            "validation_games": validation_games,
         },
         validation=validation,
         headings=("moves of", "validated", "learned", "accuracy", *measured),
@@ -60,15 +59,15 @@ def _by_agent(training: ImitationTraining) -> list[dict[str, Any]]:
         measures["value_loss_of_mean"] = np.square(mean - data.returns[data.validation])
     agents, learned = data.agents[data.validation], data.agents[data.training]
     order = np.argsort(-np.bincount(agents, minlength=len(data.games.agent_names)), kind="stable")
-    parts = [("all", np.ones(len(agents), np.bool_), len(learned))]
+    groups = [("all", np.ones(len(agents), np.bool_), len(learned))]
     for agent in order.tolist():
-        mine = agents == agent
-        if mine.any():
-            parts.append((data.games.agent_names[agent], mine, int((learned == agent).sum())))
+        chosen = agents == agent
+        if chosen.any():
+            groups.append((data.games.agent_names[agent], chosen, int((learned == agent).sum())))
     return [
-        {"agent": name, "positions": int(mine.sum()), "learned": count}
-        | {measure: float(values[mine].mean()) for measure, values in measures.items()}
-        for name, mine, count in parts
+        {"agent": name, "positions": int(chosen.sum()), "learned": count}
+        | {measure: float(values[chosen].mean()) for measure, values in measures.items()}
+        for name, chosen, count in groups
     ]
 
 
@@ -76,11 +75,11 @@ def _rows(validation: list[dict[str, Any]]) -> list[tuple[str, ...]]:
     """Return the rows of the table, as texts."""
     return [
         (
-            part["agent"] or "(no name)",
-            f"{part['positions']:,}",
-            f"{part['learned']:,}",
-            percent(part["accuracy"]),
-            *(f"{part[name]:.3f}" for name in MEASURES if name in part),
+            row["agent"] or "(no name)",
+            f"{row['positions']:,}",
+            f"{row['learned']:,}",
+            percent(row["accuracy"]),
+            *(f"{row[name]:.3f}" for name in MEASURES if name in row),
         )
-        for part in validation[: 1 + LISTED]
+        for row in validation[: 1 + MAX_AGENTS]
     ]

@@ -16,8 +16,10 @@ from torch import nn
 
 from ludoteca.agents.networks.runner import Precision, Runner
 
-MAX_NETWORKS = 8  # most recently used ones: actors may still play with older weights
-MAX_REQUESTS = 1000  # that wait at the same time
+MAX_NETWORKS = (
+    8  # networks kept, the most recently used ones: actors may still play with older weights
+)
+MAX_REQUESTS = 1000  # requests that wait at the same time
 
 
 class InferenceServer:
@@ -104,7 +106,7 @@ class RemoteRunner:
             outputs = self._get(self._server.evaluate.remote(self._key, planes))
             if outputs is not None:
                 return np.array(outputs)
-            # The server has not seen this network, or was restarted.
+            # The server has no such network, or was restarted.
             self._get(self._server.load.remote(self._key, self._network))
 
 

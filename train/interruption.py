@@ -1,4 +1,4 @@
-"""Signal handling: the first signal stops a run in order, the second one at once."""
+"""Signal handling: the first signal saves and stops a run, the second one quits at once."""
 
 import signal
 import threading
@@ -20,14 +20,14 @@ class Interrupted(KeyboardInterrupt):
     """
 
     def __init__(self, number: int):
-        """Make one for a signal."""
+        """Make the exception for a signal."""
         super().__init__(f"stopped by {signal.Signals(number).name}")
         self.signal = number
 
 
 @contextmanager
 def stopping_on_signals(monitor: Monitor) -> Iterator[list[int]]:
-    """Let SIGINT (Ctrl-C) and SIGTERM request the stop of a run; yields those that came.
+    """Let SIGINT (Ctrl-C) and SIGTERM request the stop of a run; yield the received signals.
 
     After the first one, the next one raises KeyboardInterrupt wherever the main thread is. Signals
     that the process ignores stay ignored. In any other thread than the main one, nothing changes.
@@ -44,12 +44,12 @@ def stopping_on_signals(monitor: Monitor) -> Iterator[list[int]]:
         monitor.notice = STOPPING
         monitor.stop(signal.Signals(number).name)
 
-    before = {one: signal.getsignal(one) for one in SIGNALS}
-    changed = {one: handler for one, handler in before.items() if handler != signal.SIG_IGN}
-    for one in changed:
-        signal.signal(one, receive)
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    replaced = {n: handler for n, handler in handlers.items() if handler != signal.SIG_IGN}
+    for number in replaced:
+        signal.signal(number, receive)
     try:
         yield received
     finally:
-        for one, handler in changed.items():
-            signal.signal(one, handler if handler is not None else signal.SIG_DFL)
+        for number, handler in replaced.items():
+            signal.signal(number, handler if handler is not None else signal.SIG_DFL)

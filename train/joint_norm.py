@@ -1,4 +1,4 @@
-"""Synchronized batch normalization: over a batch that is split among several processes.
+"""Synchronized batch normalization, over a batch that is split among several processes.
 
 `torch.nn.SyncBatchNorm` does the same, but on GPUs only.
 """
@@ -31,10 +31,10 @@ class JointBatchNorm2d(nn.BatchNorm2d):
             return super().forward(input)
         x = input.float()
         sums = torch.cat([x.sum((0, 2, 3)), x.new_full((1,), x.numel() / x.shape[1])])
-        sums = _over_processes(sums)
+        sums = _sum_over_processes(sums)
         mean = sums[:-1] / sums[-1]
         centered = x - mean[:, None, None]
-        variance = _over_processes(centered.square().sum((0, 2, 3))) / sums[-1]
+        variance = _sum_over_processes(centered.square().sum((0, 2, 3))) / sums[-1]
         with torch.no_grad():
             assert self.running_mean is not None
             assert self.running_var is not None
@@ -75,7 +75,7 @@ class _Sum(torch.autograd.Function):
         return total
 
 
-def _over_processes(values: Tensor) -> Tensor:
+def _sum_over_processes(values: Tensor) -> Tensor:
     """Return the sum of values over all processes, differentiable."""
     total: Tensor = _Sum.apply(values)  # type: ignore[no-untyped-call]
     return total

@@ -30,18 +30,18 @@ class NetworkLearner(TrainableModel[Any]):
         self._algorithm = algorithm
         algorithm.begin_learning(self)
 
-    def parts(self) -> dict[str, nn.Module]:
+    def networks(self) -> dict[str, nn.Module]:
         """Return the networks of the state, by name."""
         return self._algorithm.networks()
 
     def outputs(self, planes: Tensor) -> Tensor:
         """Return the outputs of the network, with gradients, for int8 planes."""
         with self.cast():
-            outputs: Tensor = self.trained(self.scaled(planes)).float()
+            outputs: Tensor = self.module(self.scaled(planes)).float()
         return outputs
 
     def evaluate(self, network: nn.Module, planes: Tensor) -> Tensor:
-        """Return the outputs of any network of the same input."""
+        """Return the outputs of another network with the same input, such as a target network."""
         with self.cast():
             outputs: Tensor = network(self.scaled(planes)).float()
         return outputs
@@ -53,7 +53,7 @@ class NetworkLearner(TrainableModel[Any]):
 
         Args:
             batch: columns of the algorithm's layout, and `weight` if sampling is prioritized.
-            progress: fraction of the training that is done.
+            progress: fraction of the training completed so far.
 
         Returns:
             The scalar losses, averaged over all ranks, and the absolute TD errors, if there are
@@ -66,7 +66,9 @@ class NetworkLearner(TrainableModel[Any]):
         size = len(next(iter(batch.values())))
         rows = self.part(size)
         algorithm.progress = progress
-        losses = algorithm.loss({name: self.given(array[rows]) for name, array in batch.items()})
+        losses = algorithm.loss(
+            {name: self.to_device(array[rows]) for name, array in batch.items()}
+        )
         rate = learning_rate(config.learning_rate, config.final_learning_rate, progress)
         self.gradient_step(losses["loss"], rate)
         algorithm.after_update(self.updates)
@@ -96,7 +98,7 @@ class NetworkLearner(TrainableModel[Any]):
         )
 
 
-def first_network(algorithm: type[Algorithm[Any]], config: Any, game: Game) -> Any:
+def initial_network(algorithm: type[Algorithm[Any]], config: Any, game: Game) -> Any:
     """Return the initial network of a run: random, or loaded from `start_from`.
 
     Raises:
@@ -111,7 +113,7 @@ def first_network(algorithm: type[Algorithm[Any]], config: Any, game: Game) -> A
     network, _ = algorithm.load_network(game, file)
     if network.config != config.network:
         raise ValueError(
-            f"start_from={config.start_from} has another architecture: {network.config}, "
+            f"start_from={config.start_from} has a different architecture: {network.config}, "
             f"not {config.network}"
         )
     return network

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from ludoteca.envs.clock import clock
-from ludoteca.train.checkpoint import copied, write_network
+from ludoteca.train.checkpoint import copy_weights, write_network
 from ludoteca.train.monitor import Stopped
 from ludoteca.train.resumable import ResumableTraining
 
@@ -27,9 +27,9 @@ class RLTraining(ResumableTraining):
     def run(self) -> Iterator[int]:
         """Train; yield the number of games after each iteration, until all are learned from.
 
-        Ends earlier if `monitor` is asked to stop: `save` then keeps everything, the updates from
-        the current rollout included. If the generator is abandoned, everything since the last
-        checkpoint is lost.
+        Ends earlier if `monitor` is asked to stop; `save` then writes a checkpoint that includes
+        the updates from the current rollout. If the generator is abandoned, everything since the
+        last checkpoint is lost.
         """
         try:
             yield from self._run()
@@ -43,11 +43,11 @@ class RLTraining(ResumableTraining):
             Stopped: if the run is to stop.
         """
         config = self.config
-        seconds_before, saved = self.seconds, time.monotonic()
-        began = saved
+        seconds_before = self.seconds
+        start = saved = time.monotonic()
 
         def tick() -> None:
-            self.seconds = seconds_before + time.monotonic() - began
+            self.seconds = seconds_before + time.monotonic() - start
 
         pool = ThreadPoolExecutor(1, initializer=torch.set_num_threads, initargs=(config.threads,))
         try:
@@ -55,11 +55,11 @@ class RLTraining(ResumableTraining):
                 self._log_untrained()
             while not self.finished:
                 if not self._unmeasured:
-                    start = clock()
+                    iteration_start = clock()
                     try:
                         self._iterate(pool)
                     finally:
-                        self.learning_seconds += clock() - start
+                        self.learning_seconds += clock() - iteration_start
                     tick()
                 self._measure()
                 self._unmeasured = False
@@ -113,7 +113,9 @@ class RLTraining(ResumableTraining):
             self._drop(next_rollout, rng_state)
             raise
         except BaseException:
-            if not self.monitor.request:  # an error in this thread: the other one must stop, too
+            if (
+                not self.monitor.request
+            ):  # an error in this thread: the self-play thread must stop, too
                 self.monitor.stop("an error")
                 self._drop(next_rollout, rng_state)
                 self.monitor.stop("")
@@ -138,14 +140,14 @@ class RLTraining(ResumableTraining):
     @property
     def _overlaps(self) -> bool:
         """Whether the next rollout is requested during the updates."""
-        # With stale actors, these play ahead by themselves.
+        # Above a staleness of 0, the actors play ahead.
         return self.config.overlap_actor_learner and self.config.max_staleness == 0
 
     def _load_player(self) -> None:
         """Load the network of the next rollout into the player."""
         if self._acting is None:
             self.player.load(self.network)
-            self._acting = copied(self.network)
+            self._acting = copy_weights(self.network)
         else:
             network = copy.deepcopy(self.network)
             network.load_state_dict(self._acting)
@@ -155,7 +157,7 @@ class RLTraining(ResumableTraining):
         """Make the pending updates from the collected rollout.
 
         Raises:
-            Stopped: if the run is to stop; it can be called again then.
+            Stopped: if the run is to stop; when it resumes, this method is called again.
         """
         if self._lengths is None:
             self.add_rollout(self._rollout)
@@ -211,13 +213,13 @@ class RLTraining(ResumableTraining):
         """Finish learning from a rollout after its last update.
 
         Raises:
-            Stopped: if the run is to stop; it is called again then.
+            Stopped: if the run is to stop; when it resumes, this method is called again.
         """
         self.algorithm.finish_rollout(self.learner)
         self.minibatches.clear()
 
     def _drop(self, next_rollout: "Future[Any] | None", rng_state: Any) -> None:
-        """Drop an unfinished rollout, and restore the generator to its beginning."""
+        """Drop an unfinished rollout, and restore the generator's state before it."""
         if next_rollout is not None:
             wait([next_rollout])
             self.playing.bit_generator.state = rng_state
@@ -225,20 +227,20 @@ class RLTraining(ResumableTraining):
     def evaluate(self) -> dict[str, float]:
         """Play evaluation games, the same each time; return win rates.
 
-        Keeps the network as the best one, unless an earlier one scored higher and
-        `config.checkpoint_selection` is "best"; of equal ones, the latest.
+        The network becomes the best one, unless an earlier one scored higher and
+        `config.checkpoint_selection` is "best".
 
         Raises:
-            Stopped: if the run is to stop; then nothing is kept.
+            Stopped: if the run is to stop; the evaluation is then dropped.
         """
         values, score = self._evaluated()
         self._best.consider(self.network, self.games, self.updates, score)
         return values
 
-    def evaluate_out_of_turn(self) -> None:
-        """Evaluate the network when a part of the run ends, and write it if it is the best.
+    def evaluate_off_schedule(self) -> None:
+        """Evaluate the network of a stopped run, and write it if it is the best.
 
-        A run that resumes ignores this evaluation, and evaluates at its usual intervals.
+        A resumed run ignores this evaluation.
 
         Raises:
             Stopped: if there is not enough time.
@@ -258,22 +260,22 @@ class RLTraining(ResumableTraining):
 
     def _measure(self) -> None:
         """Write a network copy, log metrics and evaluate, each at its interval."""
-        before = self.games - self._last_games
+        games_before = self.games - self._last_games
         interval = self.config.checkpoint_interval
-        over = self.games >= self.config.games
-        crossed = interval and self.games // interval > before // interval
-        if interval and self._ranks.leads and (over or crossed):
+        finished = self.games >= self.config.games
+        crossed = interval and self.games // interval > games_before // interval
+        if interval and self._ranks.is_main_process and (finished or crossed):
             path = self.config.run_dir / f"checkpoints/games-{self.games:08}.safetensors"
-            write_network(path, copied(self.network), self._about())
+            write_network(path, copy_weights(self.network), self._metadata())
         logged, evaluated = (
-            over or self.games // every > before // every
+            finished or self.games // every > games_before // every
             for every in (self.config.log_interval, self.config.eval_interval)
         )
         if logged or evaluated:
             self._log(evaluated)
 
     def _log_untrained(self) -> None:
-        """Add the first row of metrics, in at most a tenth of the time until the deadline.
+        """Add the row of metrics of the initial network, in at most a tenth of the time left.
 
         Raises:
             Stopped: if the run is to stop.
@@ -287,11 +289,11 @@ class RLTraining(ResumableTraining):
         """Add a row of metrics.
 
         Raises:
-            Stopped: if the run is to stop; then no row is added.
+            Stopped: if the run is to stop; no row is added.
         """
-        values = self._ranks.broadcast(self.evaluate) if evaluated else {}
-        seen = self.summary() | (self.actors.summary() if self.actors is not None else {})
-        self.metrics.add(self.games, seconds=round(self.seconds, 1), **seen, **values)
+        rates = self._ranks.broadcast(self.evaluate) if evaluated else {}
+        values = self.summary() | (self.actors.summary() if self.actors is not None else {})
+        self.metrics.add(self.games, seconds=round(self.seconds, 1), **values, **rates)
 
     def summary(self) -> dict[str, float | int | None]:
         """Return the metrics since the last summary."""

@@ -15,19 +15,19 @@ class MeanMetrics:
 
         Args:
             names: names of the metrics.
-            summed: those of which the sum is written, and not the mean.
+            summed: metrics whose sum is written instead of the mean.
         """
         self._names, self._summed = tuple(names), tuple(summed)
         self.sums: dict[str, list[float]] = {name: [0, 0] for name in names}
 
     def add(self, values: Mapping[str, tuple[float, float]]) -> None:
-        """Add a sum and a count to each of some metrics."""
+        """Add sums and counts, by name of the metric."""
         for name, (total, count) in values.items():
-            before = self.sums[name]
-            self.sums[name] = [before[0] + total, before[1] + count]
+            old_total, old_count = self.sums[name]
+            self.sums[name] = [old_total + total, old_count + count]
 
     def summary(self) -> dict[str, float | None]:
-        """Return means, None of nothing, and sums; begin anew."""
+        """Return means (None without values) and sums, and reset them."""
         values = {
             name: total if name in self._summed else total / count if count else None
             for name, (total, count) in self.sums.items()

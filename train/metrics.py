@@ -1,4 +1,4 @@
-"""Metrics of a training, for TensorBoard and as a CSV table.
+"""Metrics of a training run, for TensorBoard and as a CSV table.
 
 TensorBoard also gets the hyperparameters, the command, and the last position of a game of each
 evaluation. Weights & Biases copies all of it after `wandb.init(sync_tensorboard=True)`.
@@ -49,12 +49,12 @@ class Metrics:
         self.rows = rows or []
         self._folder = folder
         self._writer: Any = None
-        if keep_writing and ranks().leads:
-            # Steps after the last row belong to a part of the run that is played again.
+        if keep_writing and ranks().is_main_process:
+            # Steps after the last row are repeated by the resumed run.
             last = self.rows[-1]["step"] if self.rows else -1
             assert last is not None
-            make: Any = SummaryWriter
-            self._writer = make(str(folder / "tensorboard"), purge_step=int(last) + 1)
+            make_writer: Any = SummaryWriter
+            self._writer = make_writer(str(folder / "tensorboard"), purge_step=int(last) + 1)
             self._writer.add_text("command", f"`{command_line()}`", max(int(last), 0))
 
     def add(self, step: int, **values: float | int | None) -> None:
@@ -79,7 +79,7 @@ class Metrics:
 
     def save(self) -> None:
         """Write `metrics.csv`."""
-        if not ranks().leads:
+        if not ranks().is_main_process:
             return
         names = list(dict.fromkeys(name for row in self.rows for name in row))
         text = io.StringIO()
@@ -106,10 +106,10 @@ class Metrics:
 def _hyperparameters(
     settings: Mapping[str, Any], prefix: str = ""
 ) -> Iterator[tuple[str, bool | int | float | str]]:
-    """Yield names with dots for nested settings, and values as TensorBoard stores them."""
+    """Yield names (with dots for nested settings) and values that TensorBoard can store."""
     for name, value in settings.items():
         if isinstance(value, Mapping):
             yield from _hyperparameters(value, f"{prefix}{name}.")
         else:
-            plain = isinstance(value, bool | int | float | str)
-            yield prefix + name, value if plain else str(value)
+            is_scalar = isinstance(value, bool | int | float | str)
+            yield prefix + name, value if is_scalar else str(value)

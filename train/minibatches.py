@@ -32,7 +32,7 @@ class ReplayMinibatches:
 
     Attributes:
         buffer: the replay buffer.
-        pending: number of pending updates, with a fraction.
+        pending: number of pending updates, not rounded to an integer.
     """
 
     def __init__(self, algorithm: Algorithm[Any]):
@@ -81,11 +81,11 @@ class ReplayMinibatches:
             self._priorities.update(minibatch.indices, errors)
 
     def dropout(self) -> AbstractContextManager[None]:
-        """Return the context of an update; there is no dropout here."""
+        """Return an empty context: Q-networks and AlphaZero's networks have no dropout."""
         return nullcontext()
 
     def clear(self) -> None:
-        """Keep the examples: later rollouts use them, too."""
+        """Do nothing: later updates use the examples, too."""
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return the state as numbers and arrays, for `restore`."""
@@ -120,7 +120,7 @@ class RolloutMinibatches:
         return self._left
 
     def add(self, records: NDArray[np.void], games: int, rng: np.random.Generator) -> None:
-        """Begin the epochs over the examples of a rollout."""
+        """Start the epochs over the examples of a rollout."""
         self._dropout.seed(int(rng.integers(2**62)))
         self._records, self._order = records, self._algorithm.order(records, rng)
         self._left = self._count = max(1, round(len(self._order) / self._batch_size))
@@ -132,7 +132,7 @@ class RolloutMinibatches:
         return Minibatch(self._records[chosen])
 
     def dropout(self) -> AbstractContextManager[None]:
-        """Return the context of an update, in which dropout has random numbers of its own."""
+        """Return the context of an update, with a separate random stream for dropout."""
         return self._dropout.drawing()
 
     def set_priorities(self, minibatch: Minibatch, errors: NDArray[np.float32]) -> None:
@@ -148,8 +148,8 @@ class RolloutMinibatches:
         """Return the state as numbers and arrays, for `restore`."""
         if self._count == 0:
             return {}, {}
-        place = np.array([self._count, self._left])
-        arrays = {"records": self._records, "order": self._order, "place": place}
+        position = np.array([self._count, self._left])
+        arrays = {"records": self._records, "order": self._order, "place": position}
         return {}, arrays | with_prefix("dropout", self._dropout.state())
 
     def restore(self, numbers: dict[str, Any], arrays: Arrays) -> None:

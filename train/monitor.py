@@ -16,7 +16,7 @@ Phase = Literal["playing", "learning", "evaluating"]
 
 
 class Stopped(Exception):  # noqa: N818 - not an error, like StopIteration
-    """Ends unfinished work of a run that is to stop."""
+    """Interruption of unfinished work, raised when a run is to stop."""
 
 
 @dataclass
@@ -36,15 +36,15 @@ class PhaseProgress:
     steps: int = 0
 
     @property
-    def share(self) -> float:
-        """Fraction done, 0 to 1; 0 if the total is unknown."""
+    def fraction(self) -> float:
+        """Completed fraction of the phase, 0 to 1; 0 if the total is unknown."""
         return min(self.done / self.total, 1.0) if self.total > 0 else 0.0
 
 
 class Monitor:
-    """The progress of a run, and the request to stop it.
+    """Progress of a run, and the request to stop it.
 
-    Games are played in a second thread while the first one learns; both report here.
+    Both the self-play thread and the learner thread report to it.
 
     Attributes:
         phase: current phase.
@@ -52,7 +52,7 @@ class Monitor:
         deadline: deadline of the run, by `time.monotonic()`.
         task_deadline: deadline of the current task, if that is earlier.
         request: reason of an earlier stop request, or "".
-        notice: message to the user about that, or "".
+        notice: message to the user about the stop request, or "".
     """
 
     def __init__(self) -> None:
@@ -68,39 +68,39 @@ class Monitor:
 
     @property
     def compiling(self) -> bool:
-        """Whether the phase is before its first step, which compiles or loads code."""
+        """Whether the current phase is before the end of its first step, which compiles code."""
         return self.phases[self.phase].steps == 0
 
     @property
     def seconds_left(self) -> float:
-        """The time until the deadline; infinite if there is none, and never below 0."""
+        """Seconds until the deadline, at least 0; infinite without a deadline."""
         return max(self.deadline - time.monotonic(), 0.0)
 
-    def stop(self, why: str) -> None:
+    def stop(self, reason: str) -> None:
         """Request a stop; may be called from any thread or signal handler."""
-        self.request = why
+        self.request = reason
 
     def grant(self, deadline: float) -> None:
         """Withdraw the stop request, and set a new deadline."""
         self.request, self.deadline = "", deadline
 
     def check(self) -> None:
-        """Return if the run continues.
+        """Check whether the run continues.
 
         Raises:
-            Stopped: if it, or the present task, is to stop.
+            Stopped: if the run or the current task is to stop.
         """
         if self.request or time.monotonic() > min(self.deadline, self.task_deadline):
             raise Stopped
 
     @contextmanager
-    def task(self, share: float) -> Iterator[None]:
+    def task(self, fraction: float) -> Iterator[None]:
         """Limit a task to a fraction of the time until the deadline.
 
         Raises:
-            Stopped: if the run is to stop, and not only the task.
+            Stopped: if the whole run is to stop, not only the task.
         """
-        self.task_deadline = time.monotonic() + share * self.seconds_left
+        self.task_deadline = time.monotonic() + fraction * self.seconds_left
         try:
             yield
         except Stopped:
@@ -110,15 +110,15 @@ class Monitor:
             self.task_deadline = inf
 
     def begin(self, phase: Phase, total: int, unit: str = "") -> None:
-        """Begin the work of a phase, of `total` steps of a unit."""
+        """Begin a phase of `total` units."""
         work = self.phases[phase]
         work.done, work.total, work.unit = 0, total, unit or work.unit
 
     def step(self, phase: Phase, done: int) -> None:
-        """Note that `done` units of a phase are done, and check whether the run continues.
+        """Report that `done` units of a phase are finished, and check whether the run continues.
 
         Raises:
-            Stopped: if it is to stop.
+            Stopped: if the run is to stop.
         """
         work = self.phases[phase]
         work.done = done

@@ -1,4 +1,4 @@
-"""Next command for the user after a training."""
+"""Suggested next command for the user after a training run."""
 
 import shlex
 from pathlib import Path
@@ -20,18 +20,18 @@ def next_command(game: Game, kind: str, folder: Path) -> str:
     """
     agent = f"{kind}:{folder}"
     if game.simultaneous:
-        words = ["match", *_words(game), "--agents", agent, "random", "--games", "100"]
+        arguments = ["match", *_arguments(game), "--agents", agent, "random", "--games", "100"]
     else:
-        words = ["play", *_words(game), "--agent", agent]
-    return shlex.join(["ludoteca", *words])
+        arguments = ["play", *_arguments(game), "--agent", agent]
+    return shlex.join(["ludoteca", *arguments])
 
 
-def _words(game: Game) -> list[str]:
+def _arguments(game: Game) -> list[str]:
     """Return the game and its non-default parameters as arguments."""
-    usual = default_game(game).params
+    defaults = default_game(game).params
     name = game.spec_name
-    changed = {key: value for key, value in game.params.items() if value != usual[key]}
+    changed = {key: value for key, value in game.params.items() if value != defaults[key]}
     if any(isinstance(value, bool) or value is None for value in changed.values()):
         return [f"{name}:{','.join(f'{key}={value}' for key, value in changed.items())}"]
     options = [(f"--{key.replace('_', '-')}", str(value)) for key, value in changed.items()]
-    return [name, *(word for option in options for word in option)]
+    return [name, *(text for option in options for text in option)]

@@ -1,4 +1,4 @@
-"""Self-play against an opponent pool: agents, and past networks of the run."""
+"""Self-play against an opponent pool of agents and past networks of the run."""
 
 import copy
 from dataclasses import dataclass, field
@@ -15,6 +15,7 @@ from ludoteca.agents.seat_network import SeatNetworkAgent
 from ludoteca.envs.params import integer, real
 from ludoteca.shared import Shared
 from ludoteca.train.algorithm import Algorithm
+from ludoteca.train.checkpoint import copy_weights
 from ludoteca.train.run_directory import Arrays
 from ludoteca.train.settings import AUTO, AutoLimits, RLConfig
 
@@ -102,18 +103,18 @@ class PastNetworks:
         self._runners: list[Runner] = []
         self.agents: list[SeatNetworkAgent] = []
 
-    def load(self, place: int, weights: dict[str, torch.Tensor]) -> None:
-        """Load the weights of a network, as the one of number `place`."""
-        if place == len(self._runners):
+    def load(self, index: int, weights: dict[str, torch.Tensor]) -> None:
+        """Load weights into past network `index`, at most the number of past networks so far."""
+        if index == len(self._runners):
             runner = Runner(self._network, self._encoder.scale, self._device, self._precision)
             self._runners.append(runner)
             self.agents.append(SeatNetworkAgent(self._encoder, runner, 1.0))
         self._network.load_state_dict(weights)
-        self._runners[place].load(self._network)
+        self._runners[index].load(self._network)
 
 
 class OpponentPoolPlayer:
-    """Player of rollouts, whose network joins the opponent pool from time to time.
+    """Player of rollouts that adds its network to the opponent pool at an interval.
 
     Every `config.past_opponent_interval` games, the network joins the pool; the oldest past network
     leaves.
@@ -124,27 +125,26 @@ class OpponentPoolPlayer:
         self._config: ActorCriticConfig = algorithm.config
         self._past: PastNetworks = algorithm.past
         self._actor = actor
-        self._weights: list[dict[str, torch.Tensor]] = []  # of past networks
-        self._shared: dict[int, tuple[Any, Shared[Any]]] = {}  # the same, for other processes
+        self._weights: list[dict[str, torch.Tensor]] = []  # weights of past networks
+        self._shared: dict[
+            int, tuple[Any, Shared[Any]]
+        ] = {}  # past networks as shared values, for other processes
         self._iterations = self._num_joined = 0
 
     def load(self, network: nn.Module) -> None:
         """Load the weights of a network for a rollout."""
         config = self._config
-        before, after = (
+        games_before, games_after = (
             n * config.games_per_iteration for n in (self._iterations, self._iterations + 1)
         )
         self._iterations += 1
-        if (
-            config.num_past_opponents
-            and after // config.past_opponent_interval > before // config.past_opponent_interval
-        ):
-            place = self._num_joined % config.num_past_opponents
+        interval = config.past_opponent_interval
+        if config.num_past_opponents and games_after // interval > games_before // interval:
+            index = self._num_joined % config.num_past_opponents
             self._num_joined += 1
-            state = network.state_dict()
-            weights = {name: tensor.detach().cpu().clone() for name, tensor in state.items()}
-            self._weights[place : place + 1] = [weights]
-            self._past.load(place, weights)
+            weights = copy_weights(network)
+            self._weights[index : index + 1] = [weights]
+            self._past.load(index, weights)
         self.reload(network)
 
     def reload(self, network: nn.Module) -> None:
@@ -155,12 +155,12 @@ class OpponentPoolPlayer:
         else:
             self._actor.load(network)
 
-    def _shared_weights(self, place: int) -> Shared[Any]:
-        """Return a past network as a value that each worker receives once."""
-        weights = self._weights[place]
-        if place not in self._shared or self._shared[place][0] is not weights:
-            self._shared[place] = (weights, self._actor.put(weights))
-        return self._shared[place][1]
+    def _shared_weights(self, index: int) -> Shared[Any]:
+        """Return a past network as a shared value, which each worker receives once."""
+        weights = self._weights[index]
+        if index not in self._shared or self._shared[index][0] is not weights:
+            self._shared[index] = (weights, self._actor.put(weights))
+        return self._shared[index][1]
 
     def play(self, rng: np.random.Generator, games: int = 0) -> Any:
         """Collect a rollout after `games` games."""
@@ -173,19 +173,19 @@ class OpponentPoolPlayer:
     def state(self) -> Arrays:
         """Return the state, for `restore`."""
         arrays: Arrays = {"numbers": np.array([self._iterations, self._num_joined])}
-        for place, weights in enumerate(self._weights):
-            arrays |= {f"{place}/{name}": tensor.numpy() for name, tensor in weights.items()}
+        for index, weights in enumerate(self._weights):
+            arrays |= {f"{index}/{name}": tensor.numpy() for name, tensor in weights.items()}
         return arrays
 
     def restore(self, arrays: Arrays, network: nn.Module) -> None:
         """Resume from `state`; `network` has the same architecture."""
         self._iterations, self._num_joined = (int(number) for number in arrays["numbers"])
-        for place in range(min(self._num_joined, self._config.num_past_opponents)):
-            prefix = f"{place}/"
+        for index in range(min(self._num_joined, self._config.num_past_opponents)):
+            prefix = f"{index}/"
             weights = {
                 name.removeprefix(prefix): torch.from_numpy(np.array(array))
                 for name, array in arrays.items()
                 if name.startswith(prefix)
             }
             self._weights.append(weights)
-            self._past.load(place, weights)
+            self._past.load(index, weights)

@@ -22,7 +22,7 @@ class Optimization:
         learning_rate: initial learning rate.
         momentum: momentum of SGD.
         decay: weight decay.
-        clip: maximum gradient norm; 0: no clipping.
+        max_grad_norm: maximum gradient norm; 0: no clipping.
     """
 
     optimizer: Literal["adam", "sgd"] = "adam"
@@ -40,28 +40,28 @@ class Optimization:
         return torch.optim.AdamW(weights, self.learning_rate, weight_decay=self.decay)
 
 
-def learning_rate(first: float, last: float, progress: float) -> float:
+def learning_rate(initial: float, final: float, progress: float) -> float:
     """Return the learning rate of a cosine decay, after a fraction of the training."""
-    return last + (first - last) * (1 + math.cos(math.pi * min(progress, 1))) / 2
+    return final + (initial - final) * (1 + math.cos(math.pi * min(progress, 1))) / 2
 
 
 def plateau_rate(
-    losses: Sequence[float], first: float, last: float, factor: float, patience: int
+    losses: Sequence[float], initial: float, final: float, factor: float, patience: int
 ) -> float:
-    """Return the learning rate after epochs with these losses in validation.
+    """Return the learning rate after epochs with these validation losses.
 
-    It begins with `first`. Whenever `patience` epochs, counted anew after each such time, have not
-    had a lower loss than all before, it is multiplied with `factor`, but does not fall below
-    `last`. He et al., "Deep residual learning for image recognition" (2016), section 3.4, divide it
-    "when the error plateaus"; counted as Keras' `ReduceLROnPlateau` does.
+    The rate starts at `initial`. After `patience` epochs without a new lowest loss it is multiplied
+    by `factor`, down to `final`, and the count of epochs restarts. He et al., "Deep residual
+    learning for image recognition" (2016), section 3.4, divide it "when the error plateaus"; epochs
+    are counted as in Keras' `ReduceLROnPlateau`.
     """
-    rate, best, waited = first, math.inf, 0
+    rate, best, epochs_since_best = initial, math.inf, 0
     for loss in losses:
-        waited += 1
+        epochs_since_best += 1
         if loss < best:
-            best, waited = loss, 0
-        elif waited == patience:
-            rate, waited = max(factor * rate, last), 0
+            best, epochs_since_best = loss, 0
+        elif epochs_since_best == patience:
+            rate, epochs_since_best = max(factor * rate, final), 0
     return rate
 
 
@@ -76,7 +76,7 @@ def optimizer_arrays(optimizer: torch.optim.Optimizer) -> dict[str, NDArray[Any]
 
 
 def load_optimizer(optimizer: torch.optim.Optimizer, arrays: dict[str, NDArray[Any]]) -> None:
-    """Give an optimizer the moments that `optimizer_arrays` returned."""
+    """Restore the moments of an optimizer from `optimizer_arrays`."""
     moments: dict[int, dict[str, Tensor]] = {}
     for key, value in arrays.items():
         prefix, _, rest = key.partition("/")

@@ -1,4 +1,4 @@
-"""Wrapper of Gymnasium environments with rewards by outcome and length of the game."""
+"""Gymnasium wrapper with rewards by outcome and length of the game."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from ludoteca.train.returns import loss_weight
 
 
 class OutcomeReward(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Rewards a win with `win` and a loss with `loss`, weighted less the later it occurs.
+    """Wrapper with reward `win` for a win and `loss` for a loss; a later loss weighs less.
 
     Rewards between -1 and 1 are scaled in proportion. With the defaults these are the rewards of
-    Tanaka, "Inteligencia artificial para o jogo de Hex" (2018), section 4.1, which says that
-    losses are weighted by the number of moves, but not how; `loss_weight` is our interpretation.
+    Tanaka, "Inteligencia artificial para o jogo de Hex" (2018), section 4.1. The source weights
+    losses by the number of moves, but gives no formula; `loss_weight` is our interpretation.
     """
 
     def __init__(

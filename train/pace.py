@@ -1,4 +1,4 @@
-"""Number of games that a run plays in a given time, measured on its first games."""
+"""Speed of a run on this machine, and its number of games within a time limit."""
 
 import tempfile
 import time
@@ -14,16 +14,16 @@ from ludoteca.train.evaluation import evaluate
 from ludoteca.train.loop import RLTraining
 from ludoteca.train.settings import AUTO
 
-COMPILED = 4  # games of a rollout that only compiles
-ROLLOUT = 64  # games of a rollout that is measured
-TRIAL_SHARE = 0.08  # of the time of the run
-LEAST_TRIAL, LONGEST_TRIAL = 2.0, 30.0  # seconds
-TEST_GAMES = 4  # in each seat against each opponent of the trial
-EVALUATIONS = 5  # in a run, the one before the first game included
-# Of the time of the run: evaluations on the way, that at the end, the report and what is imprecise.
-EVALUATION_SHARE, FINAL_SHARE, SPARE_SHARE = 0.1, 0.1, 0.05
+WARM_UP_GAMES = 4  # games of the first rollout, which compiles
+TRIAL_GAMES = 64  # games of the measured rollout
+TRIAL_FRACTION = 0.08  # trial's fraction of the time limit
+MIN_TRIAL_SECONDS, MAX_TRIAL_SECONDS = 2.0, 30.0
+TRIAL_EVAL_GAMES = 4  # evaluation games of the trial, in each seat against each opponent
+EVALUATIONS = 5  # evaluations of a run, including that before the first game
+# Fractions of the time limit: evaluations in training, the final one, the report and a reserve.
+EVAL_FRACTION, FINAL_EVAL_FRACTION, SPARE_FRACTION = 0.1, 0.1, 0.05
 SPARE_SECONDS = 3.0
-FEWEST = {"games": 64, "eval_games": 2, "final_eval_games": 10}
+MIN_COUNTS = {"games": 64, "eval_games": 2, "final_eval_games": 10}
 PLANNED = ("games", "eval_interval", "eval_games", "final_eval_games")
 
 
@@ -33,12 +33,12 @@ class Pace:
 
     Attributes:
         games: training games per second.
-        test_seconds: seconds of an evaluation game in each seat against each opponent.
+        eval_seconds: seconds of one evaluation game in each seat against each opponent.
         ready: end of compilation, by `time.monotonic()`.
     """
 
     games: float
-    test_seconds: float
+    eval_seconds: float
     ready: float = 0.0
 
 
@@ -49,20 +49,22 @@ def plan(config: Any, pace: Pace, seconds: float, left: float) -> dict[str, int]
         config: settings; their numbers of evaluation games are maxima.
         pace: speed of the run.
         seconds: time limit of the run.
-        left: remaining part of it.
+        left: seconds left of it.
     """
-    tests = {
-        "eval_games": EVALUATION_SHARE * seconds / EVALUATIONS,
-        "final_eval_games": FINAL_SHARE * seconds,
+    eval_times = {
+        "eval_games": EVAL_FRACTION * seconds / EVALUATIONS,
+        "final_eval_games": FINAL_EVAL_FRACTION * seconds,
     }
     counts = {
-        name: max(min(int(time / pace.test_seconds), getattr(config, name)), FEWEST[name])
-        for name, time in tests.items()
+        name: max(min(int(time / pace.eval_seconds), getattr(config, name)), MIN_COUNTS[name])
+        for name, time in eval_times.items()
     }
-    # Random moves are an opponent at the end.
-    testing = pace.test_seconds * (EVALUATIONS * counts["eval_games"] + counts["final_eval_games"])
-    playing = left - testing - SPARE_SHARE * seconds - SPARE_SECONDS
-    games = max(int(pace.games * playing), FEWEST["games"])
+    # The final evaluation is also against random moves.
+    evaluating = pace.eval_seconds * (
+        EVALUATIONS * counts["eval_games"] + counts["final_eval_games"]
+    )
+    playing = left - evaluating - SPARE_FRACTION * seconds - SPARE_SECONDS
+    games = max(int(pace.games * playing), MIN_COUNTS["games"])
     return {"games": games, "eval_interval": -(-games // (EVALUATIONS - 1)), **counts}
 
 
@@ -76,35 +78,35 @@ def measure_pace(config: Any, seconds: float) -> Pace:
         config: settings; the number of games is not used.
         seconds: time limit of the run.
     """
-    limit = min(max(TRIAL_SHARE * seconds, LEAST_TRIAL), LONGEST_TRIAL)
+    limit = min(max(TRIAL_FRACTION * seconds, MIN_TRIAL_SECONDS), MAX_TRIAL_SECONDS)
     workers = getattr(config, "num_actors", 1)
-    with _trial(config, workers * -(-COMPILED // workers)) as training:
+    with _trial(config, workers * -(-WARM_UP_GAMES // workers)) as training:
         steps = training.run()
         for _ in range(2):  # the second rollout is played while the first is learned
             next(steps)
         steps.close()
         _evaluation_seconds(training, 1)
     ready = time.monotonic()
-    rollout = ROLLOUT if config.games_per_iteration == AUTO else config.games_per_iteration
+    rollout = TRIAL_GAMES if config.games_per_iteration == AUTO else config.games_per_iteration
     with _trial(config, workers * -(-rollout // workers)) as training:
         training.monitor.deadline = ready + limit
         for _ in training.run():
             if time.monotonic() > ready + limit / 2:
                 break
-        # A rollout that has not ended by the deadline counts in part.
+        # An unfinished rollout counts in proportion.
         games = max(training.progress, 1.0) / max(training.learning_seconds, 1e-6)
         training.monitor.deadline = inf
-        count, spent = TEST_GAMES, _evaluation_seconds(training, 1)
-        if TEST_GAMES * spent < limit:
-            spent = _evaluation_seconds(training, TEST_GAMES)
+        count, eval_seconds = TRIAL_EVAL_GAMES, _evaluation_seconds(training, 1)
+        if TRIAL_EVAL_GAMES * eval_seconds < limit:
+            eval_seconds = _evaluation_seconds(training, TRIAL_EVAL_GAMES)
         else:
             count = 1
-        return Pace(games, max(spent, 1e-6) / count, ready)
+        return Pace(games, max(eval_seconds, 1e-6) / count, ready)
 
 
 @contextmanager
 def _trial(config: Any, games_per_iteration: int) -> Iterator[Any]:
-    """Make a run without an end, in a temporary folder."""
+    """Make an unlimited run in a temporary folder."""
     trial: dict[str, Any] = {
         "games": 10**9,
         "games_per_iteration": games_per_iteration,
@@ -130,8 +132,8 @@ def _trial(config: Any, games_per_iteration: int) -> Iterator[Any]:
 
 
 def _evaluation_seconds(training: Any, games: int) -> float:
-    """Return the seconds of `games` games in each seat against each opponent."""
-    begun = clock()
+    """Return the seconds that `games` games in each seat against each opponent take."""
+    start = clock()
     for opponent in dict.fromkeys((*training.algorithm.opponents(), "random")):
         evaluate(training.game, training.algorithm.agent(), opponent, games, seed=0)
-    return clock() - begun
+    return clock() - start

@@ -1,7 +1,7 @@
-"""Presets of papers: settings of training commands in files beside the studies of the papers.
+"""Presets of papers: settings of training commands, read from the studies of the papers.
 
-A study's `presets.toml` has a table `[COMMAND.PRESET]` with a `description`, the changed
-`settings`, and, if it is not the command's, the `algorithm`.
+A study's `presets.toml` has a table `[COMMAND.PRESET]` for each preset: its `description`, the
+`settings` that differ from the defaults, and the `algorithm`, unless it is that of the command.
 """
 
 import tomllib
@@ -20,15 +20,15 @@ def load_presets(command: str, default: Any) -> Presets:
     """Return description and settings of each paper's preset of a command, by name.
 
     Args:
-        command: such as `"dqn"`.
+        command: name of the training command, such as `"dqn"`.
         default: default settings of the command.
     """
     presets = {}
     for name, table in _tables().get(command, {}).items():
-        begun = default
+        base = default
         if "algorithm" in table:
-            begun = find_algorithm(table["algorithm"]).config_class()
-        presets[name] = (table["description"], _changed(begun, table["settings"]))
+            base = find_algorithm(table["algorithm"]).config_class()
+        presets[name] = (table["description"], _with_values(base, table["settings"]))
     return presets
 
 
@@ -45,14 +45,14 @@ def _tables() -> dict[str, dict[str, Any]]:
     return tables
 
 
-def _changed(config: Any, settings: dict[str, Any]) -> Any:
+def _with_values(config: Any, settings: dict[str, Any]) -> Any:
     """Return settings with values from TOML: lists are tuples, tables are nested settings."""
     values: dict[str, Any] = {}
     for name, value in settings.items():
-        before = getattr(config, name)
+        current = getattr(config, name)
         if isinstance(value, dict):
-            values[name] = _changed(before, value)
-        elif isinstance(before, Path):
+            values[name] = _with_values(current, value)
+        elif isinstance(current, Path):
             values[name] = Path(value)
         else:
             values[name] = tuple(value) if isinstance(value, list) else value

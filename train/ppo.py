@@ -98,7 +98,7 @@ class ActorCriticRollout:
 
 
 class ActorCritic(Algorithm[Any]):
-    """Self-play of an actor-critic network with an opponent pool, without a loss.
+    """Base class of actor-critic algorithms with an opponent pool; subclasses define the loss.
 
     Attributes:
         pool: agents of the opponent pool.
@@ -132,11 +132,11 @@ class ActorCritic(Algorithm[Any]):
 
     def load_past(self, weights: list[dict[str, Tensor]]) -> None:
         """Load the weights of past networks."""
-        for place, one in enumerate(weights):
-            self.past.load(place, one)
+        for index, past_weights in enumerate(weights):
+            self.past.load(index, past_weights)
 
     def collect(self, run: Run, rng: np.random.Generator, games: int) -> ActorCriticRollout:
-        """Sample actions from the policy; opponents take some seats of some games."""
+        """Play a rollout by sampling from the policy; in some games opponents take some seats."""
         batch, opponents = self.games, [*self.pool, *self.past.agents]
         seat_agents = self._assign_seats(len(opponents), rng)
         streams = rng.integers(2**63, size=seat_agents.shape).astype(np.uint64)
@@ -164,11 +164,11 @@ class ActorCritic(Algorithm[Any]):
         """Sample the agent of each seat. Shape `[B, P]`."""
         count, players = self.games.count, self.game.num_players
         with_opponents = rng.random(count) < self.config.opponent_pool_prob
-        given = rng.random((count, players)) < 0.5
-        given[np.arange(count), rng.integers(players, size=count)] = False
+        from_pool = rng.random((count, players)) < 0.5
+        from_pool[np.arange(count), rng.integers(players, size=count)] = False
         sampled = rng.integers(members, size=(count, players)) if members else np.zeros(1, np.int64)
-        taken = given & with_opponents[:, None] & (members > 0)
-        return np.where(taken, LEARNER + 1 + sampled, LEARNER).astype(np.int8)
+        from_pool &= with_opponents[:, None] & (members > 0)
+        return np.where(from_pool, LEARNER + 1 + sampled, LEARNER).astype(np.int8)
 
     def _act(
         self,
@@ -179,7 +179,7 @@ class ActorCritic(Algorithm[Any]):
         rng: np.random.Generator,
     ) -> NDArray[np.int64]:
         """Return the network's actions in some rows of a turn, and record the decisions."""
-        policies, values, *more = self.policies(run, turn, rows, rng)
+        policies, values, *extra_columns = self.policies(run, turn, rows, rng)
         actions = sample_by_weight(policies.astype(np.float64), rng.random(len(rows)))
         decisions.append(
             (
@@ -191,7 +191,7 @@ class ActorCritic(Algorithm[Any]):
                 policies[np.arange(len(rows)), actions],
                 policies.max(1),
                 values,
-                *more,
+                *extra_columns,
             )
         )
         chosen: NDArray[np.int64] = self.encoder.translate(actions, turn.movers[rows])
@@ -217,12 +217,15 @@ class ActorCritic(Algorithm[Any]):
 
     def measure(self, rollout: ActorCriticRollout) -> dict[str, tuple[float, float]]:
         """Return plies, decisions, and returns in games with opponents from the pool."""
-        mixed = (rollout.seat_agents != LEARNER).any(1)
-        own = (rollout.seat_agents == LEARNER) & mixed[:, None]
+        has_opponents = (rollout.seat_agents != LEARNER).any(1)
+        learner_seats = (rollout.seat_agents == LEARNER) & has_opponents[:, None]
         return {
             "plies": (int(rollout.lengths.sum()), len(rollout.lengths)),
             "decisions": (len(rollout.actions), 1),
-            "opponent_pool_return": (float(rollout.returns[own].sum()), int(own.sum())),
+            "opponent_pool_return": (
+                float(rollout.returns[learner_seats].sum()),
+                int(learner_seats.sum()),
+            ),
         }
 
     def search_options(self) -> dict[str, Any]:
@@ -249,11 +252,11 @@ class ActorCritic(Algorithm[Any]):
     def report_text(self) -> ReportText:
         """Return the description of the run in its report."""
         simulations = self.search_options()["simulations"]
-        how = f"searches with {simulations} simulations" if simulations else "does not search"
+        play = f"searches with {simulations} simulations" if simulations else "does not search"
         return ReportText(
             "itself and an opponent pool" if self.config.opponent_pool_prob else "itself",
             "any",
-            f"The network {how}, and takes the action of the highest probability.",
+            f"The network {play}, and takes the action with the highest probability.",
         )
 
 
@@ -288,7 +291,13 @@ class PPO(ActorCritic):
         gae: NDArray[np.float32],
         advantage: NDArray[np.float32],
     ) -> NDArray[np.void]:
-        """Return all decisions, with the advantages of the loss, and value targets by GAE."""
+        """Return the training examples of all decisions.
+
+        Args:
+            rollout: the rollout.
+            gae: advantages for the value targets. Shape `[N]`.
+            advantage: advantages for the policy loss. Shape `[N]`.
+        """
         records = np.zeros(len(gae), self.layout.dtype)
         records["planes"] = rollout.planes
         records["mask"] = self.layout.masks.pack(rollout.masks)
@@ -298,11 +307,11 @@ class PPO(ActorCritic):
         return records
 
     def order(self, records: NDArray[np.void], rng: np.random.Generator) -> NDArray[np.int64]:
-        """Return the order of use, with `confident_fraction` of the confident decisions."""
+        """Return the order of updates, with `confident_fraction` of the confident decisions."""
         order, fraction = super().order(records, rng), self.config.confident_fraction
         if fraction == 1:
             return order
-        # By the policy alone: by the sampled action, unlikely actions would weigh too much.
+        # The choice depends on the policy only: if it depended on the action, updates were biased.
         confident = records["max_prob"][order] >= CONFIDENT_PROB
         selected: NDArray[np.int64] = order[~confident | (rng.random(len(order)) < fraction)]
         return selected
@@ -318,9 +327,9 @@ class PPO(ActorCritic):
         log_ratio = log_prob - batch["prob"].clamp(min=1e-9).log()
         policy_loss = self.policy_loss(log_prob, log_ratio, batch["advantage"])
         value_loss = functional.mse_loss(values, batch["target"])
-        entropy = entropy_of(log_policy)
+        entropy = mean_entropy(log_policy)
         loss = policy_loss + config.vf_coef * value_loss - self.ent_coef * entropy
-        # The approximate KL divergence of Schulman, "Approximating KL divergence".
+        # Approximate KL divergence, estimator k3 of Schulman, "Approximating KL divergence" (2020).
         divergence = (log_ratio.exp() - 1 - log_ratio).mean()
         losses = {"policy_loss": policy_loss, "value_loss": value_loss}
         return {"loss": loss, **losses, "entropy": entropy, "divergence": divergence}
@@ -332,8 +341,8 @@ class PPO(ActorCritic):
     @property
     def ent_coef(self) -> float:
         """Coefficient of the entropy bonus, after a linear decay."""
-        first, last = self.config.ent_coef, self.config.final_ent_coef
-        return float(first + (last - first) * min(self.progress, 1.0))
+        initial, final = self.config.ent_coef, self.config.final_ent_coef
+        return float(initial + (final - initial) * min(self.progress, 1.0))
 
 
 def clipped_loss(log_ratio: Tensor, advantage: Tensor, clip_range: float) -> Tensor:
@@ -349,7 +358,7 @@ def clipped_loss(log_ratio: Tensor, advantage: Tensor, clip_range: float) -> Ten
     return -torch.minimum(ratio * advantage, clipped * advantage).mean()
 
 
-def entropy_of(log_policy: Tensor) -> Tensor:
+def mean_entropy(log_policy: Tensor) -> Tensor:
     """Return the mean entropy of policies with these log-probabilities, in nats."""
     return -(log_policy.exp() * log_policy).sum(1).mean()
 

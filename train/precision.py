@@ -1,4 +1,4 @@
-"""Numeric precision of a run's convolutions, the same after a resume."""
+"""Numeric precision of a run's convolutions."""
 
 from typing import Any
 

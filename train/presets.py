@@ -1,4 +1,4 @@
-"""Presets by time: settings of a run with a time limit."""
+"""Settings of runs with a time limit, by duration."""
 
 from dataclasses import replace
 from typing import Any
@@ -8,7 +8,7 @@ from ludoteca.envs.game import Game
 from ludoteca.train.algorithms import find_algorithm
 from ludoteca.train.settings import RLConfig
 
-# Name of a preset -> its time limit in minutes.
+# Time limit of each preset in minutes, by name.
 PRESETS = {
     "one-minute": 1.0,
     "two-minutes": 2.0,
@@ -17,19 +17,19 @@ PRESETS = {
     "hour": 60.0,
     "night": 480.0,
 }
-SMALL = 36  # cells of an observation: boards up to 6x6, and Dots and Boxes 2x2
-# From so many minutes on: filters and residual blocks, on small boards and on larger ones.
+SMALL_BOARD = 36  # maximum cells of a small board's observation: 6x6, or Dots and Boxes 2x2
+# Minimum minutes of a run, then filters and residual blocks on small and on large boards.
 NETWORKS = (
     (0.0, (32, 2), (32, 3)),
     (10.0, (32, 3), (64, 4)),
     (60.0, (64, 4), (64, 6)),
     (480.0, (64, 6), (128, 6)),
 )
-# Positions of an update of AlphaZero in runs of a few minutes: there are so few games that larger
-# batches leave too few updates (Connect Four: docs/training.md).
-FEW_GAMES_BATCH = 128
+# Batch size of AlphaZero in runs of a few minutes, whose few games would allow too few updates with
+# larger batches (measured in Connect Four, see docs/training.md).
+SHORT_RUN_BATCH_SIZE = 128
 TREE_SEARCH = "mcts:simulations=100"  # evaluation opponent, besides random moves
-# Opponents where moves are simultaneous, as far as they play the game.
+# Opponents in simultaneous games, if they support the game.
 RIVALS = ("random_safe", "greedy", "deterministic")
 
 
@@ -54,10 +54,10 @@ def preset_config(algorithm: str, game: Game, minutes: float, opponent: str = "s
         save_seconds=30.0 if minutes < 10 else 120.0,
     )
     if algorithm == "dqn":
-        tested = (TREE_SEARCH, "random") if opponent == "self" else (opponent, "random")
-        return replace(config, opponent=opponent, eval_opponents=tested)  # type: ignore[call-arg]
+        opponents = (TREE_SEARCH, "random") if opponent == "self" else (opponent, "random")
+        return replace(config, opponent=opponent, eval_opponents=opponents)  # type: ignore[call-arg]
     if algorithm == "alphazero":
-        batch_size = FEW_GAMES_BATCH if minutes < 10 else config.batch_size
+        batch_size = SHORT_RUN_BATCH_SIZE if minutes < 10 else config.batch_size
         return replace(config, eval_opponents=("random", TREE_SEARCH), batch_size=batch_size)
     rivals = [spec for spec in RIVALS if _plays(spec, game)] if opponent == "self" else [opponent]
     pool: Any = {"opponent_pool": tuple(rivals), "opponent_pool_prob": 0.25 if rivals else 0.0}
@@ -67,15 +67,15 @@ def preset_config(algorithm: str, game: Game, minutes: float, opponent: str = "s
 def network_config(algorithm: str, game: Game, minutes: float) -> Any:
     """Return the network architecture of a run of a number of minutes."""
     _, rows, columns = game.observation_shape
-    small = rows * columns <= SMALL
-    _, on_small, on_large = [line for line in NETWORKS if minutes >= line[0]][-1]
+    small = rows * columns <= SMALL_BOARD
+    _, on_small, on_large = [row for row in NETWORKS if minutes >= row[0]][-1]
     filters, blocks = on_small if small else on_large
-    usual: Any = find_algorithm(algorithm).config_class().network
+    network: Any = find_algorithm(algorithm).config_class().network
     if algorithm == "dqn":
-        return replace(usual, filters=(filters,), blocks=blocks)
+        return replace(network, filters=(filters,), blocks=blocks)
     if algorithm != "alphazero" and game.name != "hungry_geese":
-        usual = replace(usual, kind="residual", view="plain")
-    return replace(usual, filters=filters, blocks=blocks)
+        network = replace(network, kind="residual", view="plain")
+    return replace(network, filters=filters, blocks=blocks)
 
 
 def _plays(spec: str, game: Game) -> bool:

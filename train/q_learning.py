@@ -1,8 +1,8 @@
 """Tabular Q-learning for Gymnasium environments with discrete observations and actions.
 
 `python -m ludoteca.train.q_learning` solves the grid world in a second, and compares the table with
-the exact action values; `docs/tutorial/1_q_learning.md` explains it. A run that `--minutes` or
-Ctrl-C stops writes its results so far.
+the exact action values; `docs/tutorial/1_q_learning.md` explains it. A run that is stopped by
+`--minutes` or Ctrl-C writes its results so far.
 """
 
 import json
@@ -30,7 +30,7 @@ from ludoteca.train.monitor import Monitor, Stopped
 from ludoteca.train.q_learning_report import describe, draw
 from ludoteca.train.value_iteration import optimal_q
 
-NONE = np.zeros(0, np.int64)
+NO_ACTIONS = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def main(config: QLearningConfig) -> dict[str, Any]:
 
     Raises:
         ValueError: if the environment cannot be made, or its spaces are not discrete; or if the run
-            was stopped before the first episode was over.
+            was stopped during the first episode.
         Interrupted: if a signal has stopped the run, after all results are written.
     """
     monitor = Monitor()
@@ -94,7 +94,7 @@ def main(config: QLearningConfig) -> dict[str, Any]:
     if received:
         raise Interrupted(received[0])
     if episodes == 0:
-        raise ValueError(f"minutes={config.minutes} are over before the first episode is")
+        raise ValueError(f"minutes={config.minutes} ended during the first episode")
     return results
 
 
@@ -197,13 +197,13 @@ def learn(
     actions are selected and bootstrapped from. `monitor` gets the progress, and may stop the run.
 
     Raises:
-        ValueError: if observations or actions are not numbers from 0 on.
+        ValueError: if a space is not `Discrete` with start 0.
     """
     num_states, num_actions = sizes(env)
     q = np.zeros((num_states, num_actions))
     updates = np.zeros((num_states, num_actions), np.int64)
     returns = np.zeros(config.episodes)
-    rng, monitor = own_stream(config), monitor or Monitor()
+    rng, monitor = exploration_rng(config), monitor or Monitor()
     for episode in range(config.episodes):
         try:
             monitor.step("learning", episode)
@@ -211,17 +211,17 @@ def learn(
             return QLearningResult(q, updates, returns[:episode])
         s_t, info = env.reset(seed=config.seed if episode == 0 else None)
         legal_t = legal_actions(info, num_actions)
-        over = False
-        while not over:
+        done = False
+        while not done:
             a_t = choose(q[s_t], legal_t, config.epsilon, rng)
             s_tp1, reward, terminated, truncated, info = env.step(a_t)
             r_t = float(reward)
-            # A truncated episode would continue: only a terminated one has no future.
-            legal_tp1 = NONE if terminated else legal_actions(info, num_actions)
+            # Only a terminated episode has no future; a truncated one is bootstrapped from.
+            legal_tp1 = NO_ACTIONS if terminated else legal_actions(info, num_actions)
             update(q, s_t, a_t, r_t, s_tp1, legal_tp1, config.learning_rate, config.gamma)
             updates[s_t, a_t] += 1
             returns[episode] += r_t
-            s_t, legal_t, over = s_tp1, legal_tp1, terminated or truncated
+            s_t, legal_t, done = s_tp1, legal_tp1, terminated or truncated
     return QLearningResult(q, updates, returns)
 
 
@@ -269,22 +269,22 @@ def choose(
 def evaluate(
     env: gymnasium.Env[Any, Any], q: NDArray[np.float64], config: QLearningConfig
 ) -> float:
-    """Return the mean undiscounted return of the greedy policy, in episodes of other seeds."""
-    rng = own_stream(config)
+    """Return the mean undiscounted return of the greedy policy, in episodes with other seeds."""
+    rng = exploration_rng(config)
     total = 0.0
     for episode in range(config.n_eval_episodes):
         s_t, info = env.reset(seed=config.seed + 1 if episode == 0 else None)
-        over = False
-        while not over:
+        done = False
+        while not done:
             a_t = choose(q[s_t], legal_actions(info, q.shape[1]), 0.0, rng)
             s_t, reward, terminated, truncated, info = env.step(a_t)
             total += float(reward)
-            over = terminated or truncated
+            done = terminated or truncated
     return total / config.n_eval_episodes
 
 
-def own_stream(config: QLearningConfig) -> np.random.Generator:
-    """Return a random number generator that differs from the environment's."""
+def exploration_rng(config: QLearningConfig) -> np.random.Generator:
+    """Return the random number generator of exploration, independent of the environment's."""
     return np.random.default_rng([config.seed, 1])
 
 
@@ -292,14 +292,14 @@ def sizes(env: gymnasium.Env[Any, Any]) -> tuple[int, int]:
     """Return the numbers of states and of actions.
 
     Raises:
-        ValueError: if observations or actions are not numbers from 0 on.
+        ValueError: if a space is not `Discrete` with start 0.
     """
-    found = []
+    counts = []
     for kind, space in (("observation", env.observation_space), ("action", env.action_space)):
         if not isinstance(space, Discrete) or space.start != 0:
             raise ValueError(f"the {kind} space must be Discrete and start at 0, got {space}")
-        found.append(int(space.n))
-    return found[0], found[1]
+        counts.append(int(space.n))
+    return counts[0], counts[1]
 
 
 def legal_actions(info: Mapping[str, Any], num_actions: int) -> NDArray[np.int64]:

@@ -14,7 +14,7 @@ from ludoteca.envs.grid_world import CELLS, COLUMNS, FREE, GOAL, OBSTACLE, ROWS,
 from ludoteca.evaluate.figures import figure_png
 
 Table = NDArray[np.float64]
-"""Action values, or other numbers of each state and action, `[12, 4]`; NaN is left blank."""
+"""Action values, or another number for each state and action, `[12, 4]`; NaN is drawn blank."""
 
 ARROWS = "↑→↓←"
 NAMES = {GOAL: "goal", TRAP: "trap", OBSTACLE: "#"}
@@ -37,20 +37,20 @@ def describe(q: Table, exact: Table, updates: NDArray[np.int64]) -> str:
         updates: number of updates of each value, `[12, 4]`.
     """
     q, counts = legal_part(q, exact), legal_part(updates, exact)
-    met = [cell for cell in FREE if updates[cell].any()]
-    optimal = [cell for cell in met if not (best(q)[cell] & ~best(exact)[cell]).any()]
+    visited = [cell for cell in FREE if updates[cell].any()]
+    optimal = [cell for cell in visited if not (best(q)[cell] & ~best(exact)[cell]).any()]
     rows, columns = np.nonzero(updates)
-    parts = [
+    sections = [
         "learned\n" + board(q, "{:.3f}"),
         "exact\n" + board(exact, "{:.3f}"),
         "learned - exact\n" + board(q - exact, "{:+.3f}"),
         "updates\n" + board(counts, "{:.0f}"),
         policies(policy(q, updates), policy(exact, np.ones_like(updates))),
-        f"the greedy action is optimal in {len(optimal)} of {len(met)} cells that were met\n"
-        f"largest difference of a value that was updated: "
+        f"the greedy action is optimal in {len(optimal)} of {len(visited)} visited cells\n"
+        f"largest error of an updated value: "
         f"{np.abs(q - exact)[rows, columns].max():.2g}\n",
     ]
-    return "\n".join(parts)
+    return "\n".join(sections)
 
 
 def legal_part(table: NDArray[np.generic], exact: Table) -> Table:
@@ -59,10 +59,10 @@ def legal_part(table: NDArray[np.generic], exact: Table) -> Table:
 
 
 def best(values: Table) -> NDArray[np.bool_]:
-    """Return which actions are greedy, ties included, `[12, 4]`."""
-    known = np.where(np.isnan(values), -np.inf, values)
-    greedy: NDArray[np.bool_] = known >= known.max(axis=1, keepdims=True) - EQUAL
-    return greedy & np.isfinite(known)
+    """Return a mask of the greedy actions, ties included, `[12, 4]`."""
+    masked = np.where(np.isnan(values), -np.inf, values)
+    greedy: NDArray[np.bool_] = masked >= masked.max(axis=1, keepdims=True) - EQUAL
+    return greedy & np.isfinite(masked)
 
 
 def board(table: Table, form: str) -> str:
@@ -72,15 +72,15 @@ def board(table: Table, form: str) -> str:
     for row in range(ROWS):
         lines = ["", "", ""]
         for cell in range(row * COLUMNS, (row + 1) * COLUMNS):
-            north, east, south, west = (shown(number, form) for number in table[cell])
+            north, east, south, west = (format_number(number, form) for number in table[cell])
             middle = NAMES[cell].center(15) if cell in NAMES else f" {west:6} {east:>6} "
-            for line, part in enumerate((north.center(15), middle, south.center(15))):
-                lines[line] += "|" + part
+            for line, text_row in enumerate((north.center(15), middle, south.center(15))):
+                lines[line] += "|" + text_row
         text += "".join(line + "|\n" for line in lines) + edge
     return text
 
 
-def shown(number: float, form: str) -> str:
+def format_number(number: float, form: str) -> str:
     """Return a number as text: nothing for NaN, and a rounded zero without a sign."""
     text = "" if np.isnan(number) else form.format(number)
     return text.lstrip("+-") if text and float(text) == 0 else text
@@ -105,22 +105,22 @@ def policies(learned: list[str], exact: list[str]) -> str:
 
 
 def draw(q: Table, exact: Table, updates: NDArray[np.int64], title: str) -> bytes:
-    """Return the content of `describe` as a PNG file; arguments as there, and a title."""
+    """Return the content of `describe`, with a title, as a PNG file."""
     q, counts = legal_part(q, exact), legal_part(updates, exact)
     limit = max(np.nanmax(np.abs(exact)), np.nanmax(np.abs(q)), EQUAL)
-    most = np.log1p(max(np.nanmax(counts), 1))
-    met = updates.sum(axis=1, keepdims=True) > 0
+    log_max = np.log1p(max(np.nanmax(counts), 1))
+    visited = updates.sum(axis=1, keepdims=True) > 0
 
     def by_value(value: float) -> Any:
         return COLORS(0.5 + 0.5 * np.clip(value / limit, -1, 1))
 
     def by_count(count: float) -> Any:
-        return COUNTS(np.log1p(count) / most)
+        return COUNTS(np.log1p(count) / log_max)
 
     figure = Figure(figsize=(10, 8), dpi=90, layout="constrained")
     panels = figure.subplots(2, 2).flat
     figure.suptitle(title, fontsize=11)
-    draw_board(next(panels), "learned", q, "{:.3f}", by_value, best(q) & met)
+    draw_board(next(panels), "learned", q, "{:.3f}", by_value, best(q) & visited)
     draw_board(next(panels), "exact", exact, "{:.3f}", by_value, best(exact))
     draw_board(next(panels), "learned minus exact", q - exact, "{:+.3f}", by_value, None)
     draw_board(next(panels), "updates of each value", counts, "{:.0f}", by_count, None)
@@ -150,7 +150,7 @@ def draw_board(
         for action in np.flatnonzero(~np.isnan(table[cell])):
             number = table[cell, action]
             greedy = arrows is not None and bool(arrows[cell, action])
-            draw_action(axes, x, y, int(action), shown(number, form), color(number), greedy)
+            draw_action(axes, x, y, int(action), format_number(number, form), color(number), greedy)
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, fill=False, edgecolor="#555555"))
 
 

@@ -19,7 +19,7 @@ from ludoteca.envs.params import real
 from ludoteca.train.algorithm import Tensors
 from ludoteca.train.examples import ExampleLayout
 from ludoteca.train.opponent_pool import ActorCriticConfig
-from ludoteca.train.ppo import ActorCritic, ActorCriticRollout, entropy_of
+from ludoteca.train.ppo import ActorCritic, ActorCriticRollout, mean_entropy
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Reinforce(ActorCritic):
         log_prob = log_policy.gather(1, batch["action"][:, None])[:, 0]
         policy_loss = -(batch["advantage"] * log_prob).mean()
         value_loss = functional.mse_loss(values, batch["return"])
-        entropy = entropy_of(log_policy)
+        entropy = mean_entropy(log_policy)
         loss = policy_loss + self.config.vf_coef * value_loss - self.config.ent_coef * entropy
         losses = {"policy_loss": policy_loss, "value_loss": value_loss, "entropy": entropy}
         return {"loss": loss, **losses}

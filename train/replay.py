@@ -9,10 +9,15 @@ from ludoteca.envs.params import integer
 
 
 class Packing:
-    """Bit packing of binary planes, to an eighth of the memory; identity for others."""
+    """Bit packing of binary planes, to an eighth of the memory; other planes are not packed."""
 
     def __init__(self, shape: tuple[int, ...], binary: bool = True):
-        """Make a packing for arrays of `shape`; `binary`: with values 0 and 1 only."""
+        """Make a packing.
+
+        Args:
+            shape: shape of one array.
+            binary: whether all values are 0 or 1.
+        """
         self.shape, self.binary = shape, binary
         self.numbers = int(np.prod(shape))
         self.size = -(-self.numbers // 8) if binary else self.numbers  # bytes
@@ -23,7 +28,7 @@ class Packing:
         return np.packbits(flat, axis=1) if self.binary else flat.view(np.uint8)
 
     def unpack(self, packed: NDArray[np.uint8]) -> NDArray[np.int8]:
-        """Return the arrays that were packed."""
+        """Return arrays `[N, *shape]` from packed bytes `[N, size]`."""
         flat = np.unpackbits(packed, axis=1, count=self.numbers) if self.binary else packed
         return flat.view(np.int8).reshape(len(packed), *self.shape)
 
@@ -47,11 +52,11 @@ class RingBuffer:
         return min(self.added, self.capacity)
 
     def add(self, records: NDArray[np.void]) -> NDArray[np.int64]:
-        """Add records and return their indices; of more than `capacity`, only the last stay."""
-        kept = records[-self.capacity :]
-        start = self.added + len(records) - len(kept)
-        indices = (start + np.arange(len(kept))) % self.capacity
-        self.records[indices] = kept
+        """Add records and return their indices; only the last `capacity` of them are added."""
+        added = records[-self.capacity :]
+        start = self.added + len(records) - len(added)
+        indices = (start + np.arange(len(added))) % self.capacity
+        self.records[indices] = added
         self.added += len(records)
         return indices
 

@@ -1,4 +1,4 @@
-"""Report of a reinforcement learning run: evaluation, learning curve, annotated game, text."""
+"""Report of a reinforcement learning run: evaluation, learning curve and annotated game."""
 
 import json
 from collections.abc import Sequence
@@ -29,9 +29,9 @@ from ludoteca.train.monitor import Stopped
 from ludoteca.train.settings import RLConfig, SupervisedConfig
 
 HEADINGS = ("against", "seat", "games", "wins", "draws", "losses", "win rate", "95 % interval")
-SELECTED = {"best": "as the last of those that won most", "last": "the last one"}
-RESULTS = ("results.json", "results_so_far.json")  # of a finished run, and of one that is not
-SHEET = 48  # pictures of a game on one sheet, at most
+SELECTED = {"best": "the one with the highest evaluation score", "last": "the last one"}
+RESULTS = ("results.json", "results_so_far.json")  # names for a finished and for an unfinished run
+MAX_PICTURES = 48  # maximum number of positions in the picture of a game
 COLORS = ("#1f77d0", "#d6452b", "#2a9d5c", "#8a5cc2", "#c98a1b", "#5b6770")
 
 
@@ -40,11 +40,11 @@ def write_report(training: RLTraining) -> dict[str, Any]:
 
     Writes `best.safetensors` again, with its card, and `learning_curve.png`, `replay.json`,
     `game.svg`, `game.png` and `report.md`; and `results.json` if the training is finished, or else
-    `results_so_far.json`. Until the deadline of the training's monitor, if it has one, as many of
-    the games are played as there is time for.
+    `results_so_far.json`. If the training's monitor has a deadline, fewer evaluation games are
+    played in the time left.
 
     Raises:
-        Stopped: if there is not enough time for any.
+        Stopped: if there is no time for an evaluation.
     """
     config, game, folder = training.config, training.game, training.config.run_dir
     algorithm, text = training.algorithm, training.algorithm.report_text()
@@ -56,7 +56,7 @@ def write_report(training: RLTraining) -> dict[str, Any]:
     monitor.phase = "evaluating"
     for k, opponent in enumerate(opponents):
         try:
-            rated, match = evaluate_in_time(
+            seat_results, match = evaluate_in_time(
                 game,
                 agent,
                 opponent,
@@ -70,11 +70,11 @@ def write_report(training: RLTraining) -> dict[str, Any]:
             if not evaluation:
                 raise
             break
-        evaluation.append({"opponent": opponent, "seats": rated})
+        evaluation.append({"opponent": opponent, "seats": seat_results})
         # Game 0 has the network in the first seat, game 1 in the second.
         replay = replay or match.replays[network_seat]
     assert replay is not None
-    results = circumstances(game, config) | {
+    results = run_description(game, config) | {
         "training": {
             **_decisions(training),
             "games": training.games,
@@ -96,13 +96,13 @@ def write_report(training: RLTraining) -> dict[str, Any]:
     scenes = annotated(agent, replay, network_seat)
     seconds = seconds_per_position(replay) if game.simultaneous else 1.5
     write_whole(folder / "game.svg", svg_animation(scenes, seconds=seconds, last_seconds=4))
-    every = -(-len(scenes) // SHEET)
-    write_whole(folder / "game.png", png(contact_sheet(scenes[:-1:every] + scenes[-1:])))
+    interval = -(-len(scenes) // MAX_PICTURES)
+    write_whole(folder / "game.png", png(contact_sheet(scenes[:-1:interval] + scenes[-1:])))
     write_whole(folder / "report.md", describe(results, algorithm, replay, network_seat))
     return results
 
 
-def circumstances(game: Game, config: RLConfig | SupervisedConfig) -> dict[str, Any]:
+def run_description(game: Game, config: RLConfig | SupervisedConfig) -> dict[str, Any]:
     """Return command, versions, game and settings of a run, as JSON values."""
     return {
         "about": run_info(),
@@ -115,50 +115,50 @@ def circumstances(game: Game, config: RLConfig | SupervisedConfig) -> dict[str, 
 def write_results(folder: Path, results: dict[str, Any], finished: bool) -> None:
     """Write the results of a training, under another name if it is unfinished.
 
-    The file of the other name belongs to another part of the run, and is removed.
+    A file with the other name, from an earlier part of the run, is removed.
     """
     name, other = RESULTS if finished else RESULTS[::-1]
     write_whole(folder / name, json.dumps(results, indent=2) + "\n")
     (folder / other).unlink(missing_ok=True)
 
 
-def write_card(path: Path, results: dict[str, Any], kept: Sequence[str]) -> None:
-    """Add a card to the file of a network: its origin, and the named parts of the results."""
-    weights, about = load_weights(path)
-    names = ("about", "versions", "config", *kept)
-    save_weights(path, weights, about | {"card": {name: results[name] for name in names}})
+def write_card(path: Path, results: dict[str, Any], sections: Sequence[str]) -> None:
+    """Add a card to a network file: provenance, settings, and some sections of the results."""
+    weights, metadata = load_weights(path)
+    names = ("about", "versions", "config", *sections)
+    save_weights(path, weights, metadata | {"card": {name: results[name] for name in names}})
 
 
 def results_table(results: dict[str, Any]) -> TerminalTable:
     """Return the evaluation as a table for the terminal."""
     headings = ("against", "seat", "games", "wins", "draws", "win rate", "95 % interval")
     title = f"the trained network in {make_game(results['game']).title}"
-    shown = TerminalTable(headings, title=title, texts=2)
+    terminal_table = TerminalTable(headings, title=title, texts=2)
     for against, seat, games, wins, draws, _, rate, interval in rows(results):
         games, _, remark = games.partition(" ")
         interval = interval.replace(" %", "")
-        shown.add(against, seat, games, wins, draws, rate, interval, below=remark)
-    return shown
+        terminal_table.add(against, seat, games, wins, draws, rate, interval, below=remark)
+    return terminal_table
 
 
 def rows(results: dict[str, Any]) -> list[tuple[str, ...]]:
     """Return the lines of the table, as texts under `HEADINGS`."""
     return [
         (
-            part["opponent"],
+            match["opponent"],
             seat["seat"],
             f"{seat['games']:,}{' (all the same)' if _repeated(seat) else ''}",
             *(f"{seat[key]:,}" for key in ("wins", "draws", "losses")),
             percent(seat["win_rate"], 2),
             f"{percent(seat['low'], 2)} to {percent(seat['high'], 2)}",
         )
-        for part in results["evaluation"]
-        for seat in part["seats"]
+        for match in results["evaluation"]
+        for seat in match["seats"]
     ]
 
 
 def _repeated(seat: dict[str, Any]) -> bool:
-    """Return whether all games of a seat were the same, as between two agents without chance."""
+    """Return whether all games of a seat were identical, as between deterministic agents."""
     return seat["games"] > 1 and seat.get("distinct") == 1
 
 
@@ -166,12 +166,10 @@ def draw_curve(training: RLTraining) -> bytes:
     """Return the curves of win rates and losses, as a PNG file."""
     metrics = training.metrics.rows
     figure = Figure(figsize=(7.5, 6), dpi=120, layout="constrained")
-    axes, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
+    axes, loss_axes = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
     seats = seat_names(training.game)
-    tested = [
-        f"{opponent}__{seat}" for opponent in training.algorithm.opponents() for seat in seats
-    ]
-    for name, color in zip(tested, COLORS * len(tested), strict=False):
+    names = [f"{opponent}__{seat}" for opponent in training.algorithm.opponents() for seat in seats]
+    for name, color in zip(names, COLORS * len(names), strict=False):
         opponent, seat = name.rsplit("__", 1)
         steps, rates = points(metrics, name)
         label = f"against {opponent}" if seat == "any" else f"{seat} against {opponent}"
@@ -179,36 +177,38 @@ def draw_curve(training: RLTraining) -> bytes:
     for seat, color in zip(seats, COLORS, strict=False):
         steps, rates = points(metrics, f"training__{seat}")
         if steps:
-            shown = [100 * rate for rate in rates]
+            percentages = [100 * rate for rate in rates]
             label = f"{seat}, in training"
-            axes.plot(steps, shown, color=color, alpha=0.35, linewidth=1, label=label)
-    kept = training.selected["games"]
-    axes.axvline(kept, color="#888888", linestyle=":", linewidth=1, label="selected")
+            axes.plot(steps, percentages, color=color, alpha=0.35, linewidth=1, label=label)
+    selected_games = training.selected["games"]
+    axes.axvline(selected_games, color="#888888", linestyle=":", linewidth=1, label="selected")
     axes.set_ylabel("games won, %")
     axes.set_ylim(-2, 102)
     axes.set_title(f"{training.config.game} with {training.algorithm.report_text().partner}")
     axes.legend(loc="lower right", fontsize="small")
     for name, color in zip(training.algorithm.drawn_losses, ("#5b6770", "#c98a1b"), strict=False):
-        below.plot(*points(metrics, name), color=color, linewidth=1, label=name.replace("_", " "))
-    below.legend(loc="upper right", fontsize="small")
-    below.set_xlabel("games learned from")
-    below.xaxis.set_major_formatter(lambda x, position: f"{x:,.0f}")
-    for part in (axes, below):
-        part.grid(alpha=0.3)
+        loss_axes.plot(
+            *points(metrics, name), color=color, linewidth=1, label=name.replace("_", " ")
+        )
+    loss_axes.legend(loc="upper right", fontsize="small")
+    loss_axes.set_xlabel("games learned from")
+    loss_axes.xaxis.set_major_formatter(lambda x, position: f"{x:,.0f}")
+    for panel in (axes, loss_axes):
+        panel.grid(alpha=0.3)
     return figure_png(figure)
 
 
 def points(metrics: list[Row], name: str) -> tuple[list[float], list[float]]:
     """Return the steps and values of a metric."""
-    found = [(row["step"], row[name]) for row in metrics if row.get(name) is not None]
-    return [float(step or 0) for step, _ in found], [float(value or 0) for _, value in found]
+    steps = [(row["step"], row[name]) for row in metrics if row.get(name) is not None]
+    return [float(step or 0) for step, _ in steps], [float(value or 0) for _, value in steps]
 
 
 def annotated(agent: Any, replay: Replay, seat: int) -> list[Scene]:
-    """Return scenes of a game: each position before a move of the agent, with its Q values.
+    """Return scenes of a game: each position before a move of the agent, with its Q-values.
 
-    The last scene is the end of the game. In simultaneous games, and of agents without Q values,
-    every position is shown.
+    The last scene is the final position. In simultaneous games, and for agents without Q-values,
+    every position is drawn.
     """
     game, scenes = agent.game, []
     positions = list(replay.positions())
@@ -220,13 +220,15 @@ def annotated(agent: Any, replay: Replay, seat: int) -> list[Scene]:
             values, action = agent.values(s), int(np.ravel(replay.actions[t])[0])
             name = game.action_names[action]
             caption = f"plays {name}, Q = {values[action]:.2f}"
-            scenes.append(scene(game, s, last, values=_shown(game, values), captions=[caption]))
+            scenes.append(
+                scene(game, s, last, values=_drawable_values(game, values), captions=[caption])
+            )
         elif t == len(positions) - 1:
             scenes.append(scene(game, s, last))
     return scenes
 
 
-def _shown(game: Game, values: Any) -> Any:
+def _drawable_values(game: Game, values: Any) -> Any:
     """Return the values that can be drawn on the board, or None."""
     return values if game.layout.cell_actions or game.layout.column_actions else None
 
@@ -245,8 +247,8 @@ def describe(results: dict[str, Any], algorithm: Algorithm[Any], replay: Replay,
 {table(HEADINGS, rows(results), texts=2)}
 
 {text.plays} Intervals are Wilson's; they
-mean nothing against deterministic opponents, as all games of a seat are then the same.
-Games are seeded with {results["evaluation_seed"]}: none of them was seen in training or in the
+are meaningless between deterministic agents, as all games of a seat are then identical.
+Games are seeded with {results["evaluation_seed"]}, and differ from those of training and of the
 selection of the network.
 
 ## Learning
@@ -254,8 +256,8 @@ selection of the network.
 ![Learning curve](learning_curve.png)
 
 {training["games"]:,} games and {training["updates"]:,} updates in {training["seconds"]:,.0f}
-seconds, evaluations included. Without them {_speed(game, training)}.
-Each marked point: {config["eval_games"]:,} games per seat. The network of {best["games"]:,}
+seconds, evaluations included. {_speed(game, training)}
+Each marked point is {config["eval_games"]:,} games per seat. The network of {best["games"]:,}
 games was selected, {_selected(results)}.{_unfinished(results)}
 
 ## A game
@@ -264,20 +266,20 @@ games was selected, {_selected(results)}.{_unfinished(results)}
 
 ![Game](game.png)
 
-The same as an [animation](game.svg); [replay.json](replay.json) holds the moves.
+[game.svg](game.svg) is an animation of the game; [replay.json](replay.json) holds the moves.
 
 {provenance_section(results)}"""
 
 
 def _selected(results: dict[str, Any]) -> str:
-    """Return why the network was selected."""
+    """Return the reason for the selection of the network."""
     training = results["training"]
     is_last = training["best"]["games"] == training["games"] and not training["finished"]
     return SELECTED["last" if is_last else results["config"]["checkpoint_selection"]]
 
 
 def _unfinished(results: dict[str, Any]) -> str:
-    """Return a sentence about a training that was stopped before its end, or nothing."""
+    """Return a sentence about an unfinished training, or nothing."""
     if results["training"]["finished"]:
         return ""
     return (
@@ -310,14 +312,14 @@ def _decisions(training: RLTraining) -> dict[str, int]:
 
 
 def _speed(game: Game, training: dict[str, Any]) -> str:
-    """Describe the speed of a run."""
+    """Return a sentence about the speed of a run."""
     seconds = training["learning_seconds"] or 1e-9
     steps = "steps of all players" if game.simultaneous else "moves"
     if "decisions" in training:
         steps += f" ({training['decisions'] / seconds:,.0f} decisions of the network)"
     return (
-        f"{training['plies'] / seconds:,.0f} {steps}\nand {training['updates'] / seconds:,.1f} "
-        "updates were made per second"
+        f"Without them it made {training['plies'] / seconds:,.0f} {steps}\nand "
+        f"{training['updates'] / seconds:,.1f} updates per second."
     )
 
 
@@ -326,7 +328,7 @@ def _about_game(game: Game, replay: Replay, seat: int) -> str:
     first, second = (f"`{player}`" for player in replay.players[:2])
     if game.simultaneous:
         return f"""{first} is player 0; the others are {second}. The pictures are evenly spread
-over the game; the last one is the end."""
+over the game; the last one is the final position."""
     return f"""{first} plays first, {second} second. Each picture is the position
 before a move of the network, which sits {seat_names(game)[seat]}, with its value of every
-move; the last one is the end."""
+move; the last one is the final position."""

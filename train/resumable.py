@@ -13,13 +13,13 @@ from ludoteca.envs.registry import make_game
 from ludoteca.executor import LOCAL
 from ludoteca.train.actors import make_player
 from ludoteca.train.algorithms import find_algorithm
-from ludoteca.train.allocator import keep_memory
+from ludoteca.train.allocator import disable_memory_trimming
 from ludoteca.train.auto_settings import fit_to_run
 from ludoteca.train.best_network import BestNetwork
-from ludoteca.train.checkpoint import Weights, as_arrays, copied, write_if_other
+from ludoteca.train.checkpoint import Weights, as_arrays, copy_weights, write_if_changed
 from ludoteca.train.distributed import ranks
 from ludoteca.train.evaluation import Evaluator
-from ludoteca.train.learner import NetworkLearner, first_network
+from ludoteca.train.learner import NetworkLearner, initial_network
 from ludoteca.train.mean_metrics import MeanMetrics
 from ludoteca.train.metrics import Metrics
 from ludoteca.train.minibatches import make_minibatches
@@ -28,8 +28,8 @@ from ludoteca.train.precision import run_precision
 from ludoteca.train.run_directory import Arrays, RunDirectory, with_prefix, without_prefix
 from ludoteca.train.settings import RLConfig
 
-# Settings that may differ when a run resumes: they do not change what is learned, or, as the number
-# of games, extend the run with the learning rate schedule of the longer one.
+# Settings that may differ when a run resumes. They have no effect on updates, except that a larger
+# number of games extends the run with the learning rate schedule of the longer run.
 MUTABLE_SETTINGS = (
     "run_dir",
     "minutes",
@@ -40,7 +40,7 @@ MUTABLE_SETTINGS = (
     "games",
     "executor",
 )
-# Settings that runs of older versions lack, with their value then.
+# Settings that runs of older versions lack, with the values that these runs used.
 NEW_SETTINGS = {"num_actors": 1, "executor": LOCAL, "max_staleness": 0, "inference": "actors"}
 
 
@@ -59,7 +59,7 @@ class ResumableTraining:
         games: number of games learned from.
         plies: number of plies of these games; in simultaneous games, of joint moves.
         seconds: wall time of the run, all parts included.
-        learning_seconds: the same without evaluations, checkpoints and compilation.
+        learning_seconds: wall time without evaluations, checkpoints and compilation.
         evaluator: plays the evaluation games.
         metrics: rows of metrics so far.
         monitor: receives the progress, and can stop the run.
@@ -79,11 +79,11 @@ class ResumableTraining:
         self.begun = time.monotonic()
         self._ranks = ranks()
         torch.set_num_threads(config.threads)
-        keep_memory()
+        disable_memory_trimming()
         self.game, algorithm = make_game(config.game), find_algorithm(config.algorithm)
         algorithm.check_game(self.game)
         self.config = config = fit_to_run(config, self.game, algorithm.limits)
-        network = first_network(algorithm, config, self.game)
+        network = initial_network(algorithm, config, self.game)
         self.monitor = Monitor()
         self.run_directory = RunDirectory(
             config.run_dir, config.as_dict(), MUTABLE_SETTINGS, NEW_SETTINGS
@@ -108,7 +108,7 @@ class ResumableTraining:
         names = (*algorithm.rollout_metrics, *algorithm.loss_metrics)
         self._means = MeanMetrics(names, algorithm.summed_metrics)
         self._last_games = 0  # games of the last rollout
-        self._rollout: Any = None  # collected, and not learned from yet
+        self._rollout: Any = None  # collected rollout that is not learned from yet
         # Lengths of the games of the rollout with pending updates.
         self._lengths: NDArray[np.int64] | None = None
         self._unmeasured = False  # whether metrics of the last iteration are still to be logged
@@ -177,21 +177,21 @@ class ResumableTraining:
 
     @property
     def finished(self) -> bool:
-        """Whether all games were learned from, and the last network is evaluated."""
+        """Whether all games are learned from, and the last network is evaluated."""
         return bool(self.games >= self.config.games) and not self._unmeasured
 
     @property
     def progress(self) -> float:
-        """Number of games so far; those in self-play or in learning count in proportion."""
-        waiting, learned_from = self._rollout, self._lengths  # another thread may ask
+        """Number of games so far, including fractions of the current rollout and its updates."""
+        waiting, learned_from = self._rollout, self._lengths  # another thread may call
         played = learned = 0.0
         if learned_from is not None:
             played = float(len(learned_from))
-            learned = played * self.monitor.phases["learning"].share
+            learned = played * self.monitor.phases["learning"].fraction
         elif waiting is not None:
             played = float(len(waiting.lengths))
         if self._acting is not None or played == 0:
-            played += self.config.games_per_iteration * self.monitor.phases["playing"].share
+            played += self.config.games_per_iteration * self.monitor.phases["playing"].fraction
         return min(self.games + (played + learned) / 2, self.config.games)
 
     @property
@@ -201,8 +201,8 @@ class ResumableTraining:
 
     @property
     def selected_is_latest(self) -> bool:
-        """Whether `best.safetensors` holds the current network; see `BestNetwork.is_present`."""
-        return self._best.is_present(self.updates)
+        """Whether `best.safetensors` holds the current network; see `BestNetwork.is_current`."""
+        return self._best.is_current(self.updates)
 
     @property
     def selected(self) -> dict[str, Any]:
@@ -217,13 +217,13 @@ class ResumableTraining:
         """
         best, arrays = self._best.state()
         minibatches, examples = self.minibatches.state()
-        own, own_arrays = self.algorithm.state()
+        algorithm_numbers, algorithm_arrays = self.algorithm.state()
         arrays = (
             arrays
             | with_prefix("learner", self.learner.state())
             | with_prefix("player", self.player.state())
             | with_prefix("minibatches", examples)
-            | with_prefix("algorithm", own_arrays)
+            | with_prefix("algorithm", algorithm_arrays)
         )
         if self._rollout is not None:
             columns = {f.name: getattr(self._rollout, f.name) for f in fields(self._rollout)}
@@ -246,7 +246,7 @@ class ResumableTraining:
             "unmeasured": self._unmeasured,
             "sums": self._means.sums,
             "minibatches": minibatches,
-            "algorithm": own,
+            "algorithm": algorithm_numbers,
         }
         self.run_directory.save_state(numbers, arrays)
         self.saved = self.games
@@ -254,14 +254,18 @@ class ResumableTraining:
 
     def _write_derived(self) -> None:
         """Write the files that derive from the state, if they are missing or out of date."""
-        if not self._ranks.leads:
+        if not self._ranks.is_main_process:
             return
-        folder, weights, about = self.config.run_dir, copied(self.network), self._about()
-        write_if_other(folder / "network.safetensors", weights, about)
-        self._best.write(folder / "best.safetensors", weights, about)
+        folder, weights, metadata = (
+            self.config.run_dir,
+            copy_weights(self.network),
+            self._metadata(),
+        )
+        write_if_changed(folder / "network.safetensors", weights, metadata)
+        self._best.write(folder / "best.safetensors", weights, metadata)
         self.metrics.save()
 
-    def _about(self) -> dict[str, Any]:
+    def _metadata(self) -> dict[str, Any]:
         """Return the metadata of the current network."""
         return {
             "game": self.game.spec,

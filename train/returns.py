@@ -15,9 +15,9 @@ class NStepReturns(NamedTuple):
         games: game of each move. Shape `[N]`.
         plies: ply of each move. Shape `[N]`.
         bootstraps: ply of the bootstrap state, or -1 if the game ends before. Shape `[N]`.
-        rewards: discounted reward until there. Shape `[N]`.
-        discounts: discount of the value there: 0 at the end of the game, negative if the opponent
-            moves there. Shape `[N]`.
+        rewards: discounted reward before the bootstrap state. Shape `[N]`.
+        discounts: discount of the bootstrap state's value: 0 if the game ends before, negative if
+            the opponent is to move. Shape `[N]`.
     """
 
     games: NDArray[np.int64]
@@ -52,32 +52,32 @@ def n_step_returns(
         n_step: number of steps.
         gamma: discount factor per step.
     """
-    places = np.zeros((int(learned.sum()), 3), np.int64)
-    numbers = np.zeros((len(places), 2), np.float32)
-    make_link()(
-        lengths, movers, explored, rewards, learned, (negamax, n_step, gamma), places, numbers
+    indices = np.zeros((int(learned.sum()), 3), np.int64)
+    numbers = np.zeros((len(indices), 2), np.float32)
+    make_fill()(
+        lengths, movers, explored, rewards, learned, (negamax, n_step, gamma), indices, numbers
     )
-    return NStepReturns(*places.T, *numbers.T)
+    return NStepReturns(*indices.T, *numbers.T)
 
 
 @factory()
-def make_link() -> Any:
-    """Return `link(lengths, movers, explored, rewards, learned, settings, places, numbers)`.
+def make_fill() -> Any:
+    """Return `fill(lengths, movers, explored, rewards, learned, settings, indices, numbers)`.
 
-    For each learned move it finds the bootstrap state: `n_step` steps later, the end of the game,
-    or the next random move. It writes game, ply and the ply of that state to `places`, the reward
-    and the discount to `numbers`. `settings` is `(negamax, n_step, gamma)`.
+    For each learned move it finds the bootstrap state: `n_step` steps later, or before, at the next
+    random move. It writes game, ply and the ply of that state to `indices`, reward and discount to
+    `numbers`. `settings` is `(negamax, n_step, gamma)`.
     """
 
     @compiled
-    def link(
+    def fill(
         lengths: Any,
         movers: Any,
         explored: Any,
         rewards: Any,
         learned: Any,
         settings: Any,
-        places: Any,
+        indices: Any,
         numbers: Any,
     ) -> None:
         negamax, n_step, gamma = settings
@@ -101,13 +101,13 @@ def make_link() -> Any:
                     factor *= gamma
                     if steps == n_step or explored[game, end]:
                         numbers[count, 0] = 0
-                        same = movers[game, end] == mover
-                        numbers[count, 1] = factor if same else -factor
+                        same_player = movers[game, end] == mover
+                        numbers[count, 1] = factor if same_player else -factor
                         break
-                places[count, 0], places[count, 1], places[count, 2] = game, move, end
+                indices[count, 0], indices[count, 1], indices[count, 2] = game, move, end
                 count += 1
 
-    return link
+    return fill
 
 
 def advantages(
@@ -121,8 +121,7 @@ def advantages(
     """Compute generalized advantage estimates (GAE) of N decisions. Shape `[N]`.
 
     Schulman et al., "High-dimensional continuous control using generalized advantage estimation"
-    (2016), equation 16. The reward is the game's result, at the last decision of each player: it is
-    final for a player that is eliminated.
+    (2016), equation 16. Each player's only reward is its return of the game, at its last decision.
 
     Args:
         games: game of each decision, in order of play. Shape `[N]`.
@@ -133,18 +132,18 @@ def advantages(
         gae_lambda: lambda; 1: return minus value.
     """
     out = np.zeros(len(values), np.float32)
-    ahead = np.zeros((2, *returns.shape), np.float32)
-    seen = np.zeros(returns.shape, np.bool_)
-    make_gae()(games, players, values, returns, gamma, gae_lambda, ahead, seen, out)
+    next_decision = np.zeros((2, *returns.shape), np.float32)
+    has_next = np.zeros(returns.shape, np.bool_)
+    make_gae()(games, players, values, returns, gamma, gae_lambda, next_decision, has_next, out)
     return out
 
 
 @factory()
 def make_gae() -> Any:
-    """Return `gae(games, players, values, returns, gamma, gae_lambda, ahead, seen, out)`.
+    """Return `gae`, which fills `out` with the advantages.
 
-    Visits the decisions from the last to the first; `ahead` holds the value and advantage of the
-    next one of each player, once `seen`.
+    It visits the decisions from the last to the first. `next_decision` holds the value and
+    advantage of each player's next decision, if there is one (`has_next`).
     """
 
     @compiled_without_allocation
@@ -155,20 +154,20 @@ def make_gae() -> Any:
         returns: Any,
         gamma: float,
         gae_lambda: float,
-        ahead: Any,
-        seen: Any,
+        next_decision: Any,
+        has_next: Any,
         out: Any,
     ) -> None:
         for i in range(len(values) - 1, -1, -1):
             b, p = games[i], players[i]
-            if seen[b, p]:
-                later = gamma * (ahead[0, b, p] + gae_lambda * ahead[1, b, p])
-                out[i] = later - values[i]
+            if has_next[b, p]:
+                bootstrap = gamma * (next_decision[0, b, p] + gae_lambda * next_decision[1, b, p])
+                out[i] = bootstrap - values[i]
             else:
                 out[i] = returns[b, p] - values[i]
-            seen[b, p] = True
-            ahead[0, b, p] = values[i]
-            ahead[1, b, p] = out[i]
+            has_next[b, p] = True
+            next_decision[0, b, p] = values[i]
+            next_decision[1, b, p] = out[i]
 
     return gae
 

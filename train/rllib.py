@@ -1,8 +1,9 @@
 """Self-play in RLlib: a pool of frozen past policies, by policy mapping or inside the environment.
 
-One callback, two setups. With several agents, `Matchups` maps one player of each episode to the
-policy that learns, and the others to policies of the pool. RLlib keeps one stream of transitions
-per player, so a loser gets its -1, and no value is bootstrapped from what another player sees::
+There are two setups. With several agents, `Matchups` maps one player of each episode to the
+learning policy, and the others to policies of the pool. RLlib keeps one stream of transitions per
+player, so a loser gets its -1, and values are bootstrapped only from the player's own
+observations::
 
     register()
     config = (
@@ -13,8 +14,8 @@ per player, so a loser gets its -1, and no value is bootstrapped from what anoth
         .callbacks(partial(SelfPlay, threshold=0.6))
     )
 
-With one agent and the vector environment, the callback makes past policies the opponents inside
-the environment (`ludoteca.agents.pool`), and games are played in compiled code.
+With one agent and the vector environment, past policies are opponents inside the environment
+(`ludoteca.agents.pool`), and games are played in compiled code.
 """
 
 import random
@@ -43,7 +44,7 @@ SELF_PLAY = "self_play"  # key of the metrics
 
 @dataclass(frozen=True)
 class Matchups:
-    """A policy mapping function: one player of an episode learns, others are drawn from a pool.
+    """Policy mapping function: one player of an episode learns, the others are sampled from a pool.
 
     Which player learns, and which policies play the others, is determined by the episode's id, so
     that all agents of an episode agree on it, in every process. Every player learns equally often.
@@ -51,7 +52,7 @@ class Matchups:
     Attributes:
         opponents: names of frozen policies, the latest last.
         num_players: players of the game.
-        latest_prob: share of the opponents that are the latest; the others are drawn uniformly.
+        latest_prob: probability of the latest opponent; otherwise opponents are sampled uniformly.
     """
 
     opponents: tuple[str, ...] = ("v0",)
@@ -62,7 +63,7 @@ class Matchups:
         """Validate the fields.
 
         Raises:
-            ValueError: if one is out of range.
+            ValueError: if a field is out of range.
         """
         if isinstance(self.opponents, str) or not self.opponents or LEARNER in self.opponents:
             raise ValueError(
@@ -75,16 +76,16 @@ class Matchups:
     def __call__(self, agent_id: str, episode: Any, **kwargs: Any) -> str:
         """Return the policy that plays `agent_id`, such as `"player_0"`, in an episode."""
         seat = int(str(agent_id).rpartition("_")[2])
-        drawn = random.Random(crc32(str(episode.id_).encode()))
-        if seat == drawn.randrange(self.num_players):
+        rng = random.Random(crc32(str(episode.id_).encode()))
+        if seat == rng.randrange(self.num_players):
             return LEARNER
         for _ in range(seat):
-            drawn.random(), drawn.random()
-        latest, any_ = drawn.random() < self.latest_prob, drawn.random()
-        return self.opponents[-1 if latest else int(any_ * len(self.opponents))]
+            rng.random(), rng.random()
+        latest, uniform = rng.random() < self.latest_prob, rng.random()
+        return self.opponents[-1 if latest else int(uniform * len(self.opponents))]
 
     def config(self) -> dict[str, Any]:
-        """Return the arguments of `multi_agent(...)`; opponents begin at random weights."""
+        """Return the arguments of `multi_agent(...)`; opponents start with random weights."""
         return {
             "policies": {LEARNER, *self.opponents},
             "policy_mapping_fn": self,
@@ -93,12 +94,12 @@ class Matchups:
 
 
 class SelfPlay(RLlibCallback):  # type: ignore[misc]
-    """Adds a frozen copy of the learning policy to the pool whenever it scores well against it.
+    """Callback that adds a frozen copy of the learning policy to the pool at a score threshold.
 
     The score is the mean of `(1 + return) / 2` over the games of the last iterations: a win is
-    worth 1, a draw a half. RLlib makes callbacks without arguments, so pass
+    1, a draw a half. RLlib makes callbacks without arguments, so pass
     `partial(SelfPlay, threshold=...)`. `result["self_play"]` holds `score`, its `games`, and
-    `opponents`, how many policies are played against; `result["env_runners"]["self_play"]` the
+    `opponents`, the number of opponent policies; `result["env_runners"]["self_play"]` has the
     points and games of an iteration, by player.
 
     Several agents need `Matchups` as the policy mapping function. One agent needs an opponent in
@@ -117,11 +118,11 @@ class SelfPlay(RLlibCallback):  # type: ignore[misc]
 
         Args:
             threshold: score from which a copy is added.
-            min_games: games that a score needs; those of older iterations do not count in it.
-            size: how many copies are played against, the latest.
-            latest_prob: of a single agent, share of the games that are against the latest copy;
-                several agents have that of `Matchups`.
-            seed: of a single agent: decides which copies it meets.
+            min_games: minimum number of games of a score, from the latest iterations.
+            size: maximum number of copies in the pool, the latest ones.
+            latest_prob: single agent: probability of the latest copy as opponent. Several agents
+                use that of `Matchups`.
+            seed: single agent: seed of the sampling of opponents.
 
         Raises:
             ValueError: if an argument is out of range.
@@ -151,29 +152,29 @@ class SelfPlay(RLlibCallback):  # type: ignore[misc]
         self, *, algorithm: Any, metrics_logger: Any = None, result: dict[str, Any], **kwargs: Any
     ) -> None:
         """Add a copy to the pool if the score is high enough."""
-        played = result.get(ENV_RUNNER_RESULTS, {}).get(SELF_PLAY, {})
-        self._recent.append((float(played.get("points", 0)), float(played.get("games", 0))))
+        stats = result.get(ENV_RUNNER_RESULTS, {}).get(SELF_PLAY, {})
+        self._recent.append((float(stats.get("points", 0)), float(stats.get("games", 0))))
         while sum(games for _, games in self._recent[1:]) >= self.min_games:
             del self._recent[0]
         points = sum(points for points, _ in self._recent)
         games = sum(games for _, games in self._recent)
         score = points / games if games else 0.0
-        several = algorithm.config.is_multi_agent
+        multi_agent = algorithm.config.is_multi_agent
         if games >= self.min_games and score >= self.threshold:
             self._recent.clear()
             self._added += 1
-            if several:
+            if multi_agent:
                 self._add_module(algorithm)
             else:
                 self._add_opponent(algorithm)
-        count = len(_matchups(algorithm).opponents) if several else len(self._pool.members)
+        count = len(_matchups(algorithm).opponents) if multi_agent else len(self._pool.members)
         result[SELF_PLAY] = {"score": score, "games": games, "opponents": count}
 
     def _add_module(self, algorithm: Any) -> None:
         """Add a copy of the learning policy as a module that is not trained."""
         matchups = _matchups(algorithm)
-        taken = algorithm.config.policies
-        name = next(f"v{k}" for k in range(len(taken) + 1) if f"v{k}" not in taken)
+        used = algorithm.config.policies
+        name = next(f"v{k}" for k in range(len(used) + 1) if f"v{k}" not in used)
         state = algorithm.learner_group.get_weights(module_ids=[LEARNER])[LEARNER]
         opponents = (*matchups.opponents, name)[-self.size :]
         algorithm.add_module(
@@ -182,15 +183,14 @@ class SelfPlay(RLlibCallback):  # type: ignore[misc]
             new_agent_to_module_mapping_fn=replace(matchups, opponents=opponents),
         )
         algorithm.set_state({"learner_group": {"learner": {"rl_module": {name: state}}}})
-        # Env runners ignore weights of the sequence number that they have, and later iterations
-        # send those of trained modules only: without this, they would play random weights.
+        # Env runners ignore weights with their current sequence number, and later iterations send
+        # only trained modules, so this module would keep random weights.
         _foreach_runner(algorithm, lambda runner: runner.module[name].set_state(state))
 
     def _add_opponent(self, algorithm: Any) -> None:
         """Add a copy of the learning policy to the opponents inside the environments."""
         module = algorithm.get_module()
-        envs = [env for found in _foreach_runner(algorithm, _games) for env in found]
-        game = envs[0]
+        game = next(game for games in _foreach_runner(algorithm, _games) for game in games)
         agent = RLlibAgent.from_module(
             game, module, deterministic=not has_logits(module), copy=True
         )
@@ -205,29 +205,32 @@ def _matchups(algorithm: Any) -> Matchups:
     Raises:
         TypeError: if it is not a `Matchups`.
     """
-    found = algorithm.config.policy_mapping_fn
-    if not isinstance(found, Matchups):
+    mapping = algorithm.config.policy_mapping_fn
+    if not isinstance(mapping, Matchups):
         raise TypeError(
             "SelfPlay with several agents needs multi_agent(**Matchups().config()), got the policy "
-            f"mapping function {found!r}"
+            f"mapping function {mapping!r}"
         )
-    return found
+    return mapping
 
 
 def _foreach_runner(algorithm: Any, function: Callable[[Any], Any]) -> list[Any]:
     """Call a function with every env runner, those of evaluation included."""
     groups = (algorithm.env_runner_group, algorithm.eval_env_runner_group)
     return [
-        one for group in groups if group is not None for one in group.foreach_env_runner(function)
+        result
+        for group in groups
+        if group is not None
+        for result in group.foreach_env_runner(function)
     ]
 
 
 def _environments(runner: Any) -> list[Any]:
     """Return the environments of an env runner that have opponents."""
-    if runner.env is None:  # the local one, where others play
+    if runner.env is None:  # the local runner, if there are remote ones
         return []
     env = runner.env.unwrapped
-    return [one.unwrapped for one in getattr(env, "envs", [env])]
+    return [single.unwrapped for single in getattr(env, "envs", [env])]
 
 
 def _games(runner: Any) -> list[Any]:

@@ -19,8 +19,8 @@ class Turn(NamedTuple):
     """Decisions of one ply: K, one for each player to move in each unfinished game.
 
     Attributes:
-        ply: number of plies played before, the same in all games.
-        game_index: index of each game in the rollout. Shape `[K]`.
+        ply: number of earlier plies, the same in all games.
+        env_indices: index of each game in the rollout. Shape `[K]`.
         states: the positions. Shape `[K]`.
         movers: players to move; in simultaneous games, all active players. Shape `[K]`.
         planes: encoded observations. Shape `[K, *encoder.shape]`.
@@ -74,26 +74,26 @@ class RolloutGames:
         """
         self.monitor.begin("playing", self._longest, "move")
         for ply in range(self.plies):
-            going = np.flatnonzero(~self._game_batch.episode_states["over"])
-            if len(going) == 0:
+            unfinished = np.flatnonzero(~self._game_batch.episode_states["over"])
+            if len(unfinished) == 0:
                 self._longest = ply
                 return
             if ply > 0:
                 self.monitor.step("playing", ply)
-            env_indices, movers = self._movers(going)
+            env_indices, movers = self._movers(unfinished)
             states = self._game_batch.states[env_indices]
             yield Turn(ply, env_indices, states, movers, *self.encoder.encode(states, movers))
 
-    def _movers(self, going: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _movers(self, unfinished: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return games and players to move. Shapes `[K]`."""
         game = self.encoder.game
         if not game.simultaneous:
-            return going, self._game_batch.episode_states["mover"][going].astype(np.int64)
-        active = np.zeros((game.num_players, len(going)), np.bool_)
+            return unfinished, self._game_batch.episode_states["mover"][unfinished].astype(np.int64)
+        active = np.zeros((game.num_players, len(unfinished)), np.bool_)
         for p in range(game.num_players):
-            self._stepper.is_active(self._game_batch.states, going, p, active[p])
+            self._stepper.is_active(self._game_batch.states, unfinished, p, active[p])
         rows, movers = np.divmod(np.flatnonzero(active.T), game.num_players)
-        return going[rows], movers
+        return unfinished[rows], movers
 
     def act(
         self,
@@ -108,21 +108,21 @@ class RolloutGames:
             agent: the agent.
             turn: the turn.
             rows: rows of the turn in which the agent moves. Shape `[K]`.
-            streams: random streams, one a game or one for each player. Shape `[B, 1 or P]`.
+            streams: random streams, one per game or one per player. Shape `[B, 1]` or `[B, P]`.
         """
         assert agent is not None
         env_indices, players = turn.env_indices[rows], turn.movers[rows]
-        own = (env_indices, players if streams.shape[1] > 1 else np.zeros_like(players))
-        advanced = streams[own].reshape(-1, 1)
+        index = (env_indices, players if streams.shape[1] > 1 else np.zeros_like(players))
+        advanced = streams[index].reshape(-1, 1)
         actions = agent.act(turn.states[rows], players, advanced, env_indices)
-        streams[own] = advanced[:, 0]
+        streams[index] = advanced[:, 0]
         return np.asarray(actions, np.int64)
 
     def play(self, turn: Turn, actions: NDArray[np.int64]) -> None:
         """Step one ply, with one action for each decision of a turn, in the game's numbering.
 
         Raises:
-            ValueError: if an action is illegal; no game is stepped then.
+            ValueError: if an action is illegal; no game is stepped.
         """
         game_batch, players = self._game_batch, self.encoder.game.num_players
         live, rows = np.unique(turn.env_indices, return_inverse=True)

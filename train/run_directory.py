@@ -19,10 +19,12 @@ from ludoteca.lock import lock_folder
 from ludoteca.train.distributed import ranks, require_process_group
 
 Arrays = dict[str, NDArray[Any]]
-NUMBERS = "numbers"  # the entry of a state that holds its JSON document
-NAMES = "arrays"  # the names of all arrays, among the numbers
+NUMBERS = "numbers"  # entry of the checkpoint with its JSON document
+NAMES = "arrays"  # key of that document with the names of all arrays
 STATE = "state.npz"
-LEFT_OVER = re.compile(r"\..+\.(\d+)\.tmp")  # by `files.writing` in a process that was killed
+TEMPORARY_FILE = re.compile(
+    r"\..+\.(\d+)\.tmp"
+)  # temporary files of killed processes, by `files.writing`
 
 
 class RunDirectory:
@@ -38,7 +40,7 @@ class RunDirectory:
         self,
         path: Path,
         settings: dict[str, Any],
-        free: tuple[str, ...] = (),
+        mutable: tuple[str, ...] = (),
         added: Mapping[str, Any] = MappingProxyType({}),
     ):
         """Open the folder of a run, or of a new one; nothing is written yet.
@@ -46,29 +48,29 @@ class RunDirectory:
         Args:
             path: path of the folder.
             settings: settings of the run, as JSON values.
-            free: names of settings that may differ when a run resumes.
-            added: settings that runs of older versions lack, with their value then.
+            mutable: names of settings that may differ when a run resumes.
+            added: settings that runs of older versions lack, with the values that these runs used.
 
         Raises:
-            ValueError: if a run with other settings is in there, or another process trains there,
-                or this is one of several processes of torchrun that were not joined.
+            ValueError: if the folder holds a run with other settings, or another process trains
+                there, or torchrun started several processes that did not join a process group.
         """
         require_process_group()
         self.path, self._settings, self._added = path, settings, added
         self._lock: Any = None
-        ranks().broadcast(lambda: self._open(free))
+        ranks().broadcast(lambda: self._open(mutable))
 
-    def _open(self, free: tuple[str, ...]) -> None:
+    def _open(self, mutable: tuple[str, ...]) -> None:
         path, settings = self.path, self._settings
         self._lock = lock_folder(path) if path.exists() else None
         file = path / "config.json"
         if file.exists():
-            begun = {**self._added, **_read_settings(file)}
-            wanted = json.loads(json.dumps(settings))
+            saved = {**self._added, **_read_settings(file)}
+            current = json.loads(json.dumps(settings))
             differing = [
-                f"{key}: {begun.get(key)!r} there, {wanted.get(key)!r} here"
-                for key in sorted({*begun, *wanted} - set(free))
-                if begun.get(key) != wanted.get(key)
+                f"{key}: {saved.get(key)!r} there, {current.get(key)!r} here"
+                for key in sorted({*saved, *current} - set(mutable))
+                if saved.get(key) != current.get(key)
             ]
             if differing:
                 raise ValueError(
@@ -79,7 +81,7 @@ class RunDirectory:
     def claim(self) -> None:
         """Write the settings, so that the folder belongs to this run.
 
-        Call it once the run can begin, so that invalid settings do not block the folder. Temporary
+        Call it when the run starts, so that invalid settings do not block the folder. Temporary
         files of killed processes are removed.
 
         Raises:
@@ -91,7 +93,7 @@ class RunDirectory:
         self.path.mkdir(parents=True, exist_ok=True)
         self._lock = lock_folder(self.path)
         for file in self.path.glob(".*.tmp"):
-            match = LEFT_OVER.fullmatch(file.name)
+            match = TEMPORARY_FILE.fullmatch(file.name)
             if match and not _running(int(match[1])):
                 file.unlink(missing_ok=True)
         write_whole(self.path / "config.json", json.dumps(self._settings, indent=2) + "\n")
@@ -105,11 +107,11 @@ class RunDirectory:
             numbers: JSON values.
             arrays: arrays of numbers or records, by name.
         """
-        if not ranks().leads:
+        if not ranks().is_main_process:
             return
         content = io.BytesIO()
-        content_of = numbers | {NAMES: sorted(arrays)}
-        text = np.frombuffer(json.dumps(content_of).encode(), np.uint8)
+        document = numbers | {NAMES: sorted(arrays)}
+        text = np.frombuffer(json.dumps(document).encode(), np.uint8)
         np.savez(content, allow_pickle=False, **{NUMBERS: text}, **arrays)
         with writing(self.path / STATE) as file:
             file.write(content.getvalue())
@@ -129,7 +131,7 @@ class RunDirectory:
         if not file.exists():
             return None
         try:
-            with file.open("rb") as opened, np.load(opened, allow_pickle=False) as content:
+            with file.open("rb") as stream, np.load(stream, allow_pickle=False) as content:
                 arrays = {name: content[name] for name in content.files}
             numbers = json.loads(arrays.pop(NUMBERS).tobytes())
             if not isinstance(numbers, dict):
@@ -139,7 +141,7 @@ class RunDirectory:
             return numbers, arrays
         except (*BROKEN_ARCHIVE, RuntimeError, MemoryError, OverflowError, OSError) as error:
             if isinstance(error, OSError) and error.errno != EINVAL:
-                raise  # only a place before the file's beginning is the file's fault
+                raise  # only a seek before the start of the file (EINVAL) is due to its content
             raise ValueError(
                 f"{file} is damaged ({error or type(error).__name__}): remove it to begin anew, or "
                 "use another folder; the networks in this one can be used nevertheless"
@@ -147,7 +149,7 @@ class RunDirectory:
 
     @contextmanager
     def restoring(self) -> Iterator[None]:
-        """Convert errors of restoring a state, in the block, to one about the file.
+        """Convert errors in the block, which restores a state, to an error about the file.
 
         Raises:
             ValueError: if the state does not fit this training.
@@ -168,14 +170,14 @@ def _read_settings(file: Path) -> dict[str, Any]:
         ValueError: if it is damaged.
     """
     try:
-        begun = json.loads(file.read_text())
-        if not isinstance(begun, dict):
-            raise ValueError(f"expected an object, got {begun!r:.40}")
+        settings = json.loads(file.read_text())
+        if not isinstance(settings, dict):
+            raise ValueError(f"expected an object, got {settings!r:.40}")
     except (ValueError, RecursionError) as error:
         raise ValueError(
             f"{file} is damaged ({error}): restore it, or use another folder"
         ) from None
-    return begun
+    return settings
 
 
 def _running(pid: int) -> bool:
@@ -197,6 +199,4 @@ def with_prefix(prefix: str, arrays: Arrays) -> Arrays:
 def without_prefix(prefix: str, arrays: Arrays) -> Arrays:
     """Return the arrays whose names have a prefix, without it."""
     start = f"{prefix}/"
-    return {
-        name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)
-    }
+    return {name[len(start) :]: array for name, array in arrays.items() if name.startswith(start)}

@@ -1,4 +1,4 @@
-"""Self-play for Stable-Baselines3: a callback that makes past policies of a model its opponents."""
+"""Self-play callback for Stable-Baselines3, with past policies of the model as opponents."""
 
 import copy
 import json
@@ -45,8 +45,8 @@ class SelfPlayCallback(BaseCallback):
         callback = SelfPlayCallback(snapshot_freq=20_000, save_path="runs/selves")
         model.learn(500_000, callback=callback)
 
-    SB3's logger gets `self_play/win_rate` against all members, `self_play/win_rate_latest`,
-    `self_play/members`, and `self_play/win_rate_NAME` for each of them (not on standard output). A
+    SB3's logger records `self_play/win_rate` against all members, `self_play/win_rate_latest`,
+    `self_play/members`, and `self_play/win_rate_NAME` for each member (not on standard output). A
     draw counts as half; older games count less. With a `save_path`, each snapshot is saved
     there as a model, `sb3:path=SAVE_PATH/step_20000.zip` as an agent, and a new callback with the
     same `save_path` resumes the pool with a loaded model.
@@ -69,16 +69,16 @@ class SelfPlayCallback(BaseCallback):
 
         Args:
             snapshot_freq: environment steps between snapshots, rounded up to whole rollouts; the
-                first is taken at once.
+                first is taken at the start.
             pool_size: maximum number of snapshots; the oldest is replaced.
             sampling: `"uniform"`, or `"prioritized"`: more weight on members that the model wins
                 fewer games against (PFSP), see `ludoteca.agents.pool`.
             latest_prob: probability of the latest snapshot; otherwise any member is sampled.
-            fixed_opponents: spec strings of agents that are members, too, and never replaced, such
-                as `"random"`.
+            fixed_opponents: spec strings of further members, which are never replaced, such as
+                `"random"`.
             epsilon: probability with which snapshots play a random action. None: 0 for snapshots
                 that sample from a policy; 0.1 for those that play the action of the highest value
-                (`DQN`, `QRDQN`, `ARS`), as their games would otherwise be alike.
+                (`DQN`, `QRDQN`, `ARS`), as their games would otherwise be identical.
             save_path: folder for the snapshots; None: they are not saved.
             seed: seed of the sampling of opponents.
             verbose: 1: print a line for each snapshot.
@@ -122,11 +122,11 @@ class SelfPlayCallback(BaseCallback):
 
     def _on_step(self) -> bool:
         self._latest_steps = self.steps
-        # ARS does not show its steps to callbacks.
+        # ARS has no `dones` for callbacks.
         for k in np.flatnonzero(self.locals.get("dones", ())).tolist():
             info = self.locals["infos"][k]
-            batched = len(self._pool_agents) == 1  # an `SB3VecEnv`
-            agent, env_index = self._pool_agents[0 if batched else k], k if batched else 0
+            is_batched = len(self._pool_agents) == 1  # an `SB3VecEnv`
+            agent, env_index = self._pool_agents[0 if is_batched else k], k if is_batched else 0
             agent.record(env_index, info["player"], info["rewards"])
         return True
 
@@ -186,7 +186,7 @@ class SelfPlayCallback(BaseCallback):
         """Restore the pool of an earlier run from its folder.
 
         Raises:
-            ValueError: if it is for another game, or its models do not fit.
+            ValueError: if the pool is for another game, or its models do not fit.
         """
         state = read_json(folder / STATE)
         if state["game"] != self._game.spec:
@@ -229,7 +229,7 @@ def set_opponents(env: VecEnv, pool: OpponentPool) -> list[PoolAgent]:
         One agent that plays in all games of an `SB3VecEnv`, or one for each single environment.
 
     Raises:
-        TypeError: if the environment is of another kind.
+        TypeError: if the environment is neither.
     """
     base = env.unwrapped
     if isinstance(base, SB3VecEnv):

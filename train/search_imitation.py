@@ -1,9 +1,10 @@
-"""Imitation of searches in simultaneous games: the network learns improved policies and results.
+"""Search imitation: a network learns policies that search has improved, in simultaneous games.
 
-As AlphaZero (Silver et al., 2018), with a decoupled search for all players; the policies are
-improved as in Danihelka et al., "Policy improvement by planning with Gumbel" (2022). Some positions
-are searched, and learned from. One network plays all seats, against itself and an opponent pool. An
-interrupted run resumes, with the same result, when the same command is given again.
+Like AlphaZero (Silver et al., 2018), with a decoupled search for all players and the policy
+improvement of Danihelka et al., "Policy improvement by planning with Gumbel" (2022). A random part
+of the positions is searched and learned from. One network plays all seats, against itself and an
+opponent pool. An interrupted run resumes, with the same result, when the same command is given
+again.
 """
 
 from dataclasses import dataclass
@@ -28,10 +29,10 @@ from ludoteca.envs.params import integer, real
 from ludoteca.train.algorithm import Run, Tensors
 from ludoteca.train.examples import ExampleLayout, Kind
 from ludoteca.train.opponent_pool import ActorCriticConfig
-from ludoteca.train.ppo import ActorCritic, ActorCriticRollout, entropy_of
+from ludoteca.train.ppo import ActorCritic, ActorCriticRollout, mean_entropy
 from ludoteca.train.rollout_games import Turn
 
-MAX_COPIES = 16  # of a decision of a rollout in the replay buffer
+MAX_COPIES = 16  # copies of one decision in the replay buffer
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,8 @@ class SearchImitationConfig(ActorCriticConfig):
     if its value is 1 instead of 0."""
     improvement_fraction: float = 0.0
     """Fraction of the replay buffer sampled in proportion to the policy improvement of the
-    search, the rest uniformly: most decisions hardly matter. KataGo samples by the divergence of
-    the two policies ("policy surprise weighting")."""
+    search; the rest is sampled uniformly. KataGo samples by the divergence of the two policies
+    ("policy surprise weighting")."""
     buffer_size: int = 200_000
     """Capacity of the replay buffer, in decisions."""
 
@@ -67,8 +68,13 @@ class SearchImitationConfig(ActorCriticConfig):
         super().__post_init__()
         for name in ("num_simulations", "buffer_size"):
             integer(name, getattr(self, name), 1, 10**9)
-        shares = ("search_prob", "improvement_fraction", "root_uniform_fraction", "fpu_reduction")
-        for name in shares:
+        fractions = (
+            "search_prob",
+            "improvement_fraction",
+            "root_uniform_fraction",
+            "fpu_reduction",
+        )
+        for name in fractions:
             real(name, getattr(self, name), 0, 1)
         for name in ("c_puct", "value_scale"):
             real(name, getattr(self, name), 0, 1e9)
@@ -123,20 +129,20 @@ class SearchImitation(ActorCritic):
     def policies(
         self, run: Run, turn: Turn, rows: NDArray[np.int64], rng: np.random.Generator
     ) -> tuple[NDArray[Any], ...]:
-        """Return policies and values, improved by search at random positions, and where."""
+        """Return policies and values, improved by search at random positions, and more columns."""
         policies, values = super().policies(run, turn, rows, rng)
         env_indices, movers = turn.env_indices[rows], turn.movers[rows]
-        games, first, which = np.unique(env_indices, return_index=True, return_inverse=True)
+        games, first_rows, inverse = np.unique(env_indices, return_index=True, return_inverse=True)
         chosen = rng.random(len(games)) < self.config.search_prob
-        searched: NDArray[np.bool_] = chosen[which]
+        searched: NDArray[np.bool_] = chosen[inverse]
         improvements = np.zeros(len(rows), np.float32)
         if chosen.any():
-            result = self._search_positions(run, turn.states[rows[first[chosen]]], rng)
-            place = (np.cumsum(chosen) - 1)[which[searched]]
+            result = self._search_positions(run, turn.states[rows[first_rows[chosen]]], rng)
+            result_rows = (np.cumsum(chosen) - 1)[inverse[searched]]
             improved, root_values, improvement = improved_policies(
                 result.priors, result.visit_counts, result.action_values, self.config.value_scale
             )
-            decision = (place, movers[searched])
+            decision = (result_rows, movers[searched])
             policies[searched], values[searched] = improved[decision], root_values[decision]
             improvements[searched] = improvement[decision]
         return policies, values, searched, policies, improvements
@@ -147,14 +153,14 @@ class SearchImitation(ActorCritic):
         """Search a batch of positions."""
         config = self.config
 
-        def checked(planes: NDArray[np.int8]) -> NDArray[np.float32]:
+        def run_or_stop(planes: NDArray[np.int8]) -> NDArray[np.float32]:
             self.monitor.check()
             return run(planes)
 
         streams = rng.integers(2**63, size=(len(states), 1)).astype(np.uint64)
         return self.search.run(
             states,
-            make_seat_evaluator(self.encoder, checked),
+            make_seat_evaluator(self.encoder, run_or_stop),
             config.num_simulations,
             streams,
             config.c_puct,
@@ -176,7 +182,7 @@ class SearchImitation(ActorCritic):
     def copies(
         self, improvements: NDArray[np.float32], rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        """Sample indices of the decisions to store, some repeated, some left out.
+        """Sample indices of the decisions to store, some repeated, some omitted.
 
         The expected number of copies is `1 - improvement_fraction`, plus `improvement_fraction`
         times the policy improvement relative to its mean, and at most `MAX_COPIES`.
@@ -200,12 +206,12 @@ class SearchImitation(ActorCritic):
             "loss": policy_loss + self.config.vf_coef * value_loss,
             "policy_loss": policy_loss,
             "value_loss": value_loss,
-            "entropy": entropy_of(log_policy),
+            "entropy": mean_entropy(log_policy),
             "divergence": divergence,
         }
 
     def search_options(self) -> dict[str, Any]:
-        """Return the search options in evaluations: those of training."""
+        """Return the search options in evaluations, the same as in training."""
         config = self.config
         return {
             "simulations": config.num_simulations,

@@ -7,9 +7,8 @@ from typing import Any, ClassVar, Literal
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.executor import LOCAL, parse_executor
 
-AUTO = (
-    -1
-)  # value of settings that scale with the length of the run, see `ludoteca.train.auto_settings`
+# Value of settings that scale with the length of the run, see `ludoteca.train.auto_settings`.
+AUTO = -1
 
 
 @dataclass(frozen=True)
@@ -20,9 +19,9 @@ class AutoLimits:
         games_per_iteration: games of a rollout.
         log_interval: games between rows of metrics.
         eval_interval: games between evaluations.
-        start: name of the setting for the learning start, or `""`, and its value.
-        buffer: name of the setting for the size of the replay buffer, or `""`, and its value.
-        buffer_share: share of all positions of a run that the buffer holds in short ones.
+        start: name of the setting for the learning start, or `""`, and its maximum.
+        buffer: name of the setting for the size of the replay buffer, or `""`, and its maximum.
+        buffer_fraction: fraction of a run's positions that the replay buffer holds.
         past_opponent_interval: games between networks that join the opponent pool; 0: there is no
             pool.
     """
@@ -32,7 +31,7 @@ class AutoLimits:
     eval_interval: int
     start: tuple[str, int] = ("", 0)
     buffer: tuple[str, int] = ("", 0)
-    buffer_share: float = 1.0
+    buffer_fraction: float = 1.0
     past_opponent_interval: int = 0
 
 
@@ -112,8 +111,8 @@ class RLConfig:
     """Play the next rollout in a second thread during the updates. The self-play network is then
     one iteration old."""
     threads: int = 1
-    """PyTorch threads of the network, in self-play and updates. More than 1 pays off without
-    `overlap_actor_learner`; another number changes floating-point rounding and thus the result."""
+    """PyTorch threads of the network, in self-play and updates. More than 1 is faster only without
+    `overlap_actor_learner`. The result depends on it through floating-point rounding."""
     num_actors: int = 1
     """Number of self-play actors, one process each, which share the games of a rollout equally. 1:
     self-play in a thread of this process, unless `executor` is set. The result depends on this

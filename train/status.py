@@ -1,4 +1,4 @@
-"""Status of a training run for the progress display."""
+"""Status of a training run, for the progress display."""
 
 from ludoteca.progress import RunStatus
 from ludoteca.train.epochs import SupervisedTraining
@@ -61,12 +61,12 @@ def last_evaluation(training: RLTraining) -> str:
             if name.endswith(("__first", "__second", "__any")) and not name.startswith("training")
         }
         if rates:
-            found = ", ".join(
+            rates_text = ", ".join(
                 f"{name.removesuffix('__any').replace('__', ' as ')} {100 * rate:.1f} %"
                 for name, rate in rates.items()
                 if rate is not None
             )
-            return f"after {row['step']:,} games: {found}"
+            return f"after {row['step']:,} games: {rates_text}"
     return ""
 
 
@@ -76,6 +76,6 @@ def last_epoch(training: SupervisedTraining) -> str:
         return ""
     last = training.metrics.rows[-1]
     return (
-        f"after epoch {last['step']}: loss {last['training_loss']:.3f}, in validation "
+        f"after epoch {last['step']}: loss {last['training_loss']:.3f}, validation loss "
         f"{last['validation_loss']:.3f}, accuracy {100 * (last['validation_accuracy'] or 0):.1f} %"
     )

@@ -1,4 +1,4 @@
-"""Sum tree of prioritized replay: transitions are sampled by their TD error.
+"""Sum tree of prioritized replay, which samples transitions by their TD error.
 
 Schaul, Quan, Antonoglou and Silver, "Prioritized experience replay" (2016), section 3.3, the
 proportional variant with importance-sampling weights.
@@ -25,7 +25,7 @@ class SumTree:
     """
 
     def __init__(self, capacity: int, alpha: float = 0.6, epsilon: float = 1e-3):
-        """Make priorities of zero, which are never sampled.
+        """Make a tree with priorities of zero, which are never sampled.
 
         Args:
             capacity: number of indices.
@@ -37,7 +37,7 @@ class SumTree:
         self.epsilon = real("epsilon", epsilon, 0, 1e6)
         self.leaves = 1 << (capacity - 1).bit_length()
         self.tree = np.zeros(2 * self.leaves)
-        self.largest = 1.0  # error so far; that of new transitions
+        self.largest = 1.0  # largest error so far, assigned to new transitions
 
     @property
     def total(self) -> float:
@@ -45,7 +45,7 @@ class SumTree:
         return float(self.tree[1])
 
     def add(self, indices: NDArray[np.int64]) -> None:
-        """Set new transitions to the maximum priority so far, to sample each one soon."""
+        """Give new transitions the largest priority so far, so that each is sampled soon."""
         self._set(indices, np.full(len(indices), self.largest))
 
     def update(self, indices: NDArray[np.int64], errors: NDArray[np.floating[Any]]) -> None:
@@ -61,9 +61,9 @@ class SumTree:
         """
         if self.total <= 0:
             raise ValueError("nothing to sample: no transition has been added")
-        wanted = (np.arange(count) + rng.random(count)) * (self.total / count)
+        targets = (np.arange(count) + rng.random(count)) * (self.total / count)
         indices = np.zeros(count, np.int64)
-        make_find()(self.tree, wanted, indices)
+        make_find()(self.tree, targets, indices)
         return indices
 
     def weights(self, indices: NDArray[np.int64], size: int, beta: float) -> NDArray[np.float32]:
@@ -74,8 +74,8 @@ class SumTree:
             size: number of transitions in the buffer.
             beta: exponent; 1: full correction of the sampling bias.
         """
-        share = self.tree[self.leaves + indices] / self.total
-        weights = (size * share) ** -beta
+        probs = self.tree[self.leaves + indices] / self.total
+        weights = (size * probs) ** -beta
         scaled: NDArray[np.float32] = (weights / weights.max()).astype(np.float32)
         return scaled
 
@@ -91,7 +91,7 @@ class SumTree:
         """Resume from `state`.
 
         Raises:
-            ValueError: if it has another size.
+            ValueError: if the state has another size.
         """
         if state["tree"].shape != self.tree.shape:
             raise ValueError(f"expected {self.tree.shape} nodes, got {state['tree'].shape}")
@@ -110,7 +110,9 @@ def make_set() -> Any:
             node = leaves + indices[k]
             tree[node] = priorities[k]
             node //= 2
-            while node >= 1:  # sums, not differences: rounding errors do not pile up
+            while (
+                node >= 1
+            ):  # sums instead of differences, so that rounding errors do not accumulate
                 tree[node] = tree[2 * node] + tree[2 * node + 1]
                 node //= 2
 
@@ -119,27 +121,27 @@ def make_set() -> Any:
 
 @factory()
 def make_find() -> Any:
-    """Return `find_all(tree, wanted, indices)`."""
+    """Return `find_all(tree, targets, indices)`."""
 
     @compiled
-    def find_all(tree: Any, wanted: Any, indices: Any) -> None:
-        for k in range(len(wanted)):
-            indices[k] = find(tree, wanted[k])
+    def find_all(tree: Any, targets: Any, indices: Any) -> None:
+        for k in range(len(targets)):
+            indices[k] = find(tree, targets[k])
 
     return find_all
 
 
 @kernel
-def find(tree: Any, wanted: float) -> int:
-    """Return the first index at which the cumulative sum of priorities exceeds `wanted`."""
+def find(tree: Any, target: float) -> int:
+    """Return the first index at which the cumulative sum of priorities exceeds `target`."""
     leaves = len(tree) // 2
     node = 1
     while node < leaves:
         left = 2 * node
-        # Rounding may leave `wanted` just above the whole sum: never descend to an empty subtree.
-        if wanted < tree[left] or tree[left + 1] <= 0:
+        # By rounding, `target` may exceed the total slightly: never descend to an empty subtree.
+        if target < tree[left] or tree[left + 1] <= 0:
             node = left
         else:
-            wanted -= tree[left]
+            target -= tree[left]
             node = left + 1
     return node - leaves

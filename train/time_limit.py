@@ -2,10 +2,10 @@
 
 from math import inf
 
-REPORT = 5.0  # seconds reserved for the report and the checkpoint
-# Fractions of the time reserved for final evaluation and report: while their duration is unknown,
-# and at most.
-UNKNOWN, MOST = 0.15, 0.2
+REPORT_SECONDS = 5.0  # reserved for the report and the checkpoint
+# Fractions of the time limit reserved for final evaluation and report: the default, while their
+# duration is unknown, and the maximum.
+DEFAULT_RESERVE, MAX_RESERVE = 0.15, 0.2
 
 
 class TimeLimit:
@@ -15,25 +15,28 @@ class TimeLimit:
         seconds: total time; infinite without a limit.
     """
 
-    def __init__(self, minutes: float | None, begun: float):
-        """Count from `begun`, by `time.monotonic()`."""
+    def __init__(self, minutes: float | None, start: float):
+        """Make a limit that counts from `start`, by `time.monotonic()`."""
         self.seconds = inf if minutes is None else 60 * minutes
-        self._begun = begun
+        self._start = start
 
-    def deadline(self, last: float | None) -> float:
+    def deadline(self, eval_seconds: float | None) -> float:
         """Return the deadline of learning, by `time.monotonic()`.
 
         Args:
-            last: estimated seconds of the final evaluation; None: unknown.
+            eval_seconds: estimated duration of the final evaluation; None: unknown.
         """
         if self.seconds == inf:
             return inf
-        wanted = UNKNOWN * self.seconds if last is None else REPORT + last
-        return self._begun + self.seconds - min(wanted, MOST * self.seconds)
+        if eval_seconds is None:
+            reserve = DEFAULT_RESERVE * self.seconds
+        else:
+            reserve = REPORT_SECONDS + eval_seconds
+        return self._start + self.seconds - min(reserve, MAX_RESERVE * self.seconds)
 
     @property
     def end(self) -> float:
         """Deadline of the final evaluation, by `time.monotonic()`."""
         if self.seconds == inf:
             return inf
-        return self._begun + self.seconds - min(REPORT, MOST / 2 * self.seconds)
+        return self._start + self.seconds - min(REPORT_SECONDS, MAX_RESERVE / 2 * self.seconds)

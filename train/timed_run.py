@@ -28,8 +28,8 @@ class TimedRun:
         game: the game.
         algorithm: the algorithm.
         minutes: time limit in minutes.
-        config: settings; `plan` measures the number of games, unless it was given.
-        planned: whether the number of games is known: given, or that of a run that resumes.
+        config: settings; `plan` sets the number of games, unless it was given.
+        planned: whether the number of games is known: it was given, or the run resumes.
     """
 
     def __init__(
@@ -52,13 +52,13 @@ class TimedRun:
             ValueError: if a preset, algorithm, opponent or setting is unknown, or invalid for the
                 game.
         """
-        self._begun = time.monotonic()
+        self._start = time.monotonic()
         if preset not in PRESETS:
             raise ValueError(f"preset must be one of {', '.join(PRESETS)}, got {preset!r}")
         if minutes is not None:
             real("minutes", minutes, 0.1, 10_000)
         if opponent != "self":
-            make_agent(opponent, game)  # a name that does not exist fails here, before any work
+            make_agent(opponent, game)  # raises before any work if the opponent is unknown
         self.game = game
         name = choose_algorithm(game, algorithm, opponent)
         self.algorithm = find_algorithm(name)
@@ -75,18 +75,18 @@ class TimedRun:
         self._given = given & set(PLANNED)
         if "minutes" in given:
             self.minutes = self.config.minutes
-        self._begun_before = self._sizes_begun()
-        self.planned = "games" in given or bool(self._begun_before)
+        self._saved_sizes = self._load_sizes()
+        self.planned = "games" in given or bool(self._saved_sizes)
 
     def plan(self) -> None:
         """Measure how many games fit into the time limit, unless their number is known.
 
-        Time counts from the end of compilation, which is slow only once on a machine.
+        The time limit starts after compilation, which is slow only once on a machine.
         """
-        sizes = self._begun_before
+        sizes = self._saved_sizes
         if not self.planned:
             pace = measure_pace(self.config, 60 * self.minutes)
-            self._begun = pace.ready
+            self._start = pace.ready
             sizes = plan(self.config, pace, 60 * self.minutes, self._seconds_left())
             self.planned = True
         sizes = {name: value for name, value in sizes.items() if name not in self._given}
@@ -94,7 +94,7 @@ class TimedRun:
         self.config = replace(self.config, minutes=round(minutes, 3), **sizes)
 
     def train(self) -> dict[str, Any] | None:
-        """Train, evaluate and report; return what is in `results.json`, or None if stopped."""
+        """Train, evaluate and report; return the content of `results.json`, or None if stopped."""
         console = Console(stderr=True, highlight=False)
         config = self.config
         console.print(
@@ -103,7 +103,7 @@ class TimedRun:
             markup=False,
         )
         if self.planned:
-            state = "resuming the run there" if self._begun_before else "the number is given"
+            state = "resuming the run there" if self._saved_sizes else "the number is given"
             console.print(f"{state}, no need to measure how many games fit", markup=False)
         else:
             console.print(
@@ -114,19 +114,19 @@ class TimedRun:
         command = equivalent_command(
             self.algorithm.module, self.config, self.algorithm.config_class()
         )
-        console.print(f"{self.config.games:,} games; the same with all settings to change:")
+        console.print(f"{self.config.games:,} games; the equivalent command, with all settings:")
         console.print(f"  {command}", markup=False, soft_wrap=True)
         return run(self.config)
 
     def _seconds_left(self) -> float:
-        return 60 * self.minutes - (time.monotonic() - self._begun)
+        return 60 * self.minutes - (time.monotonic() - self._start)
 
-    def _sizes_begun(self) -> dict[str, int]:
+    def _load_sizes(self) -> dict[str, int]:
         """Return the planned settings of the run in `run_dir`, if there is one."""
         file = Path(self.config.run_dir) / "config.json"
         try:
-            begun = json.loads(file.read_text())
-            return {name: int(begun[name]) for name in PLANNED}
+            saved = json.loads(file.read_text())
+            return {name: int(saved[name]) for name in PLANNED}
         except FileNotFoundError:
             return {}
         except (ValueError, KeyError, TypeError):
@@ -135,6 +135,6 @@ class TimedRun:
 
 def default_run_dir(game: Game, time_name: str) -> Path:
     """Return the default folder: named after the game, changed parameters, and the time."""
-    usual = default_game(game).params
-    unusual = [f"{key}={value}" for key, value in game.params.items() if value != usual[key]]
-    return Path("runs") / "-".join([game.name, *unusual, time_name])
+    defaults = default_game(game).params
+    changed = [f"{key}={value}" for key, value in game.params.items() if value != defaults[key]]
+    return Path("runs") / "-".join([game.name, *changed, time_name])

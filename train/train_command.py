@@ -1,4 +1,4 @@
-"""The command `ludoteca train`."""
+"""Command `ludoteca train`."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -41,19 +41,18 @@ def train_command(parameters: Any) -> Callable[..., None]:
     ) -> None:
         """Train a network that plays a game, in a given time.
 
-        The algorithm is chosen by the game: AlphaZero where players move in turn, deep Q-learning
-        if there are 100 actions or more or an opponent is given, PPO where moves are simultaneous.
-        The number of games follows from the speed of this machine. The command of
-        the algorithm with all settings is printed first. An interrupted run resumes when the same
-        command is given again. The parameters of the game are options, too: see
-        `ludoteca train hex --help`.
+        The algorithm depends on the game: PPO for simultaneous games, AlphaZero for sequential
+        ones, or deep Q-learning with 100 actions or more or with an opponent. The number of games
+        depends on the speed of this machine. The equivalent command of the algorithm, with all
+        settings, is printed first. An interrupted run resumes when the same command is given
+        again. The parameters of the game are options, too: see `ludoteca train hex --help`.
 
         Args:
             game: the game, such as hex or hex:board_size=5.
             rules: Parameters of the game.
-            preset: time of the run, with evaluations and report, without the first compilation;
+            preset: time limit, including evaluations and report, but not the first compilation;
                 longer runs have larger networks.
-            minutes: another time; the network is that of the preset.
+            minutes: time limit instead of the preset's; the network is that of the preset.
             algorithm: the learning algorithm.
             opponent: agent to learn against, such as mcts:simulations=50, or self.
             run_dir: folder of the run: networks, report, checkpoint.

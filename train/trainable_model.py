@@ -20,7 +20,7 @@ class TrainableModel(Generic[Network]):
 
     Attributes:
         network: the network.
-        trained: module of the forward pass in updates: the network or, in data-parallel training,
+        module: module of the forward pass in updates: the network or, in data-parallel training,
             its DDP wrapper.
         updates: number of gradient updates.
     """
@@ -47,19 +47,19 @@ class TrainableModel(Generic[Network]):
         moved: Any = network.to(self._device)
         self.network: Network = moved.to(memory_format=torch.channels_last)
         self._ranks = ranks()
-        self.trained = self._ranks.trained(self.network, self._device)
+        self.module = self._ranks.wrap(self.network, self._device)
         self._part = self._ranks.part(1)
         self._optimizer = optimization.make(self.network.parameters())
         self.updates = 0
 
-    def parts(self) -> dict[str, nn.Module]:
+    def networks(self) -> dict[str, nn.Module]:
         """Return the networks of the state, by name."""
         return {"network": self.network}
 
     def part(self, size: int) -> slice:
         """Return the rows of a batch for this rank; all, in a single process.
 
-        Call it once per batch: `means` and `gradient_step` refer to the last part.
+        Call it once per batch: `means` and `gradient_step` use the part of the last call.
         """
         self._part = self._ranks.part(size)
         return self._part.rows
@@ -73,7 +73,7 @@ class TrainableModel(Generic[Network]):
         for group in self._optimizer.param_groups:
             group["lr"] = rate
         self._optimizer.zero_grad()
-        self._ranks.scaled(loss, self._part).backward()  # type: ignore[no-untyped-call]
+        self._ranks.scale_loss(loss, self._part).backward()  # type: ignore[no-untyped-call]
         if self._clip:
             torch.nn.utils.clip_grad_norm_(self.network.parameters(), self._clip)
         self._optimizer.step()
@@ -88,31 +88,31 @@ class TrainableModel(Generic[Network]):
         x = planes.to(torch.float32, memory_format=torch.channels_last)
         return x if self._scale == 1 else x * self._scale
 
-    def given(self, array: NDArray[Any]) -> Tensor:
+    def to_device(self, array: NDArray[Any]) -> Tensor:
         """Return an array as a tensor on the device of the network."""
         return torch.from_numpy(array).to(self._device)
 
     def cast(self) -> torch.autocast:
         """Return the autocast context of the selected precision."""
-        wanted = self._precision == "bfloat16"
-        return torch.autocast(self._device.type, torch.bfloat16, enabled=wanted)
+        enabled = self._precision == "bfloat16"
+        return torch.autocast(self._device.type, torch.bfloat16, enabled=enabled)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return the state as arrays, for `restore`."""
         arrays = {"updates": np.array(self.updates)}
-        for part, network in self.parts().items():
+        for prefix, network in self.networks().items():
             for name, tensor in network.state_dict().items():
-                arrays[f"{part}/{name}"] = tensor.cpu().numpy()
+                arrays[f"{prefix}/{name}"] = tensor.cpu().numpy()
         return arrays | optimizer_arrays(self._optimizer)
 
     def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Resume from `state`."""
         self.updates = int(arrays["updates"])
-        for part, network in self.parts().items():
+        for prefix, network in self.networks().items():
             weights = {
-                name.removeprefix(f"{part}/"): torch.from_numpy(np.array(value))
+                name.removeprefix(f"{prefix}/"): torch.from_numpy(np.array(value))
                 for name, value in arrays.items()
-                if name.startswith(f"{part}/")
+                if name.startswith(f"{prefix}/")
             }
             network.load_state_dict(weights)
         load_optimizer(self._optimizer, arrays)

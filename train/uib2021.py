@@ -1,7 +1,8 @@
-"""Loop of Martín Miralles, "Hungry Geese" (UIB, 2021), section 5, for simultaneous games.
+"""Algorithm of Martín Miralles, "Hungry Geese" (UIB, 2021), section 5, for simultaneous games.
 
-One epoch over a rollout, then a gatekeeper match: a network stays only if it beats the previous
-one. Otherwise the next epoch is over the rollouts since the last accepted network.
+After one epoch over a rollout, the network plays a gatekeeper match. It is accepted only if it
+beats the previous one. Otherwise the next epoch is over all rollouts since the last accepted
+network.
 """
 
 import copy
@@ -30,7 +31,7 @@ MIN_PROB = 1e-7
 
 @dataclass(frozen=True)
 class UIB2021Config(PPOConfig):
-    """Settings of the loop of the thesis, which has no clip range and no entropy bonus."""
+    """Settings of the algorithm of the thesis, which has no clip range and no entropy bonus."""
 
     algorithm = "uib2021"
 
@@ -40,7 +41,7 @@ class UIB2021Config(PPOConfig):
     gating_threshold: float = 0.5
     """Score that the candidate network must exceed."""
     max_rollouts: int = 8
-    """Maximum number of rollouts learned from together, while no candidate is accepted."""
+    """Maximum number of rollouts in an epoch, the latest since the last accepted candidate."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -49,12 +50,12 @@ class UIB2021Config(PPOConfig):
         real("gating_threshold", self.gating_threshold, 0, 1)
         if self.overlap_actor_learner:
             raise ValueError(
-                "uib2021 cannot play and learn at once: needs overlap_actor_learner=False"
+                "uib2021 needs overlap_actor_learner=False: it plays and learns in turn"
             )
 
 
 class UIB2021(PPO):
-    """Run with a gatekeeper match after each rollout.
+    """Actor-critic algorithm of the thesis, with a gatekeeper match after each rollout.
 
     Attributes:
         tested: number of candidate networks in gatekeeper matches.
@@ -71,7 +72,7 @@ class UIB2021(PPO):
         super().__init__(config, game, network)
         self.tested = self.accepted = 0
         self.pending_rollouts: list[NDArray[np.void]] = []
-        self._previous_state: Arrays = {}  # of the learner, before the current epoch
+        self._previous_state: Arrays = {}  # state of the learner before the current epoch
 
     def targets(self, rollout: ActorCriticRollout, rng: np.random.Generator) -> NDArray[np.void]:
         """Return the decisions of all rollouts since the last accepted candidate."""
@@ -85,7 +86,7 @@ class UIB2021(PPO):
         return uib2021_loss(log_prob, advantage)
 
     def begin_rollout(self, learner: Any) -> None:
-        """Keep the weights before the epoch."""
+        """Store the learner's state before the epoch."""
         self._previous_state = {name: array.copy() for name, array in learner.state().items()}
 
     def finish_rollout(self, learner: Any) -> None:
@@ -105,7 +106,7 @@ class UIB2021(PPO):
         self._previous_state = {}
 
     def score_against_previous(self) -> float:
-        """Return the score of the candidate against the previous network, draws as halves."""
+        """Return the score of the candidate against the previous network; a draw counts as half."""
         from ludoteca.evaluate.match import play_match
 
         config, monitor, scale = self.config, self.monitor, self.encoder.scale
@@ -122,7 +123,7 @@ class UIB2021(PPO):
             agents,
             config.gating_games,
             seed=config.seed + self.tested + 1,
-            on_step=lambda ended: monitor.step("evaluating", ended),
+            on_step=lambda finished: monitor.step("evaluating", finished),
         )
         return float(match.totals[0].score)
 
@@ -153,7 +154,7 @@ class UIB2021(PPO):
 
 
 def uib2021_loss(log_prob: Tensor, advantage: Tensor) -> Tensor:
-    """Compute the cross-entropy with labels equal to the advantage at the action, 0 elsewhere.
+    """Compute the cross-entropy with the advantage as label of the action, and 0 for the others.
 
     Martín Miralles, "Hungry Geese" (UIB, 2021), section 5.2. With a negative advantage this is
     unbounded below, and weights diverge unless probabilities are clipped.

@@ -1,11 +1,11 @@
-"""Exact action values of the grid world, by value iteration."""
+"""Value iteration for the exact action values of the grid world."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.grid_world import ACTIONS, CELLS, FREE, GridWorld, action_mask
 
-SWEEPS = 100_000
+MAX_SWEEPS = 100_000
 TOLERANCE = 1e-12
 
 
@@ -31,16 +31,16 @@ def optimal_q(world: GridWorld, gamma: float) -> NDArray[np.float64]:
             has an infinite sum.
     """
     probabilities = np.zeros((len(CELLS), len(ACTIONS), len(CELLS)))
-    rewards = np.full((len(CELLS), len(ACTIONS)), np.nan)  # expected; NaN is carried on to Q
+    rewards = np.full((len(CELLS), len(ACTIONS)), np.nan)  # expected rewards; NaN where illegal
     for cell in FREE:
         for action in np.flatnonzero(action_mask(cell)):
             rewards[cell, action] = 0.0
-            for probability, to, reward, _ in world.transitions(cell, int(action)):
-                probabilities[cell, action, to] += probability
+            for probability, next_cell, reward, _ in world.transitions(cell, int(action)):
+                probabilities[cell, action, next_cell] += probability
                 rewards[cell, action] += probability * reward
     free = np.array(FREE)
-    values = np.zeros(len(CELLS))  # the goal and the trap stay 0: nothing comes after them
-    for _ in range(SWEEPS):
+    values = np.zeros(len(CELLS))  # goal and trap are terminal and stay 0
+    for _ in range(MAX_SWEEPS):
         q: NDArray[np.float64] = rewards + gamma * probabilities @ values
         best = np.nanmax(q[free], axis=1)
         converged = np.abs(best - values[free]).max() <= TOLERANCE
@@ -48,6 +48,6 @@ def optimal_q(world: GridWorld, gamma: float) -> NDArray[np.float64]:
         if converged:
             return q
     raise ValueError(
-        f"the values have no limit, or none reached in {SWEEPS:,} sweeps, with gamma {gamma:g}; "
+        f"the values have not converged in {MAX_SWEEPS:,} sweeps with gamma={gamma:g}; "
         "a living reward above 0 needs a smaller gamma"
     )

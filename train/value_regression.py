@@ -87,7 +87,9 @@ def load_data(config: ValueRegressionConfig) -> ValueRegressionData:
     view = ValueView(games.game, config.network.view)
     if config.games is not None:
         if config.games > len(games):
-            raise ValueError(f"games must be at most {len(games)}, as many as there are")
+            raise ValueError(
+                f"games must be at most {len(games)}, the number in the data, got {config.games}"
+            )
         games = games[: config.games]
     held_out = validation_games(games, config.validation_fraction, config.seed)
     positions = replay_positions(games)
@@ -152,12 +154,12 @@ class ValueRegressionTraining(SupervisedTraining):
             Stopped: if the run must stop.
         """
         runner = Runner(network, self._scale, self.config.device, self.precision)
-        parts = []
+        batches = []
         self.monitor.begin("evaluating", len(chosen), "position")
         for k in range(0, len(chosen), 4096):
-            parts.append(runner(self.data.planes(chosen[k : k + 4096])))
+            batches.append(runner(self.data.planes(chosen[k : k + 4096])))
             self.monitor.step("evaluating", min(k + 4096, len(chosen)))
-        return np.concatenate(parts)
+        return np.concatenate(batches)
 
     def update(
         self, chosen: NDArray[np.int64], rng: np.random.Generator, rate: float
@@ -170,8 +172,8 @@ class ValueRegressionTraining(SupervisedTraining):
             planes = symmetries[rng.integers(len(symmetries))].observation(planes)
         self.network.train()
         with self.learner.cast():
-            values = self.learner.trained(self.learner.tensor(planes)).float()
-        loss = functional.mse_loss(values, self.learner.given(self.data.targets[chosen]))
+            values = self.learner.module(self.learner.tensor(planes)).float()
+        loss = functional.mse_loss(values, self.learner.to_device(self.data.targets[chosen]))
         self.learner.gradient_step(loss, rate)
         return {"loss": self.learner.means(loss)[0]}
 
@@ -184,7 +186,7 @@ def accuracy(values: NDArray[np.float32], targets: NDArray[np.float32]) -> float
     return float(((values > 0) == (targets > 0))[decided].mean())
 
 
-PHASES = 6  # equal parts of the longest game
+NUM_PHASES = 6  # intervals of plies, equal parts of the longest game
 HEADINGS = (
     "moves played",
     "positions",
@@ -193,7 +195,7 @@ HEADINGS = (
     "winner predicted",
 )
 NOTES = """`without network` is the error of predicting the mean result of the training games.
-`winner predicted`: of positions in decided games, those where the sign of the value is right."""
+`winner predicted` is the fraction of positions in decided games whose value has the right sign."""
 
 
 def validation_report(training: ValueRegressionTraining) -> ValidationReport:
@@ -202,17 +204,17 @@ def validation_report(training: ValueRegressionTraining) -> ValidationReport:
     game, games = training.game, len(data.games)
     network, _ = load_value_network(game, training.config.run_dir / "best.safetensors")
     validation = _by_phase(training, training.predict(network, data.validation))
-    others = len(np.unique(data.positions.games[data.validation]))
+    validation_games = len(np.unique(data.positions.games[data.validation]))
     return ValidationReport(
         title=f"A value network for {game.spec}",
         introduction=f"""{games:,} games: {len(data.training):,} positions to learn from, and
-{len(data.validation):,} of {others:,} other games to validate with.""",
+{len(data.validation):,} of {validation_games:,} other games to validate with.""",
         data={
             "games": games,
             "about": data.games.metadata,
             "training_positions": len(data.training),
             "validation_positions": len(data.validation),
-            "validation_games": others,
+            "validation_games": validation_games,
         },
         validation=validation,
         headings=HEADINGS,
@@ -227,10 +229,10 @@ def _by_phase(training: ValueRegressionTraining, values: Any) -> list[dict[str, 
     data = training.data
     targets, plies = data.targets[data.validation], data.positions.plies[data.validation]
     mean = float(data.targets[data.training].mean())
-    width = -(-(int(data.positions.plies.max()) + 1) // PHASES)
-    parts = [("all", np.ones(len(plies), np.bool_))]
+    width = -(-(int(data.positions.plies.max()) + 1) // NUM_PHASES)
+    groups = [("all", np.ones(len(plies), np.bool_))]
     for low in range(0, int(plies.max()) + 1, width):
-        parts.append((f"{low} to {low + width - 1}", (plies >= low) & (plies < low + width)))
+        groups.append((f"{low} to {low + width - 1}", (plies >= low) & (plies < low + width)))
     return [
         {
             "moves": name,
@@ -239,7 +241,7 @@ def _by_phase(training: ValueRegressionTraining, values: Any) -> list[dict[str, 
             "loss_of_mean": float(np.square(mean - targets)[chosen].mean()),
             "accuracy": accuracy(values[chosen], targets[chosen]),
         }
-        for name, chosen in parts
+        for name, chosen in groups
         if chosen.any()
     ]
 
@@ -248,13 +250,13 @@ def _rows(validation: list[dict[str, Any]]) -> list[tuple[str, ...]]:
     """Return the rows of the table, as texts under `HEADINGS`."""
     return [
         (
-            part["moves"],
-            f"{part['positions']:,}",
-            f"{part['loss']:.3f}",
-            f"{part['loss_of_mean']:.3f}",
-            percent(part["accuracy"]),
+            row["moves"],
+            f"{row['positions']:,}",
+            f"{row['loss']:.3f}",
+            f"{row['loss_of_mean']:.3f}",
+            percent(row["accuracy"]),
         )
-        for part in validation
+        for row in validation
     ]
 
 
@@ -269,7 +271,7 @@ def train(
         tensorboard: whether TensorBoard's files are written.
 
     Returns:
-        The file of the best network, or None if time was up before the end.
+        File of the best network, or None if the time limit came first.
     """
     from ludoteca.train.command import train_epochs
 

@@ -16,7 +16,7 @@ from ludoteca.envs.rng import GAMMA, next_u64
 
 # Policies whose score of an arm, while that arm is not pulled, never falls as t grows, and draws no
 # random numbers. Most rounds of those cost the same for 100 arms as for 2, see `choose_lazily`. A
-# policy that is not listed is played as well, only slower.
+# policy that is not listed is played, too, but more slowly.
 MONOTONE = frozenset(
     {"ucb1", "uct", "ucb_tuned", "ucb_v", "ucb_minimal", "moss", "etc"}
     | {"ucb_alpha1", "ucb_alpha2", "puct"}
@@ -60,7 +60,7 @@ def make_play(policy_name: str, lazy: bool) -> Any:
     def begin(arms: Any, streams: Any, seed: Any, problem: Any, run: Any) -> None:
         """Forget all pulls.
 
-        Each arm has a stream of its own: its n-th pull pays the same under every policy, so that
+        Each arm has its own random stream: its n-th pull pays the same under every policy, so that
         policies are compared on common random numbers. The last stream is the policy's.
         """
         streams[0, 0] = np.uint64(seed)
@@ -87,7 +87,7 @@ def make_play(policy_name: str, lazy: bool) -> Any:
     def choose_lazily(
         arms: Any, upper: Any, last: Any, t: Any, log_t: Any, params: Any, work: Any
     ) -> tuple[int, float]:
-        """Return the best arm, and a bound that the scores of all others keep below.
+        """Return the best arm, and an upper bound of the scores of the other arms.
 
         `upper[k]` bounds the score of arm k until the bounds expire. Only arms whose bound reaches
         the score of the best arm found so far are worth computing; the arm pulled last comes first.
@@ -134,14 +134,14 @@ def make_play(policy_name: str, lazy: bool) -> Any:
                 last, bound, expiry = 0, math.inf, 0
                 old, log_old = 1, 0.0  # a round of some time ago
                 for t in range(rounds):
-                    # Choose: every arm once, in turn, and then by the policy.
+                    # Choose every arm once, then by the policy.
                     work.probability = 1.0
                     if t < n:
                         arm = t
                     elif not lazy:
                         arm = select(arms, work.weights, n, 0, t, n, params, work)
                     elif t <= expiry and index(arms[last], old, log_old, n, params, work) > bound:
-                        arm = last  # by its score of some rounds ago already
+                        arm = last  # its score of an earlier round already exceeds all bounds
                     else:
                         old, log_old = t, math.log(t)
                         if t > expiry:

@@ -40,11 +40,11 @@ def play_bandits(
 
     Args:
         policy: a name in `ludoteca.agents.search.policies.POLICIES`.
-        probabilities: of success, for N problems of K arms, `[N, K]`.
-        rounds: pulls in each run. The first K go to the arms in turn.
+        probabilities: success probabilities of N problems with K arms, `[N, K]`.
+        rounds: pulls in each run. The first K pull each arm once.
         params: parameters of the policy that differ from the table's.
-        seed: of all random numbers, together with the problem's number and the run's.
-        runs: the result is the mean over so many.
+        seed: seed of all random numbers, combined with the numbers of the problem and the run.
+        runs: number of runs that are averaged.
         checkpoints: numbers of rounds, ascending, after which to report; `rounds` alone if None.
         first_problem: number of the first problem: parts of a batch give the numbers of the whole.
         num_threads: threads that share the problems; the result is the same for any number.
@@ -93,10 +93,10 @@ def play_bandits(
     return regrets
 
 
-def _parameters(policy: str, given: Mapping[str, float]) -> NDArray[np.float64]:
+def _parameters(policy: str, values: Mapping[str, float]) -> NDArray[np.float64]:
     """Return a policy's parameters in the order of its table line."""
-    check_parameter_names(f"policy {policy!r}", given, POLICIES[policy].params)
-    params = POLICIES[policy].parameters(given)
+    check_parameter_names(f"policy {policy!r}", values, POLICIES[policy].params)
+    params = POLICIES[policy].parameters(values)
     if not np.all(np.isfinite(params)):
-        raise ValueError(f"the parameters of a policy must be finite, got {dict(given)}")
+        raise ValueError(f"the parameters of a policy must be finite, got {dict(values)}")
     return params

@@ -81,13 +81,13 @@ def bench_endgame(
 
 def time_position(number: int, seconds: float) -> EndgameTiming:
     """Solve a position repeatedly for `seconds`."""
-    game, known = make_game("othello"), ffo_positions()[number]
-    s, start = known.state(game), clock()
+    game, position = make_game("othello"), ffo_positions()[number]
+    s, start = position.state(game), clock()
     times: list[float] = []
     while not times or clock() - start < seconds:
         solution = solve_endgame(game, s)
         times.append(solution.seconds)
-    best, moves = known.best
+    best, moves = position.best
     return EndgameTiming(
         name=f"ffo-{number}",
         empty=solution.empty,

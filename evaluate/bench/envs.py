@@ -24,7 +24,7 @@ def bench_envs(
 
     Args:
         peers: measure the installed peers too.
-        json: where to write; None: nowhere.
+        json: file for the results; None: no file.
         seconds: per side of each comparison, all rounds together.
         only: names of groups, or their beginnings (`"threads"`); all by default.
 

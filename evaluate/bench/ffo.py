@@ -16,7 +16,7 @@ from ludoteca.envs.games.othello import placements
 from ludoteca.envs.registry import make_game
 
 # Number, player to move and rows from the top (x black, o white); then the moves with the discs
-# that the player to move is ahead in the end, best first.
+# in favor of the player to move, best first.
 POSITIONS = """
 1 x ..xxxxx./.oooxx.o/.oooxxox/.oxoxoxx/oxxxoxxx/..xoxoxx/.xxxooo./.ooooo..
     g8+18 h1+12 h7+6 a2+6 a3+4 b1-4 a4-22 g2-24

@@ -22,7 +22,7 @@ class Peer(NamedTuple):
     """Requirements of a peer.
 
     Attributes:
-        modules: what must be importable for the peer to count as installed here.
+        modules: modules that must be importable in this Python.
         commands: arguments of `pip install`, one call each.
     """
 
@@ -34,7 +34,7 @@ PEERS: Mapping[str, Peer] = {
     "openspiel": Peer(("pyspiel",), (("open_spiel==2.0.2",),)),
     "pettingzoo": Peer(("pettingzoo", "pygame"), (("pettingzoo==1.27.0", "pygame>=2.6"),)),
     "pgx": Peer(("pgx",), (("pgx==2.6.0", "jax==0.10.2", "jaxlib==0.10.2"),)),
-    # With its dependencies, kaggle-environments takes 1.6 GB; the game itself needs only these.
+    # Dependencies of Hungry Geese; all dependencies of kaggle-environments take 1.6 GB.
     "kaggle": Peer(
         ("kaggle_environments",),
         (
@@ -50,7 +50,7 @@ def install_peers(
         Positional[tuple[str, ...]], arg(metavar="[PEER ...]", help_behavior_hint="")
     ] = (),
 ) -> None:
-    """Install other packages that `ludoteca bench envs --peers` measures beside this one.
+    """Install the packages that `ludoteca bench envs --peers` compares with this one.
 
     Each peer that this Python lacks gets a virtual environment in .peers, or in the folder that the
     environment variable LUDOTECA_PEERS names. Existing environments are not changed.
@@ -59,7 +59,7 @@ def install_peers(
         peers: openspiel, pettingzoo, pgx or kaggle; all by default.
 
     Raises:
-        ValueError: if there is no such peer; then none is installed.
+        ValueError: if there is no such peer; no peer is installed.
         OSError: if one cannot be installed.
     """
     for name in peers:
@@ -94,7 +94,7 @@ def install(name: str) -> Path:
 
 
 def interpreter(name: str) -> Path | None:
-    """Return the Python with the peer: this one, that of its environment, or None.
+    """Return the Python that has the peer, of this or its own environment, or None.
 
     Raises:
         ValueError: if there is no such peer.

@@ -43,7 +43,7 @@ class Comparison:
 
     Attributes:
         measure: name of the measure, for the table.
-        ours: our workload; if there are several, the fastest counts.
+        ours: our workload, or several, of which the fastest counts.
         peer: the peer's workload; `""` without a peer.
         floor: ratio to reach, or our rate without a peer; None: for information.
         timed: description of the timed work, ours and the peer's.

@@ -28,7 +28,7 @@ class VectorWorkload:
     def __init__(self, game: str, num_envs: int, num_threads: int = 1):
         self._env = GameVectorEnv(game, num_envs, num_threads=num_threads)
         self._sample_actions = MaskSampler()
-        self._steps = 0  # of all games
+        self._steps = 0  # steps of all games
         _, info = self._env.reset(seed=0)
         self._masks = info["action_mask"]
         self._stagger()

@@ -22,7 +22,7 @@ class Row:
         peer: median of the peer's rounds; None without rounds.
         ratio: ours divided by the peer's.
         floor: minimum of the ratio, or of `ours` without a peer; for seconds, maximum of `ours`.
-        verdict: `"pass"`, `"miss"`, `"information"`, or the reason why there is none.
+        verdict: `"pass"`, `"miss"`, `"information"`, or the reason for a missing verdict.
         noise: range of the rounds relative to their median, the larger of ours and the peer's.
         timed: description of the timed work, ours and the peer's.
     """

@@ -56,8 +56,8 @@ def make_mask_sampler() -> Any:
 
     @kernel
     def kth(word: Any, k: int) -> int:
-        """Return the index of the k-th byte, from 0, that is 1, of a word of zeros and ones."""
-        # Each byte of the product counts the ones up to there; those above k get their high bit.
+        """Return the index of the k-th byte (from 0) with value 1, in a word of zeros and ones."""
+        # Each byte of the product counts the ones up to it; counts above k get their high bit.
         reached = ((word * ONES | HIGH) - np.uint64(k + 1) * ONES) & HIGH
         return count((reached & (~reached + np.uint64(1))) - np.uint64(1)) // EIGHT
 

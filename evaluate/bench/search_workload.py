@@ -11,7 +11,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.workloads import Sample
 
 OPENINGS = 16  # number of initial positions, for games with random ones
-RANDOM_PLIES = range(8, 40, 4)  # of the positions of searches with a network
+RANDOM_PLIES = range(8, 40, 4)  # random plies before the positions of network-guided searches
 
 
 class SearchWorkload:
@@ -59,7 +59,7 @@ class SearchWorkload:
 class NetworkSearchWorkload:
     """Network-guided search of single positions, each with an empty cache; counts simulations.
 
-    Time is that of the process's computation, in all threads, so that it hardly depends on others.
+    Time is the CPU time of all threads of the process, which hardly depends on other processes.
     """
 
     def __init__(self, game: str, agent: str, steps: int):

@@ -18,7 +18,7 @@ class Sample(NamedTuple):
     """Measurement of one round.
 
     Attributes:
-        steps: number of steps (in sequential games moves, of all players together).
+        steps: number of steps (in sequential games, moves of all players).
         seconds: time of the steps.
         inside: part of this time within the environment's `step`, if known.
     """
@@ -109,7 +109,7 @@ class PeerWorkload:
             ) from None
 
     def _end(self) -> int:
-        """Wait a moment for the process to end by itself; return its exit code."""
+        """Wait briefly for the end of the process; return its exit code."""
         try:
             return self._process.wait(5)
         except subprocess.TimeoutExpired:

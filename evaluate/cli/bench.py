@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 
 from tyro.conf import Positional, arg
 
-from ludoteca.evaluate.cli.options import File
+from ludoteca.evaluate.cli.options import File, Folder
 
 
 def bench(
     what: Annotated[
-        Positional[Literal["envs", "mcts", "endgame", "actors"]], arg(help_behavior_hint="")
+        Positional[Literal["envs", "mcts", "endgame", "actors", "gdl"]], arg(help_behavior_hint="")
     ],
     peers: bool = False,
     strength: bool = False,
@@ -22,13 +22,16 @@ def bench(
     seconds: float = 2.0,
     only: Annotated[tuple[str, ...], arg(metavar="[MEASURE ...]", help_behavior_hint="")] = (),
     executor: str = "local",
+    sheets: File = None,
+    traces: Folder = None,
+    page: File = None,
 ) -> None:
     """Benchmark environments or searches, and other packages if they are installed.
 
     Args:
-        what: what to measure; endgame: exact endgames of Othello; actors: self-play actors and
+        what: benchmark; endgame: exact endgames of Othello; actors: self-play actors and
             their learner, and more of them in a simulation (more options:
-            python -m ludoteca.train.throughput --help).
+            python -m ludoteca.train.throughput --help); gdl: rule sheets.
         peers: measure the other packages, too; `make peers` installs them.
         strength: play matches of our search against OpenSpiel's instead (mcts), with equal
             simulations and with equal time.
@@ -38,8 +41,22 @@ def bench(
         seconds: time of each measurement, or of each endgame, compilation excluded.
         only: names of measures, matches or endgames (ffo-1 to ffo-59), or their beginnings; by
             default all, and the endgames with 20 to 23 empty squares.
-        executor: where actors run: local, ray or ray:ADDRESS (actors).
+        executor: executor of the actors: local, ray or ray:ADDRESS (actors).
+        sheets: folder of rule sheets (*.kif), or one of them; by default those of this package
+            (gdl).
+        traces: folder with games that GGP-Base played by the sheets, to compare with; `make
+            gdl-traces` records them (gdl).
+        page: write the table into this file, in Markdown (gdl).
     """
+    if what != "gdl" and (sheets or traces or page):
+        raise ValueError(f"--sheets, --traces and --page are for bench gdl, not bench {what}")
+    if what == "gdl":
+        if peers or strength:
+            raise ValueError("bench gdl takes no --peers and no --strength")
+        from ludoteca.evaluate.bench.gdl import bench_gdl
+
+        bench_gdl(sheets, traces, json, page, seconds, only)
+        return
     if executor != "local" and what != "actors":
         raise ValueError(f"only actors run on an executor: bench actors --executor, not {what}")
     if what == "actors":
@@ -52,7 +69,7 @@ def bench(
     if strength and what != "mcts":
         raise ValueError(f"only searches have a strength: bench mcts --strength, not bench {what}")
     if peers and what == "endgame":
-        raise ValueError("endgames are not measured beside other packages: no --peers")
+        raise ValueError("there are no peers for endgames: expected no --peers")
     if strength:
         from ludoteca.evaluate.bench.strength import bench_strength
 

@@ -33,9 +33,9 @@ def rating(
         random_plies: number of random plies at the beginning of each game, the same for both
             players; otherwise networks would repeat the same game.
         seed: seed of the matches.
-        out: folder for the results; by default that of the run.
+        out: folder for the results; by default the run's folder.
         processes: number of concurrent matches.
-        executor: where the matches run: local, or a Ray cluster: ray (on this machine), ray:auto,
+        executor: executor of the matches: local, or a Ray cluster: ray (on this machine), ray:auto,
             ray:HOST:PORT; see docs/distributed.md.
     """
     import os

@@ -40,7 +40,7 @@ def tournament(
         names: short names of the agents, in the same order; by default, the parameters in which
             they differ.
         processes: number of processes.
-        executor: where the processes run: local, or on a Ray cluster: ray (on this machine),
+        executor: executor of the games: local, or on a Ray cluster: ray (on this machine),
             ray:auto, ray:HOST:PORT; see docs/distributed.md.
         plan: only play some games of every pair in each game, which stay in the log, and print the
             expected time of the remaining ones with 1 to 1000 processes.

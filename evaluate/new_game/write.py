@@ -28,7 +28,7 @@ FILES = {
 def write_game(name: str, root: Path) -> list[Path]:
     """Write the rules, the registry's line, the perft file, and the page of a new game.
 
-    The rules are those of a small game that passes all tests, for the author to replace.
+    The file has the rules of a small game that passes all tests, for the author to replace.
 
     Args:
         name: name of the game, in lower case, such as `"dots_and_boxes"`.

@@ -32,7 +32,7 @@ class HeatMap(NamedTuple):
 def heat_map(game: Game, s: object, analysis: MoveAnalysis, selected: int | None) -> HeatMap:
     """Return the weights of moves by the cell that a player clicks to select them.
 
-    For moving pieces, that is the piece, with the sum of the visit shares of all its moves, or the
+    For moving pieces, it is the piece, with the sum of the visit fractions of all its moves, or the
     maximum of their values. With a `selected` piece, it is the target of each move.
     """
     codes = board_codes(game, s).ravel()

@@ -1,4 +1,4 @@
-"""Panel beside the board: players, the agent's analysis, moves so far, and buttons."""
+"""Panel beside the board: players, the agent's analysis, moves, and buttons."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ ALARM = "#b3261e"
 LINE = 20  # height of a line of text
 SIZE, SMALL = 15.0, 13.0
 BUTTON, GAP = 34, 8  # height of a button, and room between things
-COLUMNS = 3  # of buttons
-MESSAGE_LINES = 4  # at most
-MOVES_SHOWN = 6  # of the agent's candidates
+COLUMNS = 3  # columns of buttons
+MESSAGE_LINES = 4  # maximum lines of the message
+MOVES_SHOWN = 6  # maximum candidate moves of the agent
 
 
 class Button(NamedTuple):

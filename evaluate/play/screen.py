@@ -19,7 +19,7 @@ class Screen:
 
     Attributes:
         controller: the controller of the game to show.
-        areas: where the buttons are, in the picture drawn last.
+        areas: areas of the buttons in the last picture.
     """
 
     def __init__(self, controller: GameController):

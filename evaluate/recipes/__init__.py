@@ -1,4 +1,4 @@
 """Recipes: one short program per RL library, run in an environment that has the library.
 
-`make recipes` runs those of `docs/recipes/` and writes their table.
+`make recipes` runs the recipes in `docs/recipes/` and writes the table of their results.
 """

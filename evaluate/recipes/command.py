@@ -17,7 +17,7 @@ from ludoteca.files import read_json, write_whole
 from ludoteca.provenance import run_info
 
 ADAPTER_TESTS = Path("tests/adapters")
-RESULTS = Path("docs/results/recipes")  # of a checkout; source of the table
+RESULTS = Path("docs/results/recipes")  # relative to a checkout; source of the table
 MIN_SCORE = 0.9  # against random, from each seat
 TAIL = 2000  # characters of a log that an error shows
 
@@ -84,7 +84,7 @@ def run_recipes(
 
 
 def run_tests(recipe: Recipe, library: Library, python: Path, log: Path, time_limit: float) -> None:
-    """Run the tests of a recipe's library, if there are any.
+    """Run the tests of a recipe's library, if it has tests.
 
     Args:
         recipe: any recipe of the library.

@@ -91,7 +91,7 @@ def find_recipes(root: Path, only: Sequence[str] = ()) -> list[Recipe]:
 def make_environment(recipe: Recipe) -> Path:
     """Make the recipe's virtual environment unless an equal one is there; return its interpreter.
 
-    It is made anew when the requirements, those of this package, or Python's version have changed.
+    It is replaced when its requirements, those of this package, or Python's version change.
 
     Raises:
         OSError: if something cannot be installed.

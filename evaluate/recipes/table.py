@@ -78,7 +78,7 @@ def scores(match: Mapping[str, Any]) -> list[Score]:
     """Return the score of a match's first agent from each seat, with 95 % intervals.
 
     Args:
-        match: as `match_json` returns it.
+        match: result of `match_json`.
     """
     return [_score(seat) for seat in match["agents"][0]["seats"]]
 
@@ -103,7 +103,7 @@ def write_table(root: Path, folder: Path) -> Path:
 
     Args:
         root: the checkout's folder.
-        folder: where each recipe has a file of results.
+        folder: folder with a file of results for each recipe.
 
     Raises:
         ValueError: if a file cannot be read.

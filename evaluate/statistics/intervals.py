@@ -45,7 +45,7 @@ def score_interval(wins: int, draws: int, n: int, confidence: float = 0.95) -> t
     z2 = NormalDist().inv_cdf((1 + confidence) / 2) ** 2
     score, drawn = (wins + draws / 2) / n, draws / n
     middle = (2 * n * score + z2) / (2 * (n + z2))
-    product = (n * score * score + z2 * drawn / 4) / (n + z2)  # of the two solutions
+    product = (n * score * score + z2 * drawn / 4) / (n + z2)  # product of the two solutions
     half = sqrt(max(middle * middle - product, 0.0))
     # The score itself lies inside, even if rounding says otherwise.
     return max(min(middle - half, score), 0.0), min(max(middle + half, score), 1.0)

@@ -29,6 +29,11 @@ class Ratings:
     high: NDArray[np.float64]
 
 
+def elo_difference(score: float) -> float | None:
+    """Return the Elo difference of two agents by the mean score of the first; None if unbounded."""
+    return ELO * math.log(score / (1 - score)) if 0 < score < 1 else None
+
+
 def rate(wins: NDArray[Any], draws: NDArray[Any], confidence: float = 0.95) -> Ratings:
     """Rate agents by games for two players; a draw counts half a win.
 
@@ -62,7 +67,7 @@ def rate_orders(orders: Mapping[Order, float], agents: int, confidence: float = 
 
     The intervals are normal, with the covariance that holds even if the model does not (White,
     "Maximum likelihood estimation of misspecified models", Econometrica 50, 1982): games vary less
-    than the model says if many are drawn. They are those of differences from the mean.
+    than the model predicts if many games are drawn. They refer to differences from the mean.
 
     Args:
         orders: number of games by final order of their agents.

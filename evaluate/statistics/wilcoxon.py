@@ -17,7 +17,7 @@ class SignedRank:
     Attributes:
         plus: sum of the ranks of the games with a higher score of the first agent.
         minus: sum of the ranks of the other games.
-        games: number of games with different scores; the others are omitted.
+        games: number of games with different scores; other games are omitted.
         p: exact two-sided p value.
     """
 
@@ -48,7 +48,7 @@ def signed_rank(first: NDArray[Any], second: NDArray[Any]) -> SignedRank:
         np.int64
     )  # ranks may be halves
     plus, total = int(doubled_ranks[differences > 0].sum()), int(doubled_ranks.sum())
-    num_subsets = np.zeros(total + 1)  # by the sum of their ranks
+    num_subsets = np.zeros(total + 1)  # number of subsets of the games, by the sum of their ranks
     num_subsets[0] = 1.0
     for rank in doubled_ranks:
         num_subsets[rank:] += num_subsets[: total + 1 - rank].copy()

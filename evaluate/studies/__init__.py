@@ -1,1 +1,1 @@
-"""The experiments of the source documents, each one command, beside the documents' own numbers."""
+"""Studies: experiments of the source documents, one command each, compared with their figures."""

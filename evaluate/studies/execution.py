@@ -32,7 +32,7 @@ class TaskQueue:
         self._tasks, self.waiting, self.running = tasks, list(waiting), set[str]()
 
     def take(self) -> str | None:
-        """Return a task all of whose required ones are finished, from now on running, or None.
+        """Return a task whose required tasks are finished, marked as running, or None.
 
         Raises:
             RuntimeError: if the tasks wait for each other.
@@ -52,13 +52,13 @@ class TaskQueue:
 def run_on_workers(
     tasks: Tasks, waiting: Iterable[str], folder: Path, workers: Executor, added: Mapping[str, str]
 ) -> Iterator[str]:
-    """Run tasks on workers; yield the name of each that is finished.
+    """Run tasks on workers; yield the name of each finished task.
 
     Args:
-        tasks: by name.
+        tasks: tasks by name.
         waiting: names of the tasks to run, in order.
-        folder: of all tasks.
-        workers: of an executor.
+        folder: folder of all tasks.
+        workers: workers of an executor.
         added: environment variables of the tasks' processes that are not set there.
     """
     queue, names = TaskQueue(tasks, waiting), list[str]()
@@ -113,7 +113,7 @@ def run_task(
 def run_command(
     task: Task, folder: Path, run: Callable[[list[str]], "subprocess.CompletedProcess[Any]"]
 ) -> None:
-    """Run the command of a task to its end by `run`, in the folder of all tasks.
+    """Run the command of a task by `run`, in the folder of all tasks.
 
     Raises:
         RuntimeError: if the command fails, with the end of its error output.
@@ -141,6 +141,6 @@ def unpack(content: bytes, folder: Path) -> None:
         archive.extractall(place, filter="data")
         for unpacked in Path(place).iterdir():
             target = folder / unpacked.name
-            if target.exists():  # begun there, but not finished
+            if target.exists():  # of an unfinished task
                 rmtree(target)
             unpacked.rename(target)

@@ -1,4 +1,4 @@
-"""Selection policies of the published studies, whatever policies are added later."""
+"""Selection policies of the published studies; policies that are added later do not change them."""
 
 PUBLISHED_POLICIES = (
     "ucb1",

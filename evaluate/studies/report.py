@@ -42,9 +42,9 @@ def write_report(study: Study, records: RecordsByPart, out: Path, folder: Path) 
 
     Args:
         study: the study.
-        records: what is kept of finished tasks, by part and name.
+        records: records of finished tasks, by part and name.
         out: folder of the report.
-        folder: of the tasks.
+        folder: folder of the tasks.
     """
     found = {name: one for part in records.values() for name, one in part.items()}
     made = provenance(out, records)
@@ -78,13 +78,13 @@ def write_report(study: Study, records: RecordsByPart, out: Path, folder: Path) 
 
 
 def provenance(out: Path, records: RecordsByPart) -> dict[str, Any]:
-    """Return `"about"` and `"versions"` of a report: those of this run, or of an earlier one.
+    """Return `"about"` and `"versions"` of a report: of this run, or of an earlier one.
 
-    A report that is written again from its own records was not made by this run.
+    A report that is rewritten from its own records keeps its provenance.
 
     Args:
         out: folder of the report.
-        records: what is kept of the tasks, by part and name.
+        records: records of the tasks, by part and name.
     """
     path = out / RESULTS
     if path.exists():
@@ -98,16 +98,16 @@ def provenance_lines(records: RecordsByPart, versions: Mapping[str, str]) -> str
     """Return, as items of a list, when and where the tasks of a study were finished.
 
     Args:
-        records: what is kept of the tasks, by part and name.
-        versions: of the packages, for tasks whose records do not hold theirs.
+        records: records of the tasks, by part and name.
+        versions: versions of the packages, for tasks whose records have no versions.
     """
-    every = [one for part in records.values() for one in part.values()]
-    if not every:
+    all_records = [record for part in records.values() for record in part.values()]
+    if not all_records:
         return ""
-    about = [one["about"] for one in every]
-    dates = sorted(one["date"][:16] for one in about)
-    machines = {f"{one['cpu']}, {one['cores']} cores" for one in about}
-    used = [dict(versions), *(one["versions"] for one in every if "versions" in one)]
+    runs = [record["about"] for record in all_records]
+    dates = sorted(run["date"][:16] for run in runs)
+    machines = {f"{run['cpu']}, {run['cores']} cores" for run in runs}
+    used = [dict(versions), *(record["versions"] for record in all_records if "versions" in record)]
     texts = {", ".join(f"{name} {number}" for name, number in each.items()): None for each in used}
     return f"""- Finished from {dates[0]} to {dates[-1]} (UTC); versions: {"; ".join(texts)}
 - Machine: {"; ".join(sorted(machines))}"""
@@ -142,7 +142,7 @@ def precisions(found: Records) -> str:
 
 
 def minutes(found: Records) -> tuple[float, float]:
-    """Return the minutes of all trainings and of all matches among some records."""
+    """Return the total minutes of trainings and of matches in some records."""
     training = sum(one["training"]["seconds"] for one in found.values() if "training" in one)
     return training / 60, sum(one["seconds"] for one in found.values() if "seconds" in one) / 60
 

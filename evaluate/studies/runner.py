@@ -21,7 +21,7 @@ from ludoteca.local_executor import THREAD_VARIABLES, cores
 from ludoteca.lock import lock_folder
 from ludoteca.progress import progress_bar
 
-SETTINGS = "settings.json"  # beside an artifact: the settings of its task
+SETTINGS = "settings.json"  # file with the settings of a task, in the folder of its artifact
 RUNS = Path("runs/reproduce")
 RESUMES = """Interrupted or killed, it resumes when the same command is given again. The report is
 written after each task: it has the sections whose tasks are all finished."""
@@ -73,9 +73,9 @@ def run_study(
         runs: folder for games, networks and matches, with a folder for each study.
         part: name of the part of the study to run, or "all". The report keeps its records of the
             other parts.
-        processes: how many commands run at a time, except in parts whose commands use all cores;
+        processes: number of concurrent commands, except in parts whose commands use all cores;
             one for each core by default.
-        executor: where they run: local, or a Ray cluster: ray (of this machine), ray:auto,
+        executor: executor of the commands: local, or a Ray cluster: ray (this machine), ray:auto,
             ray:HOST:PORT; see docs/distributed.md.
         keep: leave out tasks that the report has records of, even if `runs` is empty.
         rewrite: run nothing: write the report again from its results.json and from the tasks that
@@ -137,7 +137,7 @@ def run_part(
         wanted: names of its tasks.
         known: names of tasks to leave out.
         tasks: all tasks by name, required ones first.
-        folder: of all tasks.
+        folder: folder of all tasks.
         run: function that runs tasks in their order.
     """
     needed = {name for name in wanted if name not in known}
@@ -159,17 +159,17 @@ def run_tasks(
 ) -> None:
     """Run the tasks that are not finished, `processes` at a time.
 
-    Their processes end with this one, however it ends; after Ctrl-C they first save their work.
+    Their processes end with this process; after Ctrl-C they first save their work.
 
     Args:
-        tasks: by name; each begins when those of them that it requires are finished.
-        folder: of all tasks.
+        tasks: tasks by name; a task starts when its required tasks are finished.
+        folder: folder of all tasks.
         processes: number of tasks that run at a time.
         show: whether to show a progress bar.
         on_finish: called with the name of each finished task, also of those finished before.
         one_thread: whether libraries use one thread in each process.
-        executor: where they run, see `ludoteca.executor.make_executor`. A worker of a cluster
-            restarts a task if its process or machine dies.
+        executor: executor of the commands, see `ludoteca.executor.make_executor`. A worker of a
+            cluster restarts a task if its process or machine dies.
 
     Raises:
         RuntimeError: if a command fails, with the end of its error output.

@@ -9,7 +9,7 @@ from typing import Any
 
 from ludoteca.files import read_json
 
-Records = Mapping[str, dict[str, Any]]  # what is kept of finished tasks, by name
+Records = Mapping[str, dict[str, Any]]  # records of finished tasks, by name
 RecordsByPart = dict[str, dict[str, dict[str, Any]]]
 RESULTS = "results.json"  # artifact of most tasks, and the records beside a report
 GAMES = "games.npz"  # artifact of tasks that generate or convert games
@@ -26,11 +26,11 @@ class Task:
 
     name: str
     module: str  # the command
-    options: Mapping[str, Any]  # of the command, by name
-    settings: Mapping[str, Any] | None = None  # of the artifact, in its record; default: options
-    words: tuple[str, ...] = ()  # of the command line, before the options
+    options: Mapping[str, Any]  # options of the command, by name
+    settings: Mapping[str, Any] | None = None  # settings in the artifact's record; default: options
+    words: tuple[str, ...] = ()  # positional arguments of the command
     requires: tuple[str, ...] = ()  # names of the tasks whose artifacts the command reads
-    placeholders: Mapping[str, Callable[[Path], str]] = field(default_factory=dict)  # of the folder
+    placeholders: Mapping[str, Callable[[Path], str]] = field(default_factory=dict)
     kind: str = ""  # "match", "network", "games" or what else the study distinguishes
     label: str = ""  # name in the report
     product: str = RESULTS  # name of the artifact, a file in the task's folder
@@ -101,7 +101,7 @@ def match_task(
     """Return a match of two agents or more.
 
     Args:
-        name: of the task.
+        name: name of the task.
         agents: their spec strings.
         games: number of games.
         requires: names of the tasks whose artifacts play or are read.
@@ -109,8 +109,8 @@ def match_task(
         pace: `{seconds}` in the spec strings.
         winners: placeholder in the spec strings -> match whose best agent plays.
         networks: fingerprints of shipped networks that play, by their spec strings: with another
-            network it is another match, with a folder of its own.
-        module: that plays it.
+            network it is a separate match, with its own folder.
+        module: module that plays the match.
     """
     played = {"agents": agents, "games": games, "seed": 1, **(options or {})}
     named = {"pace": pace.match, "times": pace.times} if pace else {}
@@ -128,10 +128,10 @@ def match_task(
 class Study:
     """Declaration of a study."""
 
-    name: str  # of its folder here, in `runs` and in docs/results
-    parts: Mapping[str, Tasks]  # by part and name; a task comes after those that it requires
+    name: str  # name of its folders: here, in `runs` and in docs/results
+    parts: Mapping[str, Tasks]  # tasks by part and name; a task comes after its required tasks
     names: Mapping[str, Any]  # values and functions that the template of the report uses
-    # Function of all records and the folder of the tasks that returns figures, PNG files by name.
+    # Function of all records and the folder of the tasks; returns figures as PNG files, by name.
     draw: Callable[[Records, Path], dict[str, bytes]] | None = None
     fast: bool = False  # whether the tasks are too small for any conclusion
     unavailable: Mapping[str, str] = field(default_factory=dict)  # reasons, by part
@@ -141,7 +141,7 @@ class Study:
     one_thread: bool = True  # whether libraries use one thread in each process
     # Whether an earlier record is valid for a task; by default, if the settings are equal.
     fits: Callable[[Mapping[str, Any], Task], bool] | None = None
-    # Functions that are called with the folder of all tasks before tasks run, by part.
+    # Functions called with the folder of all tasks before the tasks of a part run, by part.
     prepare: Mapping[str, Callable[[Path], None]] = field(default_factory=dict)
 
     @property
@@ -151,11 +151,11 @@ class Study:
 
 
 def record(task: Task, folder: Path) -> dict[str, Any] | None:
-    """Return what is kept of a finished task; None if nothing is.
+    """Return the record of a finished task, or None for a task without a record.
 
     Args:
         task: the task.
-        folder: of all tasks.
+        folder: folder of all tasks.
     """
     if not task.recorded:
         return None
@@ -179,7 +179,7 @@ def read_records(
 ) -> RecordsByPart:
     """Return the records beside a report, by part and name.
 
-    Records of unknown tasks and those that do not fit are left out, as are those of tasks
+    Records of unknown tasks and records that do not fit are omitted, as are records of tasks
     that require one whose record is left out.
 
     Args:

@@ -17,13 +17,13 @@ def by_interval(low: float, high: float) -> str:
 
 
 def all_of(verdicts: Iterable[str]) -> str:
-    """Return the verdict on a claim that is made of several: it holds if all of them do."""
+    """Return the verdict on a conjunction of claims: it holds if all of them hold."""
     every = set(verdicts)
     return FAILS if FAILS in every else HOLDS if every <= {HOLDS} else OPEN
 
 
 def by_test(p: float, corrected: float, as_claimed: bool) -> str:
-    """Return whether a test shows a difference that is claimed.
+    """Return whether a test confirms a claimed difference.
 
     Args:
         p: the probability that the test gives.

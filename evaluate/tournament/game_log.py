@@ -55,7 +55,7 @@ class GameLog:
         outcomes: outcome of every game for the first agent of the pair: 1, 0, -1, or `MISSING`.
             Shape `[games, pairs, repeats, games_per_match]`.
         plies: number of plies played, by game and pair. Shape `[games, pairs]`.
-        seconds: time of playing, likewise.
+        seconds: playing time, by the same keys.
         forfeits: forfeits with their matches; agents are numbered as in the tournament.
         seconds_per_result: mean duration of `add`, the disk included; 0 before the first call.
     """

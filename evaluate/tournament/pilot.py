@@ -78,7 +78,7 @@ def play_pilot(
         folder: folder of the log.
         processes: number of processes, see `run_tournament`.
         progress: show progress on standard error.
-        executor: where the processes run.
+        executor: executor of the games.
 
     Raises:
         ValueError: if the folder belongs to another tournament, or agents cannot play a game.

@@ -109,7 +109,7 @@ def to_markdown(
         "![Heat map](heat_map.png)",
         "## Ratings",
         "Elo ratings by the Bradley-Terry model; a draw counts half a win. The mean of all agents "
-        "is 0; the intervals are those of the differences from it.",
+        "is 0; the intervals refer to differences from it.",
         sections.rating_table(ratings, results.ratings_by_game, games, names),
         "![Ratings](ratings.png)",
         "## Ranks",

@@ -21,7 +21,7 @@ from ludoteca.progress import progress_bar
 from ludoteca.worker import resolving
 
 INITIAL_GAMES = 2  # games of a task while the time of a game is unknown
-SecondsPerGame = dict[tuple[int, tuple[int, int]], float]  # by game and pair
+SecondsPerGame = dict[tuple[int, tuple[int, int]], float]  # seconds per game, by game and pair
 Tasks = Callable[
     [GameLog, list[Match], SecondsPerGame], Iterator[Callable[[], PlayedGames] | _Wait]
 ]
@@ -45,10 +45,10 @@ def run_tournament(
     Args:
         tournament: the tournament.
         folder: folder of the game log, used by no other tournament.
-        processes: number of processes, by default that of the cores; with 1, this process plays
+        processes: number of processes, by default one per core; with 1, this process plays
             the games.
         progress: show progress on standard error.
-        executor: where the processes run, see `ludoteca.executor.make_executor`.
+        executor: executor of the games, see `ludoteca.executor.make_executor`.
 
     Raises:
         ValueError: if the folder belongs to another tournament, or agents cannot play a game.
@@ -72,7 +72,7 @@ def play_missing_games(
         log: log of the games.
         processes: number of processes.
         progress: show progress on standard error.
-        executor: where the processes run.
+        executor: executor of the games.
         tasks: yields the tasks; by default all missing games.
 
     Returns:

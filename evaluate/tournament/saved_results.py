@@ -21,7 +21,7 @@ def read_results(folder: Path) -> Results:
 
     Raises:
         FileNotFoundError: if there is no `results.json`.
-        ValueError: if its pairs are not those of its tournament.
+        ValueError: if its pairs differ from those of its tournament.
     """
     path = folder / "results.json"
     if not path.exists():

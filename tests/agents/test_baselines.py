@@ -225,7 +225,7 @@ def test_one_ply_goose_does_not_turn_back():
         "othello:board_size=6",
         "hex:board_size=4",
         "connect4",
-        pytest.param("tictactoe", marks=pytest.mark.compiled),
+        "tictactoe",
         "tron",
         *(
             pytest.param(name, marks=pytest.mark.slow)

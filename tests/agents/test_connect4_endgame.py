@@ -21,7 +21,7 @@ from ludoteca.evaluate.solve import solve
 
 GAME = make_game("connect4")
 SMALL = [
-    "connect4:rows=4,columns=4",
+    pytest.param("connect4:rows=4,columns=4", marks=pytest.mark.slow),
     pytest.param("connect4:rows=4,columns=5", marks=pytest.mark.slow),
     pytest.param("connect4:rows=3,columns=5,connect=3", marks=pytest.mark.slow),
     pytest.param("connect4:rows=2,columns=6,connect=3", marks=pytest.mark.slow),
@@ -88,6 +88,7 @@ def test_small_boards_match_exhaustive_search(spec: str) -> None:
     assert len(set(scores)) > 1
 
 
+@pytest.mark.slow
 def test_full_board_matches_exhaustive_search() -> None:
     rng = np.random.default_rng(1)
     scores = [agree(GAME, random_position(GAME, 24 + k % 16, rng)) for k in range(24)]
@@ -111,6 +112,7 @@ def test_winning_squares_complete_a_line() -> None:
                 assert (cells & square != 0) == (later.winner == mover)
 
 
+@pytest.mark.slow
 def test_solution_is_deterministic_and_independent_of_slices(monkeypatch) -> None:
     s = random_position(GAME, 14, np.random.default_rng(3))
     whole, again = solve_endgame(GAME, s), solve_endgame(GAME, s)
@@ -121,6 +123,7 @@ def test_solution_is_deterministic_and_independent_of_slices(monkeypatch) -> Non
     assert (pieces.nodes, pieces.score) == (whole.nodes, whole.score)
 
 
+@pytest.mark.interpreted
 def test_limits_raise_and_large_boards_are_rejected() -> None:
     with pytest.raises(EndgameLimitError, match="not solved within 1000 nodes"):
         solve_endgame(GAME, GAME.new(), nodes=1000)
@@ -132,6 +135,7 @@ def test_limits_raise_and_large_boards_are_rejected() -> None:
         solve_endgame(GAME, after(GAME, "1212121"))
 
 
+@pytest.mark.slow
 def test_searches_with_the_solver_play_perfectly() -> None:
     agent = make_agent("mcts:simulations=10,solver_empties=34", GAME)
     rng, env_indices = np.random.default_rng(4), np.zeros(1, np.int64)

@@ -291,7 +291,7 @@ def chosen_by_the_book(s, seat, corridor, reach, hungry, shortest=2, tail=True):
 @pytest.mark.parametrize(
     ("spec", "params"),
     [
-        ("hungry_geese", {}),
+        pytest.param("hungry_geese", {}, marks=pytest.mark.slow),
         pytest.param(
             "hungry_geese:num_players=8,rows=9,columns=12,min_food=5,max_length=6",
             {"reach": 0},
@@ -304,7 +304,11 @@ def chosen_by_the_book(s, seat, corridor, reach, hungry, shortest=2, tail=True):
             {"corridor": 0.25},
             marks=pytest.mark.slow,
         ),
-        ("hungry_geese:num_players=2,rows=8,columns=8,min_food=9", {"corridor": 1, "reach": 9}),
+        pytest.param(
+            "hungry_geese:num_players=2,rows=8,columns=8,min_food=9",
+            {"corridor": 1, "reach": 9},
+            marks=pytest.mark.slow,
+        ),
         ("hungry_geese", THESIS),
     ],
 )
@@ -328,6 +332,7 @@ def test_agent_matches_plain_python_reference(spec, params):
 
 
 @pytest.mark.compiled
+@pytest.mark.slow
 def test_agent_beats_one_step_lookahead():
     result = play_match("hungry_geese", ["deterministic", "greedy", "random_safe"], 60, seed=1)
     assert result.totals[0].win_rate > 0.6

@@ -154,7 +154,9 @@ def check_solution(game: Game, s: Any, solution: EndgameSolution) -> None:
 
 
 @pytest.mark.parametrize("auto_pass", [False, True])
-@pytest.mark.parametrize(("size", "most"), [(4, 9), (6, 9), (8, 8)])
+@pytest.mark.parametrize(
+    ("size", "most"), [(4, 9), pytest.param(6, 9, marks=pytest.mark.slow), (8, 8)]
+)
 def test_scores_match_exhaustive_search(size: int, most: int, auto_pass: bool) -> None:
     game = make_game(f"othello:board_size={size},auto_pass={auto_pass}")
     passes = wiped_out = early = 0
@@ -185,6 +187,7 @@ def test_scores_match_exhaustive_search(size: int, most: int, auto_pass: bool) -
         assert wiped_out > 0
 
 
+@pytest.mark.slow
 def test_nine_empty_squares() -> None:
     tried = 0
     for positions in random_games(GAME, 12, seed=0):

@@ -30,6 +30,7 @@ def choices(agent: Any, s: Any, seeds: int) -> set[str]:
     return {GAME.action_names[action] for action in actions}
 
 
+@pytest.mark.slow
 def test_tree_search_plays_endgames_perfectly() -> None:
     """Only d1 wins, by a disc each way."""
     known = FFO[3]

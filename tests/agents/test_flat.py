@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from boards import small_spec
 from scipy.stats import chisquare
 
 from ludoteca.agents import make_agent
@@ -167,7 +168,7 @@ def test_turn_based_games(name, moves, winning):
     [
         pytest.param("hungry_geese", "flat:simulations=40", marks=pytest.mark.slow),
         pytest.param(
-            "tron:rows=5,columns=5",
+            small_spec("Tron-v0"),
             "flat:simulations=40,playout_depth=5,playout=safe",
             marks=pytest.mark.compiled,
         ),
@@ -192,6 +193,7 @@ def test_search_does_not_observe_future_random_numbers():
 
 @pytest.mark.parametrize("name", ["tron", "connect4", "hungry_geese"])
 @pytest.mark.compiled
+@pytest.mark.slow
 def test_flat_monte_carlo_beats_random(name):
     game = make_game(name)
     agents = ("flat:simulations=100", *["random"] * (game.num_players - 1))
@@ -266,6 +268,7 @@ def test_safe_riders_do_not_crash():
     assert is_uniform(drawn("safe", game, s), [NORTH, EAST, SOUTH, WEST])
 
 
+@pytest.mark.slow
 def test_random_agents_are_stronger_the_more_they_observe():
     result = play_match("hungry_geese", ("random_safe", "random_valid", "random"), 300, seed=1)
     scores = [record.mean_return for record in result.totals]

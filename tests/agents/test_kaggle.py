@@ -269,7 +269,13 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("line", "kind", "message"), BAD.values(), ids=BAD)
+@pytest.mark.parametrize(
+    ("line", "kind", "message"),
+    [
+        pytest.param(*case, marks=pytest.mark.slow if name == "busy" else (), id=name)
+        for name, case in BAD.items()
+    ],
+)
 def test_failures_forfeit_the_goose_but_not_the_match(write, line, kind, message):
     """Geese run north; the bad one leaves at its fourth move, and the game continues without it."""
     source = "import os, time\ndef agent(obs, conf):\n    {}\n    return 'NORTH'"

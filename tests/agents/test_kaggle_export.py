@@ -63,7 +63,13 @@ def choices(agent, s, seat, draws):
         }
 
 
-@pytest.mark.parametrize("spec", BOARDS)
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param(spec, marks=pytest.mark.slow if "num_players=8" in spec else ())
+        for spec in BOARDS
+    ],
+)
 @pytest.mark.parametrize("name", RULES)
 def test_exported_agents_choose_the_same_actions(name, spec):
     game = make_game(spec)

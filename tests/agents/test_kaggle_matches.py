@@ -18,6 +18,7 @@ from ludoteca.evaluate.match import play_match
 GAME = hungry_geese()
 NORTH, EAST, SOUTH, WEST = range(4)
 ENV_INDEX = np.zeros(1, np.int64)
+SMALL_GEESE = "hungry_geese:num_players=2,rows=5,columns=6,episode_steps=40"
 
 
 # In matches and environments.
@@ -30,17 +31,18 @@ RANDOM = """
 """
 
 
+@pytest.mark.interpreted
 def test_matches_can_be_repeated_and_do_not_depend_on_the_batch(write):
     path = write(RANDOM)
     runs = [
-        play_match("hungry_geese", [f"kaggle:{path},games={games}", "random_safe"], 6, seed=3,
+        play_match(SMALL_GEESE, [f"kaggle:{path},games={games}", "random_safe"], 6, seed=3,
                    num_replays=6, num_threads=threads)
         for games, threads in ((1, 1), (1, 1), (4, 1), (1, 2))
     ]  # fmt: skip
     actions = [[replay.actions for replay in run.replays] for run in runs]
     assert all(one == actions[0] for one in actions)
     assert runs[0].forfeits == ()
-    other = play_match("hungry_geese", [f"kaggle:{path}", "random_safe"], 6, seed=4, num_replays=6)
+    other = play_match(SMALL_GEESE, [f"kaggle:{path}", "random_safe"], 6, seed=4, num_replays=6)
     assert [replay.actions for replay in other.replays] != actions[0]
 
 
@@ -58,6 +60,7 @@ def test_submissions_are_opponents_in_environments(write):
         assert (total, steps) == (1, 3)
 
 
+@pytest.mark.interpreted
 def test_function_in_this_process_is_an_agent():
     def agent(obs, conf):
         return "SOUTH" if obs.step < 3 and conf.rows == 7 else "EAST"
@@ -86,7 +89,7 @@ def test_function_in_this_process_is_an_agent():
 @pytest.mark.parametrize(
     "spec",
     [
-        pytest.param(spec, marks=pytest.mark.slow if "num_players=8" in spec else ())
+        pytest.param(spec, marks=pytest.mark.slow if spec in BOARDS[::2] else ())
         for spec in BOARDS[:4]
     ],
 )

@@ -48,6 +48,7 @@ def saved(config, folder, seed=0):
 
 
 @pytest.mark.parametrize("kind", ["shipped", "uib2021"])
+@pytest.mark.slow
 def test_exported_searches_choose_the_same_actions(kind, tmp_path):
     game = make_game("hungry_geese")
     path = "geese"
@@ -75,8 +76,17 @@ def test_exported_searches_choose_the_same_actions(kind, tmp_path):
     assert differs > 0 or kind == "uib2021"  # whose values here hardly differ
 
 
-@pytest.mark.parametrize("view", ["plain", "hand_crafted"])
-@pytest.mark.parametrize("kind", ["torus", "residual", "uib2021"])
+@pytest.mark.parametrize(
+    ("kind", "view"),
+    [
+        ("torus", "hand_crafted"),
+        ("residual", "plain"),
+        ("uib2021", "plain"),
+        pytest.param("torus", "plain", marks=pytest.mark.slow),
+        pytest.param("residual", "hand_crafted", marks=pytest.mark.slow),
+        pytest.param("uib2021", "hand_crafted", marks=pytest.mark.slow),
+    ],
+)
 def test_exported_networks_choose_the_same_actions(kind, view, tmp_path):
     game = make_game("hungry_geese")
     spec = f"ac:{saved(ACConfig(kind, view, filters=8, blocks=2), tmp_path)}"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from boards import REPRESENTATIVES
 
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.search import MCTSAgent
@@ -25,10 +26,9 @@ from ludoteca.evaluate.match import play_match
 
 pytestmark = pytest.mark.interpreted
 
-# A search is compiled anew for every game: most games wait for `make test-slow`.
-FAST = ("TicTacToe-v0", "Othello-v0", "Hex-v0")
+# A search is compiled anew for every game: representative games by default.
 SEQUENTIAL = [
-    pytest.param(id_, marks=() if id_ in FAST else pytest.mark.slow)
+    pytest.param(id_, marks=() if id_ in REPRESENTATIVES else pytest.mark.slow)
     for id_ in GAMES
     if not make_game(id_).simultaneous
 ]
@@ -129,13 +129,13 @@ def test_enhancements_compose_with_policies_and_keep_the_tree_in_order(
     check_tree(agent_tree(agent), exact=exact)
 
 
-# Each takes seconds to compile: none and all of the enhancements here; others are slow.
+# Each takes seconds to compile: none of the enhancements by default; others are slow.
 @pytest.mark.parametrize(
     "options",
     [
         {},
         {"fpu": 0.6},
-        ENHANCEMENTS[-1],
+        pytest.param(ENHANCEMENTS[-1], marks=pytest.mark.slow),
         pytest.param(
             {"amaf": "grave:reference=5", "mast": "greedy", "decisive": "win"},
             marks=pytest.mark.slow,
@@ -180,12 +180,14 @@ def test_searches_are_determined_by_the_random_stream_and_advance_it() -> None:
 
 
 @pytest.mark.compiled
+@pytest.mark.slow
 def test_connect_four_is_opened_in_the_center() -> None:
     game = make_game("connect4")
     assert MCTSAgent(game, simulations=20_000).search(game.new()).name == "4"
 
 
 @pytest.mark.compiled
+@pytest.mark.slow
 def test_solver_proves_tic_tac_toe_a_draw() -> None:
     game = make_game("tictactoe")
     report = MCTSAgent(game, solver=True, simulations=3_000_000).search(game.new())
@@ -383,7 +385,7 @@ def _compiled_search(agent: MCTSAgent) -> Any:
 
 @pytest.mark.compiled
 def test_search_stops_at_its_time_limit() -> None:
-    game = make_game("connect4")
+    game = make_game("tictactoe")
     agent = MCTSAgent(game, seconds=0.05)
     agent.search(game.new())  # compiles
     report = agent.search(game.new())
@@ -497,6 +499,7 @@ def test_reports_can_be_read_and_written() -> None:
 
 
 @pytest.mark.compiled
+@pytest.mark.slow
 def test_more_simulations_win_more() -> None:
     game = make_game("connect4")
     result = play_match(game, ["mcts:simulations=400", "mcts:simulations=20"], games=60, seed=1)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from boards import small_spec
 
 from ludoteca.agents import make_agent
 from ludoteca.agents.evaluations import find_evaluation
@@ -35,6 +36,7 @@ from ludoteca.evaluate.match import play_match
 pytestmark = pytest.mark.interpreted
 
 NORTH, EAST, SOUTH, WEST = range(4)
+SMALL_TRON = small_spec("Tron-v0")
 GOOSE = "mcts:simulations=300"
 GEESE = ("0123456789", "abcdefghij", "ABCDEFGHIJ", "klmnopqrst")
 
@@ -180,6 +182,7 @@ def test_every_policy_finds_the_only_surviving_move(policy):
 
 
 @pytest.mark.compiled
+@pytest.mark.slow
 def test_search_of_four_geese():
     game, s = geese_position(*CROWD)
     assert game is make_game("hungry_geese:min_food=1")
@@ -235,7 +238,7 @@ def test_tron_endings_are_won(lines, action):
 
 def test_visits_add_up():
     for game, interpreted in ((tron(), False), (tron(4, 4), True)):
-        simulations = 150 if interpreted else 3000
+        simulations = 150 if interpreted else 600
         search = Search(game, game.new(), nodes=simulations + 1)
         search.run(simulations, interpreted=interpreted).check(simulations)
         assert search.size > simulations / 3
@@ -253,11 +256,12 @@ def test_a_full_tree_is_still_searched():
 @pytest.mark.parametrize(
     ("name", "config", "depth"),
     [
+        pytest.param(SMALL_TRON, SearchConfig(), None, marks=pytest.mark.compiled),
         pytest.param(
             "tron:rows=5,columns=6",
             SearchConfig(playout="safe"),
             None,
-            marks=pytest.mark.compiled,
+            marks=pytest.mark.slow,
         ),
         pytest.param(
             "tron:rows=5,columns=6",
@@ -269,7 +273,7 @@ def test_a_full_tree_is_still_searched():
             "hungry_geese:min_food=1",
             SearchConfig(playout="safe"),
             4,
-            marks=pytest.mark.compiled,
+            marks=pytest.mark.slow,
         ),
     ],
 )
@@ -289,6 +293,7 @@ def test_compiled_and_interpreted_are_equal(name, config, depth):
 
 
 @pytest.mark.compiled
+@pytest.mark.slow
 def test_search_is_reproducible_and_does_not_observe_future_chance():
     game = make_game("hungry_geese:min_food=1")
     agent = make_agent(GOOSE, game)
@@ -320,7 +325,7 @@ def test_searches_of_a_batch_equal_single_searches():
 
 @pytest.mark.compiled
 def test_search_stops_at_its_time_limit():
-    game = make_game("tron")
+    game = make_game(SMALL_TRON)
     agent = make_agent("mcts:seconds=0.05", game)
     agent.prepare()
     report = agent.search(game.new())
@@ -333,7 +338,7 @@ def test_search_stops_at_its_time_limit():
 )
 @pytest.mark.compiled
 def test_threads_share_the_simulations(options):
-    game = make_game("tron:rows=5,columns=5")
+    game = make_game(SMALL_TRON)
     s = game.new(3)
     agent = DecoupledMCTSAgent(game, simulations=301, threads=3, **options)
     report = agent.search(s, np.array([5], np.uint64), seat=1)
@@ -455,6 +460,7 @@ def test_truncated_playouts_are_evaluated():
 
 
 @pytest.mark.compiled
+@pytest.mark.slow
 def test_search_beats_random():
     result = play_match("tron", ("mcts:simulations=100", "random"), 200, seed=1)
     assert result.totals[0].score > 0.9
@@ -471,6 +477,7 @@ def test_playout_defaults_of_geese_and_tron():
 
 
 @pytest.mark.compiled
+@pytest.mark.slow
 def test_search_beats_three_geese():
     agents = (GOOSE, "random", "random", "random")
     assert play_match("hungry_geese:min_food=1", agents, 60, seed=1).totals[0].win_rate > 0.9

@@ -184,6 +184,7 @@ def test_the_winner_has_no_resistance_and_the_loser_infinite(first):
     assert (values[~stones] == 0).all()
 
 
+@pytest.mark.interpreted
 def test_half_turn_keeps_resistances():
     agent, rng = HeuristicAgent(hex(5)), np.random.default_rng(1)
     for plies in range(0, 16, 3):
@@ -192,6 +193,7 @@ def test_half_turn_keeps_resistances():
         np.testing.assert_allclose(agent.values(turned), agent.values(s)[::-1, ::-1], atol=1e-12)
 
 
+@pytest.mark.interpreted
 def test_mirroring_the_board_exchanges_the_colors():
     black, white = HeuristicAgent(hex(5, "black")), HeuristicAgent(hex(5, "white"))
     rng = np.random.default_rng(2)
@@ -232,6 +234,7 @@ def after_move(game, s, action):
     return t
 
 
+@pytest.mark.interpreted
 def test_the_first_of_equal_cells_is_played():
     agent = HeuristicAgent(hex(5))
     s = agent.game.new()
@@ -240,6 +243,7 @@ def test_the_first_of_equal_cells_is_played():
     assert {choose(agent, s, seed) for seed in range(20)} == {best[0]}
 
 
+@pytest.mark.interpreted
 def test_the_same_positions_get_the_same_moves_in_any_order():
     game, rng = hex(5), np.random.default_rng(4)
     agent, states = HeuristicAgent(game), game.empty(20)
@@ -283,6 +287,7 @@ def test_compiled_and_interpreted_are_equal():
 
 
 @pytest.mark.parametrize("first", ["black", "white"])
+@pytest.mark.slow
 def test_heuristic_beats_random(first):
     result = play_match(hex(5, first), ("heuristic", "random"), 200, seed=1)
     for record in result.seats[0]:

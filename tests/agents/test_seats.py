@@ -183,7 +183,7 @@ def test_hand_crafted_features_match_plain_python(spec):
             ).all()
 
 
-@pytest.mark.parametrize("spec", SPECS[:2])
+@pytest.mark.parametrize("spec", [pytest.param(SPECS[0], marks=pytest.mark.slow), SPECS[1]])
 def test_masked_actions_are_fatal(spec):
     game, states = positions(spec)
     num_masked = 0
@@ -271,9 +271,15 @@ def test_convolution_on_a_torus_is_translation_equivariant():
 
 @pytest.mark.parametrize("view", ["plain", "hand_crafted"])
 @pytest.mark.parametrize("kind", ["torus", "residual", "uib2021"])
-@pytest.mark.compiled
-def test_saved_networks_play(kind, view, tmp_path):
-    game = make_game("hungry_geese")
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "hungry_geese:num_players=3,rows=4,columns=5,episode_steps=10",
+        pytest.param("hungry_geese", marks=pytest.mark.slow),
+    ],
+)
+def test_saved_networks_play(spec, kind, view, tmp_path):
+    game = make_game(spec)
     config = ACConfig(kind=kind, view=view, filters=8, blocks=2)
     network = make_ac_network(config, game)
     path = tmp_path / "net.safetensors"

@@ -39,7 +39,7 @@ CARDS = [
 MODULES = {"ac": "actor_critic", "az": "alphazero", "cnn": "imitation", "dqn": "dqn"}
 # What is played of a card by default: the first match against this opponent, and games.
 BRIEFLY = {
-    "ac": ("deterministic", 60),
+    "ac": ("deterministic", 40),
     "az": ("random", 4),
     "cnn": ("greedy", 100),
     "dqn": ("mixed:epsilon=0.2", 24),
@@ -89,7 +89,7 @@ def play_again(match, games):
 
 
 # A board is compiled in seconds: one network of a kind plays here, all of them in the slow tests.
-SLOW = ("az-othello", "dqn-hex7", "dqn-hex11")
+SLOW = ("ac-geese", "az-othello", "az-hex5", "dqn-hex7", "dqn-hex11")
 
 
 @pytest.mark.parametrize(
@@ -184,6 +184,7 @@ def test_shipped_network_is_an_opponent_in_environments():
     assert agent.about["game"].startswith("hex:board_size=5")
 
 
+@pytest.mark.slow
 def test_the_first_player_of_hex_wins():
     match = play_match("hex:board_size=5", ["az:hex5,simulations=4", "mcts:simulations=500"], 40)
     assert match.seats[0][0].wins == 20

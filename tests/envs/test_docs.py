@@ -2,7 +2,8 @@
 
 A block tagged `python` is run; one tagged `python no-test` is not; of a block tagged `python slow`
 and those that follow it in its document, only the slow tests run any. Blocks are interpreted,
-unless they are tagged `python compiled`, because they play much. What a block prints must
+unless they are tagged `python compiled`, because they play much; these run in the slow tests, too.
+What a block prints must
 stand in a block tagged `text` below it, in which `...` stands for any text. If the block is tagged
 `varies`, its numbers and cells may be others. A block tagged `file=NAME` is written to that file.
 The slow tests run the tutorials from top to bottom, shortened: parameters get the values of the tag
@@ -31,10 +32,15 @@ def examples(text: str) -> list[Block]:
     return [block for block in blocks if block.language == "python" and "no-test" not in block.tags]
 
 
-def quick_part(blocks: list[Block]) -> list[Block]:
+def before_slow(blocks: list[Block]) -> list[Block]:
     """Return the blocks before the first slow one."""
     slow = [k for k, block in enumerate(blocks) if "slow" in block.tags]
     return blocks[: slow[0]] if slow else blocks
+
+
+def quick_part(blocks: list[Block]) -> list[Block]:
+    """Return the interpreted blocks before the first slow one."""
+    return [block for block in before_slow(blocks) if "compiled" not in block.tags]
 
 
 def run_blocks(document: Path, blocks: list[Block], quick: bool = False) -> dict[str, Any]:
@@ -74,6 +80,24 @@ def test_examples_run(document: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     """The blocks of a document run in order, in an empty folder."""
     empty_folder(tmp_path, monkeypatch)
     run_blocks(document, quick_part(examples(document.read_text(encoding="utf-8"))))
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        path
+        for path in DOCUMENTS
+        if any("compiled" in block.tags for block in examples(path.read_text(encoding="utf-8")))
+    ],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+@pytest.mark.slow
+@pytest.mark.interpreted
+def test_examples_with_compiled_blocks_run(
+    document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty_folder(tmp_path, monkeypatch)
+    run_blocks(document, before_slow(examples(document.read_text(encoding="utf-8"))))
 
 
 @pytest.mark.slow

@@ -10,17 +10,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from boards import EVERY_GAME, small_spec
 
 from ludoteca.envs.api.vector import GameVectorEnv
 from ludoteca.envs.engine.stepper import make_stepper
 from ludoteca.envs.game import Game
 from ludoteca.envs.interpreted import interpreting, is_interpreted, with_attributes
 from ludoteca.envs.jit import CompiledFunction, InterpretedFunction
-from ludoteca.envs.registry import GAMES, make_game
+from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 
-# One game of each kind: sequential, with passes, simultaneous, with chance and many players.
-KINDS = ("TicTacToe-v0", "Othello-v0", "Tron-v0", "HungryGeese-v0")
 STEPS = 12
 
 
@@ -40,13 +39,13 @@ def rollout(game: Game, autoreset: str, opponent: str | None, interpreted: bool)
     return returned
 
 
-@pytest.mark.parametrize("id_", GAMES)
+@pytest.mark.parametrize("id_", EVERY_GAME)
 def test_interpreted_environments_step_equally(id_: str, small: Callable[[str], Game]) -> None:
     ways = [rollout(small(id_), "SameStep", "random", way) for way in (True, False)]
     np.testing.assert_equal(*ways)
 
 
-@pytest.mark.parametrize("id_", KINDS)
+@pytest.mark.parametrize("id_", EVERY_GAME)
 def test_interpreted_environments_of_all_players_step_equally(
     id_: str, small: Callable[[str], Game]
 ) -> None:
@@ -55,7 +54,7 @@ def test_interpreted_environments_of_all_players_step_equally(
         np.testing.assert_equal(*ways)
 
 
-@pytest.mark.parametrize("spec", ["tictactoe", "tron:rows=4,columns=4"])
+@pytest.mark.parametrize("spec", ["tictactoe", small_spec("Tron-v0")])
 def test_interpreted_searches_return_the_same(spec: str) -> None:
     game = make_game(spec)
     chosen = []

@@ -17,7 +17,10 @@ def sources(tmp_path: Path) -> SourceCopy:
     return copy_sources(tmp_path)
 
 
-def test_edits_recompile_and_undoing_them_hits_the_cache_again(sources: SourceCopy) -> None:
+@pytest.mark.parametrize("all_edits", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_edits_recompile_and_undoing_them_hits_the_cache_again(
+    sources: SourceCopy, all_edits: bool
+) -> None:
     play = PLAY.format(spec="tictactoe:board_size=6,line=5")
     # Two processes fill the empty cache at once; the last run below loads their code.
     original, other = (finish(process) for process in [sources.start(play), sources.start(play)])
@@ -28,6 +31,15 @@ def test_edits_recompile_and_undoing_them_hits_the_cache_again(sources: SourceCo
     edited = sources.run(play)
     assert edited == {"plies": original["plies"], "wins": 3 * original["wins"], "hit": False}
 
+    if all_edits:
+        check_edits_of_other_files(sources, play, original)
+
+    sources.edit(returns_edit[0], *reversed(returns_edit[1:]))
+    assert sources.run(play) == original | {"hit": True}
+
+
+def check_edits_of_other_files(sources: SourceCopy, play: str, original: dict[str, Any]) -> None:
+    """Edit several files, run the code after each edit, and undo the edits."""
     end_edit = ("games/tictactoe.py", "s.moves_left == 0)", "s.moves_left <= 1)")
     sources.edit(*end_edit)
     edited = sources.run(play)
@@ -47,11 +59,11 @@ def test_edits_recompile_and_undoing_them_hits_the_cache_again(sources: SourceCo
     assert edited["plies"] != shorter["plies"], "the random numbers differ"
     assert not edited["hit"]
 
-    for file, old, new in (rng_edit, line_edit, returns_edit):
+    for file, old, new in (rng_edit, line_edit):
         sources.edit(file, new, old)
-    assert sources.run(play) == original | {"hit": True}
 
 
+@pytest.mark.slow
 def test_an_edited_constant_of_another_file_recompiles(sources: SourceCopy) -> None:
     play = PLAY.format(spec="tron")
     original = sources.run(play)

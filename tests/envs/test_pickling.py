@@ -14,6 +14,7 @@ import gymnasium as gym
 import pettingzoo
 import playing_on
 import pytest
+from boards import REPRESENTATIVES
 from playing_on import FirstLegal, play_on
 from stable_baselines3 import PPO
 
@@ -25,7 +26,6 @@ from ludoteca.envs.adapters.sb3 import SB3VecEnv
 from ludoteca.envs.api.vector import GameVectorEnv
 from ludoteca.envs.engine.stepper import make_stepper
 from ludoteca.envs.game import Game
-from ludoteca.envs.interpreted import interpreting
 from ludoteca.envs.registry import GAMES, make_game
 
 Small = Callable[[str], Game]
@@ -55,7 +55,7 @@ def begun(env: Any, steps: int = 3) -> Any:
 def environments(id_: str, small: Small) -> list[tuple[str, Any]]:
     """Make every environment of a game, with all kinds of opponents and with threads."""
     name, params = f"ludoteca/{id_}", dict(small(id_).params)
-    searching = {"num_envs": 3, "opponent": "mcts:simulations=20"}
+    searching = {"num_envs": 3, "opponent": "mcts:simulations=5"}
     threads = {"num_envs": 3, "num_threads": 2, "opponent": "random"}
     return [
         (f"single {id_}", gym.make(name, agent_seat="random", **params)),
@@ -70,7 +70,7 @@ def environments(id_: str, small: Small) -> list[tuple[str, Any]]:
 
 def special_environments() -> list[tuple[str, Any]]:
     """Make environments with a Python opponent, with rendering, and with threads of a search."""
-    search = "mcts:simulations=20,threads=2,parallel=root"
+    search = "mcts:simulations=5,threads=2,parallel=root"
     return [
         ("python", GameVectorEnv("tictactoe", 3, opponent=FirstLegal())),
         ("rendered", gym.make("ludoteca/TicTacToe-v0", render_mode="ansi")),
@@ -153,16 +153,16 @@ def games_of_a_script() -> list[tuple[str, Any]]:
     ]
 
 
-# Agents of every kind: with memory, with threads, and with networks.
+# Agents of every kind, with memory, with threads, and with networks; most in the slow tests.
 AGENTS = (
     ("tictactoe", "mcts:simulations=20,reuse=True"),
-    ("tictactoe", "mcts:simulations=20"),
     ("hex:board_size=5", "dqn:hex5,epsilon=0.3"),
+)
+MORE_AGENTS = (
+    ("tictactoe", "mcts:simulations=20"),
     ("hex:board_size=5", "az:hex5,simulations=8,temperature=1"),
     ("hungry_geese", "deterministic"),
     ("hungry_geese", "cnn:geese,temperature=1"),
-)
-MORE_AGENTS = (
     ("hex:board_size=5", "mcts:simulations=30,reuse=True,mast=gibbs,transpositions=True"),
     ("hex:board_size=5", "flat:simulations=30"),
     ("hex:board_size=5", "mixed:0.3"),
@@ -202,20 +202,21 @@ def roundtrip(thing: Any) -> Any:
     return pickle.loads(pickle.dumps(thing))
 
 
+@pytest.mark.interpreted
 def test_environments_and_agents_resume_in_another_process(small: Small, tmp_path: Path) -> None:
-    """A sequential game and its search are compiled, and the others are interpreted."""
-    made = environments("TicTacToe-v0", small) + special_environments() + games_of_a_script()
-    things = [(name, begun(env)) for name, env in made] + agents(AGENTS[:2])
-    with interpreting():
-        things += [(name, begun(env)) for name, env in environments("Tron-v0", small)]
-        things += agents(AGENTS[2:])
-        check_that_copies_resume(things, tmp_path / "things")
+    """Both processes interpret; the slow test below compiles."""
+    made = [env for env in environments("Tron-v0", small) if env[0].startswith("parallel")]
+    made += environments("TicTacToe-v0", small) + special_environments() + games_of_a_script()
+    things = [(name, begun(env)) for name, env in made] + agents(AGENTS)
+    check_that_copies_resume(things, tmp_path / "things")
 
 
 @pytest.mark.slow
 def test_all_games_and_more_agents_resume_in_another_process(small: Small, tmp_path: Path) -> None:
-    things = agents((*AGENTS[2:], *MORE_AGENTS))
-    things += [(name, begun(env)) for name, env in environments("Tron-v0", small)]
+    things = agents((*AGENTS, *MORE_AGENTS))
+    for id_ in REPRESENTATIVES:
+        things += [(name, begun(env)) for name, env in environments(id_, small)]
+    things += [(name, begun(env)) for name, env in special_environments() + games_of_a_script()]
     game = small("TicTacToe-v0")
     model = PPO("MlpPolicy", SB3VecEnv(game, 2), n_steps=8, batch_size=8)
     model.save(tmp_path / "model.zip")

@@ -4,11 +4,12 @@ from functools import cache
 
 import numpy as np
 import pytest
+from boards import EVERY_GAME
 
 from ludoteca.envs.engine.playouts import make_playouts, play_randomly
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.records import batch_of_one
-from ludoteca.envs.registry import GAMES, make_game
+from ludoteca.envs.registry import make_game
 
 pytestmark = pytest.mark.interpreted
 
@@ -72,7 +73,7 @@ def test_playouts_from_several_positions_in_one_call() -> None:
     assert totals[3].tolist() == [GAMES_PLAYED, -GAMES_PLAYED]
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", EVERY_GAME)
 def test_a_seed_determines_the_games_and_the_start_does_not_change(name: str) -> None:
     game = make_game(name)
     start = batch_of_one(game)

@@ -4,6 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from boards import EVERY_GAME
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy as evaluate_masked
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
@@ -127,7 +128,7 @@ def test_monitored_episodes_add_up():
     assert sum(episode["r"] for episode in episodes) == pytest.approx(paid)
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", EVERY_GAME)
 def test_masked_ppo_never_plays_illegal_actions(game):
     envs = SB3VecEnv(game, 4, agent_seat="random", illegal_action="raise")
     model = MaskablePPO("MlpPolicy", envs, n_steps=32, batch_size=128, policy_kwargs=SMALL, seed=0)
@@ -265,7 +266,7 @@ def test_attributes_are_shared_by_all_games():
 
 @pytest.mark.compiled
 def test_threads_change_nothing():
-    single, two = (SB3VecEnv("connect4", 8, num_threads=n, seed=0) for n in (1, 2))
+    single, two = (SB3VecEnv("tictactoe", 8, num_threads=n, seed=0) for n in (1, 2))
     rng = np.random.default_rng(0)
     assert np.array_equal(single.reset(), two.reset())
     for _ in range(30):

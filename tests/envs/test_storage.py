@@ -9,6 +9,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from boards import EVERY_GAME
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pettingzoo_make import make_pettingzoo
@@ -300,7 +301,7 @@ def plain(thing: Any) -> Any:
     return (thing.dtype, thing.tolist()) if isinstance(thing, np.ndarray) else thing
 
 
-@ids
+@pytest.mark.parametrize("id_", EVERY_GAME)
 @apis
 def test_a_restored_or_cloned_environment_resumes_exactly(api: str, id_: str, make: Any) -> None:
     env, other, fresh = (make(api, id_) for _ in range(3))
@@ -402,7 +403,7 @@ def repack(data: bytes, change: Callable[[dict[str, Any], bytearray], None]) -> 
     return storage._pack(header, bytes(content))
 
 
-@ids
+@pytest.mark.parametrize("id_", EVERY_GAME)
 @apis
 def test_a_tampered_environment_is_an_error_or_safe(api: str, id_: str, make: Any) -> None:
     """After changes of bytes, restoring fails without effect, or the games can be played on."""

@@ -25,5 +25,5 @@ def test_deterministic_agent_agrees_with_itself(tmp_path):
     sure, chance = json.loads((tmp_path / "a.json").read_text())["agents"]
     assert (sure["moves"], sure["agreement"], sure["predictable"]) == (60, 1, 1)
     assert chance["agreement"] == pytest.approx(0.25, abs=0.1)
-    with pytest.raises(ValueError, match="one in which all move at once, got tictactoe"):
+    with pytest.raises(ValueError, match="game must be simultaneous, got tictactoe"):
         agreement(agents, tmp_path / "a.json", game="tictactoe")

@@ -6,6 +6,7 @@ import json
 import math
 import re
 import shutil
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 
 from ludoteca.evaluate.bandits import play_bandits, random_problems
 from ludoteca.evaluate.studies.__main__ import main
-from ludoteca.evaluate.studies.bandits import study
+from ludoteca.evaluate.studies.bandits import cells, plan, study
 from ludoteca.evaluate.studies.bandits import uaemex2021 as thesis
 from ludoteca.evaluate.studies.bandits.cells import (
     FULL,
@@ -59,8 +60,30 @@ TINY = BanditStudy(
 )
 
 
+# Each policy is compiled: a few by default, all of them in the slow tests.
+SOME_POLICIES = ("ucb1", "moss", "exp3")
+
+
+@pytest.fixture(
+    scope="module",
+    autouse=True,
+    params=[
+        pytest.param(SOME_POLICIES, id="some"),
+        pytest.param(PUBLISHED_POLICIES, marks=pytest.mark.slow, id="all"),
+    ],
+)
+def policies(request: pytest.FixtureRequest) -> Iterator[tuple[str, ...]]:
+    """Restrict the study to some of its policies."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (cells, plan):
+            patch.setattr(module, "PUBLISHED_POLICIES", request.param)
+        yield request.param
+
+
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Findings]:
+def whole(
+    policies: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Findings]:
     folder = tmp_path_factory.mktemp("whole")
     return folder, run_study(TINY, folder)
 
@@ -147,7 +170,7 @@ def assert_same(first: Findings, second: Findings) -> None:
             np.testing.assert_array_equal(curve, second.curves[k][policy])
 
 
-def test_study_matches_direct_play(whole: tuple[Path, Findings]) -> None:
+def test_study_matches_direct_play(whole: tuple[Path, Findings], policies: tuple[str, ...]) -> None:
     _, findings = whole
     for k in TINY.arms:
         problems = random_problems(20, k, TINY.seed)
@@ -161,7 +184,7 @@ def test_study_matches_direct_play(whole: tuple[Path, Findings]) -> None:
         assert findings.best[k] == min(both, key=means.__getitem__)
         assert {1 / k, math.e / (2 * k), 2.0} <= set(means)
         assert len(findings.annealed[k]) == 5
-    assert list(findings.curves[3]) == list(PUBLISHED_POLICIES)
+    assert list(findings.curves[3]) == list(policies)
 
 
 def test_merged_shards_equal_the_whole_study(whole: tuple[Path, Findings], tmp_path: Path) -> None:
@@ -176,9 +199,11 @@ def test_merged_shards_equal_the_whole_study(whole: tuple[Path, Findings], tmp_p
         assert_same(run_study(TINY, folder, NOTHING if i == 0 else Shard(i, 3)), whole[1])
 
 
-def test_merge_reuses_computed_cells(whole: tuple[Path, Findings], tmp_path: Path) -> None:
+def test_merge_reuses_computed_cells(
+    whole: tuple[Path, Findings], policies: tuple[str, ...], tmp_path: Path
+) -> None:
     # Two K of 4 alphas in 2 blocks each; the first of each annealing; a curve for each policy.
-    with pytest.raises(CellMissingError, match=f"^{16 + 2 + len(PUBLISHED_POLICIES)} cells"):
+    with pytest.raises(CellMissingError, match=f"^{16 + 2 + len(policies)} cells"):
         run_study(TINY, tmp_path / "empty", shard=NOTHING)
     copy = tmp_path / "copy"
     shutil.copytree(whole[0], copy)
@@ -192,39 +217,41 @@ def test_merge_reuses_computed_cells(whole: tuple[Path, Findings], tmp_path: Pat
 def test_a_stopped_study_resumes(whole: tuple[Path, Findings], tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(whole[0], copy)
-    cells = sorted((copy / "cells").rglob("*.json"))
-    lost, kept = cells[::3], [file for file in cells if file not in cells[::3]]
+    files = sorted((copy / "cells").rglob("*.json"))
+    lost, kept = files[::3], [file for file in files if file not in files[::3]]
     for file in lost:
         file.unlink()
     before = {file: file.stat().st_mtime_ns for file in kept}
     assert_same(run_study(TINY, copy, threads=2), whole[1])
     assert all(file.stat().st_mtime_ns == time for file, time in before.items())
-    assert sorted((copy / "cells").rglob("*.json")) == cells
+    assert sorted((copy / "cells").rglob("*.json")) == files
 
 
 def test_an_executor_computes_the_same(whole: tuple[Path, Findings], tmp_path: Path) -> None:
-    cells = Cells(TINY, tmp_path)
-    progress = compute_all(cells, InlineExecutor())
+    study_cells = Cells(TINY, tmp_path)
+    progress = compute_all(study_cells, InlineExecutor())
     for _ in range(7):  # then it is stopped, and resumed
         next(progress)
     progress.close()
     before = len(list(tmp_path.rglob("*/K*/*.json")))
     assert before == 7
-    done = list(compute_all(cells, InlineExecutor()))
+    done = list(compute_all(study_cells, InlineExecutor()))
     assert done[-1] == (len(done), len(done))
     assert len(list(tmp_path.rglob("*/K*/*.json"))) == 7 + len(done)
     assert_same(run_study(TINY, tmp_path, shard=NOTHING), whole[1])
-    assert list(compute_all(cells, InlineExecutor())) == []
+    assert list(compute_all(study_cells, InlineExecutor())) == []
     assert list(compute_all(Cells(TINY, whole[0]), InlineExecutor())) == []
 
 
-def test_a_plan_knows_all_cells(whole: tuple[Path, Findings]) -> None:
-    plan = make_plan(TINY)
+def test_a_plan_knows_all_cells(whole: tuple[Path, Findings], policies: tuple[str, ...]) -> None:
+    study_plan = make_plan(TINY)
     blocks = len(list(whole[0].rglob("ucb1/K*/*.json")))
-    assert plan.cells["grids"] + plan.cells["annealing"] >= blocks  # some alphas come twice
-    assert plan.cells["curves"] == len(TINY.curve_arms) * len(PUBLISHED_POLICIES) * 1
-    text = plan.text(price=0.1)
-    assert f"{plan.pulls:.3g} pulls" in text
+    assert (
+        study_plan.cells["grids"] + study_plan.cells["annealing"] >= blocks
+    )  # some alphas come twice
+    assert study_plan.cells["curves"] == len(TINY.curve_arms) * len(policies) * 1
+    text = study_plan.text(price=0.1)
+    assert f"{study_plan.pulls:.3g} pulls" in text
     assert re.search(r"\n +1,000 +\d.* \$\d", text)
 
 

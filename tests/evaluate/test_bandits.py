@@ -72,6 +72,7 @@ def test_arms_pay_with_their_probability() -> None:
     np.testing.assert_array_equal(arms["square"], arms["value"])
 
 
+@pytest.mark.interpreted
 def test_the_nth_pull_of_an_arm_pays_the_same_under_every_policy() -> None:
     alone = [play_arms("ucb1", [0.5], n)["value"][0] for n in range(1, 201)]
     for policy in POLICIES:
@@ -79,7 +80,13 @@ def test_the_nth_pull_of_an_arm_pays_the_same_under_every_policy() -> None:
         assert arm["value"] == alone[arm["visits"] - 1], policy
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize(
+    "policy",
+    [
+        pytest.param(policy, marks=() if policy in ("ucb1", "exp3") else pytest.mark.slow)
+        for policy in POLICIES
+    ],
+)
 def test_interpreted_and_compiled_agree(policy: str) -> None:
     lazy, problems = policy in MONOTONE, random_problems(2, 4, seed=3)
     at, params = np.array([10, 80]), view_records(parameters(policy))
@@ -94,7 +101,13 @@ def test_interpreted_and_compiled_agree(policy: str) -> None:
     np.testing.assert_allclose(scores, compiled, rtol=1e-12)
 
 
-@pytest.mark.parametrize("policy", sorted(MONOTONE))
+@pytest.mark.parametrize(
+    "policy",
+    [
+        pytest.param(policy, marks=() if policy == "ucb1" else pytest.mark.slow)
+        for policy in sorted(MONOTONE)
+    ],
+)
 def test_leaving_scores_out_changes_nothing(policy: str) -> None:
     problems = [random_problems(10, arms, seed=2) for arms in (2, 7, 40)]
     problems += [np.full((2, 9), 0.5), np.tile([0.0, 1.0, 0.0, 1.0], (1, 2)), np.zeros((1, 5))]

@@ -26,18 +26,22 @@ from ludoteca.evaluate.bench.workloads import (
 PEER_SCRIPTS = sorted(workloads.SERVE.parent.glob("*.py"))
 
 
-# One of each kind; the others, compiled anew like these, wait for `make test-slow`.
+# One of each kind.
 SOME_MEASURES = ("connect4", "deterministic_geese", "python_loops", "threads_tron")
 
 
 @pytest.mark.parametrize(
     "names",
-    [SOME_MEASURES, pytest.param(tuple(groups()), marks=pytest.mark.slow)],
-    ids=["some", "all"],
+    [
+        pytest.param(SOME_MEASURES, id="some"),
+        pytest.param(None, id="all"),
+    ],
 )
+@pytest.mark.slow
 def test_every_measure_but_startup_runs_without_peers(tmp_path, monkeypatch, capsys, names):
     monkeypatch.setattr("ludoteca.evaluate.bench.measures.NUM_ENVS", 32)
     monkeypatch.setattr("ludoteca.evaluate.bench.measures.MANY_ENVS", 64)
+    names = names or tuple(groups())  # some of which name their number of games
     file = tmp_path / "new" / "bench.json"
     report = bench_envs(False, file, seconds=0.05, only=names)
     assert {row.group for row in report.rows} == set(names)
@@ -48,7 +52,9 @@ def test_every_measure_but_startup_runs_without_peers(tmp_path, monkeypatch, cap
     alone = [row for row in report.rows if not row.peer_name]
     assert [row.group for row in alone] == ["deterministic_geese"]
     assert all(row.verdict in ("pass", "miss") and row.ratio is None for row in alone)
-    others = [row for row in report.rows if row not in threads + alone]
+    engine = [row for row in report.rows if row.group.startswith("engine")]
+    assert all(row.verdict == "information" and row.ratio is not None for row in engine)
+    others = [row for row in report.rows if row not in threads + alone + engine]
     assert {row.verdict for row in others} == {"peers were not asked for"}
     printed = capsys.readouterr().out
     assert "environment speed" in printed
@@ -67,6 +73,7 @@ def test_every_measure_but_startup_runs_without_peers(tmp_path, monkeypatch, cap
     assert [path.name for path in file.parent.iterdir()] == ["bench.json"]  # nothing temporary
 
 
+@pytest.mark.slow
 def test_a_fresh_process_is_timed_with_a_cold_and_a_warm_cache():
     startup = measure_startup("tictactoe", warm_runs=1)
     assert set(startup) == {"single", "vector"}
@@ -127,6 +134,7 @@ def test_installed_peers_play(peer, module, options, version):
     assert second.seconds >= 0.02
 
 
+@pytest.mark.slow
 def test_a_missing_peer_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("LUDOTECA_PEERS", str(tmp_path))
     nowhere = install_peers.Peer(("no_such_module",), ())

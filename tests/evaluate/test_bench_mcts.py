@@ -19,6 +19,7 @@ from ludoteca.evaluate.bench.strength import bench_strength
 from ludoteca.evaluate.bench.workloads import PeerMissingError, PeerWorkload, Sample
 
 
+@pytest.mark.slow
 def test_speed_is_measured_without_peers(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(mcts, "SIMULATIONS", 20)
     file = tmp_path / "speed.json"
@@ -38,6 +39,7 @@ def test_speed_is_measured_without_peers(tmp_path, monkeypatch, capsys):
     assert all(sample["steps"] % 20 == 0 for sample in content["samples"]["connect4"]["mcts"])
 
 
+@pytest.mark.slow
 def test_two_threads_are_compared_with_one(monkeypatch):
     monkeypatch.setattr(mcts, "THREADS_SIMULATIONS", 200)
     report = Report()
@@ -100,6 +102,7 @@ def tiny(monkeypatch):
 
 
 @pytest.mark.usefixtures("tiny")
+@pytest.mark.slow
 def test_strength_is_measured_and_resumed(tmp_path, capsys):
     file, folder = tmp_path / "strength.json", tmp_path / "games"
     standings = bench_strength(file, 4, folder, processes=1)

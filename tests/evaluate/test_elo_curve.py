@@ -12,6 +12,7 @@ from ludoteca.train.alphazero import AlphaZeroConfig
 from ludoteca.train.loop import RLTraining
 
 
+@pytest.mark.slow
 def test_later_checkpoints_have_higher_ratings(tmp_path):
     config = AlphaZeroConfig(
         run_dir=tmp_path,

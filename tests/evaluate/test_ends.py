@@ -11,7 +11,10 @@ from ends import are_gone, is_running, start
 from ludoteca.evaluate.studies.runner import run_tasks
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a Unix system")
-SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)
+SIGNALS = [
+    signal.SIGKILL,
+    *(pytest.param(number, marks=pytest.mark.slow) for number in (signal.SIGTERM, signal.SIGINT)),
+]
 
 
 # The second task keeps the interpreter's lock for longer than anyone waits.

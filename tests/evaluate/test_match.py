@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from boards import EVERY_GAME
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.registry import make_agent
-from ludoteca.envs.registry import GAMES, make_game
+from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.match_table import match_json, match_summary
@@ -25,7 +26,7 @@ def outcome(result):
     return replace(result, seconds=0.0)
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", EVERY_GAME)
 def test_every_game_is_played_and_its_replays_are_valid(game):
     result = play_match(game, BOTH, 12, seed=3, num_replays=12)
     game = make_game(game)
@@ -67,8 +68,16 @@ def test_two_agents_take_turns_in_moving_first():
     assert [[record.games for record in seats] for seats in result.seats] == [[4, 3], [3, 4]]
 
 
-@pytest.mark.parametrize("game", ["connect4", "hungry_geese", "tron:rows=6"])
-@pytest.mark.compiled
+@pytest.mark.parametrize(
+    "game",
+    [
+        pytest.param("tictactoe", marks=pytest.mark.compiled),
+        *(
+            pytest.param(game, marks=pytest.mark.slow)
+            for game in ("connect4", "hungry_geese", "tron:rows=6")
+        ),
+    ],
+)
 def test_games_do_not_depend_on_the_batch_size(game):
     expected = outcome(play_match(game, BOTH, 30, seed=5, num_replays=30))
     for batch in (1, 7, 29, 1000):
@@ -263,6 +272,7 @@ def test_progress_is_shown(capsys):
     assert captured.out == ""
 
 
+@pytest.mark.slow
 def test_repeated_deterministic_games_are_counted_once():
     # There is one game per seating, as both agents are deterministic.
     match = play_match("hex:board_size=5", ["heuristic", "heuristic"], 10, seed=1)

@@ -109,7 +109,7 @@ def test_printed_games_show_players_and_lengths(replay):
     assert text.count("ply") == 1 + text.count("at ply")
 
 
-@pytest.mark.parametrize("name", ["a.gif", "b.svg", "c.png"])
+@pytest.mark.parametrize("name", [pytest.param("a.gif", marks=pytest.mark.slow), "b.svg", "c.png"])
 def test_replay_command_writes_images(capsys, file, replay, name):
     out = file.parent / name
     assert main(["replay", str(file), "--out", str(out)]) == 0

@@ -114,6 +114,7 @@ def test_only_agents_that_games_connect_are_rated():
     assert rate_all({}) == {}
 
 
+@pytest.mark.slow
 def test_a_match_of_geese(tmp_path):
     agents = ("flat:simulations=20,playout_depth=4", "random_safe", "greedy", "random")
     geese_match(agents, tmp_path / "m.json", games=40, first=12, seed=3)

@@ -191,6 +191,7 @@ def test_tasks_with_records_are_not_run_again(made_up, tmp_path, capsys):
     assert "tanaka2018: 0 of 52 runs" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_tasks_run_once_and_failures_are_reported(tmp_path, capsys):
     settings = {"games_per_iteration": 5, "game": "hex:board_size=2", "opponent": "random"}
     settings |= {"network.filters": "4", "eval_games": 5, "final_eval_games": 5}

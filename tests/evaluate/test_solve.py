@@ -18,6 +18,7 @@ def wrap_around() -> Any:
         yield
 
 
+@pytest.mark.slow
 def test_sheep_win_from_the_start() -> None:
     """Whichever way the wolf starts."""
     solution = solve(make_game("sheep_and_wolf"))
@@ -25,11 +26,14 @@ def test_sheep_win_from_the_start() -> None:
     assert solution.actions == {"d8-c7": -1, "d8-e7": -1}
 
 
-@pytest.mark.parametrize(("size", "returns"), [(4, (-1, 1)), (6, (1, -1))])
+@pytest.mark.parametrize(
+    ("size", "returns"), [(4, (-1, 1)), pytest.param(6, (1, -1), marks=pytest.mark.slow)]
+)
 def test_values_of_small_boards(size: int, returns: tuple[int, int]) -> None:
     assert solve(make_game(f"sheep_and_wolf:board_size={size}")).returns == returns
 
 
+@pytest.mark.slow
 def test_wolf_wins_after_a_mistake_of_the_sheep() -> None:
     """After d8-c7 only some answers hold."""
     game = make_game("sheep_and_wolf")
@@ -54,7 +58,7 @@ def test_tic_tac_toe_is_a_draw_whatever_the_first_mark() -> None:
 @pytest.mark.parametrize(
     ("size", "wins"),
     [
-        (2, ".B/B."),
+        pytest.param(2, ".B/B.", marks=pytest.mark.slow),
         (3, "..B/BBB/B.."),
         pytest.param(4, "...B/..B./.B../B...", marks=pytest.mark.slow),
     ],
@@ -67,6 +71,7 @@ def test_hex_is_won_by_these_first_stones(size: int, wins: str) -> None:
     assert len(solution.best) == wins.count("B")
 
 
+@pytest.mark.slow
 def test_three_in_a_row_on_a_larger_board_is_a_win() -> None:
     assert solve(make_game("tictactoe:board_size=4,line=3")).returns == (1, -1)
 
@@ -94,11 +99,16 @@ def minimax(game: Game, s: Any, known: dict[str, float]) -> float:
     [
         ("tictactoe", 4),
         ("connect4:rows=3,columns=4,connect=3", 6),
-        ("breakthrough:rows=4,columns=2", 2),
-        ("breakthrough_suicide:rows=4,columns=2", 2),
-        ("atari_go:board_size=3", 4),
         ("sheep_and_wolf:board_size=4", 1),
-        ("free_for_all:board_size=3,plies=6", 3),
+        *(
+            pytest.param(spec, plies, marks=pytest.mark.slow)
+            for spec, plies in (
+                ("breakthrough:rows=4,columns=2", 2),
+                ("breakthrough_suicide:rows=4,columns=2", 2),
+                ("atari_go:board_size=3", 4),
+                ("free_for_all:board_size=3,plies=6", 3),
+            )
+        ),
     ],
 )
 def test_solutions_are_those_of_plain_minimax(spec: str, plies: int) -> None:

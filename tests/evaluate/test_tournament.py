@@ -174,7 +174,7 @@ def test_counts_by_pair_and_agent_agree():
     ("games", "agents", "draws", "left_out"),
     [
         (7, 5, "half", set()),
-        (13, 14, "loss", set()),
+        pytest.param(13, 14, "loss", set(), marks=pytest.mark.slow),
         (4, 2, "loss", {"ranks.png"}),
         (1, 2, "half", {"ranks.png", "points.png"}),
         (1, 4, "loss", {"ranks.png", "points.png"}),

@@ -32,7 +32,7 @@ if __name__ == "__main__":
 LONG = replace(SMALL, games_per_pair=4000)
 
 
-@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("processes", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_killed_tournament_resumes(tmp_path, processes):
     file = tmp_path / "killed" / GAMES
     (tmp_path / "child.py").write_text(CHILD)

@@ -154,6 +154,9 @@ def test_a_stone_and_who_wins(board: str, stone: str, winner: str) -> None:
     assert game.validate(s) == ""
 
 
+QUICK_GAMES = ((2, 10), (3, 20), (5, 10), (7, 4), (10, 1))  # sizes and games, interpreted
+
+
 def dead_colors(board: Any) -> set[int]:
     """Return the colors that have a group without liberties, by flood fill."""
     dead, seen = set(), set()
@@ -177,7 +180,16 @@ def dead_colors(board: Any) -> set[int]:
     return dead
 
 
-@pytest.mark.parametrize(("size", "games"), [(2, 50), (3, 200), (5, 200), (7, 200), (10, 20)])
+@pytest.mark.parametrize(
+    ("size", "games"),
+    [
+        *(pytest.param(size, games, marks=pytest.mark.interpreted) for size, games in QUICK_GAMES),
+        *(
+            pytest.param(size, games, marks=pytest.mark.slow)
+            for size, games in ((2, 50), (3, 200), (5, 200), (7, 200), (10, 20))
+        ),
+    ],
+)
 def test_random_games_end_as_flood_fill_says(size: int, games: int) -> None:
     game = atari_go(size)
     trajectory = record_trajectory(game, games, seed=size)
@@ -195,7 +207,7 @@ def test_random_games_end_as_flood_fill_says(size: int, games: int) -> None:
                 endings.add((winner == mover, len(dead)))
             else:
                 assert np.array_equal(trajectory.legal[i, t, 0] == 1, board.ravel() == 0)
-    if size in (3, 5, 7):
+    if size in (3, 5, 7) and games == 200:
         # Captures by stones with and without liberties, and suicides.
         assert endings == {(True, 1), (True, 2), (False, 1)}
 

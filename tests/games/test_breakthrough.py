@@ -328,12 +328,16 @@ def test_invalid_sizes_are_errors(factory: Any) -> None:
         factory(columns=1)
 
 
-def test_suicide_is_breakthrough_with_the_result_inverted() -> None:
-    plain = record_trajectory(breakthrough(), 300, seed=3)
-    suicide = record_trajectory(breakthrough_suicide(), 300, seed=3)
+@pytest.mark.parametrize(
+    "games",
+    [pytest.param(10, marks=pytest.mark.interpreted), pytest.param(300, marks=pytest.mark.slow)],
+)
+def test_suicide_is_breakthrough_with_the_result_inverted(games: int) -> None:
+    plain = record_trajectory(breakthrough(), games, seed=3)
+    suicide = record_trajectory(breakthrough_suicide(), games, seed=3)
     assert np.array_equal(plain.actions, suicide.actions)
     assert np.array_equal(plain.returns, -suicide.returns)
-    assert set(plain.returns[np.arange(300), plain.plies, 0]) == {-1, 1}
+    assert set(plain.returns[np.arange(games), plain.plies, 0]) == {-1, 1}
 
 
 def test_planes_show_own_pawns_first_and_who_is_white() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from boards import other_parameters, small_spec
+from boards import REPRESENTATIVES, other_parameters, small_spec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +19,7 @@ from ludoteca.envs.contract import (
     check_symmetric_play,
     check_symmetries,
 )
+from ludoteca.envs.game import Game
 from ludoteca.envs.registry import GAMES, make_game
 
 # Besides the defaults: boards as small and as large as allowed, odd shapes, and every option. Games
@@ -69,32 +70,36 @@ VARIANTS = {
         "plies=1",
     ),
 }
-# Compiling takes seconds for each shape of state. These games are compiled by `make test-slow`; one
-# with passes, one with simultaneous moves, one with chance, and new games are compiled here, too.
-# Compiled steps of all games equal interpreted ones in test_interpreted.py.
-INTERPRETED = {
-    *("Hex-v0", "Connect4-v0", "TicTacToe-v0", "AtariGo-v0", "Breakthrough-v0"),
-    *("BreakthroughHoles-v0", "BreakthroughSuicide-v0", "KnightThrough-v0", "SheepAndWolf-v0"),
-    *("TicTacToeLarge-v0", "FreeForAll-v0"),
-}
 VARIANTS |= {name: other_parameters(name) for name in GAMES if name not in VARIANTS}
 SPECS = [f"{name}:{params}" for name in GAMES for params in ("", *VARIANTS[name])]
+
+
+def is_large(game: Game) -> bool:
+    """Return whether positions take long to check: on large boards that are not the default."""
+    return game.state.itemsize > 700 and game.spec != make_game(game.name).spec
 
 
 def small_specs(mark: pytest.MarkDecorator) -> list[Any]:
     """Return all games on small boards, and larger boards for the slow tests.
 
     Args:
-        mark: of the small boards of the games in `INTERPRETED`.
+        mark: of the small boards of all but the representative games.
     """
     small = [
-        pytest.param(small_spec(name), marks=mark if name in INTERPRETED else ()) for name in GAMES
+        pytest.param(small_spec(name), marks=() if name in REPRESENTATIVES else mark)
+        for name in GAMES
     ]
     larger = [f"{name}:{params}" for name in GAMES for params in ("", *VARIANTS[name][:1])]
     return [*small, *(pytest.param(spec, marks=pytest.mark.slow) for spec in larger)]
 
 
-all_specs = pytest.mark.parametrize("spec", SPECS)
+all_specs = pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param(spec, marks=pytest.mark.slow if is_large(make_game(spec)) else ())
+        for spec in SPECS
+    ],
+)
 small_boards = pytest.mark.parametrize("spec", small_specs(pytest.mark.interpreted))
 seeds = st.integers(0, 2**32 - 1)
 

@@ -207,8 +207,12 @@ def test_most_captures_in_30_plies_win(captures: tuple[int, int], returns: list[
     assert game.validate(s) == ""
 
 
-def test_captures_count_the_pieces_that_vanish() -> None:
-    trajectory = record_trajectory(free_for_all(), 200, seed=4)
+@pytest.mark.parametrize(
+    "games",
+    [pytest.param(10, marks=pytest.mark.interpreted), pytest.param(200, marks=pytest.mark.slow)],
+)
+def test_captures_count_the_pieces_that_vanish(games: int) -> None:
+    trajectory = record_trajectory(free_for_all(), games, seed=4)
     assert (trajectory.plies == 30).all()
     pieces, captures = trajectory.positions["pieces"], trajectory.positions["captures"]
     held = np.bitwise_count(pieces).astype(int)

@@ -212,17 +212,36 @@ def dtypes_of_many_steps() -> set[np.dtype[np.void]]:
     return {dtype for dtype, count in steps.items() if count >= COMPILED_STEPS}
 
 
+def numbers_of(common: bool) -> list[int]:
+    """Return the numbers of the games on common boards, or on the many rare ones."""
+    return [
+        number
+        for number, recorded in enumerate(record())
+        if (make(recorded).state in dtypes_of_many_steps()) == common
+    ]
+
+
+def check_games(numbers: list[int], interpreted: bool) -> None:
+    for number in numbers:
+        recorded = record()[number]
+        mismatch = difference(play(make(recorded), recorded, interpreted=interpreted), recorded)
+        assert not mismatch, f"game {number} {recorded['params']}: {mismatch}"
+
+
+def test_some_recorded_games_are_equal() -> None:
+    """A part of the games is interpreted; the slow tests play all of them."""
+    numbers = numbers_of(common=False)[::10] + numbers_of(common=True)[::200]
+    assert numbers
+    check_games(numbers, interpreted=True)
+
+
 @pytest.mark.parametrize("interpreted", [False, True])
+@pytest.mark.slow
 def test_every_recorded_game_is_equal(interpreted: bool) -> None:
-    """Common boards are played by compiled kernels, the many rare ones by interpreted ones."""
-    played = 0
-    for number, recorded in enumerate(record()):
-        game = make(recorded)
-        if (game.state not in dtypes_of_many_steps()) == interpreted:
-            mismatch = difference(play(game, recorded, interpreted=interpreted), recorded)
-            assert not mismatch, f"game {number} {recorded['params']}: {mismatch}"
-            played += 1
-    assert played > 0
+    """Common boards are played by compiled kernels, rare ones by interpreted ones."""
+    numbers = numbers_of(common=not interpreted)
+    assert numbers
+    check_games(numbers, interpreted)
 
 
 @golden_only

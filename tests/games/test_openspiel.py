@@ -1,6 +1,7 @@
 """Random games played by OpenSpiel's rules at the same time: equal at every ply.
 
-Our side of a game is one compiled call, so only OpenSpiel's Python interface costs time.
+By default some games are compared, and ours are interpreted. The slow tests compare thousands; our
+side of them is one compiled call, so only OpenSpiel's Python interface costs time.
 """
 
 from collections.abc import Callable
@@ -19,6 +20,7 @@ pyspiel = pytest.importorskip("pyspiel")
 make_observation = pytest.importorskip("open_spiel.python.observation").make_observation
 
 CHUNK = 500  # games recorded at a time, to keep memory small
+QUICK_PLIES = 400  # at least, of the games that are compared by default
 
 
 def black_white(planes: Any) -> Any:
@@ -76,10 +78,29 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(
+cases = pytest.mark.parametrize(
     ("ours", "theirs", "games", "planes"), CASES, ids=[case[0] for case in CASES]
 )
-def test_random_games(ours: str, theirs: str, games: int, planes: Callable[[Any], Any]) -> None:
+
+
+@cases
+@pytest.mark.slow
+def test_many_random_games(
+    ours: str, theirs: str, games: int, planes: Callable[[Any], Any]
+) -> None:
+    compare(ours, theirs, games, planes)
+
+
+@cases
+@pytest.mark.interpreted
+def test_some_random_games(
+    ours: str, theirs: str, games: int, planes: Callable[[Any], Any]
+) -> None:
+    compare(ours, theirs, -(-QUICK_PLIES // make_game(ours).max_plies), planes)
+
+
+def compare(ours: str, theirs: str, games: int, planes: Callable[[Any], Any]) -> None:
+    """Play random games by both rules and compare everything at every ply."""
     game, other = make_game(ours), pyspiel.load_game(theirs)
     our_number = our_numbers(game, other)
     observer = make_observation(other)

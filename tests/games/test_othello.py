@@ -309,17 +309,33 @@ class Reference:
 
 
 @pytest.mark.parametrize("auto_pass", [False, True])
-@pytest.mark.parametrize(("size", "depths"), [(4, range(1, 10)), (6, range(1, 7)), (8, [5])])
+@pytest.mark.parametrize(
+    ("size", "depths"),
+    [
+        pytest.param(4, range(1, 6), marks=pytest.mark.interpreted),
+        pytest.param(6, range(1, 5), marks=pytest.mark.interpreted),
+        *(
+            pytest.param(size, depths, marks=pytest.mark.slow)
+            for size, depths in ((4, range(1, 10)), (6, range(1, 7)), (8, [5]))
+        ),
+    ],
+)
 def test_perft_equals_a_plain_implementation(size: int, depths: Any, auto_pass: bool) -> None:
     game, reference = othello(board_size=size, auto_pass=auto_pass), Reference(size)
     expected = {d: reference.perft(reference.start, 1, d, auto_pass) for d in depths}
     assert {depth: perft(game, depth) for depth in depths} == expected
 
 
-@pytest.mark.parametrize("size", [4, 6, 8])
-def test_random_games_equal_a_plain_implementation(size: int) -> None:
+@pytest.mark.parametrize(
+    ("size", "games"),
+    [
+        *(pytest.param(size, 10, marks=pytest.mark.interpreted) for size in (4, 6, 8)),
+        *(pytest.param(size, 60, marks=pytest.mark.slow) for size in (4, 6, 8)),
+    ],
+)
+def test_random_games_equal_a_plain_implementation(size: int, games: int) -> None:
     game, reference = othello(board_size=size), Reference(size)
-    trajectory = record_trajectory(game, 60, seed=size)
+    trajectory = record_trajectory(game, games, seed=size)
     passes = 0
     for i, plies in enumerate(trajectory.plies):
         board, color = reference.start, 1

@@ -18,13 +18,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from boards import REPRESENTATIVES
 
 from ludoteca.envs.engine.trajectory import Trajectory, record_trajectory
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.goose_positions import geese
+from ludoteca.envs.gdl.game import rules
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import GAMES, find_factory, make_game
 from ludoteca.envs.symmetry import DIRECTIONS
+from ludoteca.evaluate.gdl.machine import RuleMachine
 from ludoteca.evaluate.new_game import pages
 from ludoteca.evaluate.new_game.pages import (
     action_numbers,
@@ -41,6 +44,14 @@ PROVEN = (
     *("sheep_and_wolf", "tictactoe_large", "free_for_all"),
 )
 all_pages = pytest.mark.parametrize("name", NAMES)
+# Games that are played are compiled: representative games by default, all in the slow tests.
+played_pages = pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if id_ in REPRESENTATIVES else pytest.mark.slow)
+        for id_, name in zip(GAMES, NAMES, strict=True)
+    ],
+)
 GAMES_PLAYED = 100
 # Small boards, on which random games come to what is rare on the usual ones.
 SMALL = {
@@ -191,7 +202,22 @@ def captures_of_both(view: View) -> tuple[int, int]:
     return lost[1], lost[0]
 
 
+def true_fluents(view: View) -> list[str]:
+    """Return the true fluents of a game from a rule sheet."""
+    fluents = rules(view.game).fluents
+    return [f for i, f in enumerate(fluents) if int(view.s.fluents[i // 64]) >> i % 64 & 1]
+
+
+def sheet_goals(view: View) -> tuple[int, ...]:
+    """Return the goals of the player, by evaluating the rules of the sheet without its kernels."""
+    machine = RuleMachine(rules(view.game))
+    machine.set_fluents(true_fluents(view))
+    return machine.goals()[view.p]
+
+
 SHOWS: dict[str, Callable[..., Any]] = {
+    "1 if the fluent `(.+)` is true": lambda v, fluent: v.full(fluent in true_fluents(v)),
+    r"1 if player (\d) observes": lambda v, p: v.full(v.p == int(p)),
     "own (?:discs|marks|stones|pawns|knights)": lambda v: v.owners == v.p,
     "the opponent's (?:discs|marks|stones|pawns|knights)": lambda v: v.owners == 1 - v.p,
     "own pieces, the spawned one included": lambda v: v.owners == v.p,
@@ -474,6 +500,7 @@ def more_captures(view: View) -> int:
 
 PIECES = "(?:pawn|knight)"
 RETURNS: dict[str, Callable[..., bool]] = {
+    r"the player's goal is (\d+)": lambda v, goal: sheet_goals(v) == (int(goal),),
     "(?:the player )?has a line": lambda v: has_line(v, v.p),
     "the opponent has a line": lambda v: has_line(v, 1 - v.p),
     "the board is full, without a line": lambda v: full_board(v) and not any_line(v),
@@ -616,7 +643,7 @@ def test_action_numbers_and_names(name: str) -> None:
                 check_step(game, actions, row[2])
 
 
-@all_pages
+@played_pages
 def test_actions_do_what_the_page_says(name: str) -> None:
     for spec, rows in sections(name, "Actions"):
         game, seen = make_game(spec), set()
@@ -652,7 +679,7 @@ def test_the_formula_of_sheep_and_wolf() -> None:
             assert set(up) < square
 
 
-@all_pages
+@played_pages
 def test_planes(name: str) -> None:
     for spec, rows in sections(name, "Planes"):
         game = make_game(spec)
@@ -668,7 +695,7 @@ def test_planes(name: str) -> None:
                 assert np.array_equal(seen[plane], expected(view)), f"{text}, ply {view.t}"
 
 
-@all_pages
+@played_pages
 def test_rewards(name: str) -> None:
     rows = {
         text: (float(Fraction(value.strip("`"))), meaning(RETURNS, text, name))
@@ -684,7 +711,7 @@ def test_rewards(name: str) -> None:
     assert seen == set(rows)
 
 
-@all_pages
+@played_pages
 def test_end(name: str) -> None:
     known = {text: meaning(ENDS, text, name) for (text,) in tables(name)["End"]}
     assert recorded(name).plies.max() <= make_game(name).max_plies

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from boards import EVERY_GAME, REPRESENTATIVES, small_game
 
 from ludoteca.envs.engine.playouts import make_perft, perft, perft_divide
 from ludoteca.envs.game import Game
@@ -14,6 +15,10 @@ from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import GAMES, make_game
 
 FILES = sorted((Path(__file__).parent / "perft").glob("*.txt"))
+# Counts up to this one are interpreted, which takes less time than compiling.
+INTERPRETED_COUNT = 5_000
+# Higher counts are compiled: by default in the representative games, else in the slow tests.
+COMPILED_SPECS = {make_game(id_).name for id_ in REPRESENTATIVES}
 
 
 @dataclass(frozen=True)
@@ -47,8 +52,16 @@ def cases() -> Iterator[Any]:
     for file in FILES:
         table = read_table(file)
         for depth, count in table.counts.items():
-            marks = [pytest.mark.slow] if depth in table.slow else []
-            yield pytest.param(table, depth, count, marks=marks, id=f"{file.stem}-{depth}")
+            id_ = f"{file.stem}-{depth}"
+            yield pytest.param(table, depth, count, marks=mark_of(table, depth), id=id_)
+
+
+def mark_of(table: Table, depth: int) -> Any:
+    """Return the mark of a case: interpreted if it is small, slow if it takes long to compile."""
+    if table.counts[depth] <= INTERPRETED_COUNT and depth not in table.slow:
+        return pytest.mark.interpreted
+    quick = table.spec in COMPILED_SPECS and depth not in table.slow
+    return () if quick else pytest.mark.slow
 
 
 @pytest.mark.parametrize(("table", "depth", "count"), list(cases()))
@@ -67,20 +80,20 @@ def test_every_table_is_named_after_its_game_and_gives_its_source(file: Path) ->
     assert "# Source: " in file.read_text()
 
 
-all_games = pytest.mark.parametrize("name", GAMES)
+every_game = pytest.mark.parametrize("name", EVERY_GAME)
 
 
-@all_games
+@every_game
 def test_counts_by_first_action_add_up(name: str) -> None:
-    game = make_game(name)
+    game = small_game(name)
     divide = perft_divide(game, 3)
     assert sum(divide.values()) == perft(game, 3)
     assert len(divide) == perft(game, 1)
 
 
-@all_games
+@every_game
 def test_compiled_equals_interpreted(name: str) -> None:
-    game = make_game(name)
+    game = small_game(name)
     depth = max(depth for depth in range(1, 4) if perft(game, depth) < 20_000)
     stack = np.repeat(np.array([game.new()], game.state).reshape(1), depth)
     with np.errstate(over="ignore"):
@@ -88,11 +101,13 @@ def test_compiled_equals_interpreted(name: str) -> None:
     assert interpreted == perft(game, depth)
 
 
-@all_games
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.interpreted
 def test_depth_0_counts_one_line(name: str) -> None:
     assert perft(make_game(name), 0) == 1
 
 
+@pytest.mark.interpreted
 def test_counts_from_another_position() -> None:
     game = make_game("tictactoe")
     s = game.new()
@@ -105,6 +120,7 @@ def test_counts_from_another_position() -> None:
     assert s.moves_left == 5, "the position itself does not change"
 
 
+@pytest.mark.interpreted
 def test_finished_games_count_once_or_not_at_all() -> None:
     game = make_game("tictactoe")
     s = game.new()
@@ -114,6 +130,7 @@ def test_finished_games_count_once_or_not_at_all() -> None:
     assert perft(game, 4, from_state=s, count_finished=False) == 0
 
 
+@pytest.mark.interpreted
 def test_an_inactive_player_does_not_multiply_the_count() -> None:
     game = make_game("hungry_geese")
     s = game.new(1)

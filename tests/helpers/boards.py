@@ -1,13 +1,17 @@
-"""One small board per game, on which tests run compiled code.
+"""One small board per game, on which tests run compiled code, and games that represent all others.
 
 A board of another size is another type of record, for which everything is compiled anew. Tests of
-other sizes are interpreted, or slow.
+other sizes are interpreted, or slow. Tests of machine code run for one game of each kind by default
+(`REPRESENTATIVES`), and for all games in `make test-slow` (`EVERY_GAME`).
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from ludoteca.envs.game import Game
-from ludoteca.envs.registry import make_game
+from ludoteca.envs.registry import GAMES, make_game
 
 # So small that games end within the few steps of a test; other games have their defaults.
 SMALL = {
@@ -35,6 +39,32 @@ def small_spec(id_: str) -> str:
 def small_game(id_: str) -> Game:
     """Return a registered game on its small board."""
     return make_game(small_spec(id_))
+
+
+# Kinds of games that compiled code treats differently.
+KINDS: dict[str, Callable[[Game], bool]] = {
+    "sequential": lambda game: not game.simultaneous,
+    "with automatic passes": lambda game: "auto_pass" in game.params,
+    "simultaneous, two players": lambda game: game.simultaneous and game.num_players == 2,
+    "simultaneous, more players": lambda game: game.simultaneous and game.num_players > 2,
+    "with chance": lambda game: "rng" in (game.state.names or ()),
+}
+
+
+def representatives() -> tuple[str, ...]:
+    """Return the shortest registered game of each kind."""
+    games = {id_: make_game(id_) for id_ in GAMES}
+    chosen = []
+    for is_of_kind in KINDS.values():
+        of_kind = [id_ for id_, game in games.items() if is_of_kind(game)]
+        chosen.append(min(of_kind, key=lambda id_: games[id_].max_plies))
+    return tuple(dict.fromkeys(chosen))
+
+
+REPRESENTATIVES = representatives()
+EVERY_GAME = [
+    pytest.param(id_, marks=() if id_ in REPRESENTATIVES else pytest.mark.slow) for id_ in GAMES
+]
 
 
 def other_parameters(id_: str) -> tuple[str, ...]:

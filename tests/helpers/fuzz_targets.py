@@ -17,7 +17,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mutations import NUMBERS, OTHERS, PIECES, mutate_bytes, mutate_json_text, mutate_text
+from mutations import (
+    NUMBERS,
+    OTHERS,
+    PIECES,
+    mutate_bytes,
+    mutate_json_text,
+    mutate_sheet,
+    mutate_text,
+)
 
 from ludoteca.agents.registry import AGENTS, agent_params, make_agent
 from ludoteca.envs.registry import GAMES, find_factory, make_game
@@ -625,6 +633,42 @@ def submission_archives(folder: Path) -> Attempt:
     return attempt
 
 
+def rule_sheets(folder: Path) -> Attempt:
+    from ludoteca.envs.gdl.own_sheets import find_sheet
+    from ludoteca.evaluate.gdl.machine import make_machine, play_random_games
+
+    names = ("breakthrough", "prisoners_dilemma", "three_in_line", "tictactoe", "tron")
+    seeds = [find_sheet(name).read_text() for name in names]
+    file = folder / "sheet.kif"
+
+    def attempt(rng: random.Random) -> None:
+        sheet = mutate_sheet(rng, rng.choice(seeds))
+        file.write_text(keep(sheet), errors="replace")
+        machine = make_machine(file, max_seconds=5.0, max_instances=20_000)
+        for position in play_random_games(machine, games=2, seed=rng.randrange(100), max_plies=10):
+            position.line()
+
+    return attempt
+
+
+def gdl_traces(folder: Path) -> Attempt:
+    from ludoteca.envs.gdl.own_sheets import find_sheet
+    from ludoteca.evaluate.gdl.differences import compare_trace
+    from ludoteca.evaluate.gdl.machine import make_machine, play_random_games
+    from ludoteca.evaluate.gdl.traces import read_trace
+
+    machine = make_machine(find_sheet("tictactoe"))
+    positions = [json.loads(position.line()) for position in play_random_games(machine, 1, 0, 20)]
+
+    def attempt(rng: random.Random) -> None:
+        lines = [json.dumps(position) for position in positions]
+        k = rng.randrange(len(lines))
+        lines[k] = mutate_json_text(rng, positions[k])
+        compare_trace(machine, read_trace(keep(lines)))
+
+    return attempt
+
+
 # For each target: what makes it, which errors it may raise, and its share of the inputs.
 Errors = tuple[type[BaseException], ...]
 TARGETS: dict[str, tuple[Callable[[Path], Attempt], Errors, float]] = {
@@ -646,5 +690,7 @@ TARGETS: dict[str, tuple[Callable[[Path], Attempt], Errors, float]] = {
     "ratings": (ratings, (ValueError,), 0.11),
     "tournament_records": (tournament_records, (ValueError,), 0.01),
     "kaggle_answers": (kaggle_answers, (ValueError,), 0.29),
+    "rule_sheets": (rule_sheets, (ValueError,), 0.02),
+    "gdl_traces": (gdl_traces, (ValueError,), 0.02),
     "submission_archives": (submission_archives, (ValueError, OSError), 0.01),
 }

@@ -172,8 +172,8 @@ def supervised() -> tuple[TrainableModel, Any]:
     def update(rng: np.random.Generator, size: int) -> list[float]:
         planes, actions = _planes(rng, size, shape), rng.integers(game.num_actions, size=size)
         mine = learner.part(size)
-        outputs = learner.trained(learner.tensor(planes[mine]))
-        loss = functional.cross_entropy(outputs, learner.given(actions[mine]))
+        outputs = learner.module(learner.tensor(planes[mine]))
+        loss = functional.cross_entropy(outputs, learner.to_device(actions[mine]))
         learner.gradient_step(loss, 0.1)
         return learner.means(loss)
 

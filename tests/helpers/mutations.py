@@ -3,6 +3,7 @@
 import copy
 import json
 import random
+import re
 from typing import Any
 
 NUMBERS = (
@@ -100,3 +101,42 @@ def _somewhere(rng: random.Random, value: Any) -> Any:
             break
         holder = found
     return holder
+
+
+# Terms and literals of rule sheets, and pieces of text that break them.
+GDL_PIECES = (
+    "?x", "?player", "(not (true (cell ?x ?y x)))", "(distinct ?x ?y)", "(or (true a) (true b))",
+    "(not (not (true a)))", "(true (step ?n))", "(does ?player noop)", "(does x (mark a 1))", "()",
+    "(goal x 101)", "(goal x 50)", "(goal x ?n)", "(role ?r)", "(role random)", "(role third)",
+    "(<= (next ?x) (true ?x))", "(<= (next (f ?x)) (true ?x))", "(<= (p ?x) (not (p ?x)))",
+    "(<= (big ?a ?b ?c ?d ?e ?f) (row ?a) (row ?b) (row ?c) (row ?d) (row ?e) (row ?f))",
+    "(<= terminal (not terminal))", "(init (f (f (f a))))", "(sees x ?y)", "(legal x)", "terminal",
+    "(" * 300, ")" * 300, ";", "<=", "(<=)", "(", ")", "x" * 5000, "\0", "\u2028",
+)  # fmt: skip
+
+
+def mutate_sheet(rng: random.Random, text: str) -> str:
+    """Return a rule sheet with statements, literals or terms removed, doubled or exchanged."""
+    if rng.random() < 0.3:
+        return mutate_text(rng, text, GDL_PIECES)
+    parts = re.findall(r";[^\n]*|[()]|[^\s();]+", text)
+    for _ in range(rng.choice((1, 1, 2, 3, 8))):
+        begin, end = _expression(parts, rng.randrange(len(parts)))
+        other_begin, other_end = _expression(parts, rng.randrange(len(parts)))
+        replacement = rng.choice(
+            ([], parts[begin:end] * 2, parts[other_begin:other_end], [rng.choice(GDL_PIECES)])
+        )
+        parts[begin:end] = replacement
+        if not parts:
+            return ""
+    return "\n".join(parts)
+
+
+def _expression(parts: list[str], begin: int) -> tuple[int, int]:
+    """Return the range of the token at `begin` or, of an opening parenthesis, its expression."""
+    depth = 0
+    for end in range(begin, len(parts)):
+        depth += (parts[end] == "(") - (parts[end] == ")")
+        if depth <= 0:
+            return begin, end + 1
+    return begin, len(parts)

@@ -9,6 +9,8 @@ import pytest
 import torch
 from episodes import GOLDEN, STANDARD, golden
 
+from ludoteca.train.data.generate import GenerationConfig, generate
+
 
 @pytest.fixture(autouse=True)
 def torch_threads():
@@ -56,3 +58,11 @@ def rated(request, tmp_path):
     for name, content in files.items():
         (tmp_path / "all" / name).write_text(content)
     return {"sources": (tmp_path / "all",)}
+
+
+@pytest.fixture(scope="module")
+def positions(tmp_path_factory):
+    """Return the file of games of random agents."""
+    path = tmp_path_factory.mktemp("data") / "games.npz"
+    generate(GenerationConfig(game="tictactoe", agents=("random",), games=60, out=path))
+    return path

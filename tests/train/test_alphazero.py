@@ -12,7 +12,7 @@ from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.networks.weights import load_weights
-from ludoteca.agents.search.network.selection import SelectionParams
+from ludoteca.agents.search.network.selection import NetworkSearchConfig
 from ludoteca.envs.games.othello import placements
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import GAMES, make_game
@@ -44,6 +44,7 @@ TINY = AlphaZeroConfig(
 )
 
 
+@pytest.mark.slow
 def test_alphazero_learns_perfect_tic_tac_toe(tmp_path):
     config = replace(
         TINY,
@@ -164,18 +165,25 @@ def test_self_play_follows_solved_endgames(spec, exact):
 def test_agent_follows_solved_endgames():
     game = make_game("othello:board_size=4")
     runner = Runner(make_pv_network(TINY.network, game))
-    agent = PolicyValueAgent(game, runner, 4, SelectionParams(), solver_empties=11)
+    agent = PolicyValueAgent(game, runner, 4, NetworkSearchConfig(), solver_empties=11)
     agent.prepare()
     states = np.repeat(batch_of_one(game), 2)
     game.step(states.view(np.recarray)[1], game.legal(game.new())[0])
     streams = np.zeros((2, 1), np.uint64)
     actions = agent.act(states, np.array([0, 1]), streams, np.arange(2))
     assert actions[1] == solve_endgame(game, states[1]).action
-    alone = PolicyValueAgent(game, runner, 4, SelectionParams())
+    alone = PolicyValueAgent(game, runner, 4, NetworkSearchConfig())
     assert actions[0] == alone.act(states[:1], np.array([0]), streams, np.arange(1))[0]
 
 
-@pytest.mark.parametrize(("rule", "gate"), [("puct", 0), ("gumbel", 0), ("gumbel", 40)])
+@pytest.mark.parametrize(
+    ("rule", "gate"),
+    [
+        ("puct", 0),
+        pytest.param("gumbel", 0, marks=pytest.mark.slow),
+        ("gumbel", 40),
+    ],
+)
 def test_resumed_run_ends_with_the_same_result(tmp_path, rule, gate):
     config = replace(
         TINY, search_policy=rule, full_search_prob=0.5, gating_interval=gate, gating_games=4
@@ -236,6 +244,7 @@ def test_self_play_in_several_processes_is_reproducible(tmp_path):
     assert all(torch.equal(w, weights[1][name]) for name, w in weights[0].items())
 
 
+@pytest.mark.slow
 def test_rollout_of_several_processes_joins_their_parts():
     game = make_game("tictactoe")
     network = make_pv_network(TINY.network, game)

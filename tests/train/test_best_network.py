@@ -52,7 +52,7 @@ def test_latest_of_the_highest_scores_is_best(select, rates, kept):
 def test_file_holds_the_latest_or_the_best_network(select, pretrained, rates, present, tmp_path):
     best, file = BestNetwork(select, pretrained), tmp_path / "best.safetensors"
     consider_all(best, rates)
-    assert best.is_present(updates=3) == present
+    assert best.is_current(updates=3) == present
     about = {"games": 35, "updates": 3, "game": "tictactoe"}
     best.write(file, {"weight": torch.full((1, 1), 3.0)}, about)
     weights, written = load_weights(file)

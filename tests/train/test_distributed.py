@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from ludoteca.train.data.generate import GenerationConfig, generate
-from ludoteca.train.distributed import ALONE, joined, ranks
+from ludoteca.train.distributed import SINGLE_PROCESS, joined, ranks
 from ludoteca.train.joint_norm import JointBatchNorm2d
 from ludoteca.train.monitor import Monitor, Stopped
 from ludoteca.train.run_directory import RunDirectory
@@ -72,7 +72,7 @@ def together(tmp_path_factory):
             assert other.wait(60) == 0
         finally:
             other.kill()
-    assert ranks() is ALONE
+    assert ranks() is SINGLE_PROCESS
     with np.load(file) as content:
         return mine, {name: content[name] for name in content.files}
 
@@ -99,17 +99,17 @@ def test_two_processes_learn_the_same_as_one(name, together, alone):
 
 def test_single_process_neither_splits_batches_nor_shares_stops():
     monitor = Monitor()
-    part = ALONE.part(7)
+    part = SINGLE_PROCESS.part(7)
     assert (part.rows, part.weight) == (slice(0, 7), 1)
     loss = torch.tensor(0.25)
-    assert ALONE.scaled(loss, part) is loss
-    assert ALONE.means([loss], part) == [0.25]
-    assert ALONE.broadcast(lambda: 3) == 3
-    ALONE.check(monitor)
+    assert SINGLE_PROCESS.scale_loss(loss, part) is loss
+    assert SINGLE_PROCESS.means([loss], part) == [0.25]
+    assert SINGLE_PROCESS.broadcast(lambda: 3) == 3
+    SINGLE_PROCESS.check(monitor)
     monitor.stop("")
     monitor.stop("because")
     with pytest.raises(Stopped):
-        ALONE.check(monitor)
+        SINGLE_PROCESS.check(monitor)
 
 
 def test_processes_of_torchrun_do_not_train_separate_runs(tmp_path, monkeypatch):
@@ -119,7 +119,7 @@ def test_processes_of_torchrun_do_not_train_separate_runs(tmp_path, monkeypatch)
         RunDirectory(tmp_path, {})
     monkeypatch.setenv("WORLD_SIZE", "1")
     with joined() as processes:
-        assert processes is ALONE
+        assert processes is SINGLE_PROCESS
     RunDirectory(tmp_path, {})
 
 

@@ -102,12 +102,12 @@ def test_invalid_games_raise():
     refused(
         "game 0 .*step 0 of 15: a chance outcome is impossible", **edited("chance_outcomes", 1, -1)
     )
-    refused("the game does not end with these returns", **edited("returns", (1, 0), 0.5))
-    refused("the game is over before", **edited("actions", (3, slice(None)), FORFEIT))
+    refused("the returns differ from the recorded ones", **edited("returns", (1, 0), 0.5))
+    refused("the game has already ended", **edited("actions", (3, slice(None)), FORFEIT))
     lengths = games.lengths + np.array([-1, 1, 0, 0], np.int32)
-    refused("game 0 .*step 14 of 14: the game does not end there", lengths=lengths)
+    refused("game 0 .*step 14 of 14: the game does not end after the last action", lengths=lengths)
     chance_lengths = games.chance_lengths + np.array([1, -1, 0, 0], np.int32)
-    refused("game 0 .*fewer chance outcomes occur than", chance_lengths=chance_lengths)
+    refused("game 0 .*more chance outcomes are recorded than", chance_lengths=chance_lengths)
     with pytest.raises(ValueError, match=r"returns must have the shape \(4, 4\), got \(3, 4\)"):
         replace(games, returns=games.returns[1:])
     with pytest.raises(ValueError, match="agents must be from 0 to 0"):
@@ -141,7 +141,7 @@ def test_damaged_files_raise(tmp_path):
     )
     skipped = {Path(place).name: reason for place, reason in report.skipped}
     assert list(skipped) == ["out.npz", "wrong.npz", "small.json"]
-    assert "does not end with these returns" in skipped["wrong.npz"]
+    assert "the returns differ" in skipped["wrong.npz"]
     assert (report.found, report.used) == (7, 4)
 
 
@@ -190,12 +190,18 @@ def test_generated_games_equal_interpreted_replay(game):
     assert samples.selected.all()
 
 
-@pytest.mark.compiled
-def test_generation_depends_on_neither_workers_nor_batches(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("game", "num_games"),
+    [
+        ("hungry_geese:num_players=2,rows=4,columns=5,episode_steps=12", 12),
+        pytest.param("hungry_geese", 40, marks=pytest.mark.slow),
+    ],
+)
+def test_generation_depends_on_neither_workers_nor_batches(game, num_games, tmp_path, monkeypatch):
     config = GenerationConfig(
-        game="hungry_geese",
+        game=game,
         agents=("flat:simulations=5,playout_depth=2", "random_safe"),
-        games=40,
+        games=num_games,
         num_workers=1,
     )
     games = generate(replace(config, out=tmp_path / "1.npz"))

@@ -64,6 +64,7 @@ def weights(folder, name="network"):
     return load_weights(folder / f"{name}.safetensors")[0]
 
 
+@pytest.mark.slow
 def test_network_imitates_an_agent(tmp_path):
     game = "hungry_geese:num_players=2,rows=7,columns=7,max_length=12,episode_steps=60"
     save_dataset(tmp_path / "games.npz", games_of("deterministic", games=150, game=game))
@@ -283,7 +284,7 @@ def test_a_run_learns_with_the_rate_of_its_schedule(mixed, tmp_path, monkeypatch
 @pytest.mark.parametrize(
     ("base", "changes"),
     [
-        (DEFAULT, {"precision": "bfloat16"}),
+        pytest.param(DEFAULT, {"precision": "bfloat16"}, marks=pytest.mark.slow),
         (DEFAULT, {"positions_per_epoch": 200, "network": replace(TINY, view="plain")}),
         (UIB2021, {"network": replace(TINY_PLAIN, value=True), "augment": True}),
     ],
@@ -420,7 +421,7 @@ def test_preset_matches_the_document():
         ({"data": ()}, "at least one file"),
         ({"agents": ("nobody",)}, "no agent is called 'nobody'"),
         ({"rating_range": (2000.0, 3000.0)}, "ratings are from 0 to 1000"),
-        ({"rating_range": (2.0, 1.0)}, "from a lower to a higher"),
+        ({"rating_range": (2.0, 1.0)}, r"must be \(lowest, highest\)"),
         ({"rating_range": (5.0, 5.0)}, "at least two games"),
         ({"games": 31}, "games must be at most 30"),
         ({"games": 1}, "at least two different games"),

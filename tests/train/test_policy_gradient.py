@@ -28,9 +28,13 @@ SETTINGS = {
 @pytest.mark.parametrize(
     ("config_class", "game", "games", "changes", "least"),
     [
-        (PPOConfig, "tictactoe", 10_000, {"replay_ratio": 4.0}, 0.75),
+        pytest.param(
+            PPOConfig, "tictactoe", 10_000, {"replay_ratio": 4.0}, 0.75, marks=pytest.mark.slow
+        ),
         (ReinforceConfig, "tictactoe", 8_000, {}, 0.65),
-        (ReinforceConfig, "tron:rows=5,columns=5", 6_000, {}, 0.75),
+        pytest.param(
+            ReinforceConfig, "tron:rows=5,columns=5", 6_000, {}, 0.75, marks=pytest.mark.slow
+        ),
     ],
     ids=["ppo-sequential", "reinforce-sequential", "reinforce-simultaneous"],
 )

@@ -214,7 +214,7 @@ def test_next_command_is_suggested(spec, kind, command):
 
 
 def test_time_is_reserved_for_evaluation_and_report():
-    limit = TimeLimit(2.0, begun=1000.0)
+    limit = TimeLimit(2.0, start=1000.0)
     assert limit.deadline(None) == pytest.approx(1000 + 120 - 18)  # nothing is known yet
     assert limit.deadline(1.0) == pytest.approx(1000 + 120 - 6)
     assert limit.deadline(500.0) == pytest.approx(1000 + 120 - 24)  # a fifth at most

@@ -86,7 +86,7 @@ def test_exact_values_match_the_textbook():
 
 
 def test_values_without_a_limit_are_refused():
-    with pytest.raises(ValueError, match=r"no limit, or none reached .* with gamma 1;"):
+    with pytest.raises(ValueError, match=r"have not converged .* with gamma=1;"):
         optimal_q(GridWorld(living_reward=0.1), 1.0)
 
 
@@ -162,7 +162,7 @@ def test_run_writes_all_files(run):
     exact = np.array(results["exact"], float)
     text = describe(np.array(results["q"]), exact, np.array(results["updates"]))
     assert (folder / "values.txt").read_text() == text
-    assert "the greedy action is optimal in 9 of 9 cells that were met" in text
+    assert "the greedy action is optimal in 9 of 9 visited cells" in text
 
 
 def test_values_are_drawn_toward_the_action():
@@ -199,8 +199,8 @@ def test_policy_shows_ties_and_unvisited_cells():
         "↑    #    ↑    trap             ↑    #    ↑    trap\n"
         "↑→   →    ↑    ?                ↑→   →    ↑    ←\n"
         "\n"
-        "the greedy action is optimal in 8 of 8 cells that were met\n"
-        "largest difference of a value that was updated: 0\n"
+        "the greedy action is optimal in 8 of 8 visited cells\n"
+        "largest error of an updated value: 0\n"
     ) in text
 
 

@@ -101,6 +101,7 @@ def test_data_are_split_by_game(config):
         load_data(replace(config, games=61))
 
 
+@pytest.mark.slow
 def test_network_learns_the_winner_of_tic_tac_toe(tmp_path):
     data = save_dataset(tmp_path / "games.npz", random_games("tictactoe", 400))
     config = ValueRegressionConfig(

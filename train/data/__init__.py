@@ -1,4 +1,4 @@
-"""Recorded games: one data set, its files, generation, conversion, replay and split.
+"""Recorded games: data set, files, generation, conversion, replay and split.
 
 `dataset.GameDataset` holds games as their actions, with the agents that played. `storage` reads
 and writes its files; `generate` plays games; `convert` reads Kaggle's episodes and tables;

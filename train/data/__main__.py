@@ -1,4 +1,4 @@
-"""Recorded games: play them, convert them, verify them.
+"""Command for recorded games: generation, conversion and verification.
 
 `python -m ludoteca.train.data generate --game othello --agents mcts random --games 1000` plays
 games; `convert episodes.zip --out runs/real.npz` reads the episodes of Kaggle's competition, tables
@@ -53,18 +53,18 @@ def main(command: GenerationConfig | ConversionConfig | VerificationConfig) -> N
 def _print_summary(
     path: Path, dataset: GameDataset, agents: dict[str, dict[str, int]] | None = None
 ) -> None:
-    """Print the number of games and, by agent, of samples; count them by default."""
+    """Print the number of games, and the number of samples of each agent (counted by default)."""
     table = Table("agent", "seats", "actions to learn from")
     for name, counts in (agents or count_samples(dataset)).items():
         table.add_row(Text(name or "(no name)"), f"{counts['seats']:,}", f"{counts['actions']:,}")
     Console().print(table)
     signs = np.sign(dataset.labels())
-    shares = ", ".join(
+    fractions = ", ".join(
         f"{(signs == sign).mean():.1%} {name}"
         for sign, name in ((1, "positive"), (0, "zero"), (-1, "negative"))
     )
     print(
-        f"{path}: {len(dataset):,} games (returns: {shares}), "
+        f"{path}: {len(dataset):,} games (returns: {fractions}), "
         f"{len(dataset.actions) + len(dataset):,} positions, {path.stat().st_size:,} bytes"
     )
 
@@ -75,8 +75,8 @@ def _print_skipped(config: ConversionConfig, report: ConversionReport) -> None:
         f"of {report.found:,} games found, {len(report.skipped):,} could not be used and "
         f"{report.unselected:,} have no selected player: {config.out.with_suffix('.json')}"
     )
-    for place, reason in report.skipped:
-        print(f"  {place}: {reason}")
+    for source, reason in report.skipped:
+        print(f"  {source}: {reason}")
 
 
 if __name__ == "__main__":

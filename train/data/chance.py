@@ -1,4 +1,4 @@
-"""Recorded chance outcomes in place of those that `Game.init` and `Game.step` sample.
+"""Substitution of recorded chance outcomes for those that `Game.init` and `Game.step` sample.
 
 Chance in Hungry Geese chooses cells only: the initial cell of each goose, then the cell of each
 food, in the order of placement. A list of cells therefore records all chance outcomes of a game.
@@ -20,10 +20,11 @@ class Chance:
     """Kernels that substitute recorded chance outcomes in one game.
 
     Attributes:
-        set_initial: `set_initial(s, cells, at, end) -> at` turns an initial state into the one
-            that `cells[at:end]` records. Returns the index of the next cell, or `INVALID`.
-        redraw: `redraw(s, before, cells, at, end) -> at` replaces the chance outcomes of a step, in
-            which the generator's state was `before` at first. Returns likewise.
+        set_initial: `set_initial(s, cells, start, end)` sets the initial state recorded in
+            `cells[start:end]`. Returns the index of the next cell, or `INVALID`.
+        redraw: `redraw(s, rng_state, cells, start, end)` replaces the chance outcomes of a step,
+            before which the generator's state was `rng_state`. Returns the index of the next cell,
+            or `INVALID`.
     """
 
     set_initial: Callable[..., int]
@@ -31,56 +32,56 @@ class Chance:
 
 
 @kernel
-def set_initial(s: Any, cells: Any, at: int, end: int) -> int:
+def set_initial(s: Any, cells: Any, start: int, end: int) -> int:
     """Set the geese and the food."""
     s.occupied[:] = 0
     s.food[:] = NONE
     s.num_food = 0
     players = s.body.shape[0]
     for p in range(players):
-        if at >= end or not is_free(s, int(cells[at])):
+        if start >= end or not is_free(s, int(cells[start])):
             return INVALID
-        s.body[p, 0] = cells[at]
-        set_cell(s, int(cells[at]), 1)
-        at += 1
-    return place_food(s, min(s.food.shape[0], s.occupied.size - players), cells, at, end)
+        s.body[p, 0] = cells[start]
+        set_cell(s, int(cells[start]), 1)
+        start += 1
+    return place_food(s, min(s.food.shape[0], s.occupied.size - players), cells, start, end)
 
 
 @kernel
-def redraw(s: Any, before: Any, cells: Any, at: int, end: int) -> int:
+def redraw(s: Any, rng_state: Any, cells: Any, start: int, end: int) -> int:
     """Replace the food that was drawn in a step."""
-    drawn = count_drawn(s, before)
+    drawn = count_drawn(s, rng_state)
     for _ in range(drawn):
         s.num_food -= 1
         set_cell(s, int(s.food[s.num_food]), 0)
         s.food[s.num_food] = NONE
-    return place_food(s, drawn, cells, at, end)
+    return place_food(s, drawn, cells, start, end)
 
 
 @kernel
-def count_drawn(s: Any, before: Any) -> int:
-    """Return the number of foods drawn since the generator's state was `before`.
+def count_drawn(s: Any, rng_state: Any) -> int:
+    """Return the number of foods drawn since the generator's state was `rng_state`.
 
     Each food takes one random number, which advances the generator by `GAMMA`.
     """
     drawn = 0
-    while before != s.rng[0] and drawn < s.num_food:
-        before += GAMMA
+    while rng_state != s.rng[0] and drawn < s.num_food:
+        rng_state += GAMMA
         drawn += 1
     return drawn
 
 
 @kernel
-def place_food(s: Any, count: int, cells: Any, at: int, end: int) -> int:
+def place_food(s: Any, count: int, cells: Any, start: int, end: int) -> int:
     """Place food on the next `count` cells; return the index of the next cell, or `INVALID`."""
     for _ in range(count):
-        if at >= end or not is_free(s, int(cells[at])):
+        if start >= end or not is_free(s, int(cells[start])):
             return INVALID
-        set_cell(s, int(cells[at]), FOOD)
-        s.food[s.num_food] = cells[at]
+        set_cell(s, int(cells[start]), FOOD)
+        s.food[s.num_food] = cells[start]
         s.num_food += 1
-        at += 1
-    return at
+        start += 1
+    return start
 
 
 @kernel

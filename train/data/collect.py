@@ -1,4 +1,4 @@
-"""Parallel reading of many files of recorded games, each game once."""
+"""Parallel reading of many files of recorded games, without duplicate games."""
 
 import os
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from ludoteca.train.data.sources import SourceFile, close_archives
 from ludoteca.train.data.storage import load_dataset
 
 FILES_PER_TASK = 100
-FILES_PER_WORKER = 2000  # fewer are read before another process has started
+FILES_PER_WORKER = 2000  # with fewer, another process does not pay for its start
 EPISODES = "hungry_geese"  # default game of episode files
 Skipped = list[tuple[str, str]]  # unusable files and games, each with the reason
 
@@ -31,24 +31,24 @@ class Collected:
 
     Attributes:
         dataset: the games; None if there are none.
-        places: where each game is from.
+        sources: file of each game.
         skipped: unusable files and games.
     """
 
     dataset: GameDataset | None = None
-    places: list[str] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
     skipped: Skipped = field(default_factory=list)
 
 
 def read_games(
     game: Game | None, files: Sequence[SourceFile], num_workers: int, progress: bool
 ) -> Collected:
-    """Return the games in all files, each game once.
+    """Return the games in all files, without duplicates.
 
     Args:
         game: files of other games are skipped; by default, those that differ from the first file.
         files: the files.
-        num_workers: number of processes; 0: as many as speed it up.
+        num_workers: number of processes; 0: chosen from the number of files and cores.
         progress: show a progress bar on standard error.
     """
     count = num_workers or max(1, min(os.cpu_count() or 1, len(files) // FILES_PER_WORKER))
@@ -71,36 +71,36 @@ def read_games(
                     collected.skipped.append((str(file), reason))
                 else:
                     parts.append(result)
-                    collected.places += _places(file, len(result))
+                    collected.sources += _sources(file, len(result))
     close_archives()
     if parts:
-        _skip_copies(concatenate(parts), collected)
+        _skip_duplicates(concatenate(parts), collected)
     return collected
 
 
-def _skip_copies(dataset: GameDataset, collected: Collected) -> None:
-    """Set the collected data set, without games that occur more than once.
+def _skip_duplicates(dataset: GameDataset, collected: Collected) -> None:
+    """Set the collected data set, without duplicate games.
 
-    Games of tables and of games without chance have no seeds, so equal ones are not copies.
+    Games of tables and of games without chance have no seeds, so equal ones are not duplicates.
     """
     starts = dataset.offsets
     chance_starts = np.concatenate([[0], np.cumsum(dataset.chance_lengths, dtype=np.int64)])
-    first_places: dict[tuple[int, bytes, bytes], str] = {}
-    new = np.ones(len(dataset), np.bool_)
-    for k, place in enumerate(collected.places):
+    first_sources: dict[tuple[int, bytes, bytes], str] = {}
+    unique = np.ones(len(dataset), np.bool_)
+    for k, source in enumerate(collected.sources):
         seed, chance = int(dataset.seeds[k]), slice(*chance_starts[k : k + 2])
         if seed == 0 and chance.start == chance.stop:
             continue
         actions = dataset.actions[slice(*starts[k : k + 2])].tobytes()
         content = (seed, dataset.chance_outcomes[chance].tobytes(), actions)
-        first = first_places.setdefault(content, place)
-        if first is not place:
-            new[k] = False
-            collected.skipped.append((place, f"the same game as {first}"))
-    collected.dataset = dataset[new]
+        first = first_sources.setdefault(content, source)
+        if first is not source:
+            unique[k] = False
+            collected.skipped.append((source, f"the same game as {first}"))
+    collected.dataset = dataset[unique]
 
 
-def _places(file: SourceFile, count: int) -> list[str]:
+def _sources(file: SourceFile, count: int) -> list[str]:
     if file.path.suffix in (".json", ".zip"):
         return [str(file)]
     return [f"{file}: game {k}" for k in range(count)]
@@ -126,5 +126,5 @@ def _read(game: Game | None, file: SourceFile) -> GameDataset:
         return dataset
     game = game or make_game(EPISODES)
     if game.name not in CHANCE:
-        raise ValueError(f"an episode file; of {game.name} there are only files of games")
+        raise ValueError(f"an episode file, expected a file of games of {game.name}")
     return verify_episode(game, read_record(file.read(), game), file.stem)

@@ -50,7 +50,7 @@ class ConversionConfig:
     ratings_csv: Path | None = None
     """Table of ratings: `EpisodeAgents.csv` of the data set Meta Kaggle."""
     num_workers: int = 0
-    """Number of processes; 0: as many as speed it up. Without effect on the result."""
+    """Number of processes; 0: chosen from the numbers of files and cores. No effect on results."""
 
     def __post_init__(self) -> None:
         if not self.sources:
@@ -58,9 +58,7 @@ class ConversionConfig:
         find_format(self.out)
         low, high = self.rating_range or (0, 0)
         if not low <= high:
-            raise ValueError(
-                f"rating_range must be from a lower to a higher one, got {self.rating_range}"
-            )
+            raise ValueError(f"rating_range must be (lowest, highest), got {self.rating_range}")
         integer("num_workers", self.num_workers, 0, 1024)
 
 
@@ -100,9 +98,9 @@ def convert(
     game = None if config.game is None else make_game(config.game)
     if config.ratings_csv is not None and not config.ratings_csv.is_file():
         raise FileNotFoundError(f"there is no {str(config.ratings_csv)!r}")
-    found_files, skipped = find_files(config.sources)
-    sidecars = [file for file in found_files if file.name.endswith(SIDECAR)]
-    files = [file for file in found_files if not file.name.endswith(SIDECAR)]
+    all_files, skipped = find_files(config.sources)
+    sidecars = [file for file in all_files if file.name.endswith(SIDECAR)]
+    files = [file for file in all_files if not file.name.endswith(SIDECAR)]
     collected = read_games(game, files, config.num_workers, progress)
     skipped += collected.skipped
     num_games = len(skipped) + (0 if collected.dataset is None else len(collected.dataset))
@@ -110,7 +108,7 @@ def convert(
         if collected.dataset is None:
             first = f": {skipped[0][0]}: {skipped[0][1]}" if skipped else ""
             raise ValueError(f"none of {len(files)} files can be used{first}")
-        dataset, unrated = _rate(collected.dataset, sidecars, config)
+        dataset, unrated = _add_ratings(collected.dataset, sidecars, config)
         skipped += unrated
         num_games += len(unrated)
         if config.agents or config.rating_range is not None:
@@ -118,10 +116,10 @@ def convert(
     except ValueError:
         _write_report(config, ConversionReport(num_games, 0, 0, tuple(skipped), {}))
         raise
-    used = np.asarray(dataset.selected.any(axis=1))
-    dataset = replace(dataset[used], metadata=_metadata(config))
+    has_selected = np.asarray(dataset.selected.any(axis=1))
+    dataset = replace(dataset[has_selected], metadata=_metadata(config))
     save_dataset(config.out, dataset)
-    unselected = int((~used).sum())
+    unselected = int((~has_selected).sum())
     counts = count_samples(dataset)
     report = ConversionReport(num_games, len(dataset), unselected, tuple(skipped), counts)
     _write_report(config, report)
@@ -144,7 +142,7 @@ def count_samples(dataset: GameDataset) -> dict[str, dict[str, int]]:
     return {names[k]: {"seats": int(seats[k]), "actions": int(actions[k])} for k in order}
 
 
-def _rate(
+def _add_ratings(
     dataset: GameDataset, sidecars: Sequence[SourceFile], config: ConversionConfig
 ) -> tuple[GameDataset, Skipped]:
     """Return the games with the ratings of sidecar files and of the table."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ludoteca.envs.game import Game
 from ludoteca.envs.names import did_you_mean
 
-# Type of each array, by the number of rows it has: one per action, chance outcome or game.
+# Type of each array. Arrays in `PER_GAME` have one row per game.
 PER_GAME: dict[str, Any] = {
     "lengths": np.int32,
     "seeds": np.uint64,
@@ -23,7 +23,7 @@ PER_GAME: dict[str, Any] = {
 }
 ARRAYS: dict[str, Any] = {"actions": np.int16, "chance_outcomes": np.int16} | PER_GAME
 PER_PLAYER = ("returns", "agents", "ratings", "selected")  # of `PER_GAME`
-NAMES_LISTED = 30  # maximum number of agents that an error message lists
+MAX_NAMES = 30  # maximum number of agents that an error message lists
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ class GameDataset:
         returns: NDArray[Any],
         **arrays: Any,
     ) -> Self:
-        """Return a data set; arrays that are not given have their defaults.
+        """Return a data set, with defaults for missing arrays.
 
         By default, seeds are 0, chance is not recorded, agents and ratings are unknown, and all
         players are selected.
@@ -90,11 +90,9 @@ class GameDataset:
             "selected": np.ones((count, players), np.bool_),
             "ids": np.zeros(count, "U1"),
         }
-        arrays_given = {"actions": actions, "lengths": lengths, "returns": returns} | arrays
-        typed = {
-            name: arrays_given[name].astype(ARRAYS[name]) for name in ARRAYS if name in arrays_given
-        }
-        return cls(game, **defaults | arrays_given | typed)
+        provided = {"actions": actions, "lengths": lengths, "returns": returns} | arrays
+        typed = {name: provided[name].astype(ARRAYS[name]) for name in ARRAYS if name in provided}
+        return cls(game, **defaults | provided | typed)
 
     def __post_init__(self) -> None:
         count, players = len(self.lengths), self.game.num_players
@@ -111,7 +109,7 @@ class GameDataset:
             raise ValueError("lengths and chance_lengths must not be negative")
         names = len(self.agent_names)
         if (self.agents < 0).any() or (self.agents >= names).any():
-            raise ValueError(f"agents must be from 0 to {names - 1}, as many as agent_names")
+            raise ValueError(f"agents must be from 0 to {names - 1}, the last index of agent_names")
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -166,11 +164,15 @@ class GameDataset:
         if rating_range is not None:
             selected &= (self.ratings >= rating_range[0]) & (self.ratings <= rating_range[1])
         if len(self) > 0 and not selected.any():
-            known = self.ratings[~np.isnan(self.ratings)]
-            span = f"from {known.min():g} to {known.max():g}" if len(known) > 0 else "unknown"
+            known_ratings = self.ratings[~np.isnan(self.ratings)]
+            interval = (
+                f"from {known_ratings.min():g} to {known_ratings.max():g}"
+                if len(known_ratings) > 0
+                else "unknown"
+            )
             raise ValueError(
                 f"no player is one of {_listed(agents or self.agent_names)} with a rating in "
-                f"{rating_range}; ratings are {span}"
+                f"{rating_range}; ratings are {interval}"
             )
         return replace(self, selected=selected)
 
@@ -205,6 +207,6 @@ def _offsets(lengths: NDArray[np.int32]) -> NDArray[np.int64]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    listed = ", ".join(map(repr, names[:NAMES_LISTED]))
-    more = len(names) - NAMES_LISTED
-    return listed if more <= 0 else f"{listed} and {more} more"
+    listed = ", ".join(map(repr, names[:MAX_NAMES]))
+    num_others = len(names) - MAX_NAMES
+    return listed if num_others <= 0 else f"{listed} and {num_others} others"

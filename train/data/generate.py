@@ -20,7 +20,7 @@ from ludoteca.train.data.dataset import GameDataset, concatenate
 from ludoteca.train.data.storage import find_format, save_dataset
 from ludoteca.worker import resolving
 
-# Games per task, all in one batch. They determine the games: networks may round differently in
+# Games per task, played in one batch. They affect the games, since networks round differently in
 # batches of another size.
 SEQUENTIAL_GAMES = 256
 SIMULTANEOUS_GAMES = 32
@@ -29,7 +29,7 @@ SEATS = ("rotating", "fixed")
 
 @dataclass(frozen=True)
 class GenerationConfig:
-    """Settings; the same settings give the same games, whatever the number of workers."""
+    """Settings of the generation of games. The games do not depend on the number of workers."""
 
     out: Path = Path("runs/games.npz")
     """The file to write: `.npz`, or `.csv` for the table `datos_otelo.csv` (Othello)."""
@@ -46,7 +46,7 @@ class GenerationConfig:
     games: int = 10_000
     """Number of games."""
     seed: int = 0
-    """Determines the games."""
+    """Seed of the games."""
     num_workers: int = 0
     """Number of processes; 0: one per core. Without effect on the games."""
     executor: str = LOCAL
@@ -88,15 +88,15 @@ def play_games(config: GenerationConfig, progress: bool = False) -> GameDataset:
     size = SIMULTANEOUS_GAMES if game.simultaneous else SEQUENTIAL_GAMES
     starts = range(0, config.games, size)
     tasks = (partial(_play, config, k, min(size, config.games - k)) for k in starts)
-    parts = []
+    datasets = []
     with (
         progress_bar(config.games, progress) as advance,
         make_executor(config.executor, config.num_workers or None, len(starts)) as executor,
     ):
-        for part in executor.run(tasks):
-            parts.append(part)
-            advance(len(part))
-    return concatenate(parts)
+        for dataset in executor.run(tasks):
+            datasets.append(dataset)
+            advance(len(dataset))
+    return concatenate(datasets)
 
 
 def _play(config: GenerationConfig, first: int, count: int) -> GameDataset:
@@ -107,20 +107,22 @@ def _play(config: GenerationConfig, first: int, count: int) -> GameDataset:
         num_replays=count, rotate_seats=config.seats == "rotating",
     )  # fmt: skip
     assert match.returns is not None
-    recorded: list[Any] = [replay.actions for replay in match.replays]
+    action_lists: list[Any] = [replay.actions for replay in match.replays]
     columns = game.num_players if game.simultaneous else 1
     seeds = [replay.seed for replay in match.replays] if has_chance(game) else [0] * count
     games = np.arange(first, first + count) * (config.seats == "rotating")
-    seated = (games[:, None] + np.arange(game.num_players)) % len(config.agents)
+    agents_by_seat = (games[:, None] + np.arange(game.num_players)) % len(config.agents)
     names = tuple(dict.fromkeys(config.agents))
     return GameDataset.create(
         game,
-        np.concatenate([np.array(actions, np.int16).reshape(-1, columns) for actions in recorded]),
-        np.array([len(actions) for actions in recorded]),
+        np.concatenate(
+            [np.array(actions, np.int16).reshape(-1, columns) for actions in action_lists]
+        ),
+        np.array([len(actions) for actions in action_lists]),
         match.returns,
         seeds=np.array(seeds, np.uint64),
-        agents=np.array([names.index(spec) for spec in config.agents])[seated],
-        selected=np.isin(seated, config.learn_from or range(len(config.agents))),
+        agents=np.array([names.index(spec) for spec in config.agents])[agents_by_seat],
+        selected=np.isin(agents_by_seat, config.learn_from or range(len(config.agents))),
         agent_names=names,
         metadata={
             "agents": list(config.agents),

@@ -1,9 +1,9 @@
 """Episode files of Hungry Geese, as Kaggle published them and kaggle-environments writes them.
 
 A file is the JSON of `env.toJSON()`: `steps[t][p]` is the state of agent p after t steps,
-with the action that led to it. Only agent 0's observation holds the board. An agent that fails has
-the status ERROR, INVALID or TIMEOUT from then on, and has forfeited. Agents that are out have the
-action NORTH.
+with the action that led to it. Only agent 0's observation holds the board. An agent that has
+failed, and so forfeited, has the status ERROR, INVALID or TIMEOUT from then on. Eliminated agents
+have the action NORTH.
 """
 
 from collections.abc import Mapping
@@ -37,11 +37,11 @@ MALFORMED = (KeyError, TypeError, IndexError, AttributeError, ValueError, Overfl
 
 @dataclass(frozen=True, eq=False)
 class EpisodeRecord:
-    """An episode as its file records it: P geese, T steps, T + 1 states.
+    """Recorded episode: P geese, T steps, T + 1 states.
 
     Attributes:
         id: the `EpisodeId`, or None.
-        names: names of the agents; empty if the file has none.
+        names: names of the agents; empty if the file has no names.
         actions: see `GameDataset`. int16, shape `[T, P]`.
         geese: cells of all geese in all states, heads first. int16, shape `[...]`.
         lengths: length of each goose in each state; 0: out. int16, shape `[T + 1, P]`.
@@ -132,7 +132,7 @@ def _read_steps(
         if len(board["geese"]) != players:
             raise ValueError(f"expected {players} geese, got {len(board['geese'])}")
         if board.get("step", t) != t:
-            raise ValueError(f"its step is {board['step']}")
+            raise ValueError(f"expected step {t}, got {board['step']}")
     lengths = np.array([[len(goose) for goose in board["geese"]] for board in boards], np.int16)
     played = np.array(
         [[ACTIONS.get(agent["action"], NO_ACTION) for agent in agents] for agents in steps[1:]],
@@ -159,7 +159,7 @@ def _cells(lists: list[Any], game: Game) -> NDArray[np.int16]:
         raise ValueError(f"cells must be integers, got {array.dtype}")
     if len(array) > 0 and not 0 <= array.min() <= array.max() < size:
         raise ValueError(
-            f"cells must be from 0 to {size - 1}, got some from {array.min()} to {array.max()}"
+            f"cells must be from 0 to {size - 1}, got cells from {array.min()} to {array.max()}"
         )
     return array.astype(np.int16)
 
@@ -175,7 +175,7 @@ def _read_info(episode: dict[str, Any], players: int) -> tuple[str | None, tuple
 
 
 def _locate(steps: list[Any], players: int, error: Exception) -> str:
-    """Return a description of the error, with the state if one or two states show it."""
+    """Return a description of the error, with the first invalid state if there is one."""
     for t in range(len(steps)):
         try:
             _read_steps(steps[max(0, t - 1) : t + 1], players, max(0, t - 1))

@@ -12,7 +12,7 @@ from ludoteca.train.data.chance import INVALID, count_drawn, redraw, set_initial
 from ludoteca.train.data.dataset import GameDataset
 from ludoteca.train.data.kaggle import EpisodeRecord
 
-VALID, INITIAL, OVER, NOT_OVER, GOOSE, FOOD = range(6)  # results
+VALID, INITIAL, OVER, NOT_OVER, GOOSE, FOOD = range(6)  # result codes: valid, or the first error
 
 
 def verify_episode(game: Game, record: EpisodeRecord, name: str) -> GameDataset:
@@ -42,8 +42,8 @@ def verify_episode(game: Game, record: EpisodeRecord, name: str) -> GameDataset:
     ranking = np.sign(rewards[:, None] - rewards)
     if ((ranking != np.sign(scores[:, None] - scores)) & ~np.isnan(ranking)).any():
         raise ValueError(
-            f"its rewards {rewards.tolist()} rank the geese otherwise than the rules, "
-            f"by which they score {scores.tolist()}"
+            f"its rewards {rewards.tolist()} rank the geese differently from the rules, with the "
+            f"scores {scores.tolist()}"
         )
     returns = np.zeros(players)
     game.returns(s, returns)
@@ -66,7 +66,7 @@ def _describe(record: EpisodeRecord, s: Any, code: int, t: int, p: int, count: i
     if code == INITIAL:
         return "state 0: geese of length 1 and food must lie on distinct cells"
     if code == OVER:
-        return f"state {t}: the game was over before"
+        return f"state {t}: the game had already ended"
     if code == NOT_OVER:
         return f"state {t} is the last, but the game is not over"
     if code == FOOD:
@@ -74,7 +74,7 @@ def _describe(record: EpisodeRecord, s: Any, code: int, t: int, p: int, count: i
         recorded = record.food[ends[t] - record.food_counts[t] : ends[t]].tolist()
         return (
             f"state {t}: food lies on {recorded}, by the rules on {s.food[:p].tolist()} "
-            f"and on {count} free cells more"
+            f"and on {count} more free cells"
         )
     end = int(record.lengths.ravel()[: t * record.lengths.shape[1] + p + 1].sum())
     recorded = record.geese[end - int(record.lengths[t, p]) : end].tolist()
@@ -104,8 +104,8 @@ def make_verify() -> Any:
         result: Any,
     ) -> None:
         s = states[0]
-        players, room = s.body.shape
-        body, meal = players, food_counts[0]
+        players, capacity = s.body.shape
+        body, next_food = players, food_counts[0]
         result[0] = INITIAL
         for p in range(players):
             if lengths[0, p] != 1:
@@ -122,28 +122,28 @@ def make_verify() -> Any:
             if is_terminal(s):
                 result[0] = OVER
                 return
-            before = s.rng[0]
+            rng_state = s.rng[0]
             step(s, actions[t - 1])
             for p in range(players):
                 same = s.length[p] == lengths[t, p]
                 for k in range(lengths[t, p]):
-                    same = same and s.body[p, (s.start[p] + k) % room] == geese[body + k]
+                    same = same and s.body[p, (s.start[p] + k) % capacity] == geese[body + k]
                 body += lengths[t, p]
                 if not same:
                     result[0], result[2] = GOOSE, p
                     return
-            drawn = count_drawn(s, before)
+            drawn = count_drawn(s, rng_state)
             remaining = s.num_food - drawn
             same = s.num_food == food_counts[t]
             for i in range(min(remaining, food_counts[t])):
-                same = same and s.food[i] == food[meal + i]
+                same = same and s.food[i] == food[next_food + i]
             if same:
                 for i in range(remaining, food_counts[t]):
-                    cells[at + i - remaining] = food[meal + i]
+                    cells[at + i - remaining] = food[next_food + i]
                 end = at + food_counts[t] - remaining
-                at = redraw(s, before, cells, at, end)
+                at = redraw(s, rng_state, cells, at, end)
                 same = at != INVALID
-            meal += food_counts[t]
+            next_food += food_counts[t]
             if not same:
                 result[0], result[2], result[3] = FOOD, remaining, drawn
                 return

@@ -11,13 +11,13 @@ from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.train.data.positions import Samples
 from ludoteca.train.replay import Packing
 
-BATCH_SIZE = 8192  # samples that are encoded at once
+BATCH_SIZE = 8192  # samples encoded in one call
 Planes = tuple[NDArray[np.int8], NDArray[np.int8]]
 
 
 @dataclass(frozen=True)
 class PackedObservations:
-    """Binary planes packed into bits, which take less memory than positions.
+    """Binary planes, packed into bits.
 
     Attributes:
         encoder: the encoder of the planes.
@@ -56,7 +56,7 @@ class PackedObservations:
 
 @dataclass(frozen=True)
 class PositionObservations:
-    """Positions, each stored once and encoded on demand, where planes would take more memory.
+    """Positions, stored once and encoded on demand; for planes that are not binary.
 
     Attributes:
         encoder: the encoder of the planes.
@@ -104,5 +104,5 @@ def observations_class(encoder: SeatEncoder) -> Any:
 
 
 def _packings(encoder: SeatEncoder) -> tuple[Packing, Packing]:
-    """Return how planes and action masks are packed."""
+    """Return the packings of planes and action masks."""
     return Packing(encoder.shape, True), Packing((encoder.game.num_actions,), True)

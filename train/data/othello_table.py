@@ -1,4 +1,4 @@
-"""Othello's table of positions `datos_otelo.csv`, by Sancho Cebrero and Fernández Limárquez.
+"""Table of Othello positions, `datos_otelo.csv`, of Sancho Cebrero and Fernández Limárquez.
 
 A line is a position: its cells row by row (0 empty, 1 white, 2 black), then the game's result for
 the labeled agent (-1, 0, 1). A game is all its positions in order, initial and terminal ones
@@ -22,7 +22,7 @@ from ludoteca.train.data.dataset import GameDataset
 from ludoteca.train.data.positions import Positions, iterate_positions
 
 BOARD_SIZES = {4 * 4: 4, 6 * 6: 6, 8 * 8: 8}  # by number of cells
-BLOCK_BYTES = 1 << 22  # read at once
+BLOCK_BYTES = 1 << 22  # bytes per read
 MAX_LINE_BYTES = 1 << 12
 ZERO, COMMA, MINUS, NEWLINE = b"0,-\n"
 INITIAL = -1  # in place of an action: the line is an initial position
@@ -32,13 +32,13 @@ NO_GAME, RUNNING, OVER = range(3)  # stages of reading a game
 # Errors of a line, by error code.
 PASS_OMITTED = 1
 ERRORS = {
-    PASS_OMITTED: "the player to move must pass, but the position before is not repeated",
-    2: "the file does not begin with a starting position",
-    3: "a game begins before the last one is over",
-    4: "the game is over already",
-    5: "no legal move leads here from the position before",
-    6: "the label is not that of the lines before, which are of the same game",
-    7: "the game does not end as the label says",
+    PASS_OMITTED: "the player to move must pass, but the previous position is not repeated",
+    2: "the file does not begin with an initial position",
+    3: "a game begins before the previous one has ended",
+    4: "the game has already ended",
+    5: "no legal move leads to this position from the previous one",
+    6: "the label differs from the earlier labels of this game",
+    7: "the label differs from the result of the game",
 }
 
 
@@ -79,7 +79,7 @@ class _TableReader:
 
     Attributes:
         error: error code, see `ERRORS`, or 0.
-        line: number of the last line read, counted from 1; if there is an error, of its line.
+        line: number of the last line read or of the invalid line, counted from 1.
     """
 
     def __init__(self, path: str | Path, auto_pass: bool):
@@ -112,7 +112,7 @@ class _TableReader:
         if self._game is None:
             raise ValueError(f"{path} is empty")
         if self._stage[0] == RUNNING:
-            raise ValueError(f"{path}, line {self.line}: the file ends before the game does")
+            raise ValueError(f"{path}, line {self.line}: the file ends during a game")
 
     def dataset(self) -> GameDataset:
         """Return the games of a valid table."""
@@ -140,19 +140,19 @@ class _Block(NamedTuple):
 
 
 def _read_blocks(path: str | Path, file: BinaryIO) -> Iterator[_Block]:
-    """Yield a table's lines, many at a time.
+    """Yield the lines of a table in blocks.
 
     Raises:
         ValueError: at the first malformed line.
     """
-    rest, line, cells = b"", 1, 0
+    remainder, line, cells = b"", 1, 0
     while True:
         content = file.read(BLOCK_BYTES)
-        text = (rest + content).replace(b"\r\n", b"\n")
+        text = (remainder + content).replace(b"\r\n", b"\n")
         if content:
             cut = text.rfind(b"\n") + 1
-            text, rest = text[:cut], text[cut:]
-            if len(rest) > MAX_LINE_BYTES:
+            text, remainder = text[:cut], text[cut:]
+            if len(remainder) > MAX_LINE_BYTES:
                 raise ValueError(f"{path}: a line is longer than {MAX_LINE_BYTES} characters")
         elif text and not text.endswith(b"\n"):
             text += b"\n"
@@ -179,7 +179,7 @@ def _count_cells(path: str | Path, line: bytes) -> int:
 
 def _parse(path: str | Path, text: bytes, cells: int, first: int) -> _Block:
     """Parse whole lines; `first` is the number of the first line."""
-    width = 2 * cells + 2  # of a line with 2 in place of the label -1
+    width = 2 * cells + 2  # characters of a line, with 2 in place of the label -1
     characters = np.frombuffer(text.replace(b"-1\n", b"2\n"), np.uint8)
     if len(characters) % width == 0:
         lines = characters.reshape(-1, width)
@@ -234,9 +234,9 @@ def _format_lines(positions: Positions, labels: NDArray[np.int8]) -> bytes:
     text[:, width] = MINUS
     text[:, width + 1] = np.abs(labels).astype(np.uint8) + ZERO
     text[:, width + 2] = NEWLINE
-    used = np.ones(text.shape, np.bool_)
-    used[:, width] = labels < 0  # the minus sign
-    return text[used].tobytes()
+    written = np.ones(text.shape, np.bool_)
+    written[:, width] = labels < 0  # the minus sign
+    return text[written].tobytes()
 
 
 @factory()

@@ -16,14 +16,14 @@ GAMES_PER_CHUNK = 1024
 
 @dataclass(frozen=True)
 class Positions:
-    """N positions of a data set's games, each game's initial and terminal one included.
+    """N positions of a data set's games, including initial and terminal ones.
 
     Attributes:
         dataset: the data set.
         states: the positions. Shape `[N]`.
         games: index of the game in the data set. int32, shape `[N]`.
-        plies: steps played before. int16, shape `[N]`.
-        players: player to move; of a terminal position, the player that would be; -1 in
+        plies: number of earlier steps. int16, shape `[N]`.
+        players: player to move (in terminal positions, the player that would be next); -1 in
             simultaneous games. int8, shape `[N]`.
         actions: the action of each player, or `NO_ACTION`. int16, shape `[N, P]`.
     """
@@ -126,10 +126,10 @@ def replay_positions(dataset: GameDataset, start: int = 0, stop: int | None = No
             f"game {start + k}{name} of {game.spec} is invalid at step {step} of "
             f"{games.lengths[k]}: {REASONS[code]}"
         )
-    numbers = np.repeat(np.arange(len(games), dtype=np.int32), games.lengths + 1)
+    game_indices = np.repeat(np.arange(len(games), dtype=np.int32), games.lengths + 1)
     firsts = games.offsets + np.arange(len(games) + 1)
-    plies = (np.arange(size) - firsts[numbers]).astype(np.int16)
-    return Positions(dataset, states, numbers + np.int32(start), plies, players, actions)
+    plies = (np.arange(size) - firsts[game_indices]).astype(np.int16)
+    return Positions(dataset, states, game_indices + np.int32(start), plies, players, actions)
 
 
 def iterate_positions(dataset: GameDataset) -> Iterator[Positions]:

@@ -10,12 +10,12 @@ from ludoteca.files import opening, parse_json
 
 When = Literal["updated", "initial"]
 Ratings = dict[int, dict[int, float]]  # by EpisodeId, by player
-# Names of both kinds of ratings in sidecar files and in the table.
+# Names of both kinds of ratings, in sidecar files and in the table.
 FIELDS: dict[When, tuple[str, str]] = {
     "updated": ("updatedScore", "UpdatedScore"),
     "initial": ("initialScore", "InitialScore"),
 }
-MAX_LINE = 1 << 20  # characters, more than any line of the table has
+MAX_LINE = 1 << 20  # characters of a line; those of the table are shorter
 csv.field_size_limit(MAX_LINE)
 
 
@@ -40,7 +40,7 @@ def read_sidecar(data: bytes, stem: str, when: When) -> tuple[int, dict[int, flo
         for agent in info["agents"]:
             score = agent.get(FIELDS[when][0])
             if score is not None:
-                ratings[int(agent.get("index") or 0)] = float(score)  # 0 may be left out
+                ratings[int(agent.get("index") or 0)] = float(score)  # the index 0 may be omitted
         return episode, ratings
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise ValueError(

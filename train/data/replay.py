@@ -8,17 +8,17 @@ from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.train.data.chance import CHANCE, INVALID
 
-NO_ACTION = -1  # in place of an action: the player is not to move, is out, or forfeits
+NO_ACTION = -1  # in place of an action: the player is not to move, is eliminated, or forfeits
 
 # Reasons why a game is invalid, by error code.
 OVER, ILLEGAL, CHANCE_INVALID, NOT_OVER, OTHER_RETURNS, CHANCE_LEFT = range(1, 7)
 REASONS = {
-    OVER: "the game is over before",
+    OVER: "the game has already ended",
     ILLEGAL: "an action is illegal",
     CHANCE_INVALID: "a chance outcome is impossible",
-    NOT_OVER: "the game does not end there",
-    OTHER_RETURNS: "the game does not end with these returns",
-    CHANCE_LEFT: "fewer chance outcomes occur than are recorded",
+    NOT_OVER: "the game does not end after the last action",
+    OTHER_RETURNS: "the returns differ from the recorded ones",
+    CHANCE_LEFT: "more chance outcomes are recorded than occur",
 }
 
 
@@ -86,10 +86,10 @@ def make_replay(game: Game) -> Any:
                     error[0] = ILLEGAL
                     return
                 if has_chance:
-                    before = s.rng[0]
+                    rng_state = s.rng[0]
                     apply(s, recorded[step])
                     if outcome_counts[k] > 0:
-                        at = redraw(s, before, outcomes, at, end)
+                        at = redraw(s, rng_state, outcomes, at, end)
                         if at == INVALID:
                             error[0] = CHANCE_INVALID
                             return

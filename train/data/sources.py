@@ -1,4 +1,4 @@
-"""Files of recorded games: single files, and those in folders and .zip archives."""
+"""Files of recorded games: single files, and files in folders and .zip archives."""
 
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 from ludoteca.files import BROKEN_ARCHIVE, MAX_TEXT_BYTES, opening, read_bytes
 
-SIDECAR = "_info.json"  # end of the name of a file with the ratings of an episode
-SUFFIXES = (".json", ".npz", ".zip")  # of files that are read from folders
+SIDECAR = "_info.json"  # suffix of a file with the ratings of an episode
+SUFFIXES = (".json", ".npz", ".zip")  # suffixes of files that are read from folders
 UNREADABLE = (OSError, *BROKEN_ARCHIVE)
 
 
 class SourceFile(NamedTuple):
-    """A file, or a member of an archive."""
+    """File, or member of an archive."""
 
     path: Path
     member: str = ""
@@ -24,12 +24,12 @@ class SourceFile(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name without folders."""
+        """Name without folders."""
         return Path(self.member or self.path).name
 
     @property
     def stem(self) -> str:
-        """The name without folders and suffix."""
+        """Name without folders and suffix."""
         return Path(self.name).stem
 
     def read(self) -> bytes:
@@ -43,7 +43,9 @@ class SourceFile(NamedTuple):
                 archive = _archive(self.path)
                 size = archive.getinfo(self.member).file_size
                 if size > MAX_TEXT_BYTES:
-                    raise ValueError(f"unpacks to {size:,} bytes, more than is read")
+                    raise ValueError(
+                        f"unpacks to {size:,} bytes, expected at most {MAX_TEXT_BYTES:,}"
+                    )
                 return archive.read(self.member)
             return read_bytes(self.path)
         except UNREADABLE as error:
@@ -51,7 +53,7 @@ class SourceFile(NamedTuple):
 
 
 def find_files(sources: Sequence[Path]) -> tuple[list[SourceFile], list[tuple[str, str]]]:
-    """Return the files in some files, and unreadable archives with the reason.
+    """Return the files in some sources, and unreadable archives with the reason.
 
     Args:
         sources: files, folders, which are searched recursively, and archives.

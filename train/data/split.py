@@ -15,7 +15,7 @@ def validation_games(dataset: GameDataset, fraction: float, seed: int) -> NDArra
         ValueError: if there are fewer than two different games.
     """
     offsets = dataset.offsets
-    indices: dict[bytes, int] = {}  # of different games, by their actions
+    indices: dict[bytes, int] = {}  # index of each distinct game, by its actions
     distinct = np.zeros(len(dataset), np.int64)
     for k in range(len(dataset)):
         actions = dataset.actions[offsets[k] : offsets[k + 1]].tobytes()
@@ -24,8 +24,8 @@ def validation_games(dataset: GameDataset, fraction: float, seed: int) -> NDArra
         raise ValueError("needs at least two different games: one for training, one for validation")
     sizes = np.bincount(distinct)
     order = np.random.default_rng([seed, 0]).permutation(len(indices))
-    before = np.cumsum(sizes[order]) - sizes[order]
-    count = int((before < fraction * len(dataset)).sum())
+    starts = np.cumsum(sizes[order]) - sizes[order]
+    count = int((starts < fraction * len(dataset)).sum())
     selected = order[: max(1, min(count, len(indices) - 1))]
     mask: NDArray[np.bool_] = np.isin(distinct, selected)
     return mask

@@ -17,7 +17,7 @@ from ludoteca.train.data.othello_table import read_table, write_table
 
 FORMAT = "ludoteca-games"
 HEADER = "ludoteca"  # name of the array that holds the header, as JSON
-MAX_BYTES = 16 << 30  # of all arrays of a file
+MAX_BYTES = 16 << 30  # maximum size of all arrays of a file
 
 
 def load_dataset(path: str | Path) -> GameDataset:

@@ -28,8 +28,8 @@ from ludoteca.train.throughput.report import (
     cost_rows,
     describe,
     measured_rows,
-    show,
     simulated_rows,
+    terminal_table,
 )
 from ludoteca.train.throughput.simulation import Cluster, Costs, simulate
 
@@ -62,7 +62,7 @@ def main(
         game: as a spec string.
         executor: executor of the actors: local, ray, or ray:ADDRESS.
         games_per_part: games of each actor in each rollout.
-        parts: rollout parts that are played to measure costs.
+        parts: number of rollout parts played to measure costs.
         iterations: iterations of each measurement of throughput.
         measured: numbers of actors to measure.
         simulated: numbers of actors to simulate.
@@ -89,24 +89,26 @@ def main(
     real("gigabits", gigabits, 1e-6, 1e9)
     real("store_gigabytes", store_gigabytes, 1e-6, 1e9)
     if costs is not None:
-        found: dict[str, Any] = json.loads(costs.read_text())
-        known = Costs(**found["costs"] | {"part_seconds": tuple(found["costs"]["part_seconds"])})
+        results: dict[str, Any] = json.loads(costs.read_text())
+        measured_costs = Costs(
+            **results["costs"] | {"part_seconds": tuple(results["costs"]["part_seconds"])}
+        )
     else:
         config = with_settings(
             bench_config(algorithm, game, games_per_part), settings, f"python -m {NAME}"
         )
-        found = {"algorithm": algorithm, "game": game, "executor": executor}
-        found["about"] = run_info()
-        known, found["messages"] = measure_costs(algorithm, config, executor, parts)
-        found["costs"] = asdict(known)
+        results = {"algorithm": algorithm, "game": game, "executor": executor}
+        results["about"] = run_info()
+        measured_costs, results["messages"] = measure_costs(algorithm, config, executor, parts)
+        results["costs"] = asdict(measured_costs)
         # With one local worker, this process plays.
-        found["measured"] = [
+        results["measured"] = [
             measure_throughput(algorithm, config, executor, actors, staleness, iterations)
             for actors in measured
             if actors > 1 or executor != LOCAL
             for staleness in (0, max_staleness)
         ]
-    room = {
+    hardware = {
         "max_staleness": max_staleness,
         "per_node": per_node,
         "bandwidth": gigabits * 1e9 / 8,
@@ -114,27 +116,29 @@ def main(
     }
     predicted = []
     for speed, actors in itertools.product(learner_speeds, simulated):
-        faster = replace(known, update_seconds=known.update_seconds / speed)
+        faster = replace(measured_costs, update_seconds=measured_costs.update_seconds / speed)
         cluster = Cluster(
             actors,
             max_staleness,
             per_node,
-            room["bandwidth"],
-            room["store"],
-            found["messages"]["buffer_positions"] or float("inf"),
+            hardware["bandwidth"],
+            hardware["store"],
+            results["messages"]["buffer_positions"] or float("inf"),
         )
         outcome = simulate(faster, cluster, 30)
         predicted.append({"actors": actors, "learner_speed": speed} | asdict(outcome))
-    found |= {"cluster": room, "simulated": predicted}
+    results |= {"cluster": hardware, "simulated": predicted}
     out = Console(highlight=False)
-    out.print(show(("cost", "measured"), cost_rows(found), "costs"))
-    out.print(show(MEASURED, measured_rows(found), "measured, games learned from per second"))
-    out.print(show(SIMULATED, simulated_rows(found), "simulated"))
+    out.print(terminal_table(("cost", "measured"), cost_rows(results), "costs"))
+    out.print(
+        terminal_table(MEASURED, measured_rows(results), "measured, games learned from per second")
+    )
+    out.print(terminal_table(SIMULATED, simulated_rows(results), "simulated"))
     if json_file is not None:
-        write_whole(json_file, json.dumps(found, indent=2) + "\n")
+        write_whole(json_file, json.dumps(results, indent=2) + "\n")
     if page is not None:
-        write_whole(page, describe(found))
-    return found
+        write_whole(page, describe(results))
+    return results
 
 
 if __name__ == "__main__":

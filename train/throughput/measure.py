@@ -21,11 +21,11 @@ from ludoteca.train.replay import RingBuffer
 from ludoteca.train.settings import RLConfig
 from ludoteca.train.throughput.simulation import Cluster, Costs, simulate
 
-REPEATED = 20  # times that each message is sent
+MESSAGE_REPEATS = 20  # times that each message is sent
 
 
 def bench_config(algorithm: str, game: str, games_per_part: int) -> RLConfig:
-    """Return the settings of the measured run, which never ends by itself.
+    """Return the settings of the measured run, whose number of games is practically unlimited.
 
     Args:
         algorithm: a name in `ludoteca.train.algorithms.ALGORITHMS`.
@@ -61,33 +61,35 @@ def measure_costs(
         games = positions = updates = 0
         for k in range(parts + 1):  # the first one compiles
             training.player.load(training.network)
-            played, seconds = _timed(lambda games=games: training.play(games))  # type: ignore[misc]
-            _, kept = _timed(lambda played=played: training.add_rollout(played))  # type: ignore[misc]
-            made, began = 0, time.process_time()
+            rollout, seconds = _timed(lambda games=games: training.play(games))  # type: ignore[misc]
+            _, add_seconds = _timed(lambda rollout=rollout: training.add_rollout(rollout))  # type: ignore[misc]
+            num_updates, start = 0, time.process_time()
             while training.due > 0:
                 training.update()
-                made += 1
+                num_updates += 1
             if k > 0:
                 playing.append(seconds)
-                keeping.append(kept)
-                learning.append(time.process_time() - began)
-                positions += _positions(played)
-                updates += made
+                keeping.append(add_seconds)
+                learning.append(time.process_time() - start)
+                positions += _positions(rollout)
+                updates += num_updates
             training.finish_rollout()
-            games += len(played.lengths)
-        state = {name: one.cpu().numpy() for name, one in training.network.state_dict().items()}
-        part = pickle.dumps(played)
+            games += len(rollout.lengths)
+        state = {
+            name: tensor.cpu().numpy() for name, tensor in training.network.state_dict().items()
+        }
+        part = pickle.dumps(rollout)
         records = _replay_buffer(training)
     weights = pickle.dumps(state)
     with LocalExecutor(1) if executor == LOCAL else make_executor(executor, 1) as workers:
-        about: dict[str, Any] = _messages(workers, state, part)
+        messages: dict[str, Any] = _messages(workers, state, part)
     costs = Costs(
         part_seconds=tuple(playing),
-        receive_seconds=about["receive_seconds"],
-        put_seconds=about["put_seconds"],
-        dispatch_seconds=about["driver_seconds"] / 2,
-        collect_seconds=about["driver_seconds"] / 2 + about["unpickle_seconds"],
-        latency_seconds=max(about["task_seconds"] - about["driver_seconds"], 0.0),
+        receive_seconds=messages["receive_seconds"],
+        put_seconds=messages["put_seconds"],
+        dispatch_seconds=messages["driver_seconds"] / 2,
+        collect_seconds=messages["driver_seconds"] / 2 + messages["unpickle_seconds"],
+        latency_seconds=max(messages["task_seconds"] - messages["driver_seconds"], 0.0),
         keep_seconds=sum(keeping) / len(keeping),
         update_seconds=sum(learning) / max(updates, 1),
         updates_per_part=updates / parts,
@@ -97,7 +99,7 @@ def measure_costs(
         positions_per_part=positions / parts,
         position_bytes=records.records.itemsize if records is not None else 0,
     )
-    return costs, about | {"buffer_positions": records.capacity if records is not None else None}
+    return costs, messages | {"buffer_positions": records.capacity if records is not None else None}
 
 
 def measure_throughput(
@@ -128,22 +130,22 @@ def measure_throughput(
                 training.actors.part_seconds.clear()
                 updates, learning, keeping = 0, 0.0, 0.0
             training.player.load(training.network)
-            played = training.play(games)
-            began = time.perf_counter()
-            training.add_rollout(played)
-            kept = time.perf_counter()
+            rollout = training.play(games)
+            start = time.perf_counter()
+            training.add_rollout(rollout)
+            added = time.perf_counter()
             while training.due > 0:
                 training.update()
                 updates += 1
             training.finish_rollout()
             ends.append(time.perf_counter())
-            keeping += kept - began
-            learning += ends[-1] - kept
-            games += len(played.lengths)
+            keeping += added - start
+            learning += ends[-1] - added
+            games += len(rollout.lengths)
         walls = [wall for wall, _ in training.actors.part_seconds]
-        processor = [cpu for _, cpu in training.actors.part_seconds]
-        found = training.actors.summary()
-    counted = iterations * settings.games_per_iteration
+        cpu_seconds = [cpu for _, cpu in training.actors.part_seconds]
+        staleness_metrics = training.actors.summary()
+    games_counted = iterations * settings.games_per_iteration
     seconds = ends[-1] - ends[skipped - 1]
     parts = iterations * actors
     costs = Costs(
@@ -153,16 +155,16 @@ def measure_throughput(
         updates_per_part=updates / parts,
         games_per_part=config.games_per_iteration,
     )
-    expected = simulate(costs, Cluster(actors, staleness), max(iterations, 50))
+    simulated = simulate(costs, Cluster(actors, staleness), max(iterations, 50))
     return {
         "actors": actors,
         "max_staleness": staleness,
-        "games_per_second": counted / seconds,
-        "simulated_games_per_second": expected.games_per_second,
+        "games_per_second": games_counted / seconds,
+        "simulated_games_per_second": simulated.games_per_second,
         "part_seconds": median(walls),
-        "part_processor_seconds": median(processor),
+        "part_processor_seconds": median(cpu_seconds),
         "learner_busy": (learning + keeping) / seconds,
-        "staleness": found.get("staleness", 0.0),
+        "staleness": staleness_metrics.get("staleness", 0.0),
         "iterations": iterations,
     }
 
@@ -171,24 +173,24 @@ def _messages(workers: Executor, state: dict[str, Any], part: bytes) -> dict[str
     """Measure the costs of messages between the driver and a worker, in seconds."""
 
     def send(task: Callable[[], Any]) -> float:
-        began = time.perf_counter()
+        start = time.perf_counter()
         list(workers.run([task]))
-        return time.perf_counter() - began
+        return time.perf_counter() - start
 
-    for _ in range(3):  # the worker begins
+    for _ in range(3):  # starts the worker
         send(partial(pow, 2, 3))
-    before = time.process_time()
-    empty = median(send(partial(pow, 2, 3)) for _ in range(REPEATED))
-    driver = (time.process_time() - before) / REPEATED
+    cpu_start = time.process_time()
+    empty = median(send(partial(pow, 2, 3)) for _ in range(MESSAGE_REPEATS))
+    driver = (time.process_time() - cpu_start) / MESSAGE_REPEATS
     put, received, returned = list[float](), list[float](), list[float]()
-    for _ in range(REPEATED):
-        began = time.perf_counter()
+    for _ in range(MESSAGE_REPEATS):
+        start = time.perf_counter()
         shared = workers.put(state)
-        put.append(time.perf_counter() - began)
+        put.append(time.perf_counter() - start)
         received.append(send(partial(_receive, shared)))
         returned.append(send(partial(_answer, len(part))))
-    began = time.perf_counter()
-    for _ in range(REPEATED):
+    start = time.perf_counter()
+    for _ in range(MESSAGE_REPEATS):
         pickle.loads(part)
     return {
         "task_seconds": empty,
@@ -196,7 +198,7 @@ def _messages(workers: Executor, state: dict[str, Any], part: bytes) -> dict[str
         "put_seconds": median(put),
         "receive_seconds": max(median(received) - empty, 0.0),
         "part_transfer_seconds": max(median(returned) - empty, 0.0),
-        "unpickle_seconds": (time.perf_counter() - began) / REPEATED,
+        "unpickle_seconds": (time.perf_counter() - start) / MESSAGE_REPEATS,
     }
 
 
@@ -210,15 +212,15 @@ def _answer(size: int) -> bytes:
 
 def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
     """Return the result of a call, and the CPU seconds of this thread."""
-    began = time.thread_time()
-    return work(), time.thread_time() - began
+    start = time.thread_time()
+    return work(), time.thread_time() - start
 
 
-def _positions(played: Any) -> int:
+def _positions(rollout: Any) -> int:
     """Return the number of training positions in a rollout."""
-    if hasattr(played, "env_indices"):
-        return len(played.env_indices)
-    return int(played.lengths.sum())
+    if hasattr(rollout, "env_indices"):
+        return len(rollout.env_indices)
+    return int(rollout.lengths.sum())
 
 
 def _replay_buffer(training: Any) -> RingBuffer | None:

@@ -23,51 +23,51 @@ SIMULATED = (
 )
 
 
-def measured_rows(found: dict[str, Any]) -> list[tuple[str, ...]]:
+def measured_rows(results: dict[str, Any]) -> list[tuple[str, ...]]:
     """Return the rows of the table of measurements."""
     return [
         (
-            str(one["actors"]),
-            str(one["max_staleness"]),
-            f"{one['games_per_second']:.3g}",
-            f"{one['simulated_games_per_second']:.3g}",
-            f"{one['games_per_second'] / one['simulated_games_per_second']:.2f}",
-            _share(one["learner_busy"]),
+            str(row["actors"]),
+            str(row["max_staleness"]),
+            f"{row['games_per_second']:.3g}",
+            f"{row['simulated_games_per_second']:.3g}",
+            f"{row['games_per_second'] / row['simulated_games_per_second']:.2f}",
+            _percentage(row["learner_busy"]),
         )
-        for one in found["measured"]
+        for row in results["measured"]
     ]
 
 
-def simulated_rows(found: dict[str, Any]) -> list[tuple[str, ...]]:
+def simulated_rows(results: dict[str, Any]) -> list[tuple[str, ...]]:
     """Return the rows of the table of simulations."""
     return [
         (
-            f"{one['actors']:,}",
-            f"x {one['learner_speed']:g}",
-            f"{one['games_per_second']:,.1f}",
-            f"{one['updates_per_second']:,.1f}",
-            _share(one["actors_busy"]),
-            _share(one["learner_busy"]),
-            _share(one["driver_busy"]),
-            _share(one["network_busy"]),
-            _share(one["store_peak"]),
-            _share(one["buffer_share"]),
-            f"{one['staleness']:.2f}",
-            one["limit"],
+            f"{row['actors']:,}",
+            f"x {row['learner_speed']:g}",
+            f"{row['games_per_second']:,.1f}",
+            f"{row['updates_per_second']:,.1f}",
+            _percentage(row["actors_busy"]),
+            _percentage(row["learner_busy"]),
+            _percentage(row["driver_busy"]),
+            _percentage(row["network_busy"]),
+            _percentage(row["store_peak"]),
+            _percentage(row["buffer_share"]),
+            f"{row['staleness']:.2f}",
+            row["limit"],
         )
-        for one in found["simulated"]
+        for row in results["simulated"]
     ]
 
 
-def cost_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
+def cost_rows(results: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the rows of the table of costs."""
-    costs, messages = found["costs"], found["messages"]
-    parts = costs["part_seconds"]
+    costs, messages = results["costs"], results["messages"]
+    seconds = costs["part_seconds"]
     return [
-        ("a part, seconds of a processor", f"{sum(parts) / len(parts):.3f}"),
+        ("a part, CPU seconds", f"{sum(seconds) / len(seconds):.3f}"),
         ("games of a part", str(costs["games_per_part"])),
         ("positions of a part", f"{costs['positions_per_part']:.0f}"),
-        ("an update, seconds of a processor", f"{costs['update_seconds']:.4f}"),
+        ("an update, CPU seconds", f"{costs['update_seconds']:.4f}"),
         ("updates for a part", f"{costs['updates_per_part']:.2f}"),
         ("a part into the replay buffer, ms", f"{1e3 * costs['keep_seconds']:.2f}"),
         ("weights, kB", f"{costs['weights_bytes'] / 1e3:.0f}"),
@@ -76,22 +76,24 @@ def cost_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("a part, kB", f"{costs['part_bytes'] / 1e3:.0f}"),
         ("a part from the worker, ms", f"{1e3 * messages['part_transfer_seconds']:.2f}"),
         ("an empty task to a worker and back, ms", f"{1e3 * messages['task_seconds']:.2f}"),
-        ("of that, the driver's processor, ms", f"{1e3 * messages['driver_seconds']:.2f}"),
+        ("CPU time of the driver for it, ms", f"{1e3 * messages['driver_seconds']:.2f}"),
         ("a position in the replay buffer, bytes", str(costs["position_bytes"])),
     ]
 
 
-def show(headings: Sequence[str], rows: Sequence[Sequence[str]], title: str) -> TerminalTable:
+def terminal_table(
+    headings: Sequence[str], rows: Sequence[Sequence[str]], title: str
+) -> TerminalTable:
     """Return rows as a table for the terminal."""
-    shown = TerminalTable(tuple(headings), title=title)
+    rows_table = TerminalTable(tuple(headings), title=title)
     for row in rows:
-        shown.add(*row)
-    return shown
+        rows_table.add(*row)
+    return rows_table
 
 
-def describe(found: dict[str, Any]) -> str:
+def describe(results: dict[str, Any]) -> str:
     """Return the page of results, in Markdown."""
-    about, cluster = found["about"], found["cluster"]
+    about, cluster = results["about"], results["cluster"]
     load = about["load_average_at_start"][0]
     return f"""# Self-play actors: throughput
 
@@ -100,47 +102,46 @@ Measured by
     {about["command"]}
 
 {about["date"]}, {about["cpu"]}, {about["cores"]} cores.
-{found["algorithm"]} in `{found["game"]}`, executor `{found["executor"]}`. The load average was
-{load:.1f} at the start: where it is above the number of cores, other programs take most of the
-clock's time, and more actors cannot give more games.
+{results["algorithm"]} in `{results["game"]}`, executor `{results["executor"]}`. The load average
+was {load:.1f} at the start. If it is above the number of cores, other programs use the processors,
+and more actors cannot play more games.
 
 ## Costs
 
-{table(("cost", "measured"), cost_rows(found))}
+{table(("cost", "measured"), cost_rows(results))}
 
 ## Measured with one and two actors
 
-`simulated`: by the simulation, with the times that parts and updates took by the clock in the same
-run, without those of messages. The learner runs beside the actors. Games per second are few where
-other programs run; what counts is the ratio of the two.
+`simulated`: by the simulation, with the wall-clock times of parts and updates in the same run,
+without the costs of messages. Other programs slow down both; the ratio is what matters.
 
-{table(MEASURED, measured_rows(found))}
+{table(MEASURED, measured_rows(results))}
 
-## Simulated beyond that
+## Simulated with more actors
 
-With the costs above, each actor and the learner on a processor of its own. A machine has
+With the costs above, and a processor for each actor and for the learner. A machine has
 {cluster["per_node"]} actors, the driver's network {8 * cluster["bandwidth"] / 1e9:g} Gbit/s and its
 object store {cluster["store"] / 1e9:g} GB; {cluster["max_staleness"]} iterations of staleness are
-allowed, and there is {_buffer(found)}. Each actor plays
-{found["costs"]["games_per_part"]} games of each iteration.
-Other clusters: `--costs results.json` with other options simulates again without measuring.
+allowed, and there is {_buffer(results)}. Each actor plays
+{results["costs"]["games_per_part"]} games of each iteration.
+`--costs results.json` with other options simulates other clusters without measuring again.
 
-{table(SIMULATED, simulated_rows(found))}
+{table(SIMULATED, simulated_rows(results))}
 
-- `learner`: how many times as fast as this processor updates are made; above 1 that is not
-  measured, but what a GPU or more processes might do.
-- `driver busy`: the process that learns also gives parts to actors and collects them.
-- `object store`: the largest share that is filled at a time by parts that wait.
-- `buffer per iteration`: how much of the replay buffer an iteration fills; above 100 %,
-  positions are dropped before anything is learned from them.
-- `limit`: what is nearest to its limit.
+- `learner`: speed of updates relative to this processor; above 1 it is an assumption, such as for a
+  GPU or more processes, and not measured.
+- `driver busy`: the learner's process also distributes parts to actors and collects them.
+- `object store`: the largest fraction filled with waiting parts.
+- `buffer per iteration`: fraction of the replay buffer that an iteration fills; above 100 %,
+  positions are dropped before they are sampled.
+- `limit`: the resource nearest to its limit.
 """
 
 
-def _buffer(found: dict[str, Any]) -> str:
-    positions = found["messages"]["buffer_positions"]
+def _buffer(results: dict[str, Any]) -> str:
+    positions = results["messages"]["buffer_positions"]
     return f"a replay buffer of {positions:,} positions" if positions else "no replay buffer"
 
 
-def _share(number: float) -> str:
+def _percentage(number: float) -> str:
     return f"{100 * number:.1f} %"

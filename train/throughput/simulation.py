@@ -1,8 +1,8 @@
 """Discrete-event simulation of a learner and its self-play actors, with measured costs.
 
 The simulation follows `ludoteca.train.actors`. A rollout has as many parts as there are actors. The
-driver's process gives parts to idle actors, within the bound of staleness, collects the parts
-played, and learns; between two updates it serves actors first. Each machine receives each version
+driver's process sends parts to idle actors, within the bound of staleness, collects finished parts,
+and learns; between two updates it serves actors first. Each machine receives each version
 of the weights once, from the driver's machine, whose network is one server for each direction.
 """
 
@@ -15,7 +15,7 @@ from math import inf
 
 import numpy as np
 
-SKIPPED = 0.2  # fraction of the rollouts that throughput leaves out: the first wait for actors
+WARM_UP_FRACTION = 0.2  # fraction of the rollouts before throughput is measured
 
 
 @dataclass(frozen=True)
@@ -23,14 +23,13 @@ class Costs:
     """Costs of playing, learning and messages, in seconds and bytes.
 
     Attributes:
-        part_seconds: seconds in which an actor plays a part, samples to draw from.
-        receive_seconds: seconds in which an actor unpickles new weights.
-        put_seconds: seconds in which the driver publishes a version of the weights.
-        dispatch_seconds: seconds in which the driver gives a part to an actor.
-        collect_seconds: seconds in which the driver receives a part.
-        latency_seconds: remaining seconds between giving a part and receiving it, in which neither
-            works.
-        keep_seconds: seconds in which the learner adds a part to the replay buffer.
+        part_seconds: seconds of an actor for a part, sampled from these values.
+        receive_seconds: seconds of an actor to unpickle new weights.
+        put_seconds: seconds of the driver to publish a version of the weights.
+        dispatch_seconds: seconds of the driver to send a part to an actor.
+        collect_seconds: seconds of the driver to receive a part.
+        latency_seconds: remaining seconds between sending and receiving a part, with both idle.
+        keep_seconds: seconds of the learner to add a part to the replay buffer.
         update_seconds: seconds of an update.
         updates_per_part: updates for each part.
         weights_bytes: size of the weights.
@@ -62,8 +61,8 @@ class Cluster:
 
     Attributes:
         actors: number of actors.
-        max_staleness: rollouts that the learner may have learned from since the weights that an
-            actor plays with.
+        max_staleness: maximum number of iterations between the network that an actor plays and the
+            latest one.
         actors_per_node: number of actors on each machine.
         bandwidth: bytes per second of the driver's network, in each direction.
         store: size of the driver's object store in bytes.
@@ -124,27 +123,29 @@ class Simulation:
     """Simulated run of a number of rollouts."""
 
     def __init__(self, costs: Costs, cluster: Cluster, iterations: int, seed: int = 0):
-        """Prepare a run; `seed` is that of the sampled times of parts."""
+        """Prepare a run; `seed` determines the sampled durations of parts."""
         self._costs, self._cluster, self._iterations = costs, cluster, iterations
         self._now, self._order = 0.0, itertools.count()
         self._events: list[tuple[float, int, Callable[[], None]]] = []
-        drawn = np.random.default_rng(seed).choice(costs.part_seconds, iterations * cluster.actors)
-        self._seconds = iter(drawn.tolist())  # of the parts
+        sampled = np.random.default_rng(seed).choice(
+            costs.part_seconds, iterations * cluster.actors
+        )
+        self._seconds = iter(sampled.tolist())  # durations of the parts
         self._driver, self._out, self._in = _Server(), _Server(), _Server()
-        self._version = self._taken = 0
-        self._there = [0] * iterations  # parts of each rollout that have come back
+        self._version = self._started = 0
+        self._collected = [0] * iterations  # collected parts of each rollout
         self._learning = False
         self._idle = deque(range(cluster.actors))
-        self._versions = [-1] * cluster.actors  # of the weights that each actor has
+        self._versions = [-1] * cluster.actors  # version of each actor's weights
         self._on_node: dict[tuple[int, int], list[Callable[[], None]] | None] = {}
         self._stale: list[int] = []
-        self._learned: list[float] = []  # when each rollout was learned from
+        self._learned: list[float] = []  # end of the updates from each rollout
         self._played = self._learner_seconds = 0.0
         self._stored = self._store_peak = 0
 
     def run(self) -> SimulationResult:
         """Simulate the run, and return its throughput."""
-        self._give()
+        self._dispatch()
         while self._events:
             self._now, _, happen = heapq.heappop(self._events)
             happen()
@@ -176,15 +177,15 @@ class Simulation:
 
         self._after(seconds, done)
 
-    def _give(self) -> None:
-        """Give parts to idle actors, as far as staleness allows."""
+    def _dispatch(self) -> None:
+        """Send parts to idle actors, within the bound of staleness."""
         cluster = self._cluster
-        while self._idle and self._taken < self._iterations * cluster.actors:
-            rollout = self._taken // cluster.actors
+        while self._idle and self._started < self._iterations * cluster.actors:
+            rollout = self._started // cluster.actors
             if rollout - self._version > cluster.max_staleness:
                 return
             actor, version = self._idle.popleft(), self._version
-            self._taken += 1
+            self._started += 1
             self._stale.append(rollout - version)
             self._serve(
                 self._driver,
@@ -209,12 +210,12 @@ class Simulation:
 
             def arrived() -> None:
                 self._on_node[key] = None
-                for begin in waiting:
-                    begin()
+                for start_playing in waiting:
+                    start_playing()
 
             self._serve(self._out, costs.weights_bytes / self._cluster.bandwidth, arrived)
-        elif (others := self._on_node[key]) is not None:
-            others.append(play)
+        elif (waiting_here := self._on_node[key]) is not None:
+            waiting_here.append(play)
         else:
             play()
 
@@ -229,28 +230,28 @@ class Simulation:
 
         def collected() -> None:
             self._stored -= costs.part_bytes
-            self._there[rollout] += 1
+            self._collected[rollout] += 1
             self._idle.append(actor)
-            self._give()
+            self._dispatch()
             self._learn()
 
         self._serve(self._in, costs.part_bytes / self._cluster.bandwidth, arrived)
 
     def _learn(self) -> None:
-        """Learn from the next rollout, if all its parts are there and the learner is free."""
+        """Learn from the next rollout, if all its parts are collected and the learner is idle."""
         r, actors, costs = len(self._learned), self._cluster.actors, self._costs
-        if self._learning or r == self._iterations or self._there[r] < actors:
+        if self._learning or r == self._iterations or self._collected[r] < actors:
             return
         self._learning = True
         updates = round((r + 1) * actors * costs.updates_per_part) - round(
             r * actors * costs.updates_per_part
         )
-        left = iter(
+        remaining = iter(
             [actors * costs.keep_seconds] + [costs.update_seconds] * updates + [costs.put_seconds]
         )
 
         def resume() -> None:
-            seconds = next(left, None)
+            seconds = next(remaining, None)
             if seconds is not None:
                 self._learner_seconds += seconds
                 self._serve(self._driver, seconds, resume, last=True)
@@ -258,20 +259,20 @@ class Simulation:
             self._learned.append(self._now)
             self._learning = False
             self._version += 1
-            self._give()
+            self._dispatch()
             self._learn()
 
         resume()
 
     def _outcome(self) -> SimulationResult:
         costs, cluster, learned = self._costs, self._cluster, self._learned
-        skipped = min(int(SKIPPED * self._iterations), self._iterations - 1)
-        began = learned[skipped - 1] if skipped > 0 else 0.0
+        skipped = min(int(WARM_UP_FRACTION * self._iterations), self._iterations - 1)
+        start = learned[skipped - 1] if skipped > 0 else 0.0
         counted = self._iterations - skipped
-        rate = counted * cluster.actors / (learned[-1] - began)  # parts per second
+        rate = counted * cluster.actors / (learned[-1] - start)  # parts per second
         learner = self._learner_seconds / self._now
         driver = self._driver.busy / self._now
-        # One process is driver and learner; it is named by the work that takes most of its time.
+        # Driver and learner are one process, named after the work that takes most of its time.
         name = "learner" if learner >= driver - learner else "driver"
         busy = {
             "actors": self._played / cluster.actors / self._now,

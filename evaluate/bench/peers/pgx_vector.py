@@ -23,7 +23,7 @@ def prepare(
         game: id, such as `"hex"`.
         num_envs: size of the batch.
         cores: maximum number of processor cores; 0 for all.
-        choice: how random legal actions are drawn: `"act_randomly"` as pgx does, or `"count"`, with
+        choice: sampling of random legal actions: `"act_randomly"` as pgx does, or `"count"`, with
             one random number per game, which is faster.
         turns: steps per call of the compiled loop.
     """

@@ -1,6 +1,6 @@
 """Measure a peer, round by round: `python serve.py MODULE JSON`.
 
-`MODULE` is a file beside this one with `prepare(**options) -> (versions, run)`, and `JSON` holds
+`MODULE` is a file in this folder with `prepare(**options) -> (versions, run)`, and `JSON` holds
 the options. `prepare` warms up; `run(seconds) -> (steps, seconds)` plays for about that long. When
 ready, the versions are written as one JSON line; then each line of the input asks for one round of
 that many seconds, and is answered by one JSON line.

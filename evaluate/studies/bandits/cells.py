@@ -26,16 +26,18 @@ class BanditStudy:
 
     arms: tuple[int, ...] = ARMS  # the numbers of arms K
     problems: int = 1000  # for each K, with success probabilities drawn from [0, 1)
-    runs: int = 1  # of every problem
+    runs: int = 1  # runs of each problem
     rounds: int = 100_000  # pulls in each run
-    alphas: int = 10  # in the first grid, and in the second, between the neighbors of the best
+    alphas: int = (
+        10  # values of alpha in the first grid, and in the second one around its best value
+    )
     annealing_steps: int = 40  # for each K
     annealing_problems: int = 200  # the first ones, that evaluate an alpha in simulated annealing
     curve_arms: tuple[int, ...] = (2, 10, 100)  # for which all policies are compared
-    curve_problems: int = 200  # of that comparison
+    curve_problems: int = 200  # problems of the comparison of policies over the rounds
     curve_rounds: int = 10_000  # pulls in each run of that comparison
     block: int = 100  # problems in a cell, which is computed, written, and divided among shards
-    seed: int = 1  # of all random numbers
+    seed: int = 1  # seed of all random numbers
 
     def __post_init__(self) -> None:
         for name in ("problems", "runs", "rounds", "curve_problems", "curve_rounds", "block"):
@@ -57,7 +59,7 @@ class BanditStudy:
 
 
 # The thesis' own size: about 2 * 10^12 pulls for the grids, and 7 * 10^12 for simulated annealing,
-# of which the thesis does not say how many steps it took.
+# whose number of steps the thesis does not give.
 FULL = BanditStudy(
     runs=100, annealing_steps=60, annealing_problems=1000, curve_problems=1000,
     curve_rounds=100_000, block=50,
@@ -74,8 +76,8 @@ def intervals(high: float, low: float, count: int) -> list[float]:
 
 def between_neighbors(grid: list[float], best: float) -> list[float]:
     """Return the second grid: between the neighbors of the best in the first, a falling list."""
-    at = grid.index(best)
-    return intervals(grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)], len(grid))
+    index = grid.index(best)
+    return intervals(grid[max(index - 1, 0)], grid[min(index + 1, len(grid) - 1)], len(grid))
 
 
 def annealing(
@@ -113,9 +115,9 @@ def spread(rounds: int) -> list[int]:
 class Cell:
     """Regret of a policy in each problem of a block."""
 
-    arms: int  # of the problems
-    block: int  # its number
-    alpha: float | None = None  # of UCB1, whose final regret it is; None: the curve of a policy
+    arms: int  # arms of the problems
+    block: int  # number of the block of problems
+    alpha: float | None = None  # constant of UCB1 (final regret); None: curve of a policy
     policy: str = "ucb1"
 
     @property
@@ -167,7 +169,7 @@ class Cells:
         return self.folder / cell.name
 
     def read(self, cells: Iterable[Cell]) -> Regrets:
-        """Return the regrets in some cells, one after another."""
+        """Return the regrets in some cells, concatenated."""
         return np.concatenate([read_json(self.file(cell)) for cell in cells])
 
 

@@ -27,7 +27,7 @@ from ludoteca.progress import RunStatus, show_progress
 
 
 class CellMissingError(Exception):
-    """Cells that belong to other shards, or that a merge lacks."""
+    """Missing cells of other shards."""
 
 
 @dataclass(frozen=True)
@@ -61,21 +61,21 @@ ALL, NOTHING = Shard(), Shard(-1)
 class Findings:
     """Results of a study, by K."""
 
-    study: BanditStudy  # its settings
-    # By alpha, the regret in each problem: both grids and 1/K, e/(2K) and 2.
+    study: BanditStudy
+    # Regret in each problem, by alpha: both grids, 1/K, e/(2K) and 2.
     regrets: dict[int, dict[float, Regrets]]
     first_best: dict[int, float]  # the best alpha of the first grid
     best: dict[int, float]  # the best alpha of both grids
-    annealed: dict[int, list[tuple[float, float]]]  # every `(alpha, mean regret)` that was tried
-    checkpoints: list[int]  # rounds after which the curves have the regret
-    curves: dict[int, dict[str, Regrets]]  # by policy, the regret in each problem after each
+    annealed: dict[int, list[tuple[float, float]]]  # `(alpha, mean regret)` of each step
+    checkpoints: list[int]  # rounds after which the curves have points
+    curves: dict[int, dict[str, Regrets]]  # regret in each problem after each checkpoint, by policy
 
 
 class _Progress:
-    """A chain of `priority` (the lowest first), and how many cells it waits for (`left`)."""
+    """Chain of cells, with its `priority` (lowest first) and number of awaited cells (`left`)."""
 
     def __init__(self, priority: int, chain: Chain, number: int | None = None):
-        """Start a chain; `number` is that of all its cells, if each needs the one before."""
+        """Start a chain; its cells share `number` if each cell needs the previous one."""
         self.priority, self.chain, self.number = priority, chain, number
         self.left = 0
         self.result: Any = None
@@ -84,19 +84,19 @@ class _Progress:
 def compute_all(
     cells: Cells, workers: Executor, shard: Shard = ALL, threads: int = 1
 ) -> Generator[tuple[int, int], None, Findings]:
-    """Compute the cells that are missing; yield how many are computed and how many are known.
+    """Compute the missing cells; yield the numbers of computed and of known cells.
 
-    Cells that later ones depend on come first: the steps of simulated annealing, one after another
-    for each K, and the first grids. Each is written as it comes.
+    Cells that others depend on come first: the steps of simulated annealing, in sequence for each
+    K, and the first grids. Each cell is written as soon as it is computed.
 
     Args:
-        cells: the folder.
+        cells: folder of the cells.
         workers: processes that compute cells.
         shard: compute these cells only.
-        threads: that share the problems of a cell.
+        threads: threads that share the problems of a cell.
 
     Raises:
-        CellMissingError: if cells are missing, after those of the shard were computed.
+        CellMissingError: if cells of other shards are missing, after the shard's are computed.
     """
     study, order = cells.study, count()
     queue: list[tuple[int, int, Cell]] = []
@@ -107,11 +107,11 @@ def compute_all(
         """Resume a chain until some of the cells that it needs are missing."""
         while progress.left == 0:
             try:
-                needed = next(progress.chain)
+                required = next(progress.chain)
             except StopIteration as end:
                 progress.result = end.value
                 return
-            for position, cell in enumerate(dict.fromkeys(needed)):
+            for position, cell in enumerate(dict.fromkeys(required)):
                 if cells.file(cell).exists():
                     continue
                 waiting.setdefault(cell, []).append(progress)
@@ -126,32 +126,32 @@ def compute_all(
     curves = _Progress(2, curve_chain(cells))
     for progress in (*annealings, *grids, curves):
         advance(progress)
-    taken: list[Cell] = []
+    started: list[Cell] = []
 
     def next_task(worker: int) -> Task[Any] | _Wait | None:
         if not queue:
-            return WAIT if len(taken) > done else None
-        taken.append(heapq.heappop(queue)[2])
-        return partial(taken[-1].play, study, threads=threads)
+            return WAIT if len(started) > num_computed else None
+        started.append(heapq.heappop(queue)[2])
+        return partial(started[-1].play, study, threads=threads)
 
-    done = 0
+    num_computed = 0
     with workers.stream(next_task) as stream:
         for number, regrets in stream:
-            write_whole(cells.file(taken[number]), json.dumps(regrets))
-            done += 1
-            for progress in waiting.pop(taken[number]):
+            write_whole(cells.file(started[number]), json.dumps(regrets))
+            num_computed += 1
+            for progress in waiting.pop(started[number]):
                 progress.left -= 1
                 advance(progress)
-            yield done, len(queued)
+            yield num_computed, len(queued)
     if waiting:
         raise CellMissingError(
             f"{len(waiting)} cells of other shards are needed to resume; the first: "
             f"{cells.file(next(iter(waiting)))} is missing"
         )
     regrets, first_best, best = (
-        {k: one.result[i] for k, one in zip(study.arms, grids, strict=True)} for i in range(3)
+        {k: grid.result[i] for k, grid in zip(study.arms, grids, strict=True)} for i in range(3)
     )
-    annealed = {k: one.result for k, one in zip(study.arms, annealings, strict=True)}
+    annealed = {k: chain.result for k, chain in zip(study.arms, annealings, strict=True)}
     checkpoints = spread(study.curve_rounds)
     return Findings(study, regrets, first_best, best, annealed, checkpoints, curves.result)
 
@@ -164,18 +164,18 @@ def run_study(
     workers: Executor | None = None,
     quiet: bool = True,
 ) -> Findings:
-    """Compute what is missing in `folder`, and return everything.
+    """Compute the missing cells of a study, and return its results.
 
     Args:
         study: settings.
-        folder: where the cells are kept; must hold no other study.
+        folder: folder of the cells; must not hold another study.
         shard: compute these cells only; `NOTHING` to join the cells of shards.
-        threads: that share the problems of a cell.
+        threads: threads that share the problems of a cell.
         workers: processes that compute cells; by default this one.
-        quiet: without progress.
+        quiet: whether to hide the progress.
 
     Raises:
-        CellMissingError: if cells are missing, after those were computed that may be.
+        CellMissingError: if cells of other shards are missing, after the shard's are computed.
         ValueError: if the folder holds another study.
     """
     status = RunStatus("bandits", "", 0, 0, "cells")

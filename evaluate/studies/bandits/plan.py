@@ -1,4 +1,4 @@
-"""Forecast of the time of a study of bandits, by a slice of it that is measured."""
+"""Forecast of the time of a study of bandits, from a measured slice of it."""
 
 from dataclasses import dataclass, replace
 from time import process_time
@@ -10,7 +10,7 @@ from ludoteca.evaluate.studies.bandits.cells import BanditStudy, Cell
 from ludoteca.evaluate.studies.policies import PUBLISHED_POLICIES
 from ludoteca.evaluate.studies.report import render
 
-MEASURED_PROBLEMS = 10  # of a cell that is measured
+MEASURED_PROBLEMS = 10  # problems of a measured cell
 
 
 @dataclass(frozen=True)
@@ -19,20 +19,20 @@ class Plan:
 
     study: BanditStudy
     cells: dict[str, int]  # number of cells of each kind
-    seconds: dict[str, float]  # of one core, for all cells of each kind
+    seconds: dict[str, float]  # core seconds of all cells, by kind
     measured: float  # seconds that the slice took
-    forecast: Forecast  # of all
-    pulls: float  # in all cells
+    forecast: Forecast  # forecast of the study
+    pulls: float  # pulls in all cells
 
     def text(self, price: float) -> str:
-        """Return the plan as text; `price` is that of a core for an hour, in dollars."""
+        """Return the plan as text; `price` is the price of a core hour, in dollars."""
         forecast_table = "\n".join(forecast_lines(self.forecast, price))
         names = {**vars(self), "format_duration": format_duration, "forecast_table": forecast_table}
         return render("bandits/plan.txt.j2", names)
 
 
 def make_plan(study: BanditStudy) -> Plan:
-    """Measure a slice of a study in this process, and predict the time of all of it.
+    """Measure a slice of a study in this process, and predict the time of the whole study.
 
     Of each kind of cell and each K one is played, for some problems and one run of each; cells of
     other alphas of the same K are taken to cost the same, as the number of rounds is.

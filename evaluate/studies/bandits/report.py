@@ -106,7 +106,7 @@ def not_worse(regrets: dict[float, Regrets], best: float) -> tuple[float, float]
     near = [best]
     for alpha, values in regrets.items():
         excess = values - regrets[best]
-        if not excess.mean() > 1.96 * standard_error(excess):  # of one problem, it is unknown
+        if not excess.mean() > 1.96 * standard_error(excess):  # NaN for a single problem
             near.append(alpha)
     return min(near), max(near)
 

@@ -45,17 +45,18 @@ def reproduce(
             with fewer problems a folder in `runs`.
         runs: folder of the cells computed so far, with a folder for each experiment.
         full: the thesis' own size, about 10^13 pulls, instead of the scaled experiment.
-        problems: for each number of arms, in hundreds, instead of 1000; 100 take a minute or two.
+        problems: number of problems for each number of arms, a multiple of 100; 100 take a minute
+            or two.
         shard: i/n: compute only the i-th of n parts, from 0.
         merge: compute nothing: join the results of the shards.
-        seed: of all random numbers.
-        threads: that share the problems, unless there is an executor or there are processes.
-        executor: where the cells are computed: local, or a Ray cluster: ray (of this machine),
+        seed: seed of all random numbers.
+        threads: threads that share the problems, without executor and processes.
+        executor: executor of the cells: local, or a Ray cluster: ray (of this machine),
             ray:auto, ray:HOST:PORT; see docs/distributed.md.
-        processes: how many compute cells in parallel, each with one thread.
+        processes: number of processes that compute cells, each with one thread.
         plan: measure some cells, and print how long all will take with 1 to 1,000 processes,
             instead of computing them.
-        price: of a core for an hour, in dollars, for that plan.
+        price: price of a core hour in dollars, for the plan.
     """
     study, name = (FULL, "bandits_full") if full else (BanditStudy(), "bandits")
     report = Path("docs/results") / name

@@ -25,7 +25,7 @@ class Conclusion(NamedTuple):
     evidence: str
 
 
-def conclusions(found: Records) -> list[Conclusion]:
+def conclusions(records: Records) -> list[Conclusion]:
     """Check the conclusions in `conclusions.md.j2` whose tasks, of all parts, have records."""
     checked: list[Conclusion] = []
 
@@ -33,7 +33,7 @@ def conclusions(found: Records) -> list[Conclusion]:
         checked.append(Conclusion(claim, verdict, " ".join(caller().split())))
         return ""
 
-    defined = {"by_interval": by_interval, "conclude": conclude, "found": found}
+    defined = {"by_interval": by_interval, "conclude": conclude, "found": records}
     render("geese/conclusions.md.j2", {**vars(names), **globals(), **defined})
     return checked
 
@@ -50,24 +50,24 @@ def survival(match: Mapping[str, Any], weights: Sequence[float]) -> Difference:
     return difference(outcomes.alive.astype(float), outcomes.games, weights)
 
 
-def dead_ends(found: Records) -> dict[str, Any]:
+def dead_ends(records: Records) -> dict[str, Any]:
     """Count deaths in dead ends: at least the forced ones, at most all but avoidable heads' own."""
-    lives = [agent["lives"] for name in FLAT for agent in found[name]["agents"]]
+    lives = [agent["lives"] for name in FLAT for agent in records[name]["agents"]]
     deaths = sum(one["deaths"] for one in lives)
     forced = sum(sum(one["forced"].values()) for one in lives)
     avoidable = sum(one["causes"]["head on"] - one["forced"]["head on"] for one in lives)
     low, high = wilson(forced, deaths)[0], wilson(deaths - avoidable, deaths)[1]
     verdict = HOLDS if low > 0.5 else FAILS if high < 0.5 else OPEN
-    others = {name: record for name, record in found.items() if name not in FLAT}
+    others = {name: record for name, record in records.items() if name not in FLAT}
     counts = {"deaths": deaths, "forced": forced, "avoidable": avoidable}
     return {"verdict": verdict, **counts, "elsewhere": forced_shares(others, "flat:")}
 
 
-def forced_shares(found: Records, agent: str) -> list[float]:
+def forced_shares(records: Records, agent: str) -> list[float]:
     """Return the shares of deaths without a way out, of agents whose spec string begins so."""
     return [
         sum(one["lives"]["forced"].values()) / one["lives"]["deaths"]
-        for match in found.values()
+        for match in records.values()
         if "outcomes" in match
         for one in match["agents"]
         if one["agent"].startswith(agent) and one["lives"]["deaths"]

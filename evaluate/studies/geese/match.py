@@ -35,8 +35,8 @@ def geese_match(
         out: the JSON file to write.
         game: spec string of `hungry_geese`.
         games: number of games; the agents take turns in every seat.
-        first: number of the first games, which also have results of their own.
-        seed: of the match.
+        first: number of the first games, whose results are also reported separately.
+        seed: seed of the match.
         batch: games played at a time.
     """
     integer("first", first, 1, 10**9)
@@ -57,17 +57,17 @@ def geese_match(
     return content
 
 
-def fates(lives: Lives, mine: NDArray[np.bool_]) -> dict[str, Any]:
+def fates(lives: Lives, own: NDArray[np.bool_]) -> dict[str, Any]:
     """Return the fates of some of the geese as JSON holds them; `mine` is a mask, `[G, P]`."""
-    alive = lives.alive & mine
-    lengths, died = lives.lengths[alive].astype(np.float64), mine & ~lives.alive
+    alive = lives.alive & own
+    lengths, died = lives.lengths[alive].astype(np.float64), own & ~lives.alive
     return {
-        "geese": int(mine.sum()),
-        "wins": int((lives.won & mine).sum()),
+        "geese": int(own.sum()),
+        "wins": int((lives.won & own).sum()),
         "deaths": int(died.sum()),
         "mean_length": float(lengths.mean()) if len(lengths) else None,
         "length_deviation": float(lengths.std(ddof=1)) if len(lengths) > 1 else None,
-        "mean_steps": float(lives.steps[mine].mean()),
+        "mean_steps": float(lives.steps[own].mean()),
         "causes": _counts(lives.causes[died]),
         "forced": _counts(lives.causes[died & lives.forced]),
     }

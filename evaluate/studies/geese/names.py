@@ -16,7 +16,7 @@ FLAT = {
 }
 BEST_FLAT = (1000, 6)
 # The thesis' goose of fixed rules, to the letter, and as its text can be read, too: a goose without
-# food of its own takes the first valid move, or follows its tail.
+# food takes the first valid move, or follows its tail.
 LITERAL = "deterministic:variant=thesis"
 LITERAL_TAIL = f"{LITERAL},tail=True"
 # Finals -> goose of fixed rules, and number of games.
@@ -29,14 +29,14 @@ SHIPPED = "geese"  # name of the network of self-play that comes with the packag
 OUTSIDERS = {"ours-mcts": "mcts:simulations=500", "ours-random-safe": "random_safe"}
 TARGET = 0.6  # share of games that the network of self-play is to win, and to survive
 # Networks that learn by self-play -> preset of the training, games, and games between
-# evaluations. The thesis does not say how many games its loop had.
+# evaluations. The thesis does not give the number of games of its loop.
 LOOPS = {
     "loop-uib2021": ("uib2021", 20_000, 2_000),
     "loop-default": ("default", 16_384, 2_048),
 }
 IMITATORS = (*(f"net-{count}" for count in SIMULATIONS), "net-deterministic")
-OURS = ("ours", "ours-real", "ours-search", "ours-timed", "tree")  # with rivals of its training
-OPPONENT = "deterministic"  # in their evaluations
+OURS = ("ours", "ours-real", "ours-search", "ours-timed", "tree")  # tasks with training opponents
+OPPONENT = "deterministic"  # opponent in evaluations of the loops
 GEESE = {LITERAL: "deterministic (thesis)", LITERAL_TAIL: "deterministic (thesis, tail)"}
 
 
@@ -52,8 +52,8 @@ def called(spec: str, networks: Mapping[str, str] | None = None) -> str:
         spec: its spec string.
         networks: names of networks, by their tasks' names.
     """
-    name, _, rest = spec.partition(":")
-    options = dict(pair.split("=", 1) for pair in rest.split(",") if "=" in pair)
+    name, _, argument = spec.partition(":")
+    options = dict(pair.split("=", 1) for pair in argument.split(",") if "=" in pair)
     if spec in GEESE:
         return GEESE[spec]
     if name == "mcts":
@@ -61,7 +61,7 @@ def called(spec: str, networks: Mapping[str, str] | None = None) -> str:
     if name == "flat":
         return f"flat {options['simulations']}, depth {options['playout_depth']}"
     if name == "cnn":
-        folder = Path(rest.partition(",")[0]).name
+        folder = Path(argument.partition(",")[0]).name
         return (networks or {}).get(folder, folder)
     if name == "ac":
         if "seconds" in options:

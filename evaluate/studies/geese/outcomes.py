@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ludoteca.evaluate.statistics.ratings import Order, Ratings, rate_orders
 
-Z = 1.959963984540054  # of a normal interval of 95 %
+Z = 1.959963984540054  # quantile of a 95 % interval of the normal distribution
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Outcomes:
     """Outcomes of the games of a competition; each line stands for many games.
 
     Attributes:
-        places: of the agents, 1 the best; agents that tie share the mean. Shape `[lines, agents]`.
+        places: places of the agents from 1; tied agents have the mean. Shape `[lines, agents]`.
         alive: agents that lived to the end. Shape `[lines, agents]`.
         games: number of games with this outcome. Shape `[lines]`.
     """
@@ -62,7 +62,7 @@ def difference(
     Args:
         values: shape `[lines, agents]`.
         games: number of games of each line. Shape `[lines]`.
-        weights: of the agents.
+        weights: weights of the agents.
     """
     sums = values @ np.asarray(weights, np.float64)
     count = int(games.sum())
@@ -75,7 +75,7 @@ def difference(
 def orders(outcomes: Outcomes, numbers: Sequence[int]) -> Counter[Order]:
     """Return how often agents came in in an order, as `rate_orders` takes it.
 
-    `numbers` are those of the competition's agents among all that are rated.
+    `numbers` are the indices of the competition's agents among all rated agents.
     """
     counts: Counter[Order] = Counter()
     for row, count in zip(outcomes.places, outcomes.games.tolist(), strict=True):
@@ -85,7 +85,7 @@ def orders(outcomes: Outcomes, numbers: Sequence[int]) -> Counter[Order]:
 
 
 def rate_all(competitions: Mapping[str, tuple[Sequence[str], Outcomes]]) -> dict[str, Ratings]:
-    """Rate all agents that are connected with those of the first competition by games.
+    """Rate all agents that games connect with the agents of the first competition.
 
     Args:
         competitions: the names of the agents, and how the games ended.
@@ -96,8 +96,8 @@ def rate_all(competitions: Mapping[str, tuple[Sequence[str], Outcomes]]) -> dict
     waiting = list(competitions.values())
     names = list(waiting[0][0]) if waiting else []
     counts: Counter[Order] = Counter()
-    while near := [one for one in waiting if set(names) & set(one[0])]:
-        waiting = [one for one in waiting if not set(names) & set(one[0])]
+    while near := [entry for entry in waiting if set(names) & set(entry[0])]:
+        waiting = [entry for entry in waiting if not set(names) & set(entry[0])]
         for agents, outcomes in near:
             names += [agent for agent in agents if agent not in names]
             counts += orders(outcomes, [names.index(agent) for agent in agents])

@@ -15,7 +15,7 @@ from ludoteca.evaluate.studies.geese.uib2021 import GAMES, RESULTS
 from ludoteca.evaluate.studies.study import Records
 from ludoteca.evaluate.studies.verdicts import LEVEL, OPEN
 
-Labels = Mapping[str, str]  # of networks, by their tasks' names
+Labels = Mapping[str, str]  # labels of networks, by the names of their tasks
 
 
 def tested_counts(matches: Records, labels: Labels) -> tuple[int, list[str]]:
@@ -37,12 +37,12 @@ def tested_counts(matches: Records, labels: Labels) -> tuple[int, list[str]]:
     return len(tests), apart
 
 
-def slowest(found: Records) -> float:
+def slowest(records: Records) -> float:
     """Return the seconds per move of the slowest agent of the final.
 
     Other work on the machine slows agents down, not in all of these competitions.
     """
-    finals = [found[name]["agents"] for name in FINALS if name in found]
+    finals = [records[name]["agents"] for name in FINALS if name in records]
     return min(float(max(agent["seconds_per_move"] for agent in agents)) for agents in finals)
 
 
@@ -66,26 +66,26 @@ def both_targets(counts: tuple[int, int], games: int) -> str:
     return "**no**" if any(high < TARGET for _, high in intervals) else OPEN
 
 
-def ratings(found: Records, labels: Labels) -> list[tuple[str, Ratings, dict[str, int]]]:
+def ratings(records: Records, labels: Labels) -> list[tuple[str, Ratings, dict[str, int]]]:
     """Return names, ratings and total counts of the agents of competitions of four different ones.
 
     The best come first.
     """
     rated = {
         name: ([called(spec, labels) for spec in specs], read_outcomes(match["outcomes"]))
-        for name, match in found.items()
+        for name, match in records.items()
         if "outcomes" in match
         if len(set(specs := [agent["agent"] for agent in match["agents"]])) == len(specs)
     }
-    totals = total_lives({name: found[name] for name in rated}, labels)
+    totals = total_lives({name: records[name] for name in rated}, labels)
     best_first = sorted(rate_all(rated).items(), key=lambda item: -float(item[1].elo))
     return [(name, rating, totals[name]) for name, rating in best_first]
 
 
-def total_lives(found: Records, labels: Labels) -> dict[str, dict[str, int]]:
+def total_lives(records: Records, labels: Labels) -> dict[str, dict[str, int]]:
     """Return the counts of the geese of each agent, in all competitions of four together."""
     totals: dict[str, dict[str, int]] = {}
-    matches = [match["agents"] for match in found.values() if "outcomes" in match]
+    matches = [match["agents"] for match in records.values() if "outcomes" in match]
     for agent in chain.from_iterable(matches):
         lives = agent["lives"]
         counts = {key: lives[key] for key in ("geese", "wins", "deaths")}

@@ -14,9 +14,9 @@ from ludoteca.evaluate.studies.study import GAMES as GAMES_FILE
 from ludoteca.evaluate.studies.study import Study, Task, Tasks, match_task, read_metrics
 from ludoteca.files import read_json, write_whole
 
-GAMES = 2_000  # of a competition
-IMITATED_GAMES = 1_000  # that a network learns from; the deterministic agent's are twice as long
-SEARCH = "simulations=32"  # of the network of self-play
+GAMES = 2_000  # games of a competition
+IMITATED_GAMES = 1_000  # games for imitation; the deterministic agent's are twice as long
+SEARCH = "simulations=32"  # search options of the self-play network
 # A move may take 1 s in the competition; games of agents that take all of it would take days.
 SECONDS = 0.05
 TIMED_SEARCH = f"simulations=100000,seconds={SECONDS}"
@@ -26,7 +26,7 @@ FEWER = {
     "ours-timed-or-not": 20, "ours-mcts": 4, "ours-random-safe": 4, "tree": 2,
 }  # fmt: skip
 TREE = "mcts:simulations=1000"  # the tree search without a network, in the same competition
-# Whose moves of recorded games a network learns, the weakest first, as in the thesis: names of
+# Agents whose recorded moves a network learns, the weakest first, as in the thesis: names of
 # agents of the public episodes that come closest to its ratings.
 BANDS = (
     "kaggle-greedy+crazy-goose+straightforward-bfs+risk-averse-greedy",
@@ -34,7 +34,7 @@ BANDS = (
     "smart-geese-rl",
     "league-net",
 )
-RATINGS = re.compile(r"(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?|inf)")  # of a band given by ratings
+RATINGS = re.compile(r"(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?|inf)")  # range of ratings
 
 
 def make_study(
@@ -110,19 +110,19 @@ def thesis_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
     teachers = {f"{count}": flat(count, 6) for count in names.SIMULATIONS}
     simulated, best = nets_of(teachers), flat(*names.BEST_FLAT)
     tasks = [
-        competition(name, [flat(*one) for one in names.FLAT[name]], fast) for name in names.FLAT
+        competition(name, [flat(*entry) for entry in names.FLAT[name]], fast) for name in names.FLAT
     ]
     count = 24 if fast else IMITATED_GAMES
     data = {name: generated_games(f"games-{name}", teachers[name], count) for name in teachers}
     teachers["deterministic"] = "deterministic"
     data["deterministic"] = generated_games("games-deterministic", "deterministic", count // 2)
-    # Those that take longest first: nothing waits for them in the end.
+    # The longest tasks first, so that no worker is idle at the end.
     tasks += reversed(data.values())
     tasks += [
         network(f"net-{name}", data[name], f"network of {called(spec)}", learning(fast, precision))
         for name, spec in teachers.items()
     ]
-    # With more answers to each question, the most frequent one is estimated better.
+    # More samples per position give a better estimate of the most frequent move.
     sizes = {"games": 40, "moves": 2_000, "repeats": 64}
     sizes = {"games": 4, "moves": 100, "repeats": 8} if fast else sizes
     asked = {"agents": tuple(teachers.values()), "seed": 0, **sizes}
@@ -241,7 +241,7 @@ def self_play(name: str, fast: bool, precision: str) -> Task:
 
 
 def evaluation_curve(folder: Path) -> dict[str, Any]:
-    """Return the wins in each evaluation of self-play, and how many networks were accepted."""
+    """Return the wins in each evaluation of self-play, and the number of accepted networks."""
     column, tests = f"{names.OPPONENT}__any", ("candidates_tested", "candidates_accepted")
     curve = [
         {

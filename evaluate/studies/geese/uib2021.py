@@ -4,7 +4,7 @@ Martín Miralles, "Modelos de inteligencia artificial aplicados al juego Hungry 
 thesis, Universitat de les Illes Balears, 2021.
 """
 
-GAMES = 100  # of each competition
+GAMES = 100  # games of each competition
 
 # Simulations and depth of flat Monte Carlo -> seconds a move (table 1).
 SECONDS = {

@@ -16,7 +16,7 @@ from ludoteca.evaluate.studies.verdicts import by_interval
 
 UCB, ETC, TUNED, ALPHA1, ALPHA2 = range(5)
 OLD, OURS = (UCB, ETC, TUNED), (ALPHA1, ALPHA2)
-Z = 1.959963984540054  # of a normal interval of 95 %
+Z = 1.959963984540054  # quantile of a 95 % interval of the normal distribution
 RESAMPLES = 4_000
 ALIKE = {"Suicide", "Sheep and Wolf", "Tic-Tac-Toe Large"}
 Wins = NDArray[np.float64]
@@ -27,7 +27,7 @@ class Conclusion:
     """A conclusion of the thesis."""
 
     simulations: str  # a move, in the games it is about; "both" if about 100 and 1000
-    claim: str  # what the thesis says
+    claim: str  # statement of the thesis
     verdict: str  # whether it is so in the numbers at hand, see `verdicts`
     evidence: str  # the numbers that decide it
 
@@ -74,7 +74,7 @@ def difference(first: Wins, second: Wins, played: int, met: bool = True) -> tupl
 
     Args:
         first: wins of one policy, by game.
-        second: of the other.
+        second: wins of the other policy.
         played: games of each kind that each did play.
         met: whether they are policies of the same tournament.
     """
@@ -95,7 +95,7 @@ def statistics(wins: Wins, played: int) -> dict[str, Any]:
     gaps = [means[ALPHA1] - means[ALPHA2], *(means[old] - means[ALPHA1] for old in OLD)]
     tests = {(a, b): test for a, b, test in all_pairs(wins)}
     leads = {(a, b): difference(wins[:, a], wins[:, b], played) for a in OURS for b in OLD}
-    # One of both is among the first two if no more than one of the others is ahead of the better.
+    # One of the two is among the first two if at most one other policy is ahead of the better one.
     first_two = []
     for game, row in enumerate(wins):
         best, second = max(OURS, key=row.__getitem__), sorted(OLD, key=row.__getitem__)[-2]

@@ -1,4 +1,4 @@
-"""Report of the study in General Game Playing: ours beside the thesis' tables."""
+"""Report of the study in General Game Playing, compared with the tables of the thesis."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -67,7 +67,7 @@ def beyond_chance(
     Args:
         ours: shares of wins.
         theirs: the same in the thesis, each of `PLAYED` games.
-        games: of how many games each of our shares is.
+        games: number of games of each of our shares.
     """
     pooled = (ours * games + theirs * thesis.PLAYED) / (games + thesis.PLAYED)
     sd = np.sqrt(pooled * (1 - pooled) * (1 / games + 1 / thesis.PLAYED))

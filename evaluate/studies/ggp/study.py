@@ -35,10 +35,10 @@ from ludoteca.local_executor import cores
 from ludoteca.provenance import run_provenance
 
 FAST_GAMES_PER_PAIR = 24
-# Of the extended study.
+# Settings of the extended study.
 GAMES_PER_PAIR = {"constants": 60, "policies": 20, "combinations": 10, "equal_time": 10}
 EXTENDED_FAST_GAMES_PER_PAIR = 2
-BUDGETS = ("simulations=1000", "seconds=0.002")  # of a move
+BUDGETS = ("simulations=1000", "seconds=0.002")  # search budgets per move
 CONSTANTS = (2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
 ENHANCEMENTS = {
     "plain": "",
@@ -55,7 +55,7 @@ ENHANCEMENTS = {
     "all": "solver=True,decisive=both,amaf=grave,mast=greedy,reuse=True",
 }
 ENHANCED = {"UCB": "policy=ucb1,policy.alpha=2", "alpha2": "policy=ucb_alpha2"}
-REPORTS = {  # of the extended study or not: file of its numbers, template, and their content
+REPORTS = {  # by whether the study is extended: result file, template, and content
     False: ("comparison.json", "ggp/report.md.j2", comparison),
     True: ("answers.json", "ggp/extended.md.j2", answers),
 }
@@ -83,8 +83,8 @@ def reproduce(
         extended: instead of the study, compare all other policies and enhancements, to answer the
             thesis' questions for future work.
         seed: the same seed gives the same games.
-        processes: how many play in parallel; one for each core by default.
-        executor: where they run: local, or a Ray cluster: ray (of this machine), ray:auto,
+        processes: number of processes; by default one per core.
+        executor: executor of the games: local, or a Ray cluster: ray (of this machine), ray:auto,
             ray:HOST:PORT; see docs/distributed.md.
         rewrite: write the comparison again from the tournaments' reports in `out`, and play
             nothing.
@@ -156,10 +156,10 @@ def tournament(
 
     Args:
         agents: options of each, by name.
-        budget: of each move, as a further option.
+        budget: search budget per move, as an agent option.
         games: number of games a pair and game.
         repeats: number of matches that these are divided into.
-        seed: of all games.
+        seed: seed of all games.
     """
     rules = "draw=loss,action_selection=mean"
     specs = tuple(f"mcts:{options},{budget},{rules}" for options in agents.values())

@@ -27,8 +27,8 @@ class Curve:
         """Return the share of games won, in %, in a part of the run.
 
         Args:
-            low: where the part begins, as a share of all games.
-            high: where it ends.
+            low: start of the part, as a fraction of all games.
+            high: end of the part.
         """
         steps, rates = self.points(f"training__{self.seat}")
         parts = [
@@ -52,7 +52,7 @@ def summarize(folder: Path) -> dict[str, Any]:
         "last_fifth": curve.wins(0.8),
         "last_twentieth": curve.wins(0.95),
     }
-    # As text, since JSON has no numbers that are not finite.
+    # As text, since JSON has no infinities.
     return {"wins": wins, "loss": {"largest": f"{max(losses):.3g}", "last": f"{losses[-1]:.3g}"}}
 
 

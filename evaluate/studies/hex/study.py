@@ -13,11 +13,11 @@ Settings = Mapping[str, Any]
 FAST = 1 / 75
 FAST_BEYOND = 1 / 16
 GAMES = 150_000  # the paper's usual run
-OMITTED_GAMES = 50_000  # of the points of its grid whose results the paper omits
+OMITTED_GAMES = 50_000  # games of the grid points whose results the paper omits
 # The paper's settings, read such that they can learn; `literal` of the ablation takes them as
 # they stand.
 READING: dict[str, Any] = {"network.init": "zero_head", "win_reward": 1.0, "loss_reward": -1.0}
-# Of every run, however long; by default they would follow the number of games.
+# Settings of every run; the defaults would depend on the number of games.
 DEFAULT_SIZES = {"games_per_iteration": 256, "buffer_size": 200_000}
 FILTERS = {1: "48", 2: "48 384"}
 # Label in the report, and what differs from the paper's preset, taken literally.
@@ -82,8 +82,8 @@ def paper_tasks(scale: float, precision: str) -> Tasks:
     """Return the paper's experiments and the ablations, by name.
 
     Args:
-        scale: of the number of games; 1: as in the paper.
-        precision: of the networks' numbers.
+        scale: factor of the number of games; 1: as in the paper.
+        precision: numeric precision of the networks.
     """
     against = {"opponent": HEURISTIC}
     runs: dict[str, tuple[int, Settings]] = {}
@@ -147,12 +147,12 @@ def training(
     """Return a run of `ludoteca.train.dqn`.
 
     Args:
-        name: of the task.
-        preset: of the training.
+        name: name of the task.
+        preset: preset of the training.
         games: number of games.
-        settings: what differs from the preset.
+        settings: settings that differ from the preset.
         start_from: name of the run whose best network it begins with.
-        label: of the task in the report.
+        label: label of the task in the report.
     """
     options = {"games": games, **settings}
     places = {"run_dir": f"{{folder}}/{name}"}

@@ -3,7 +3,7 @@
 Shares of games won, in %, over a whole training run.
 """
 
-MIXED, HEURISTIC = "mixed:epsilon=0.2", "heuristic"  # its opponents
+MIXED, HEURISTIC = "mixed:epsilon=0.2", "heuristic"  # opponents in the paper
 
 # Table 4.1, the 12 best of 36: learning rate, gamma, epsilon, layers of convolutions -> wins.
 GRID = {

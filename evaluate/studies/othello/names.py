@@ -2,15 +2,15 @@
 
 ITERATIONS = (50, 200, 800)
 SECONDS = 0.02  # per move, at equal time
-LEAVES = 16  # that a network evaluates in a batch, at equal time
+LEAVES = 16  # leaves per batch of the network, at equal time
 UCT = "mcts:policy=uct,policy.c=1.4142135623730951,action_selection=mean"  # the paper's
 SHIPPED = "othello"  # name of the AlphaZero network that comes with the package
 # One line for each competitor that goes beyond the paper: its name, and its spec string.
 COMPETITORS = {
     "az": f"az:{SHIPPED},simulations=200,leaf_batch=8,solver_empties=10,precision=auto",
 }
-TIMES = 10  # how much more time than a competitor our own UCT gets
-# Name of a network -> opponent of its games, how many games, and its view.
+TIMES = 10  # factor of our own UCT's time over a competitor's
+# Opponent and number of the games of each network, and its view, by name.
 SIZES = {
     "random-1k": ("random", 1_000, "second"),
     "random-10k": ("random", 10_000, "second"),

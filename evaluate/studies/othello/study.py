@@ -10,7 +10,7 @@ from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import GAMES as GAMES_FILE
 from ludoteca.evaluate.studies.study import SecondsPerMove, Study, Task, Tasks, match_task
 
-# Games of a match with so many iterations, and of one at equal time.
+# Games of a match with this number of iterations, and of a match at equal time.
 GAMES = {50: 1_000, 200: 400, 800: 400}
 TIMED_GAMES = 400
 TEST_GAMES = 2_000
@@ -103,7 +103,7 @@ def network(name: str, data: Task, games: int, view: str, options: Mapping[str, 
     """Return the training of a value network on the first games of some data.
 
     Args:
-        name: of the task.
+        name: name of the task.
         data: the games.
         games: number of them.
         view: `"second"`, as in the paper, or `"mover"`.

@@ -9,7 +9,7 @@ from ludoteca.evaluate.studies.study import Study, Task, match_task
 
 FAST = 1 / 32
 FAST_HEX = "hex:board_size=4"  # untrained networks leave too many lines on 5x5
-# Of every training, however long; by default they would follow the number of games.
+# Settings of every training; the defaults would depend on the number of games.
 SIZES = {"games_per_iteration": 256, "learning_starts": 10_000, "buffer_size": 500_000}
 # Name of a network -> its game, and what differs from the defaults of the training.
 NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -38,7 +38,7 @@ OPPONENTS = (
     "random", "greedy", "heuristic", "mixed:epsilon=0.2", "dqn:hex5", "mcts:simulations=10000",
     "mcts:simulations=10000,solver=True,amaf=rave",
 )  # fmt: skip
-# Of these, as of the network's own search, nothing is random: all games of a seat are one.
+# These agents and the network's search are deterministic: all games of a seat are identical.
 WITHOUT_CHANCE = ("heuristic", "dqn:hex5")
 MATCH_GAMES = 200
 
@@ -96,12 +96,12 @@ def exploit(
     """Return a measurement of how perfectly a network plays, see `ludoteca.evaluate.exploit`.
 
     Args:
-        name: of the task.
+        name: name of the task.
         network: name of the network's task.
         words: `"best-response"` or `"positions"`, and the game.
         search: number of its `simulations`, and `endgame`, the number of empty squares up to which
             positions are solved instead of searched.
-        options: of the command.
+        options: options of the command.
     """
     agent = f"az:path={{folder}}/{network},simulations={search['simulations']},precision=auto"
     agent += f",solver_empties={search['endgame']}" if "endgame" in search else ""

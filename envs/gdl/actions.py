@@ -1,0 +1,66 @@
+"""Numbering of actions: the moves of all roles as one action space."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.gdl.dynamics import Dynamics
+from ludoteca.envs.gdl.network import Network, natural_key
+from ludoteca.envs.gdl.parse import parse
+
+NONE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class ActionTable:
+    """Actions of a game: moves with the same term are one action for all roles.
+
+    Attributes:
+        names: the terms, without the outer parentheses, such as `"mark 1 2"`. Length A.
+        action_of_move: the action of each move, or `NONE` for moves that only wait. Ascending
+            within a role. Shape `[M]`.
+        move_of_action: the move of each role and action, or `NONE`. Shape `[R, A]`.
+        role_masks: the moves of each role as bits. Shape `[R, ceil((M + G + 1) / 64)]`.
+        action_masks: likewise, without moves that only wait.
+    """
+
+    names: tuple[str, ...]
+    action_of_move: NDArray[np.int16]
+    move_of_action: NDArray[np.int32]
+    role_masks: NDArray[np.uint64]
+    action_masks: NDArray[np.uint64]
+
+
+def number_actions(network: Network, dynamics: Dynamics) -> ActionTable:
+    """Return the numbering of actions of a network.
+
+    In sequential games, moves that a role only makes while another is to move are no actions.
+    """
+    roles, moves = len(network.roles), len(network.moves)
+    listed = ~dynamics.waits if dynamics.sequential else np.ones(moves, np.bool_)
+    if not listed.any():
+        listed[:] = True
+    terms = {network.moves[m] for m in np.flatnonzero(listed)}
+    # The moves of each role are sorted by the same key, so actions ascend with them.
+    order = sorted(terms, key=lambda text: natural_key(parse(text)[0].term))
+    number = {text: i for i, text in enumerate(order)}
+    action_of_move = np.full(moves, NONE, np.int16)
+    move_of_action = np.full((roles, len(order)), NONE, np.int32)
+    words = (len(network.phase1.outputs) + 63) // 64
+    role_masks = np.zeros((roles, words), np.uint64)
+    action_masks = np.zeros((roles, words), np.uint64)
+    for m in range(moves):
+        r, bit = network.role_of(m), np.uint64(1) << np.uint64(m & 63)
+        role_masks[r, m >> 6] |= bit
+        if listed[m]:
+            action = number[network.moves[m]]
+            action_of_move[m] = action
+            move_of_action[r, action] = m
+            action_masks[r, m >> 6] |= bit
+    names = tuple(_bare(text) for text in order)
+    return ActionTable(names, action_of_move, move_of_action, role_masks, action_masks)
+
+
+def _bare(text: str) -> str:
+    return text[1:-1] if text[0] == "(" and text.count("(") == 1 else text

@@ -1,0 +1,322 @@
+"""Bit-sliced evaluation of a network: 64 * WORDS games at once, one game a bit.
+
+A slot is WORDS words of 64 bits, bit b of word w for game 64 * w + b. A gate is a few vector
+instructions for all games. Legal moves are transposed in blocks of 64 x 64 bits, so that each game
+gets its own bit set, from which a move is drawn. A game that ends starts again, so all bits are
+always in use; results are those of the finished games.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.gdl.bits import ALL, ONE, ZERO, popcount, select_bit, transpose
+from ludoteca.envs.gdl.network import Network, Program
+from ludoteca.envs.jit import compiled, factory, kernel
+from ludoteca.envs.params import integer
+from ludoteca.envs.rng import below
+
+WORDS = 8  # written out in `gate`: LLVM makes vector instructions of it
+GAMES = 64 * WORDS
+
+
+@dataclass(frozen=True, eq=False)
+class BatchResult:
+    """Statistics of random games.
+
+    Attributes:
+        games: finished games.
+        steps: joint moves made.
+        goal_counts: how often each goal of the network held at the end of a game. Shape `[G]`.
+        longest: joint moves of the longest finished game; 0 if none was finished.
+        stuck: states that are not terminal in which a role has no legal move.
+        bad_goals: ends of games in which a role has no goal, or two; by role. Shape `[R]`.
+        two_choosers: states in which two roles have more than one legal move.
+        waits: how often each move was the only one of its role while another role had a choice.
+            Shape `[M]`.
+        control_errors: for each candidate, states in which not exactly one of its fluents holds, or
+            the role with a choice is another. Shape `[C]`.
+    """
+
+    games: int
+    steps: int
+    goal_counts: NDArray[np.int64]
+    longest: int
+    stuck: int
+    bad_goals: NDArray[np.int64]
+    two_choosers: int
+    waits: NDArray[np.int64]
+    control_errors: NDArray[np.int64]
+
+    def mean_goals(self, network: Network) -> NDArray[np.float64]:
+        """Return the mean goal of each role over the finished games. Shape `[R]`."""
+        sums = np.zeros(len(network.roles))
+        np.add.at(sums, network.goal_roles, self.goal_counts * network.goal_values)
+        return sums / max(self.games, 1)
+
+
+class BatchSimulator:
+    """Random games of one network in a batch of `GAMES` games.
+
+    A second call of `play` continues the games of the first.
+
+    Args:
+        network: the network.
+        seed: of the random moves.
+        control: candidates for the player to move: fluent of each role. Shape `[C, R]`.
+        analyze: whether all statistics are collected. Without them, which takes about half of
+            the time in small games, only games, steps, goals and stuck states are counted.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        seed: int = 0,
+        control: NDArray[np.int32] | None = None,
+        analyze: bool = False,
+    ):
+        self.network, self._analyze = network, analyze
+        self._control = np.zeros((0, len(network.roles)), np.int32) if control is None else control
+        self._values1 = np.zeros((network.phase1.num_slots, WORDS), np.uint64)
+        self._values2 = np.zeros((network.phase2.num_slots, WORDS), np.uint64)
+        self._rng = np.array([seed], np.uint64)
+        self._plies = np.zeros(GAMES, np.int64)
+        self._chosen = np.full((len(network.roles), GAMES), -1, np.int32)
+        fluents = slice(1, 1 + len(network.initial))
+        self._values1[fluents] = np.where(network.initial[:, None], ALL, ZERO)
+        self._values2[fluents] = self._values1[fluents]
+
+    def play(self, rounds: int) -> BatchResult:
+        """Make `rounds` random joint moves in all games, and return statistics of these moves.
+
+        Returns:
+            Each round counts `GAMES` steps, less one for each game that ended.
+        """
+        integer("rounds", rounds, 1, 2**40)
+        network, roles = self.network, len(self.network.roles)
+        counts = np.zeros(5, np.int64)
+        goals = np.zeros(len(network.goal_values), np.int64)
+        bad_goals = np.zeros(roles, np.int64)
+        waits = np.zeros(len(network.moves), np.int64)
+        errors = np.zeros(len(self._control), np.int64)
+        make_batch_play(self._analyze)(
+            BatchArrays(
+                *_program_arrays(network.phase1),
+                *_program_arrays(network.phase2),
+                network.move_start,
+                network.goal_roles,
+                network.initial,
+                self._control,
+            ),
+            (self._values1, self._values2),
+            (self._chosen, self._plies, self._rng),
+            (counts, goals, bad_goals, waits, errors),
+            rounds,
+        )
+        games, steps, longest, stuck, two = counts.tolist()
+        return BatchResult(games, steps, goals, longest, stuck, bad_goals, two, waits, errors)
+
+
+class BatchArrays(NamedTuple):
+    """A network as arrays of compiled code."""
+
+    gates1: Any
+    segments1: Any
+    outputs1: Any
+    gates2: Any
+    segments2: Any
+    outputs2: Any
+    move_start: Any
+    goal_roles: Any
+    initial: Any
+    control: Any
+
+
+def _program_arrays(program: Program) -> tuple[Any, Any, Any]:
+    return program.gates, program.segments, program.outputs
+
+
+@kernel
+def gate(v: Any, o: int, a: int, b: int) -> None:
+    """Set slot `o` to the AND of two literals: all words are read before one is written."""
+    ma, mb = ZERO - np.uint64(a & 1), ZERO - np.uint64(b & 1)
+    a >>= 1
+    b >>= 1
+    x0 = (v[a, 0] ^ ma) & (v[b, 0] ^ mb)
+    x1 = (v[a, 1] ^ ma) & (v[b, 1] ^ mb)
+    x2 = (v[a, 2] ^ ma) & (v[b, 2] ^ mb)
+    x3 = (v[a, 3] ^ ma) & (v[b, 3] ^ mb)
+    x4 = (v[a, 4] ^ ma) & (v[b, 4] ^ mb)
+    x5 = (v[a, 5] ^ ma) & (v[b, 5] ^ mb)
+    x6 = (v[a, 6] ^ ma) & (v[b, 6] ^ mb)
+    x7 = (v[a, 7] ^ ma) & (v[b, 7] ^ mb)
+    v[o, 0] = x0
+    v[o, 1] = x1
+    v[o, 2] = x2
+    v[o, 3] = x3
+    v[o, 4] = x4
+    v[o, 5] = x5
+    v[o, 6] = x6
+    v[o, 7] = x7
+
+
+@kernel
+def run_loop(v: Any, gates: Any, begin: int, end: int) -> None:
+    """Evaluate the gates of a loop from false until no feedback changes."""
+    for i in range(begin, end):
+        if gates[i, 3]:
+            v[gates[i, 0]] = ZERO
+    changed = True
+    while changed:
+        changed = False
+        for i in range(begin, end):
+            o, a, b = gates[i, 0], gates[i, 1], gates[i, 2]
+            ma, mb = ZERO - np.uint64(a & 1), ZERO - np.uint64(b & 1)
+            for w in range(v.shape[1]):
+                x = (v[a >> 1, w] ^ ma) & (v[b >> 1, w] ^ mb)
+                if gates[i, 3] and x != v[o, w]:
+                    changed = True
+                v[o, w] = x
+
+
+@kernel
+def run(v: Any, gates: Any, segments: Any) -> None:
+    """Evaluate a program whose inputs are in `v`."""
+    for k in range(len(segments)):
+        begin, end = segments[k, 0], segments[k, 1]
+        if segments[k, 2]:
+            run_loop(v, gates, begin, end)
+        else:
+            for i in range(begin, end):
+                gate(v, gates[i, 0], gates[i, 1], gates[i, 2])
+
+
+@kernel
+def word_of(v: Any, literal: int, w: int) -> Any:
+    """Return word `w` of a literal."""
+    return v[literal >> 1, w] ^ (ZERO - np.uint64(literal & 1))
+
+
+@factory("games in a batch")
+def make_batch_play(analyze: bool) -> Any:
+    """Return `play(network, values, state, results, rounds)`; see `BatchSimulator.play`.
+
+    Args:
+        analyze: whether statistics of single games are collected.
+    """
+
+    @kernel
+    def transpose_legal(v: Any, outputs: Any, first: int, last: int, block: Any, bits: Any) -> None:
+        """Write the legal moves first to last - 1 of each game to `bits` [GAMES, K]."""
+        for k in range((last - first + 63) // 64):
+            for w in range(WORDS):
+                union = ZERO
+                for i in range(64):
+                    m = first + 64 * k + i
+                    block[i] = word_of(v, outputs[m], w) if m < last else ZERO
+                    union |= block[i]
+                if union != ZERO:
+                    transpose(block)
+                for i in range(64):
+                    bits[64 * w + i, k] = block[i]
+
+    @compiled
+    def play(network: Any, values: Any, state: Any, results: Any, rounds: int) -> None:
+        v1, v2 = values
+        chosen, plies, rng = state
+        counts, goal_counts, bad_goals, waits, errors = results
+        move_start, goal_roles, initial = network.move_start, network.goal_roles, network.initial
+        outputs, roles, num_fluents = network.outputs1, len(move_start) - 1, len(initial)
+        num_moves, num_goals = move_start[roles], len(goal_roles)
+        terminal = outputs[num_moves + num_goals]
+        most = 0
+        for r in range(roles):
+            most = max(most, (move_start[r + 1] - move_start[r] + 63) // 64)
+        bits = np.zeros((GAMES, most), np.uint64)
+        block = np.zeros(64, np.uint64)
+        following = np.zeros((num_fluents, WORDS), np.uint64)
+        totals = np.zeros((roles, GAMES), np.int64)
+        held = np.zeros(roles, np.int64)
+        over = np.zeros(GAMES, np.bool_)
+        first_move = 1 + num_fluents
+        for _ in range(rounds):
+            run(v1, network.gates1, network.segments1)
+            for w in range(WORDS):
+                ended = word_of(v1, terminal, w)
+                if analyze:
+                    for b in range(64):
+                        over[64 * w + b] = (ended >> np.uint64(b)) & ONE
+                counts[0] += popcount(ended)
+                counts[1] += 64 - popcount(ended)
+                if ended != ZERO:
+                    for g in range(num_goals):
+                        literal = outputs[num_moves + g]
+                        goal_counts[g] += popcount(word_of(v1, literal, w) & ended)
+            for game in range(GAMES if analyze else 0):
+                if over[game]:
+                    counts[2] = max(counts[2], plies[game])
+                    plies[game] = 0
+                    w, shift = game >> 6, np.uint64(game & 63)
+                    held[:] = 0
+                    for g in range(num_goals):
+                        literal = outputs[num_moves + g]
+                        held[goal_roles[g]] += int((word_of(v1, literal, w) >> shift) & ONE)
+                    for r in range(roles):
+                        bad_goals[r] += int(held[r] != 1)
+                else:
+                    plies[game] += 1
+            for r in range(roles):
+                transpose_legal(v1, outputs, move_start[r], move_start[r + 1], block, bits)
+                words = (move_start[r + 1] - move_start[r] + 63) // 64
+                for game in range(GAMES):
+                    w, shift = game >> 6, np.uint64(game & 63)
+                    if chosen[r, game] >= 0:
+                        v2[first_move + chosen[r, game], w] &= ~(ONE << shift)
+                    total = 0
+                    for k in range(words):
+                        total += popcount(bits[game, k])
+                    if analyze:
+                        totals[r, game] = total
+                    if total == 0:
+                        chosen[r, game] = -1
+                        counts[3] += 1 - int((word_of(v1, terminal, w) >> shift) & ONE)
+                        continue
+                    m = move_start[r] + select_bit(bits[game], below(rng, total))
+                    chosen[r, game] = m
+                    v2[first_move + m, w] |= ONE << shift
+            for game in range(GAMES if analyze else 0):
+                if over[game]:
+                    continue
+                choosers, mover = 0, -1
+                for r in range(roles):
+                    if totals[r, game] > 1:
+                        choosers += 1
+                        mover = r
+                counts[4] += int(choosers > 1)
+                if choosers == 1:
+                    for r in range(roles):
+                        if r != mover and totals[r, game] == 1:
+                            waits[chosen[r, game]] += 1
+                for c in range(len(errors)):
+                    held_by, owner = 0, -1
+                    for r in range(roles):
+                        word = v1[1 + network.control[c, r], game >> 6]
+                        if (word >> np.uint64(game & 63)) & ONE:
+                            held_by += 1
+                            owner = r
+                    errors[c] += int(held_by != 1 or (choosers > 0 and owner != mover))
+            run(v2, network.gates2, network.segments2)
+            for f in range(num_fluents):
+                start = ALL if initial[f] else ZERO
+                for w in range(WORDS):
+                    ended = word_of(v1, terminal, w)
+                    x = word_of(v2, network.outputs2[f], w)
+                    following[f, w] = (x & ~ended) | (start & ended)
+            for f in range(num_fluents):
+                for w in range(WORDS):
+                    v1[1 + f, w] = following[f, w]
+                    v2[1 + f, w] = following[f, w]
+
+    return play

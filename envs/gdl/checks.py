@@ -1,0 +1,233 @@
+"""Checks of rule sheets against the specification of GDL, before anything is compiled.
+
+Section numbers are those of Love et al., "General Game Playing: Game Description Language
+Specification" (Stanford Logic Group, LG-2006-01), section 4 and 5.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Literal
+
+from ludoteca.envs.gdl.errors import GDLError
+from ludoteca.envs.gdl.graph import components
+from ludoteca.envs.gdl.parse import Term, show, variables
+from ludoteca.envs.gdl.rules import ARITIES, Rule
+
+Severity = Literal["error", "warning"]
+MAX_ROLES = 8
+# Relations that a head may not depend on: moves do not exist before the moves are made.
+FORBIDDEN = {
+    "legal": ("does",),
+    "goal": ("does",),
+    "terminal": ("does",),
+    "init": ("true", "does", "next", "legal", "goal", "terminal"),
+    "role": ("true", "does", "next", "legal", "goal", "terminal", "init"),
+}
+MISSING_IN_BODY = ("init", "next")  # relations that no body may have
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A fault of a sheet.
+
+    Attributes:
+        line: its line, or 0 for the whole sheet.
+        text: what is wrong.
+        severity: `"error"`: the sheet cannot be compiled; `"warning"`: it can, or its compilation
+            ends at a limit.
+    """
+
+    line: int
+    text: str
+    severity: Severity = "error"
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.text}" if self.line else self.text
+
+
+def check_rules(rules: list[Rule]) -> list[Problem]:
+    """Return all faults of a sheet, errors first."""
+    graph = _dependencies(rules)
+    problems = [
+        *_check_relations(rules),
+        *_check_arities(rules),
+        *_check_safety(rules),
+        *_check_dependencies(rules, graph),
+        *_check_cycles(rules, graph),
+    ]
+    unique = dict.fromkeys(problems)
+    return sorted(unique, key=lambda problem: (problem.severity, problem.line))
+
+
+def require_valid(rules: list[Rule], name: str) -> list[Problem]:
+    """Return the warnings about a sheet.
+
+    Raises:
+        GDLError: with up to five errors, if there are any.
+    """
+    problems = check_rules(rules)
+    errors = [problem for problem in problems if problem.severity == "error"]
+    if not errors:
+        return problems
+    shown = "; ".join(map(str, errors[:5]))
+    more = f"; and {len(errors) - 5} more" if len(errors) > 5 else ""
+    raise GDLError(f"{name}: {shown}{more}")
+
+
+def _dependencies(rules: list[Rule]) -> dict[str, set[str]]:
+    graph: dict[str, set[str]] = defaultdict(set)
+    for rule in rules:
+        graph[_name(rule.head)].update(_name(atom) for atom in rule.positive + rule.negative)
+    return graph
+
+
+def _name(atom: tuple[Term, ...]) -> str:
+    return str(atom[0])
+
+
+def _check_relations(rules: list[Rule]) -> list[Problem]:
+    """Roles, moves, goals and an end must exist (section 4.1 to 4.5)."""
+    problems = []
+    heads = {_name(rule.head) for rule in rules}
+    roles = []
+    for rule in rules:
+        if rule.head[0] == "role":
+            if rule.positive or rule.negative or any(True for _ in variables(rule.head)):
+                problems.append(Problem(rule.line, f"a role must be a fact, got {rule}"))
+            else:
+                roles.append(rule.head[1])
+    if not roles and not problems:
+        problems.append(Problem(0, "the sheet has no role, such as (role white)"))
+    if len(set(roles)) > MAX_ROLES:
+        problems.append(
+            Problem(0, f"the sheet has {len(set(roles))} roles, at most {MAX_ROLES} are supported")
+        )
+    for name, example in (
+        ("legal", "(<= (legal white noop) ...)"),
+        ("goal", "(<= (goal white 100) ...)"),
+        ("terminal", "(<= terminal ...)"),
+    ):
+        if name not in heads:
+            problems.append(Problem(0, f"the sheet has no rule for {name}, such as {example}"))
+    for name in ("init", "next"):
+        if name not in heads:
+            problems.append(Problem(0, f"the sheet has no rule for {name}", "warning"))
+    for rule in rules:
+        if rule.head[0] == "sees":
+            problems.append(
+                Problem(
+                    rule.line,
+                    "sees (imperfect information, GDL-II) is ignored: "
+                    "all players observe the whole state",
+                    "warning",
+                )
+            )
+            break
+    if "random" in roles:
+        problems.append(Problem(0, "the role random (chance, GDL-II) is not supported"))
+    defined = heads | set(ARITIES)
+    for rule in rules:
+        for atom in rule.positive + rule.negative:
+            if atom[0] not in defined:
+                text = f"nothing defines {_name(atom)}, in the rule for {show(rule.head):.60}"
+                problems.append(Problem(rule.line, text, "warning"))
+    return problems
+
+
+def _check_arities(rules: list[Rule]) -> list[Problem]:
+    """A relation must always have the same number of arguments (section 4.6)."""
+    first: dict[str, tuple[int, int]] = {}
+    problems = []
+    for rule in rules:
+        for atom in (rule.head, *rule.positive, *rule.negative):
+            name, arity = _name(atom), len(atom) - 1
+            expected, line = first.setdefault(name, (arity, rule.line))
+            if arity != expected:
+                text = (
+                    f"{name} has {arity} arguments in {show(atom):.60}, and {expected} in line "
+                    f"{line}"
+                )
+                problems.append(Problem(rule.line, text))
+    return problems
+
+
+def _check_safety(rules: list[Rule]) -> list[Problem]:
+    """Each variable must occur in a positive literal of the body (section 4.6, safety)."""
+    problems = []
+    for rule in rules:
+        bound = {name for atom in rule.positive for name in variables(atom)}
+        places = [("the head", rule.head)]
+        places += [("(not ...)", atom) for atom in rule.negative]
+        places += [("(distinct ...)", pair) for pair in rule.distinct + rule.equal]
+        for where, term in places:
+            for name in dict.fromkeys(variables(term)):
+                if name not in bound:
+                    text = (
+                        f"the variable {name} in {where} is in no positive literal of the body: "
+                        f"{rule!s:.160}"
+                    )
+                    problems.append(Problem(rule.line, text))
+                    bound.add(name)
+    return problems
+
+
+def _check_dependencies(rules: list[Rule], graph: dict[str, set[str]]) -> list[Problem]:
+    """`init`, `legal`, `goal` and `terminal` must not depend on moves (section 4.2 to 4.5)."""
+    problems = []
+    lines = {_name(rule.head): rule.line for rule in reversed(rules)}
+    for head, forbidden in FORBIDDEN.items():
+        reached, todo = set[str](), [head]
+        while todo:
+            for name in graph.get(todo.pop(), ()):
+                if name not in reached:
+                    reached.add(name)
+                    todo.append(name)
+        for name in forbidden:
+            if name in reached:
+                problems.append(Problem(lines.get(head, 0), f"{head} must not depend on {name}"))
+    for rule in rules:
+        for atom in rule.positive + rule.negative:
+            if atom[0] in MISSING_IN_BODY:
+                text = f"{atom[0]} must not occur in a body: {rule!s:.120}"
+                problems.append(Problem(rule.line, text))
+    return problems
+
+
+def _check_cycles(rules: list[Rule], graph: dict[str, set[str]]) -> list[Problem]:
+    """Negation must be stratified, and recursion restricted (section 4.6, definitions 13 and 15).
+
+    An argument of a recursive literal must be ground, an argument of the head, or occur in a
+    literal that is not part of the cycle. Rules against this restriction can still be compiled if
+    they have finitely many instances.
+    """
+    problems = []
+    component_of = {}
+    for number, component in enumerate(components(graph, lambda name: graph.get(name, ()))):
+        component_of.update(dict.fromkeys(component, number))
+    for rule in rules:
+        head = component_of[_name(rule.head)]
+        for atom in rule.negative:
+            if component_of[_name(atom)] == head:
+                text = (
+                    f"{_name(rule.head)} depends on its own negation by (not {show(atom):.60}): "
+                    "negation must be stratified"
+                )
+                # Some published sheets define one goal by the negation of another.
+                severity: Severity = "warning" if rule.head[0] == "goal" else "error"
+                problems.append(Problem(rule.line, text, severity))
+        outside = set[str]()
+        for atom in rule.positive:
+            if component_of[_name(atom)] != head:
+                outside.update(item for item in atom[1:] if isinstance(item, str))
+        for atom in rule.positive:
+            if component_of[_name(atom)] != head:
+                continue
+            for argument in atom[1:]:
+                ground = next(variables(argument), None) is None
+                if not (ground or argument in rule.head[1:] or argument in outside):
+                    text = (
+                        f"the argument {show(argument):.40} of the recursive literal "
+                        f"{show(atom):.60} is neither in the head nor in another literal"
+                    )
+                    problems.append(Problem(rule.line, text, "warning"))
+    return problems

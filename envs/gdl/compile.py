@@ -1,0 +1,92 @@
+"""Compiler of rule sheets: from text to a network."""
+
+from pathlib import Path
+
+from ludoteca.envs.gdl.checks import require_valid
+from ludoteca.envs.gdl.errors import GDLError, GDLLimitError
+from ludoteca.envs.gdl.gates import Gates
+from ludoteca.envs.gdl.ground import Grounder
+from ludoteca.envs.gdl.limits import MAX_INSTANCES, MAX_SECONDS, Limits
+from ludoteca.envs.gdl.network import Network, make_network
+from ludoteca.envs.gdl.network_cache import load_network, network_digest, save_network
+from ludoteca.envs.gdl.parse import parse, read_sheet
+from ludoteca.envs.gdl.rules import read_rules
+from ludoteca.envs.gdl.split import split_rules
+
+SLOW = 0.3  # CPU seconds; sheets that take longer are cached
+
+
+def compile_sheet(
+    path: str | Path,
+    *,
+    max_seconds: float = MAX_SECONDS,
+    max_instances: int = MAX_INSTANCES,
+    use_cache: bool = True,
+) -> Network:
+    """Return the network of a rule sheet.
+
+    Args:
+        path: the file.
+        max_seconds: limit of CPU seconds.
+        max_instances: limit of ground instances of rules.
+        use_cache: whether networks are read from the disk cache and written to it.
+
+    Raises:
+        OSError: if the file cannot be read.
+        GDLError: if it is not a valid rule sheet.
+        GDLLimitError: if it needs more than a limit.
+    """
+    return compile_text(
+        read_sheet(path),
+        Path(path).name,
+        max_seconds=max_seconds,
+        max_instances=max_instances,
+        use_cache=use_cache,
+    )
+
+
+def compile_text(
+    text: str,
+    name: str = "sheet",
+    *,
+    max_seconds: float = MAX_SECONDS,
+    max_instances: int = MAX_INSTANCES,
+    use_cache: bool = False,
+) -> Network:
+    """Return the network of the text of a rule sheet; see `compile_sheet`.
+
+    Args:
+        text: the sheet.
+        name: name of the sheet in messages.
+        max_seconds: limit of CPU seconds.
+        max_instances: limit of ground instances of rules.
+        use_cache: whether networks are read from the disk cache and written to it.
+
+    Raises:
+        GDLError: if it is not a valid rule sheet.
+        GDLLimitError: if it needs more than a limit.
+    """
+    limits = Limits(max_seconds, max_instances)
+    digest = network_digest(text)
+    network = load_network(digest) if use_cache else None
+    if network is not None:
+        return network
+    rules = read_rules(parse(text, name), name)
+    problems = require_valid(rules, name)
+    try:
+        grounder = Grounder(split_rules(rules), limits)
+        network = make_network(grounder, Gates(grounder, limits), tuple(map(str, problems)))
+    except GDLLimitError as error:
+        raise GDLLimitError(f"{name}: {error}") from None
+    except GDLError as error:
+        raise GDLError(f"{name}: {error}") from None
+    except MemoryError:
+        raise GDLLimitError(
+            f"{name}: not enough memory; so far the sheet has {limits.instances:,} ground "
+            "instances of rules, which max_instances can limit"
+        ) from None
+    except RecursionError:
+        raise GDLLimitError(f"{name}: terms grow without end, or are nested too deep") from None
+    if use_cache and limits.seconds > SLOW:
+        save_network(digest, network)
+    return network

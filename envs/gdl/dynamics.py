@@ -1,0 +1,236 @@
+"""Dynamics of a sheet: who moves, which moves only wait, and how long games can be.
+
+A game is sequential if in no reachable state two roles have more than one legal move. That is
+proved where a fluent of each role, such as `(control white)`, names the player to move; otherwise
+it is assumed if random games never show the contrary, and each step verifies it.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.gdl.batch import GAMES, BatchResult, BatchSimulator
+from ludoteca.envs.gdl.network import Network
+from ludoteca.envs.gdl.parse import Term, parse
+from ludoteca.envs.gdl.ternary import Bits, evaluate_phase1, evaluate_phase2
+
+ANALYSIS_GATES = 300_000_000  # gates evaluated by random games that look for the dynamics
+MAX_CASES = 4096  # of one proof
+LONGEST_GUESS = 4  # a limit that is not proved is so many times the longest random game
+SMALLEST_LIMIT, LARGEST_LIMIT = 200, 32_000
+
+
+@dataclass(frozen=True, eq=False)
+class Dynamics:
+    """Dynamics of a network.
+
+    Attributes:
+        sequential: whether at most one role has a choice in each state.
+        proved: whether that is proved, not only observed.
+        control: fluent of each role that is true when the role is to move; empty if none is known.
+        waits: moves that a role can only make when another is to move, which is proved. Shape
+            `[M]`.
+        max_plies: bound on the joint moves of a game.
+        max_plies_proved: whether the bound follows from the rules; else longer games are cut off.
+        warnings: faults of the rules that random games showed.
+        random_games: statistics of the random games.
+    """
+
+    sequential: bool
+    proved: bool
+    control: tuple[int, ...]
+    waits: NDArray[np.bool_]
+    max_plies: int
+    max_plies_proved: bool
+    warnings: tuple[str, ...]
+    random_games: BatchResult
+
+
+def analyze(network: Network, seed: int = 0) -> Dynamics:
+    """Return the dynamics of a network, from proofs and random games."""
+    candidates = control_candidates(network)
+    gates = max(network.num_gates, 1) * 8
+    rounds = int(np.clip(ANALYSIS_GATES // gates, 50, 2000))
+    result = BatchSimulator(network, seed, candidates, analyze=True).play(rounds)
+    control = _choose_control(network, candidates, result)
+    proved, waits = len(network.roles) == 1, np.zeros(len(network.moves), np.bool_)
+    if control and not proved:
+        proved, waits = _prove_control(network, np.array(control))
+    bound = prove_max_plies(network)
+    guess = np.clip(LONGEST_GUESS * max(result.longest, 1), SMALLEST_LIMIT, LARGEST_LIMIT)
+    if not result.games:
+        guess = np.clip(LONGEST_GUESS * rounds, SMALLEST_LIMIT, LARGEST_LIMIT)
+    return Dynamics(
+        sequential=proved or result.two_choosers == 0,
+        proved=proved,
+        control=control,
+        waits=waits,
+        max_plies=bound or int(guess),
+        max_plies_proved=bound > 0,
+        warnings=_warnings(network, result, rounds),
+        random_games=result,
+    )
+
+
+def control_candidates(network: Network) -> NDArray[np.int32]:
+    """Return groups of fluents that differ only in the name of a role, with one for each role.
+
+    Returns:
+        Fluents by role. Shape `[C, R]`.
+    """
+    roles = [_term(role) for role in network.roles]
+    groups: dict[Term, dict[int, int]] = defaultdict(dict)
+    for number, text in enumerate(network.fluents):
+        term = _term(text)
+        if isinstance(term, tuple):
+            for i, item in enumerate(term[1:], 1):
+                if item in roles:
+                    pattern = (*term[:i], "?", *term[i + 1 :])
+                    groups[pattern][roles.index(item)] = number
+    full = [group for group in groups.values() if len(group) == len(roles)]
+    rows = [[group[r] for r in range(len(roles))] for group in full]
+    return np.array(rows, np.int32).reshape(-1, len(roles))
+
+
+def _term(text: str) -> Term:
+    return parse(text)[0].term
+
+
+def _choose_control(
+    network: Network, candidates: NDArray[np.int32], result: BatchResult
+) -> tuple[int, ...]:
+    """Return the first candidate that random games never contradicted."""
+    if len(network.roles) == 1 or result.two_choosers:
+        return ()
+    for group, errors in zip(candidates.tolist(), result.control_errors, strict=True):
+        if not errors and network.initial[group].sum() == 1:
+            return tuple(group)
+    return ()
+
+
+def _unknown(network: Network, cases: int) -> tuple[Bits, Bits]:
+    shape = cases, len(network.fluents)
+    return np.ones(shape, np.bool_), np.zeros(shape, np.bool_)
+
+
+def _prove_control(network: Network, control: NDArray[np.int64]) -> tuple[bool, NDArray[np.bool_]]:
+    """Prove that only the role in control has a choice, and that exactly one role is.
+
+    Returns:
+        Whether both are proved, and the moves that a role in control never has.
+    """
+    roles, moves = len(network.roles), len(network.moves)
+    may, must = _unknown(network, roles)
+    may[:, control] = must[:, control] = np.eye(roles, dtype=np.bool_)
+    legal = evaluate_phase1(network, may, must)[0][:, :moves]
+    start = network.move_start
+    waits = np.zeros(moves, np.bool_)
+    moves_may, moves_must = legal.copy(), np.zeros((roles, moves), np.bool_)
+    chooses = False
+    for r in range(roles):
+        mine = slice(start[r], start[r + 1])
+        waits[mine] = ~legal[r, mine] & legal[:, mine].any(0)
+        for q in range(roles):
+            if q != r:
+                others = legal[q, mine]
+                chooses |= int(others.sum()) > 1
+                moves_must[q, mine] = others if others.sum() == 1 else False
+    if chooses:
+        return False, waits
+    next_may, next_must = evaluate_phase2(network, may, must, moves_may, moves_must)
+    next_may, next_must = next_may[:, control], next_must[:, control]
+    known = bool((next_may == next_must).all() and (next_must.sum(1) == 1).all())
+    return known or _prove_by_moves(network, control, legal, moves_must), waits
+
+
+def _prove_by_moves(
+    network: Network, control: NDArray[np.int64], legal: Bits, forced: Bits
+) -> bool:
+    """Prove that after each single move of the role in control exactly one role is in control."""
+    cases = []
+    for r in range(len(network.roles)):
+        mine = np.arange(network.move_start[r], network.move_start[r + 1])
+        cases += [(r, int(m)) for m in mine[legal[r, mine]]]
+    if len(cases) > MAX_CASES:
+        return False
+    may, must = _unknown(network, len(cases))
+    moves_must = np.zeros((len(cases), len(network.moves)), np.bool_)
+    for k, (r, m) in enumerate(cases):
+        may[k, control] = must[k, control] = np.arange(len(control)) == r
+        moves_must[k] = forced[r]
+        moves_must[k, m] = True
+    next_may, next_must = evaluate_phase2(network, may, must, moves_must, moves_must)
+    next_may, next_must = next_may[:, control], next_must[:, control]
+    return bool((next_may == next_must).all() and (next_must.sum(1) == 1).all())
+
+
+def prove_max_plies(network: Network) -> int:
+    """Return a bound on the length of games from a step counter, or 0.
+
+    A step counter is a group of fluents that differ in one argument, exactly one of which is true,
+    whose next value depends on nothing else, and that reaches a value which ends the game.
+    """
+    bounds = [_count_steps(network, group) for group in _counter_groups(network)]
+    return min((bound for bound in bounds if bound), default=0)
+
+
+def _counter_groups(network: Network) -> list[list[int]]:
+    groups: dict[Term, list[int]] = defaultdict(list)
+    for number, text in enumerate(network.fluents):
+        term = _term(text)
+        if isinstance(term, tuple):
+            for i in range(1, len(term)):
+                groups[(*term[:i], "?", *term[i + 1 :])].append(number)
+    return [
+        group
+        for group in groups.values()
+        if 1 < len(group) <= MAX_CASES and network.initial[group].sum() == 1
+    ]
+
+
+def _count_steps(network: Network, group: list[int]) -> int:
+    """Return the number of steps until a counter ends the game, or 0 if it is no counter."""
+    size = len(group)
+    may, must = _unknown(network, size)
+    may[:, group] = must[:, group] = np.eye(size, dtype=np.bool_)
+    moves = len(network.moves)
+    any_move = np.ones((size, moves), np.bool_)
+    no_move = np.zeros((size, moves), np.bool_)
+    value = int(np.flatnonzero(network.initial[group])[0])
+    probe = slice(value, value + 1)
+    first = evaluate_phase2(network, may[probe], must[probe], any_move[probe], no_move[probe])
+    if not (first[0][:, group] == first[1][:, group]).all():
+        return 0  # most groups are not counters
+    ends = evaluate_phase1(network, may, must)[1][:, -1]
+    next_may, next_must = evaluate_phase2(network, may, must, any_move, no_move)
+    next_may, next_must = next_may[:, group], next_must[:, group]
+    for steps in range(size + 1):
+        if ends[value]:
+            return max(steps, 1)
+        row = next_must[value]
+        if row.sum() != 1 or not np.array_equal(row, next_may[value]):
+            return 0
+        value = int(np.flatnonzero(row)[0])
+    return 0
+
+
+def _warnings(network: Network, result: BatchResult, rounds: int) -> tuple[str, ...]:
+    warnings = []
+    if not result.games:
+        warnings.append(
+            f"none of {GAMES} random games ended within {rounds} moves: perhaps no game ever ends"
+        )
+    if result.stuck:
+        warnings.append(
+            f"in {result.stuck:,} of {result.steps:,} states of random games that are not terminal "
+            "a role has no legal move: games end there"
+        )
+    for role, count in zip(network.roles, result.bad_goals, strict=True):
+        if count:
+            warnings.append(
+                f"at the end of {count:,} of {result.games:,} random games {role} has not exactly "
+                "one goal"
+            )
+    return tuple(warnings)

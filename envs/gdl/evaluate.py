@@ -1,0 +1,220 @@
+"""Evaluation of a network's phases for one state, as kernels.
+
+Small programs become straight machine code, one instruction a gate, with all values in registers;
+they are written as LLVM code, as compiling thousands of lines of Python would take minutes. Larger
+programs, and those with loops, are interpreted over arrays of gates.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+from numpy.typing import NDArray
+
+from ludoteca.envs.gdl.network import Program
+from ludoteca.envs.jit import kernel
+
+MAX_STRAIGHT_GATES = 1500  # of one phase; more take LLVM many seconds in each compiled function
+ONE = np.uint64(1)
+Evaluation = Callable[[Any, Any, Any], None]
+
+
+def make_evaluation(
+    program: Program, num_fluents: int, move_start: NDArray[np.int32] | None
+) -> Evaluation:
+    """Return `evaluate(fluents, joint, out)` for one phase.
+
+    In compiled code and in Python, it reads `fluents`, bits in uint64 words, and `joint`, the
+    moves that are made (int32, -1 for none), and writes the bits of the outputs to the words `out`,
+    which may be `fluents`.
+
+    Args:
+        program: the gates.
+        num_fluents: number of fluents, the first inputs.
+        move_start: the first move of each role, and the number of moves, which are the inputs after
+            the fluents; None if the program has no moves. Shape `[R + 1]`.
+    """
+    num_moves = 0 if move_start is None else int(move_start[-1])
+    interpret, num_slots = _make_interpreter(program, num_fluents, num_moves), program.num_slots
+    straight = len(program.gates) <= MAX_STRAIGHT_GATES and not program.has_loops
+    kind = "straight" if straight else "interpreted"
+
+    def evaluate(fluents: Any, joint: Any, out: Any) -> None:
+        if kind:  # part of the digest of compiled code
+            interpret(fluents, joint, out, np.zeros(num_slots, np.uint8))
+
+    if straight:
+        emitted = _make_straight(program, num_fluents, move_start)
+
+        @overload(evaluate)
+        def compile_straight(fluents: Any, joint: Any, out: Any) -> Any:
+            def evaluate_straight(fluents: Any, joint: Any, out: Any) -> None:
+                emitted(fluents, joint, out)
+
+            return evaluate_straight
+
+    else:
+        stack_bytes = _make_stack_bytes(num_slots)
+
+        @overload(evaluate)
+        def compile_interpreter(fluents: Any, joint: Any, out: Any) -> Any:
+            def evaluate_interpreted(fluents: Any, joint: Any, out: Any) -> None:
+                interpret(fluents, joint, out, stack_bytes())
+
+            return evaluate_interpreted
+
+    return evaluate
+
+
+def _make_interpreter(program: Program, num_fluents: int, num_moves: int) -> Any:
+    """Return `interpret(fluents, joint, out, values)` with one byte of `values` per slot."""
+    small: Any = np.uint16 if program.num_slots < 2**15 else np.int32
+    gates = np.ascontiguousarray(program.gates.astype(small))
+    segments, outputs = program.segments, program.outputs
+    num_outputs, num_segments = len(outputs), len(segments)
+    first_move = 1 + num_fluents
+
+    @kernel
+    def interpret(fluents: Any, joint: Any, out: Any, values: Any) -> None:
+        values[0] = 0
+        for i in range(num_fluents):
+            values[1 + i] = (fluents[i >> 6] >> np.uint64(i & 63)) & ONE
+        if num_moves > 0:
+            for i in range(num_moves):
+                values[first_move + i] = 0
+            for r in range(len(joint)):
+                if joint[r] >= 0:
+                    values[first_move + joint[r]] = 1
+        for k in range(num_segments):
+            begin, end, loop = segments[k, 0], segments[k, 1], segments[k, 2]
+            if loop:
+                for i in range(begin, end):
+                    if gates[i, 3]:
+                        values[gates[i, 0]] = 0
+            changed = True
+            while changed:
+                changed = False
+                for i in range(begin, end):
+                    a, b = gates[i, 1], gates[i, 2]
+                    value = (values[a >> 1] ^ (a & 1)) & (values[b >> 1] ^ (b & 1))
+                    if loop and gates[i, 3] and values[gates[i, 0]] != value:
+                        changed = True
+                    values[gates[i, 0]] = value
+        for w in range(len(out)):
+            word = np.uint64(0)
+            for i in range(64 * w, min(64 * w + 64, num_outputs)):
+                literal = outputs[i]
+                bit = np.uint64(values[literal >> 1] ^ (literal & 1))
+                word |= bit << np.uint64(i & 63)
+            out[w] = word
+
+    return interpret
+
+
+def _make_stack_bytes(size: int) -> Any:
+    """Return an intrinsic that returns an array of bytes on the stack of the calling function."""
+    array_type = types.Array(types.uint8, 1, "C")
+
+    @intrinsic
+    def stack_bytes(context: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            length = context.get_constant(types.intp, size)
+            data = cgutils.alloca_once(builder, ir.IntType(8), size=size)
+            array = context.make_array(array_type)(context, builder)
+            context.populate_array(
+                array,
+                data=builder.bitcast(data, array.data.type),
+                shape=cgutils.pack_array(builder, [length]),
+                strides=cgutils.pack_array(builder, [context.get_constant(types.intp, 1)]),
+                itemsize=context.get_constant(types.intp, 1),
+                meminfo=None,
+            )
+            return array._getvalue()
+
+        return array_type(), generate
+
+    return stack_bytes
+
+
+def _make_straight(program: Program, num_fluents: int, move_start: Any) -> Any:
+    """Return an intrinsic `emitted(fluents, joint, out)` of straight code."""
+
+    @intrinsic
+    def emitted(context: Any, fluents: Any, joint: Any, out: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            pointers = [
+                context.make_array(kind)(context, builder, value).data
+                for kind, value in zip(signature.args, arguments, strict=True)
+            ]
+            _Emitter(builder, program, num_fluents, move_start, pointers).emit()
+            return context.get_dummy_value()
+
+        return types.void(fluents, joint, out), generate
+
+    return emitted
+
+
+class _Emitter:
+    """Writer of straight LLVM code of a program.
+
+    Args:
+        builder: where the code goes.
+        program: the gates.
+        num_fluents: number of fluents.
+        move_start: the first move of each role.
+        pointers: to the fluents, to the moves that are made, and to the outputs.
+    """
+
+    def __init__(
+        self, builder: Any, program: Program, num_fluents: int, move_start: Any, pointers: list[Any]
+    ):
+        self._builder, self._program = builder, program
+        self._num_fluents, self._move_start = num_fluents, move_start
+        self._fluents, self._joint, self._out = pointers
+        self._words: dict[int, Any] = {}
+        self._chosen: dict[int, Any] = {}
+        self._values: dict[int, Any] = {0: ir.Constant(ir.IntType(1), 0)}
+
+    def emit(self) -> None:
+        """Write the code: all inputs are read before outputs are written."""
+        builder = self._builder
+        for slot, a, b, _ in self._program.gates.tolist():
+            self._values[slot] = builder.and_(self._literal(a), self._literal(b))
+        outputs: NDArray[np.int32] = self._program.outputs
+        int64, words = ir.IntType(64), []
+        for start in range(0, len(outputs), 64):
+            word = ir.Constant(int64, 0)
+            for k, literal in enumerate(outputs[start : start + 64].tolist()):
+                bit = builder.zext(self._literal(literal), int64)
+                word = builder.or_(word, builder.shl(bit, ir.Constant(int64, k)))
+            words.append(word)
+        for w, word in enumerate(words):
+            builder.store(word, self._at(self._out, w))
+
+    def _at(self, pointer: Any, index: int) -> Any:
+        return self._builder.gep(pointer, [ir.Constant(ir.IntType(64), index)])
+
+    def _literal(self, literal: int) -> Any:
+        slot = literal >> 1
+        value = self._values.get(slot)
+        if value is None:
+            value = self._values[slot] = self._input(slot - 1)
+        return self._builder.not_(value) if literal & 1 else value
+
+    def _input(self, index: int) -> Any:
+        builder, int64 = self._builder, ir.IntType(64)
+        if index < self._num_fluents:
+            word = self._words.get(index >> 6)
+            if word is None:
+                word = self._words[index >> 6] = builder.load(self._at(self._fluents, index >> 6))
+            shifted = builder.lshr(word, ir.Constant(int64, index & 63))
+            return builder.trunc(shifted, ir.IntType(1))
+        move = index - self._num_fluents
+        role = int(np.searchsorted(self._move_start, move, side="right")) - 1
+        if role not in self._chosen:
+            self._chosen[role] = builder.load(self._at(self._joint, role))
+        return builder.icmp_signed("==", self._chosen[role], ir.Constant(ir.IntType(32), move))

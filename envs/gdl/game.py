@@ -1,0 +1,230 @@
+"""Games from rule sheets: the factory of `make_game("gdl:path=FILE.kif")`.
+
+Encoding of a sheet with the fluents (at 1), (at 2), (at 3) and (control x), of which the second and
+the last are true, and two players, observed by player 1; each plane is one cell:
+
+    `fluents`   planes
+    bits 0-3    0 1 2 3   4 5
+    0 1 0 1     0 1 0 1   0 1
+"""
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ludoteca.envs.compilation import LOCK
+from ludoteca.envs.game import Game
+from ludoteca.envs.gdl.actions import number_actions
+from ludoteca.envs.gdl.compile import compile_text
+from ludoteca.envs.gdl.dynamics import LARGEST_LIMIT, Dynamics, analyze
+from ludoteca.envs.gdl.errors import GDLWarning
+from ludoteca.envs.gdl.kernels import GDLKernels, make_kernels
+from ludoteca.envs.gdl.limits import MAX_INSTANCES, MAX_SECONDS
+from ludoteca.envs.gdl.network import Network
+from ludoteca.envs.gdl.own_sheets import find_sheet
+from ludoteca.envs.gdl.parse import read_sheet
+from ludoteca.envs.jit import kernel
+from ludoteca.envs.layout import Layout, Piece
+from ludoteca.envs.params import integer
+from ludoteca.envs.record_views import view_records
+from ludoteca.envs.symmetry import Symmetry
+
+COLORS = (
+    "#c0392b", "#2565ae", "#27864a", "#b7791f", "#7d3c98", "#148f8f", "#8d5a3b", "#5d6d7e",
+)  # fmt: skip
+LETTERS = "ABCDEFGH"  # of the players on boards of text
+_games: dict[Any, Game] = {}
+_networks: dict[str, tuple[Network, Dynamics]] = {}  # by text of the sheet
+
+
+def gdl(
+    path: str = "tictactoe",
+    max_plies: int | None = None,
+    max_seconds: float = MAX_SECONDS,
+    max_instances: int = MAX_INSTANCES,
+) -> Game:
+    """Game from a rule sheet in the Game Description Language (GDL).
+
+    Observations are the fluents of the sheet, one plane of one cell each, in the order of
+    `rules(game).fluents`, and the player who observes, one plane for each player.
+
+    Args:
+        path: the file, or the name of a sheet of this package, such as `"connect4"`.
+        max_plies: joint moves after which a game ends: as a draw, or for a single player as a loss.
+            By default the bound that the rules have, or, if none is found, a multiple of the
+            longest of many random games.
+        max_seconds: limit of CPU seconds for the compilation of the sheet.
+        max_instances: limit of ground instances of rules.
+
+    Raises:
+        ValueError: if a parameter is out of range, or there is no such file.
+        GDLError: if it is not a valid rule sheet, or needs more than a limit.
+    """
+    if max_plies is not None:
+        integer("max_plies", max_plies, 1, LARGEST_LIMIT)
+    file = find_sheet(path)
+    text = read_sheet(file)
+    key = (text, str(path), max_plies, max_seconds, max_instances)
+    with LOCK:
+        if key not in _games:
+            network, dynamics = _compiled(text, file.name, max_seconds, max_instances)
+            params = {
+                "path": str(path),
+                "max_plies": max_plies,
+                "max_seconds": max_seconds,
+                "max_instances": max_instances,
+            }
+            game = make_network_game(network, dynamics, file.stem, params, max_plies)
+            object.__setattr__(game, "_factory", gdl)  # the dataclass is frozen
+            _games[key] = game
+        return _games[key]
+
+
+def rules(game: Game) -> Network:
+    """Return the network of a game that `gdl` has made, with the names of fluents and moves.
+
+    Raises:
+        ValueError: for any other game.
+    """
+    return _rules(game)[0]
+
+
+def dynamics(game: Game) -> Dynamics:
+    """Return what is known about the dynamics of a game that `gdl` has made.
+
+    Raises:
+        ValueError: for any other game.
+    """
+    return _rules(game)[1]
+
+
+def _rules(game: Game) -> tuple[Network, Dynamics]:
+    made: tuple[Network, Dynamics] | None = vars(game).get("_rules")
+    if made is None:
+        raise ValueError(f"{game.spec} is not a game from a rule sheet")
+    return made
+
+
+def _compiled(
+    text: str, name: str, max_seconds: float, max_instances: int
+) -> tuple[Network, Dynamics]:
+    if text not in _networks:
+        network = compile_text(
+            text, name, max_seconds=max_seconds, max_instances=max_instances, use_cache=True
+        )
+        found = analyze(network)
+        for warning in found.warnings:
+            warnings.warn(f"{name}: {warning}", GDLWarning, stacklevel=4)
+        _networks[text] = network, found
+    return _networks[text]
+
+
+def make_network_game(
+    network: Network,
+    known: Dynamics,
+    title: str,
+    params: dict[str, Any],
+    max_plies: int | None = None,
+) -> Game:
+    """Return the game of a network.
+
+    Args:
+        network: the network.
+        known: its dynamics.
+        title: name for people.
+        params: parameters of the factory.
+        max_plies: limit of joint moves, or None for that of the dynamics.
+    """
+    actions = number_actions(network, known)
+    limit = known.max_plies if max_plies is None else max_plies
+    kernels = make_kernels(network, known, actions, limit)
+    num_fluents, roles = len(network.fluents), len(network.roles)
+    num_actions = len(actions.names)
+    game = Game(
+        name="gdl",
+        title=f"{title} (GDL)",
+        params=params,
+        num_players=roles,
+        num_actions=num_actions,
+        max_plies=limit,
+        observation_shape=(num_fluents + roles, 1, 1),
+        dynamics="sequential" if known.sequential else "simultaneous",
+        state=kernels.state,
+        init=kernels.init,
+        player=kernels.player,
+        is_active=kernels.is_active,
+        legal_actions=kernels.legal_actions,
+        step=kernels.step,
+        is_terminal=kernels.is_terminal,
+        returns=kernels.returns,
+        observe=_make_observe(num_fluents, roles),
+        layout=_layout(network),
+        action_names=actions.names,
+        symmetries=lambda: (Symmetry("identity", np.zeros(1, np.int64), np.arange(num_actions)),),
+        validate=_make_validate(network, kernels, limit),
+    )
+    object.__setattr__(game, "_rules", (network, known))
+    return game
+
+
+def _make_observe(num_fluents: int, roles: int) -> Any:
+    @kernel
+    def observe(s: Any, player: int, out: Any) -> None:
+        for i in range(num_fluents):
+            out[i, 0, 0] = (s.fluents[i >> 6] >> np.uint64(i & 63)) & np.uint64(1)
+        for r in range(roles):
+            out[num_fluents + r, 0, 0] = r == player
+
+    return observe
+
+
+def fluent_bits(s: Any, num_fluents: int) -> Any:
+    """Return whether each fluent is true in a record. Shape `[num_fluents]`."""
+    words = np.asarray(s["fluents"]).astype("<u8")
+    return np.unpackbits(words.view(np.uint8), bitorder="little")[:num_fluents].astype(np.bool_)
+
+
+def _layout(network: Network) -> Layout:
+    """Return a layout that shows every fluent as a cell, row after row."""
+    size = len(network.fluents)
+    columns = max(1, math.isqrt(max(size - 1, 0)) + 1)
+    rows = max(1, -(-size // columns))
+    pieces = [Piece("#", "true", "square", "#3f4a5a")]
+    for r, role in enumerate(network.roles):
+        pieces.append(Piece(LETTERS[r], role, "disc", COLORS[r], r))
+
+    def cells(s: Any) -> Any:
+        shown = np.zeros(rows * columns, np.int8)
+        shown[:size] = fluent_bits(s, size)
+        return shown.reshape(rows, columns)
+
+    return Layout("squares", rows, columns, tuple(pieces), cells, coordinates="none")
+
+
+def _make_validate(network: Network, kernels: GDLKernels, max_plies: int) -> Any:
+    num_fluents, num_moves = len(network.fluents), len(network.moves)
+
+    padding = (2**64 - 1) ^ (2 ** (num_fluents % 64 or 64) - 1)  # unused bits of the last word
+
+    def validate(s: Any) -> str:
+        if num_fluents and int(s["fluents"][-1]) & padding:
+            return f"fluents has bits beyond its {num_fluents} fluents"
+        if not 0 <= s["plies"] <= max_plies:
+            return f"plies is {s['plies']}, expected 0 to {max_plies}"
+        if (s["joint"] < -1).any() or (s["joint"] >= num_moves).any():
+            return f"joint is {s['joint'].tolist()}, expected moves from -1 to {num_moves - 1}"
+        if not np.isin(s["forfeited"], (0, 1)).all():
+            return f"forfeited is {s['forfeited'].tolist()}, expected 0s and 1s"
+        copy = np.zeros(1, kernels.state)
+        copy[0] = np.asarray(s)[()]
+        fresh = view_records(copy)[0]
+        with np.errstate(all="ignore"):
+            kernels.refresh(fresh)
+        for name in ("outputs", "to_move", "over"):
+            if not np.array_equal(fresh[name], s[name]):
+                return f"{name} is {s[name]}, but the fluents give {fresh[name]}"
+        return ""
+
+    return validate

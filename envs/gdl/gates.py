@@ -1,0 +1,166 @@
+"""And-inverter graph of the ground rules of a sheet.
+
+A literal is 2 * node + inverted; node 0 is constant false. Nodes are inputs (fluents and moves) or
+AND gates. Equal gates are made once (structural hashing).
+
+That each role makes exactly one move is used: a disjunction over most moves of a role becomes "none
+of the others", and moves are factored out of disjunctions. So a frame axiom with a rule for each
+move that leaves a fluent unchanged becomes a few gates.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from ludoteca.envs.gdl.errors import GDLError
+from ludoteca.envs.gdl.graph import components
+from ludoteca.envs.gdl.ground import Grounder
+from ludoteca.envs.gdl.limits import Limits
+from ludoteca.envs.gdl.parse import Term, show
+from ludoteca.envs.gdl.rules import Atom
+
+FALSE, TRUE = 0, 1
+GATE, FEEDBACK = 0, 1  # kinds of operations
+Operation = tuple[int, int, int, int]  # node, two literals, kind
+Body = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+class Gates:
+    """And-inverter graph.
+
+    Attributes:
+        fluents: terms of the fluents, whose nodes are 1, 2, ...
+        moves: atoms of the moves, whose nodes follow.
+        operations: gates in an order of evaluation.
+        loops: ranges of operations that depend on each other, to be iterated to the least fixpoint
+            from false; their feedback operations copy a literal to the node of an atom.
+    """
+
+    def __init__(self, grounder: Grounder, limits: Limits):
+        self._grounder, self._limits = grounder, limits
+        self._num_nodes = 1
+        self._hash: dict[tuple[int, int], int] = {}
+        self.operations: list[Operation] = []
+        self.loops: list[tuple[int, int]] = []
+        self._literals: dict[int, int] = {}  # by number of the atom
+        self.fluents: list[Term] = []
+        for atom in grounder.possible("true"):
+            self.fluents.append(atom[1])
+            self._literals[grounder.number(atom)] = self._new_node()
+        self.moves = grounder.possible("does")
+        self._role_of: dict[int, Term] = {}  # of the literals of moves
+        self._moves_of: dict[Term, set[int]] = defaultdict(set)
+        for atom in self.moves:
+            literal = self._literals[grounder.number(atom)] = self._new_node()
+            self._role_of[literal] = atom[1]
+            self._moves_of[atom[1]].add(literal)
+        self._build()
+
+    def literal(self, atom: Atom) -> int:
+        """Return the literal of an atom; false if it can never hold."""
+        number = self._grounder.numbers.get(atom)
+        return FALSE if number is None else self._literals.get(number, FALSE)
+
+    def _build(self) -> None:
+        bodies: dict[int, list[Body]] = defaultdict(list)
+        for head, positive, negative in self._grounder.instances:
+            bodies[head].append((positive, negative))
+
+        def relies_on(number: int) -> list[int]:
+            return [
+                other
+                for positive, negative in bodies[number]
+                for other in (*positive, *negative)
+                if other in bodies
+            ]
+
+        for component in components(list(bodies), relies_on):
+            self._limits.check_time()
+            if len(component) == 1 and component[0] not in relies_on(component[0]):
+                self._literals[component[0]] = self._disjunction(bodies[component[0]])
+            else:
+                self._build_loop(component, bodies)
+
+    def _build_loop(self, component: list[int], bodies: dict[int, list[Body]]) -> None:
+        inside = set(component)
+        for number in component:
+            for _, negative in bodies[number]:
+                if inside.intersection(negative):
+                    atom = show(self._grounder.atoms[number])
+                    raise GDLError(f"{atom} depends on its own negation, so it has no value")
+        start = len(self.operations)
+        for number in component:
+            self._literals[number] = self._new_node()
+        outer, self._hash = self._hash, dict(self._hash)
+        for number in component:
+            literal = self._disjunction(bodies[number])
+            node = self._literals[number] >> 1
+            self.operations.append((node, literal, literal, FEEDBACK))
+        self._hash = outer  # gates of a loop must not be used by gates before its end
+        self.loops.append((start, len(self.operations)))
+
+    def _new_node(self) -> int:
+        self._num_nodes += 1
+        return 2 * (self._num_nodes - 1)
+
+    def _and(self, a: int, b: int) -> int:
+        if a > b:
+            a, b = b, a
+        if a == FALSE or a ^ 1 == b:
+            return FALSE
+        if a in (TRUE, b):
+            return b
+        literal = self._hash.get((a, b))
+        if literal is None:
+            literal = self._hash[a, b] = self._new_node()
+            self.operations.append((literal >> 1, a, b, GATE))
+        return literal
+
+    def _all(self, literals: Iterable[int]) -> int:
+        result = TRUE
+        for literal in sorted(set(literals)):
+            result = self._and(result, literal)
+        return result
+
+    def _any(self, literals: Iterable[int]) -> int:
+        return self._all(literal ^ 1 for literal in literals) ^ 1
+
+    def _conjunction(self, positive: Iterable[int], negative: Iterable[int]) -> int:
+        literals = [self._literals.get(number, FALSE) for number in positive]
+        return self._all(literals + [self._literals.get(number, FALSE) ^ 1 for number in negative])
+
+    def _disjunction(self, bodies: list[Body]) -> int:
+        """Return the literal of a disjunction of bodies, with moves factored out.
+
+        Bodies with one move are grouped by the rest of the body; groups with the same moves then
+        share them: (rest 1 or rest 2 ...) and (move 1 or move 2 ...).
+        """
+        moves_by_rest: dict[int, set[int]] = defaultdict(set)
+        alternatives = []
+        for positive, negative in bodies:
+            moves = [n for n in positive if self._literals.get(n, FALSE) in self._role_of]
+            if len(moves) != 1:
+                alternatives.append(self._conjunction(positive, negative))
+                continue
+            rest = self._conjunction([n for n in positive if n != moves[0]], negative)
+            if rest != FALSE:
+                moves_by_rest[rest].add(self._literals[moves[0]])
+        rests_by_moves: dict[frozenset[int], list[int]] = defaultdict(list)
+        for rest, literals in moves_by_rest.items():
+            rests_by_moves[frozenset(literals)].append(rest)
+        for literals, rests in rests_by_moves.items():
+            alternatives.append(self._and(self._any(rests), self._any_move(literals)))
+        return self._any(alternatives)
+
+    def _any_move(self, literals: frozenset[int]) -> int:
+        """Return whether one of some moves is made; each role makes exactly one."""
+        by_role: dict[Term, set[int]] = defaultdict(set)
+        for literal in sorted(literals):
+            by_role[self._role_of[literal]].add(literal)
+        alternatives = []
+        for role, chosen in by_role.items():
+            others = self._moves_of[role] - chosen
+            if len(others) < len(chosen):
+                alternatives.append(self._all(literal ^ 1 for literal in others))
+            else:
+                alternatives.append(self._any(chosen))
+        return self._any(alternatives)

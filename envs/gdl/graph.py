@@ -1,0 +1,47 @@
+"""Strongly connected components of a directed graph (Tarjan 1972), without recursion."""
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import TypeVar
+
+Node = TypeVar("Node", bound=Hashable)
+
+
+def components(
+    nodes: Iterable[Node], successors: Callable[[Node], Iterable[Node]]
+) -> list[list[Node]]:
+    """Return the strongly connected components, each after those that its nodes point to."""
+    index: dict[Node, int] = {}
+    low: dict[Node, int] = {}
+    path: list[Node] = []
+    on_path: set[Node] = set()
+    result = []
+    for root in nodes:
+        if root in index:
+            continue
+        index[root] = low[root] = len(index)
+        path.append(root)
+        on_path.add(root)
+        work = [(root, iter(successors(root)))]
+        while work:
+            node, targets = work[-1]
+            for target in targets:
+                if target not in index:
+                    index[target] = low[target] = len(index)
+                    path.append(target)
+                    on_path.add(target)
+                    work.append((target, iter(successors(target))))
+                    break
+                if target in on_path:
+                    low[node] = min(low[node], index[target])
+            else:
+                work.pop()
+                if work:
+                    parent = work[-1][0]
+                    low[parent] = min(low[parent], low[node])
+                if low[node] == index[node]:
+                    start = path.index(node) if path[-1] is not node else len(path) - 1
+                    component = path[start:]
+                    del path[start:]
+                    on_path.difference_update(component)
+                    result.append(component[::-1])
+    return result

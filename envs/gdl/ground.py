@@ -1,0 +1,181 @@
+"""Grounding: all instances of the rules that can matter in a reachable state.
+
+Relations that do not depend on the state are computed exactly, stratum by stratum. The others are
+over-approximated: every atom that can be derived if negative literals on such relations hold, from
+the initial state and from any sequence of legal moves, is assumed to be possible.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ludoteca.envs.gdl.errors import GDLError, GDLLimitError
+from ludoteca.envs.gdl.graph import components
+from ludoteca.envs.gdl.joins import Index, Join, Path, Pattern, Rows, make_index
+from ludoteca.envs.gdl.limits import Limits
+from ludoteca.envs.gdl.parse import Term
+from ludoteca.envs.gdl.rules import Atom, Rule
+
+DYNAMIC = {"true", "does", "next", "legal", "goal", "terminal"}
+MAX_TERM_DEPTH = 200
+DEPTH_INTERVAL = 64  # facts between two checks of the depth
+Instance = tuple[int, tuple[int, ...], tuple[int, ...]]
+
+
+class Grounder:
+    """Ground rules of a sheet.
+
+    Attributes:
+        atoms: ground atoms, by number.
+        numbers: numbers of the atoms.
+        known: atoms that can hold.
+        instances: ground rules of relations that depend on the state: numbers of the head, of the
+            atoms that must hold, and of the atoms that must not hold.
+        roles: constants of the roles, in their order in the sheet.
+        initial: terms that are true in the initial state.
+    """
+
+    def __init__(self, rules: list[Rule], limits: Limits):
+        self._limits = limits
+        self.atoms: list[Atom] = []
+        self.numbers: dict[Atom, int] = {}
+        self.known: set[Atom] = set()
+        self.instances: list[Instance] = []
+        self._facts: dict[str, list[Atom]] = defaultdict(list)
+        self._indices: dict[str, dict[Any, Index]] = defaultdict(dict)
+        self._queue: deque[Atom] = deque()
+        self._seen: set[Instance] = set()
+        relies_on = defaultdict[str, set[str]](set)
+        for rule in rules:
+            relies_on[str(rule.head[0])].update(
+                str(atom[0]) for atom in rule.positive + rule.negative
+            )
+        self._dynamic = _dependent_relations(relies_on)
+        static = [name for name in relies_on if name not in self._dynamic]
+        for component in components(static, lambda name: relies_on[name] - self._dynamic):
+            names = set(component)
+            self._run([rule for rule in rules if rule.head[0] in names], names, set())
+        self.roles = _roles(rules)
+        self.initial: list[Term] = [atom[1] for atom in self._facts["init"]]
+        for term in self.initial:
+            self._add(("true", term))
+        dynamic_rules = [rule for rule in rules if rule.head[0] in self._dynamic]
+        self._run(dynamic_rules, self._dynamic, self._dynamic)
+        self.instances = list(self._seen)
+        self._seen, self._indices = set(), defaultdict(dict)
+
+    def number(self, atom: Atom) -> int:
+        """Return the number of an atom, a new one if it has none."""
+        number = self.numbers.get(atom)
+        if number is None:
+            number = self.numbers[atom] = len(self.atoms)
+            self.atoms.append(atom)
+        return number
+
+    def possible(self, relation: str) -> list[Atom]:
+        """Return the atoms of a relation that can hold."""
+        return self._facts[relation]
+
+    def _run(self, rules: Iterable[Rule], growing: set[str], dynamic: set[str]) -> None:
+        """Derive all atoms of the relations in `growing`, one new atom at a time."""
+        joins: dict[str, list[Callable[..., None]]] = defaultdict(list)
+        starts = []
+        names = {
+            "known": self.known,
+            "emit": self._emit if dynamic else self._emit_static,
+            "count_steps": self._limits.count_steps,
+        }
+        for rule in rules:
+            given = [j for j, atom in enumerate(rule.positive) if atom[0] in growing]
+            for j in given or [None]:
+                join = Join(rule, j, dynamic, growing, self._rows, self._size).build(**names)
+                if j is None:
+                    starts.append(join)
+                else:
+                    joins[str(rule.positive[j][0])].append(join)
+        for join in starts:
+            join()
+        queue = self._queue
+        while queue:
+            atom = queue.popleft()
+            number, relation = self.number(atom), str(atom[0])
+            for index in self._indices[relation].values():
+                index.add(atom, number, index.rows)
+            for join in joins[relation]:
+                join(atom, number)
+
+    def _size(self, relation: str) -> int:
+        return len(self._facts[relation])
+
+    def _rows(self, relation: str, pattern: Pattern) -> Rows:
+        keys: tuple[Path, ...] = tuple(path for path, _ in pattern.keys)
+        outputs = tuple(path for path, _ in pattern.outputs + pattern.repeats)
+        shapes = tuple(pattern.shapes)
+        index = self._indices[relation].get((keys, outputs, shapes))
+        if index is None:
+            index = self._indices[relation][keys, outputs, shapes] = make_index(
+                keys, outputs, shapes
+            )
+            waiting = set(self._queue)
+            for atom in self._facts[relation]:
+                if atom not in waiting:
+                    index.add(atom, self.number(atom), index.rows)
+        return index.rows
+
+    def _add(self, atom: Atom) -> None:
+        if atom not in self.known:
+            self.known.add(atom)
+            if len(self.known) % DEPTH_INTERVAL == 0 and _depth(atom) > MAX_TERM_DEPTH:
+                raise GDLLimitError(
+                    f"terms of {atom[0]} are nested deeper than {MAX_TERM_DEPTH}: they may grow "
+                    "without end"
+                )
+            self._facts[str(atom[0])].append(atom)
+            self._queue.append(atom)
+
+    def _emit_static(self, head: Atom, positive: Any, negative: Any) -> None:
+        if head not in self.known:
+            self._limits.count_instance()
+            self._add(head)
+
+    def _emit(self, head: Atom, positive: tuple[int, ...], negative: tuple[Atom, ...]) -> None:
+        number = self.number
+        instance = (number(head), positive, tuple(number(atom) for atom in negative))
+        if instance in self._seen:
+            return
+        self._seen.add(instance)
+        self._limits.count_instance()
+        self._add(head)
+        if head[0] == "next":
+            self._add(("true", head[1]))
+        elif head[0] == "legal" and head[1] in self.roles:
+            self._add(("does", head[1], head[2]))
+
+
+def _dependent_relations(relies_on: dict[str, set[str]]) -> set[str]:
+    """Return the relations that depend on the state or the moves."""
+    dynamic = set(DYNAMIC)
+    grown = True
+    while grown:
+        grown = False
+        for name, others in relies_on.items():
+            if name not in dynamic and others & dynamic:
+                dynamic.add(name)
+                grown = True
+    return dynamic
+
+
+def _roles(rules: list[Rule]) -> list[Term]:
+    roles = list(dict.fromkeys(rule.head[1] for rule in rules if rule.head[0] == "role"))
+    if not roles:
+        raise GDLError("the sheet has no role")
+    return roles
+
+
+def _depth(term: Term) -> int:
+    """Return how deep a term is nested, without recursion."""
+    depth, level = 0, [term]
+    while level:
+        depth += 1
+        level = [item for part in level if isinstance(part, tuple) for item in part]
+    return depth

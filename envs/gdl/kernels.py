@@ -1,0 +1,254 @@
+"""Kernels of a game that is given as a network; see `ludoteca.envs.game.Game`.
+
+The record holds the fluents as bits, and what follows from them: the outputs of phase 1 (legal
+moves of all roles, goals, end), the player to move and the end of the game. So only `init` and
+`step` evaluate the network.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ludoteca.envs.game import FORFEIT
+from ludoteca.envs.gdl.actions import NONE, ActionTable
+from ludoteca.envs.gdl.bits import ONE, ZERO, lowest, popcount, test_bit
+from ludoteca.envs.gdl.dynamics import Dynamics
+from ludoteca.envs.gdl.evaluate import make_evaluation
+from ludoteca.envs.gdl.network import Network
+from ludoteca.envs.jit import kernel
+
+# Values of the field `over`: the end by the rules, at `max_plies`, in a state without a legal move
+# for a role, because two roles of a sequential game have a choice, and by forfeits.
+RUNNING, TERMINAL, LIMIT, STUCK, CONFLICT, FORFEITED = range(6)
+ENDS = ("", "terminal", "max_plies", "no legal move", "two roles have a choice", "forfeit")
+
+
+class GDLKernels(NamedTuple):
+    """Dtype of the record and kernels; `player` and `is_active` are those of `Game`, or None."""
+
+    state: np.dtype[np.void]
+    init: Callable[..., Any]
+    player: Callable[..., Any] | None
+    is_active: Callable[..., Any] | None
+    legal_actions: Callable[..., Any]
+    step: Callable[..., Any]
+    is_terminal: Callable[..., Any]
+    returns: Callable[..., Any]
+    refresh: Callable[..., Any]
+
+
+def state_dtype(network: Network) -> np.dtype[np.void]:
+    """Return the dtype of a record."""
+    roles = len(network.roles)
+    return np.dtype(
+        [
+            ("fluents", np.uint64, ((len(network.fluents) + 63) // 64,)),
+            ("outputs", np.uint64, ((len(network.phase1.outputs) + 63) // 64,)),
+            ("joint", np.int32, (roles,)),  # last move of each role, -1 before the first
+            ("plies", np.int32),
+            ("to_move", np.int8),  # 0 in simultaneous games
+            ("over", np.int8),
+            ("forfeited", np.int8, (roles,)),
+        ],
+        align=True,
+    )
+
+
+def make_kernels(
+    network: Network, dynamics: Dynamics, actions: ActionTable, max_plies: int
+) -> GDLKernels:
+    """Return the kernels of a network.
+
+    Args:
+        network: the network.
+        dynamics: its dynamics.
+        actions: its actions.
+        max_plies: games that reach so many joint moves end there.
+    """
+    num_fluents, num_moves = len(network.fluents), len(network.moves)
+    num_goals, roles = len(network.goal_roles), len(network.roles)
+    derive = make_evaluation(network.phase1, num_fluents, None)
+    advance = make_evaluation(network.phase2, num_fluents, network.move_start)
+    initial = np.packbits(
+        np.pad(network.initial, (0, -num_fluents % 64)), bitorder="little"
+    ).view("<u8").astype(np.uint64)  # fmt: skip
+    goal_roles, goal_values = network.goal_roles, network.goal_values
+    role_masks, action_masks = actions.role_masks, actions.action_masks
+    action_of_move, move_of_action = actions.action_of_move, actions.move_of_action
+    words, end = role_masks.shape[1], num_moves + num_goals
+    move_words = (num_moves + 63) // 64
+    sequential, proved = dynamics.sequential, dynamics.proved
+    control = np.array(dynamics.control or (0,), np.int32)
+    has_control = len(dynamics.control) > 0
+    draw = 0.0 if roles > 1 else -1.0  # returns of games that do not end by the rules
+
+    @kernel
+    def count_bits(s: Any, masks: Any, r: int) -> int:
+        n = 0
+        for w in range(move_words):
+            n += popcount(s.outputs[w] & masks[r, w])
+        return n
+
+    @kernel
+    def first_move(s: Any, r: int) -> int:
+        for w in range(move_words):
+            x = s.outputs[w] & role_masks[r, w]
+            if x != ZERO:
+                return int(64 * w + lowest(x))
+        return NONE
+
+    @kernel
+    def find_mover(s: Any) -> int:
+        """Return the player to move, and write the end of games against the assumptions."""
+        mover, choosers, chooser = -1, 0, 0
+        if has_control:
+            for r in range(roles):
+                if mover < 0 and test_bit(s.fluents, control[r]):
+                    mover = r
+        if not proved or mover < 0:
+            for r in range(roles):
+                n = count_bits(s, role_masks, r)
+                if n > 1:
+                    choosers += 1
+                    chooser = r
+                if n == 0:
+                    s.over = STUCK
+            if choosers > 1:
+                s.over = CONFLICT
+            if choosers > 0:
+                mover = chooser
+        for r in range(roles):
+            if mover < 0 and count_bits(s, action_masks, r) > 0:
+                mover = r
+        mover = max(mover, 0)
+        if count_bits(s, action_masks, mover) == 0:
+            s.over = STUCK
+        return mover
+
+    @kernel
+    def refresh(s: Any) -> None:
+        """Compute everything that follows from the fluents."""
+        derive(s.fluents, s.joint, s.outputs)
+        s.over = RUNNING
+        s.to_move = 0
+        if test_bit(s.outputs, end):
+            s.over = TERMINAL
+            return
+        if sequential:
+            s.to_move = find_mover(s)
+        else:
+            for r in range(roles):
+                if count_bits(s, role_masks, r) == 0:
+                    s.over = STUCK
+            present = 0
+            for r in range(roles):
+                present += int(s.forfeited[r] == 0)
+            if present < roles and present <= 1:
+                s.over = FORFEITED
+        if s.over == RUNNING and s.plies >= max_plies:
+            s.over = LIMIT
+
+    @kernel
+    def init(s: Any, seed: int) -> None:
+        for w in range(len(initial)):
+            s.fluents[w] = initial[w]
+        s.joint[:] = NONE
+        s.forfeited[:] = 0
+        s.plies = 0
+        refresh(s)
+
+    @kernel
+    def is_terminal(s: Any) -> bool:
+        return bool(s.over != RUNNING)
+
+    @kernel
+    def player(s: Any) -> int:
+        return int(s.to_move)
+
+    @kernel
+    def is_active(s: Any, p: int) -> bool:
+        return bool(s.over == RUNNING and s.forfeited[p] == 0)
+
+    @kernel
+    def list_actions(s: Any, p: int, out: Any) -> int:
+        n = 0
+        for w in range(move_words):
+            x = s.outputs[w] & action_masks[p, w]
+            while x != ZERO:
+                out[n] = action_of_move[64 * w + lowest(x)]
+                n += 1
+                x &= x - ONE
+        return n
+
+    @kernel
+    def legal_in_turn(s: Any, out: Any) -> int:
+        if s.over != RUNNING:
+            return 0
+        return list_actions(s, s.to_move, out)
+
+    @kernel
+    def legal_at_once(s: Any, p: int, out: Any) -> int:
+        if s.over != RUNNING or s.forfeited[p] != 0:
+            return 0
+        return list_actions(s, p, out)
+
+    @kernel
+    def step_in_turn(s: Any, action: int) -> None:
+        for r in range(roles):
+            s.joint[r] = first_move(s, r)
+        s.joint[s.to_move] = move_of_action[s.to_move, action]
+        advance(s.fluents, s.joint, s.fluents)
+        s.plies += 1
+        refresh(s)
+
+    @kernel
+    def step_at_once(s: Any, chosen: Any) -> None:
+        for r in range(roles):
+            if s.forfeited[r] == 0 and chosen[r] == FORFEIT:
+                s.forfeited[r] = 1
+            if s.forfeited[r] != 0:
+                s.joint[r] = first_move(s, r)
+            else:
+                s.joint[r] = move_of_action[r, chosen[r]]
+        advance(s.fluents, s.joint, s.fluents)
+        s.plies += 1
+        refresh(s)
+
+    @kernel
+    def goal_of(s: Any, r: int) -> float:
+        """Return (goal - 50) / 50 of a finished game; the lowest of several, 0 without a goal."""
+        for g in range(num_goals):
+            if goal_roles[g] == r and test_bit(s.outputs, num_moves + g):
+                return (goal_values[g] - 50) / 50.0
+        return 0.0
+
+    @kernel
+    def returns(s: Any, out: Any) -> None:
+        present = 0
+        for r in range(roles):
+            present += int(s.forfeited[r] == 0)
+        for r in range(roles):
+            if s.forfeited[r] != 0:
+                out[r] = -1.0 if present > 0 else 0.0
+            elif s.over == TERMINAL:
+                out[r] = goal_of(s, r)
+            elif s.over == FORFEITED:
+                out[r] = 1.0
+            elif s.over != RUNNING:
+                out[r] = draw
+            else:
+                out[r] = 0.0
+
+    assert words >= move_words
+    return GDLKernels(
+        state=state_dtype(network),
+        init=init,
+        player=player if sequential else None,
+        is_active=None if sequential else is_active,
+        legal_actions=legal_in_turn if sequential else legal_at_once,
+        step=step_in_turn if sequential else step_at_once,
+        is_terminal=is_terminal,
+        returns=returns,
+        refresh=refresh,
+    )

@@ -1,0 +1,253 @@
+"""Network of a sheet: its gates as arrays, in two phases.
+
+Phase 1 computes legal moves, goals and the end from the fluents; phase 2 computes the next fluents
+from fluents and moves. A node has a slot: an index of an array that holds the values while gates
+are evaluated in order. Slots of values that are not needed any more are used again, so the array is
+small. A literal is 2 * slot + inverted; slot 0 is constant false, and the inputs of a phase come
+next.
+"""
+
+import heapq
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.gdl.errors import GDLError
+from ludoteca.envs.gdl.gates import Gates, Operation
+from ludoteca.envs.gdl.ground import Grounder
+from ludoteca.envs.gdl.parse import Term, show
+
+MAX_MOVES = 32_000  # of one role: action numbers are int16
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Gates of one phase, in order.
+
+    Attributes:
+        gates: slot, two literals, and whether the operation is feedback of a loop. A gate sets its
+            slot to the AND of the literals. Shape `[G, 4]`.
+        segments: begin and end of consecutive gates, and whether they are a loop, which is
+            evaluated until no feedback changes, from false. Shape `[S, 3]`.
+        outputs: literals of the results. Shape `[O]`.
+        num_slots: slots that are used, with slot 0 and the inputs.
+    """
+
+    gates: NDArray[np.int32]
+    segments: NDArray[np.int32]
+    outputs: NDArray[np.int32]
+    num_slots: int
+
+    @property
+    def has_loops(self) -> bool:
+        """Whether a segment is a loop."""
+        return bool(self.segments[:, 2].any())
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """Compiled rules of a sheet, with F fluents, R roles and M moves of all roles.
+
+    Attributes:
+        roles: names of the roles.
+        fluents: the terms that can be true, as text. Length F.
+        moves: the moves as text, those of role 0 first. Length M.
+        move_start: the moves of role r are `move_start[r]` to `move_start[r + 1] - 1`. Length
+            R + 1.
+        initial: whether each fluent is true in the initial state. Shape `[F]`.
+        goal_roles: role of each goal. Shape `[G]`.
+        goal_values: value of each goal, 0 to 100. Shape `[G]`.
+        phase1: inputs: the fluents; outputs: whether each move is legal `[M]`, each goal holds
+            `[G]`, the state is terminal `[1]`.
+        phase2: inputs: the fluents and the moves that are made; outputs: the next fluents `[F]`.
+        instances: ground instances of rules.
+        problems: warnings of the checks.
+    """
+
+    roles: tuple[str, ...]
+    fluents: tuple[str, ...]
+    moves: tuple[str, ...]
+    move_start: NDArray[np.int32]
+    initial: NDArray[np.bool_]
+    goal_roles: NDArray[np.int32]
+    goal_values: NDArray[np.int32]
+    phase1: Program
+    phase2: Program
+    instances: int = 0
+    problems: tuple[str, ...] = ()
+
+    @property
+    def num_gates(self) -> int:
+        """Gates of both phases."""
+        return len(self.phase1.gates) + len(self.phase2.gates)
+
+    def role_of(self, move: int) -> int:
+        """Return the role of a move."""
+        return int(np.searchsorted(self.move_start, move, side="right")) - 1
+
+
+def make_network(grounder: Grounder, gates: Gates, problems: tuple[str, ...] = ()) -> Network:
+    """Return the network of a sheet.
+
+    Raises:
+        GDLError: if a goal is not an integer from 0 to 100, a role has no goal, no legal move, or
+            more than `MAX_MOVES`.
+    """
+    moves_of: dict[Term, list[Any]] = {role: [] for role in grounder.roles}
+    for atom in gates.moves:
+        moves_of[atom[1]].append(atom)
+    for role, moves in moves_of.items():
+        if not moves:
+            raise GDLError(f"the role {show(role)} never has a legal move")
+        if len(moves) > MAX_MOVES:
+            raise GDLError(
+                f"the role {show(role)} has {len(moves):,} moves, more than {MAX_MOVES:,}"
+            )
+        moves.sort(key=lambda atom: natural_key(atom[2]))
+    moves = [atom for role in grounder.roles for atom in moves_of[role]]
+    goals = _goals(grounder)
+    fluents = [("true", term) for term in gates.fluents]
+    fluents.sort(key=lambda atom: natural_key(atom[1]))
+    legal = [gates.literal(("legal", *atom[1:])) for atom in moves]
+    goal = [gates.literal(("goal", grounder.roles[role], text)) for role, _, text in goals]
+    following = [gates.literal(("next", atom[1])) for atom in fluents]
+    fluent_nodes = [gates.literal(atom) >> 1 for atom in fluents]
+    move_nodes = [gates.literal(atom) >> 1 for atom in moves]
+    counts = [len(moves_of[role]) for role in grounder.roles]
+    initial = set(grounder.initial)
+    return Network(
+        roles=tuple(show(role) for role in grounder.roles),
+        fluents=tuple(show(atom[1]) for atom in fluents),
+        moves=tuple(show(atom[2]) for atom in moves),
+        move_start=np.cumsum([0, *counts]).astype(np.int32),
+        initial=np.array([atom[1] in initial for atom in fluents], np.bool_),
+        goal_roles=np.array([role for role, _, _ in goals], np.int32),
+        goal_values=np.array([value for _, value, _ in goals], np.int32),
+        phase1=make_program(gates, fluent_nodes, [*legal, *goal, gates.literal(("terminal",))]),
+        phase2=make_program(gates, fluent_nodes + move_nodes, following),
+        instances=len(grounder.instances),
+        problems=problems,
+    )
+
+
+def natural_key(term: Term) -> Any:
+    """Return a key that sorts terms by their parts, numbers by value."""
+    if isinstance(term, str):
+        return (0, int(term), term) if term.isdecimal() else (1, 0, term)
+    return (2, len(term), tuple(natural_key(item) for item in term))
+
+
+def _goals(grounder: Grounder) -> list[tuple[int, int, Term]]:
+    """Return role, value and text of each goal."""
+    goals = []
+    for atom in grounder.possible("goal"):
+        if atom[1] not in grounder.roles:
+            continue
+        text = atom[2]
+        if not (isinstance(text, str) and text.isdecimal() and int(text) <= 100):
+            raise GDLError(f"a goal must be an integer from 0 to 100, got {show(atom)}")
+        goals.append((grounder.roles.index(atom[1]), int(text), text))
+    for role, term in enumerate(grounder.roles):
+        if all(goal[0] != role for goal in goals):
+            raise GDLError(f"the role {show(term)} has no goal that can be reached")
+    return sorted(goals, key=lambda goal: goal[:2])
+
+
+def make_program(gates: Gates, inputs: list[int], outputs: list[int]) -> Program:
+    """Return the gates that some outputs depend on, with slots assigned.
+
+    Args:
+        gates: the graph.
+        inputs: nodes of the inputs, which get slots 1, 2, ...
+        outputs: literals of the outputs.
+    """
+    kept, loop_of = _needed(gates, outputs)
+    last_use = _last_uses(kept, loop_of, outputs)
+    slots = {0: 0} | {node: 1 + i for i, node in enumerate(inputs)}
+    fixed = len(slots)  # slots of inputs are not used again
+    free: list[int] = []
+    num_slots = fixed
+    expiring: dict[int, list[int]] = {}
+    for node, last in last_use.items():
+        expiring.setdefault(last, []).append(node)
+    array = np.zeros((len(kept), 4), np.int32)
+    for i, (node, a, b, kind) in enumerate(kept):
+        first_of_loop = loop_of[i] and (i == 0 or loop_of[i - 1] != loop_of[i])
+        written = [kept[j][0] for j in _loop_range(loop_of, i)] if first_of_loop else [node]
+        for new in written:
+            if new not in slots:
+                if free:
+                    slots[new] = heapq.heappop(free)
+                else:
+                    slots[new] = num_slots
+                    num_slots += 1
+        array[i] = slots[node], _move(slots, a), _move(slots, b), kind
+        for old in expiring.pop(i, ()):
+            if slots[old] >= fixed:
+                heapq.heappush(free, slots[old])
+    return Program(
+        gates=array,
+        segments=_segments(loop_of),
+        outputs=np.array([_move(slots, literal) for literal in outputs], np.int32),
+        num_slots=num_slots,
+    )
+
+
+def _move(slots: dict[int, int], literal: int) -> int:
+    return 2 * slots[literal >> 1] + (literal & 1)
+
+
+def _needed(gates: Gates, outputs: list[int]) -> tuple[list[Operation], list[int]]:
+    """Return the operations that the outputs depend on, and the loop of each, 0 for none."""
+    loop_at = np.zeros(len(gates.operations), np.int64)
+    for number, (start, end) in enumerate(gates.loops, 1):
+        loop_at[start:end] = number
+    sources: dict[int, list[int]] = {}
+    for node, a, b, _ in gates.operations:
+        sources[node] = [a >> 1, b >> 1]
+    needed = set[int]()
+    todo = [literal >> 1 for literal in outputs]
+    while todo:
+        node = todo.pop()
+        if node not in needed:
+            needed.add(node)
+            todo += sources.get(node, [])
+    indices = [i for i, operation in enumerate(gates.operations) if operation[0] in needed]
+    return [gates.operations[i] for i in indices], [int(loop_at[i]) for i in indices]
+
+
+def _loop_range(loop_of: list[int], start: int) -> range:
+    end = start
+    while end < len(loop_of) and loop_of[end] == loop_of[start]:
+        end += 1
+    return range(start, end)
+
+
+def _last_uses(
+    operations: list[Operation], loop_of: list[int], outputs: list[int]
+) -> dict[int, int]:
+    """Return the last operation that needs each node; the end of a loop for what it uses."""
+    last: dict[int, int] = {}
+    end = 0
+    for i, (node, a, b, _) in enumerate(operations):
+        if loop_of[i]:
+            if i >= end:
+                end = _loop_range(loop_of, i).stop
+            last.update(dict.fromkeys((node, a >> 1, b >> 1), end - 1))
+        else:
+            last.update(dict.fromkeys((node, a >> 1, b >> 1), i))
+    for literal in outputs:
+        last[literal >> 1] = len(operations)
+    return last
+
+
+def _segments(loop_of: list[int]) -> NDArray[np.int32]:
+    segments = []
+    start = 0
+    for i in range(1, len(loop_of) + 1):
+        if i == len(loop_of) or loop_of[i] != loop_of[start]:
+            segments.append((start, i, int(loop_of[start] > 0)))
+            start = i
+    return np.array(segments, np.int32).reshape(-1, 3)

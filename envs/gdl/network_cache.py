@@ -1,0 +1,102 @@
+"""Disk cache of compiled networks, by a digest of the sheet and of the compiler's sources.
+
+A file is an NPZ archive of plain arrays; text is stored as UTF-8 bytes. Nothing is unpickled.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ludoteca.envs.gdl.network import Network, Program
+from ludoteca.files import BROKEN_ARCHIVE, read_bytes, write_whole
+
+ARRAYS = ("move_start", "initial", "goal_roles", "goal_values")
+PROGRAM_ARRAYS = ("gates", "segments", "outputs")
+TEXTS = ("roles", "fluents", "moves", "problems")
+# Modules that the network of a sheet depends on.
+COMPILER = (
+    "parse", "rules", "checks", "split", "joins", "ground", "graph", "gates", "network",
+    "network_cache",
+)  # fmt: skip
+
+
+def cache_folder() -> Path:
+    """Return the folder of the cache: in `NUMBA_CACHE_DIR` if that is set, as compiled code is."""
+    numba = os.environ.get("NUMBA_CACHE_DIR")
+    if numba:
+        return Path(numba) / "ludoteca-gdl"
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "ludoteca" / "gdl"
+
+
+def network_digest(text: str) -> str:
+    """Return the digest of a sheet and of the compiler."""
+    return hashlib.sha256(_compiler_digest() + text.encode(errors="replace")).hexdigest()[:32]
+
+
+def load_network(digest: str) -> Network | None:
+    """Return a network from the cache, or None if it is missing or broken."""
+    try:
+        with np.load(BytesIO(read_bytes(_path(digest))), allow_pickle=False) as archive:
+            return _from_arrays(archive)
+    except (OSError, *BROKEN_ARCHIVE):
+        return None
+
+
+def save_network(digest: str, network: Network) -> None:
+    """Write a network to the cache, if that is possible."""
+    content = BytesIO()
+    np.savez_compressed(content, **dict(_arrays(network)))
+    try:
+        write_whole(_path(digest), content.getvalue())
+    except OSError:
+        return
+
+
+def _path(digest: str) -> Path:
+    return cache_folder() / f"{digest}.npz"
+
+
+def _arrays(network: Network) -> Iterator[tuple[str, Any]]:
+    for name in ARRAYS:
+        yield name, getattr(network, name)
+    for phase in ("phase1", "phase2"):
+        program = getattr(network, phase)
+        for name in PROGRAM_ARRAYS:
+            yield f"{phase}_{name}", getattr(program, name)
+        yield f"{phase}_num_slots", np.int64(program.num_slots)
+    texts: dict[str, Any] = {name: list(getattr(network, name)) for name in TEXTS}
+    texts["instances"] = network.instances
+    yield "texts", np.frombuffer(json.dumps(texts).encode(), np.uint8)
+
+
+def _from_arrays(archive: Any) -> Network:
+    texts = json.loads(archive["texts"].tobytes())
+    programs = {
+        phase: Program(
+            **{name: archive[f"{phase}_{name}"] for name in PROGRAM_ARRAYS},
+            num_slots=int(archive[f"{phase}_num_slots"]),
+        )
+        for phase in ("phase1", "phase2")
+    }
+    return Network(
+        **{name: archive[name] for name in ARRAYS},
+        **programs,
+        **{name: tuple(texts[name]) for name in TEXTS},
+        instances=int(texts["instances"]),
+    )
+
+
+@cache
+def _compiler_digest() -> bytes:
+    digest = hashlib.sha256()
+    for name in COMPILER:
+        digest.update(Path(__file__).with_name(f"{name}.py").read_bytes())
+    return digest.digest()

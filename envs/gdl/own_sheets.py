@@ -1,0 +1,179 @@
+"""Rule sheets of this package, most with the rules of one of our games.
+
+`OWN_SHEETS` is the only place that relates names of actions and states of a game to terms of its
+sheet. Cells are named alike: the cell `c4` of the game is `c 4` in the sheet. Three further sheets
+have no game of ours: for one player, for three, and with goals that are not zero-sum.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.layout import cell_names
+from ludoteca.envs.names import did_you_mean
+from ludoteca.envs.registry import make_game
+
+FOLDER = Path(__file__).parent / "sheets"
+TO_MOVE = "(control {})"
+
+
+@dataclass(frozen=True)
+class OwnSheet:
+    """Rule sheet of one of our games.
+
+    Attributes:
+        name: name of the game and of the file, without its ending.
+        roles: names of the players.
+        moves: pairs of a regular expression and a template. The first expression that fits the
+            name of an action whole gives its term, by `re.Match.expand`.
+        fluents: `fluents(game, s, roles)` returns the true fluents of a state.
+    """
+
+    name: str
+    roles: tuple[str, str]
+    moves: tuple[tuple[str, str], ...]
+    fluents: Callable[[Game, Any, tuple[str, str]], Iterator[str]]
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return FOLDER / f"{self.name}.kif"
+
+    @cached_property
+    def game(self) -> Game:
+        """The game, at its default size."""
+        return make_game(self.name)
+
+    def term(self, action_name: str) -> str:
+        """Return the term of an action, such as `(move b 2 c 3)` for `b2-c3`.
+
+        Raises:
+            ValueError: if the game has no action of this name.
+        """
+        if action_name in self.game.action_names:
+            for pattern, template in self.moves:
+                if match := re.fullmatch(pattern, action_name):
+                    return match.expand(template)
+        raise ValueError(f"{self.name} has no action {action_name!r}")
+
+    def state(self, s: Any) -> tuple[str, ...]:
+        """Return the true fluents of a state of the game, sorted."""
+        return tuple(sorted(self.fluents(self.game, s, self.roles)))
+
+
+def pieces(game: Game, s: Any, roles: tuple[str, str]) -> Iterator[str]:
+    """Return the pieces on the board: the first two of the layout belong to the players."""
+    layout = game.layout
+    names = cell_names(layout.rows, layout.columns, layout.coordinates)
+    for name, piece in zip(names, layout.cells(s).ravel().tolist(), strict=True):
+        if piece in (1, 2):
+            yield f"(cell {name[0]} {name[1:]} {roles[piece - 1]})"
+
+
+def board(game: Game, s: Any, roles: tuple[str, str]) -> Iterator[str]:
+    """Return the pieces on the board and the player to move."""
+    yield TO_MOVE.format(roles[s.to_move])
+    yield from pieces(game, s, roles)
+
+
+def discs(game: Game, s: Any, roles: tuple[str, str]) -> Iterator[str]:
+    """Return the discs of Connect Four by column and height, and the player to move."""
+    yield TO_MOVE.format(roles[s.to_move])
+    rows, columns = s.board.shape
+    for row in range(rows):
+        for column in range(columns):
+            if s.board[row, column] >= 0:
+                yield f"(cell {column + 1} {rows - row} {roles[s.board[row, column]]})"
+
+
+def riders(game: Game, s: Any, roles: tuple[str, str]) -> Iterator[str]:
+    """Return the heads, the walls and the crashed riders of Tron."""
+    for p, role in enumerate(roles):
+        yield f"(head {role} {s.head[p, 1] + 1} {s.head[p, 0] + 1})"
+        if s.crashed[p]:
+            yield f"(crashed {role})"
+    rows, columns = s.walls.shape
+    for row in range(rows):
+        for column in range(columns):
+            if s.walls[row, column]:
+                yield f"(wall {column + 1} {row + 1})"
+
+
+def captures(game: Game, s: Any, roles: tuple[str, str]) -> Iterator[str]:
+    """Return the pieces without the spawned ones, the captures, plies and the player to move."""
+    spawned = {f"(cell a 3 {roles[0]})", f"(cell g 3 {roles[1]})"}
+    yield from (fluent for fluent in board(game, s, roles) if fluent not in spawned)
+    for p, role in enumerate(roles):
+        yield f"(captures {role} {s.captures[p]})"
+    yield f"(ply {s.plies - s.plies_left})"
+
+
+STEP = (r"(.)(\d+)-(.)(\d+)", r"(move \1 \2 \3 \4)")
+CAPTURE = (r"(.)(\d+)x(.)(\d+)", r"(capture \1 \2 \3 \4)")
+PLACE = (r"(.)(\d+)", r"(place \1 \2)")
+MARK = (r"(.)(\d+)", r"(mark \1 \2)")
+DROP = (r"(\d+)", r"(drop \1)")
+SAME = (r"(\w+)", r"\1")  # pass, north
+WHITE_FIRST, BLACK_FIRST = ("white", "black"), ("black", "white")
+
+OWN_SHEETS = {
+    sheet.name: sheet
+    for sheet in (
+        OwnSheet("atari_go", BLACK_FIRST, (PLACE,), board),
+        OwnSheet("breakthrough", WHITE_FIRST, (STEP,), board),
+        OwnSheet("breakthrough_holes", WHITE_FIRST, (STEP,), board),
+        OwnSheet("breakthrough_suicide", WHITE_FIRST, (STEP,), board),
+        OwnSheet("connect4", ("red", "yellow"), (DROP,), discs),
+        OwnSheet("free_for_all", ("red", "blue"), (STEP, CAPTURE, SAME), captures),
+        OwnSheet("hex", BLACK_FIRST, (PLACE,), board),
+        OwnSheet("knight_through", WHITE_FIRST, (STEP,), board),
+        OwnSheet("othello", BLACK_FIRST, (PLACE, SAME), board),
+        OwnSheet("sheep_and_wolf", ("wolf", "sheep"), (STEP,), board),
+        OwnSheet("tictactoe", ("x", "o"), (MARK,), board),
+        OwnSheet("tictactoe_large", ("x", "o"), (MARK,), board),
+        OwnSheet("tron", ("red", "blue"), (SAME,), riders),
+    )
+}
+
+
+def sheet_names() -> list[str]:
+    """Return the names of all rule sheets of this package, those without a game of ours too."""
+    return sorted(path.stem for path in FOLDER.glob("*.kif"))
+
+
+def find_sheet(name: str | Path) -> Path:
+    """Return the file that a path names, or the sheet of our own with this name.
+
+    Raises:
+        ValueError: if there is neither.
+    """
+    path = Path(name).expanduser()
+    if path.exists():
+        return path
+    names = sheet_names()
+    if str(name) in names:
+        return FOLDER / f"{name}.kif"
+    raise ValueError(
+        f"there is no file {str(name)!r}{did_you_mean(str(name), names)}; the rule sheets of this "
+        f"package are {', '.join(names)}"
+    )
+
+
+def own_sheet(game: Game) -> OwnSheet:
+    """Return the sheet of a game.
+
+    Raises:
+        ValueError: if there is none for its rules, such as another board size.
+    """
+    sheet = OWN_SHEETS.get(game.name)
+    if sheet is None:
+        raise ValueError(
+            f"there is no rule sheet for {game.name}, only for {', '.join(OWN_SHEETS)}"
+        )
+    if sheet.game.params != game.params:
+        raise ValueError(f"the rule sheet of {game.name} is for {sheet.game.spec}, not {game.spec}")
+    return sheet

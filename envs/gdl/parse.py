@@ -1,0 +1,164 @@
+"""Parser of rule sheets in the Game Description Language (GDL), in prefix syntax (KIF).
+
+The language is that of Love, Hinrichs, Haley, Schkufza and Genesereth, "General Game Playing: Game
+Description Language Specification" (Stanford Logic Group, LG-2006-01). A term is a string, the name
+of a constant or, with a question mark in front, of a variable; or a tuple of terms whose first one
+names a relation or function.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ludoteca.envs.gdl.errors import GDLError
+from ludoteca.files import read_bytes
+
+Term = str | tuple["Term", ...]
+
+MAX_BYTES = 8 << 20  # of a sheet; the largest of the GGP base repository has 0.3 MB
+MAX_DEPTH = 100  # of nested parentheses
+MAX_STATEMENTS = 200_000
+# Names that are keywords in any case; other names distinguish upper and lower case.
+KEYWORDS = frozenset(
+    ("role", "init", "true", "does", "next", "legal", "goal", "terminal", "base", "input")
+) | {"distinct", "not", "or", "and", "sees", "random"}
+TOKEN = re.compile(r";[^\n]*|[()]|[^\s();]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A fact or rule of a sheet.
+
+    Attributes:
+        term: the fact, or `("<=", head, literal, ...)`.
+        line: line of its first character, from 1.
+        column: column of its first character, from 1.
+    """
+
+    term: Term
+    line: int
+    column: int
+
+
+def read_sheet(path: str | Path, max_bytes: int = MAX_BYTES) -> str:
+    """Return the text of a rule sheet; bytes that are not UTF-8 become replacement characters.
+
+    Raises:
+        OSError: if the file cannot be read.
+        GDLError: if it is not a regular file, or larger than `max_bytes`.
+    """
+    try:
+        return read_bytes(path, max_bytes).decode(errors="replace")
+    except ValueError as error:
+        raise GDLError(f"{path} is not a rule sheet: {error}") from None
+
+
+def parse(text: str, name: str = "sheet") -> list[Statement]:
+    """Return the statements of a sheet in their order.
+
+    Args:
+        text: the sheet.
+        name: name of the sheet in messages.
+
+    Raises:
+        GDLError: at a parenthesis that is not closed or not opened, an empty list, a list that
+            begins with a list, or nesting deeper than `MAX_DEPTH`.
+    """
+    statements: list[Statement] = []
+    stack: list[list[Term]] = []
+    opened: list[int] = []  # positions of the open parentheses
+    places = _Places(text)
+    for token, position in _tokens(text):
+        if token == "(":
+            if len(stack) == MAX_DEPTH:
+                raise GDLError(
+                    f"{name}, {places.at(position)}: parentheses are nested more than {MAX_DEPTH} "
+                    "deep"
+                )
+            stack.append([])
+            opened.append(position)
+            continue
+        term: Term = token
+        if token == ")":
+            if not stack:
+                raise GDLError(f"{name}, {places.at(position)}: ')' without '('")
+            items, position = stack.pop(), opened.pop()
+            problem = _list_problem(items)
+            if problem:
+                raise GDLError(f"{name}, {places.at(position)}: {problem}")
+            term = tuple(items)
+        elif token.lower() in KEYWORDS:
+            term = token.lower()
+        if stack:
+            stack[-1].append(term)
+            continue
+        if len(statements) == MAX_STATEMENTS:
+            raise GDLError(f"{name}: more than {MAX_STATEMENTS:,} statements")
+        line, column = places.line_and_column(position)
+        statements.append(Statement(term, line, column))
+    if stack:
+        raise GDLError(f"{name}, {places.at(opened[-1])}: '(' is never closed")
+    if not statements:
+        raise GDLError(
+            f"{name} holds no statement: a rule sheet has facts and rules such as (role white)"
+        )
+    return statements
+
+
+def show(term: Term) -> str:
+    """Return a term as text, such as `"(mark 1 2)"`."""
+    if isinstance(term, str):
+        return term
+    return f"({' '.join(map(show, term))})"
+
+
+def is_variable(term: Term) -> bool:
+    """Return whether a term is a variable."""
+    return isinstance(term, str) and term[0] == "?"
+
+
+def variables(term: Term) -> Iterator[str]:
+    """Yield the variables of a term in their order, repeated ones too."""
+    if isinstance(term, str):
+        if term[0] == "?":
+            yield term
+    else:
+        for item in term:
+            yield from variables(item)
+
+
+def _tokens(text: str) -> Iterator[tuple[str, int]]:
+    for match in TOKEN.finditer(text):
+        if text[match.start()] != ";":
+            yield match.group(), match.start()
+
+
+def _list_problem(items: list[Term]) -> str:
+    """Return what is wrong with a list, or an empty string."""
+    if not items:
+        return "an empty list; a list begins with the name of a relation"
+    if not isinstance(items[0], str):
+        named = "begin with the name of a relation or function"
+        return f"a list must {named}, got {show(items[0]):.80}"
+    if items[0][0] == "?":
+        return f"the variable {items[0]} stands in place of a relation's name"
+    return ""
+
+
+class _Places:
+    """Lines and columns of positions, fast if positions ascend."""
+
+    def __init__(self, text: str):
+        self._text, self._position, self._line = text, 0, 1
+
+    def line_and_column(self, position: int) -> tuple[int, int]:
+        if position < self._position:
+            self._position, self._line = 0, 1
+        self._line += self._text.count("\n", self._position, position)
+        self._position = position
+        return self._line, position - self._text.rfind("\n", 0, position)
+
+    def at(self, position: int) -> str:
+        line, column = self.line_and_column(position)
+        return f"line {line}, column {column}"

@@ -1,0 +1,133 @@
+"""Rules of a sheet in disjunctive normal form: heads, literals and constraints."""
+
+from dataclasses import dataclass, field
+from itertools import islice
+
+from ludoteca.envs.gdl.errors import GDLError, GDLLimitError
+from ludoteca.envs.gdl.parse import Statement, Term, show
+
+Atom = tuple[Term, ...]
+
+MAX_CONJUNCTIONS = 20_000  # of the disjunctive normal form of one rule
+# Relations that the language defines, with the number of their arguments.
+ARITIES = {
+    "role": 1, "init": 1, "true": 1, "does": 2, "next": 1, "legal": 2, "goal": 2, "terminal": 0,
+    "base": 1, "input": 2, "sees": 2, "distinct": 2,
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Rule:
+    """A rule whose body is a conjunction; a fact has an empty body.
+
+    Attributes:
+        head: the atom that follows.
+        positive: atoms that must hold.
+        negative: atoms that must not hold.
+        distinct: pairs of terms that must differ.
+        equal: pairs of terms that must be the same.
+        line: line of the rule in the sheet.
+    """
+
+    head: Atom
+    positive: list[Atom] = field(default_factory=list)
+    negative: list[Atom] = field(default_factory=list)
+    distinct: list[tuple[Term, Term]] = field(default_factory=list)
+    equal: list[tuple[Term, Term]] = field(default_factory=list)
+    line: int = 0
+
+    def __str__(self) -> str:
+        body = [show(atom) for atom in self.positive]
+        body += [f"(not {show(atom)})" for atom in self.negative]
+        body += [f"(distinct {show(a)} {show(b)})" for a, b in self.distinct]
+        body += [f"(not (distinct {show(a)} {show(b)}))" for a, b in self.equal]
+        return f"(<= {' '.join([show(self.head), *body])})" if body else show(self.head)
+
+
+def read_rules(statements: list[Statement], name: str = "sheet") -> list[Rule]:
+    """Return the rules of a sheet; those of `base` and `input` are left out.
+
+    `or`, and `not` before anything but an atom, are expanded, so one statement may become several
+    rules.
+
+    Raises:
+        GDLError: at a statement that is not a rule, or a keyword with a wrong number of arguments.
+        GDLLimitError: if a rule has more than `MAX_CONJUNCTIONS` alternatives.
+    """
+    rules = []
+    for statement in statements:
+        where = f"{name}, line {statement.line}"
+        term = statement.term
+        body: tuple[Term, ...] = ()
+        if term == "<=" or term == ("<=",):
+            raise GDLError(f"{where}: '<=' needs a head")
+        if isinstance(term, tuple) and term[0] == "<=":
+            term, body = term[1], term[2:]
+        head = _atom(term, where)
+        if head[0] in ("true", "does", "distinct", "not", "or", "and", "<="):
+            raise GDLError(f"{where}: {head[0]!r} cannot be the head of a rule")
+        if head[0] in ("base", "input"):
+            continue
+        for conjunction in _conjunctions(body, where):
+            rule = Rule(head, line=statement.line)
+            for holds, atom in conjunction:
+                if atom[0] == "distinct":
+                    (rule.distinct if holds else rule.equal).append((atom[1], atom[2]))
+                elif atom not in (literals := rule.positive if holds else rule.negative):
+                    literals.append(atom)
+            rules.append(rule)
+    return rules
+
+
+def _atom(term: Term, where: str) -> Atom:
+    atom = (term,) if isinstance(term, str) else term
+    name = atom[0]
+    if not isinstance(name, str) or name[0] == "?":
+        raise GDLError(f"{where}: expected a relation, got {show(term):.80}")
+    if name in ARITIES and len(atom) != ARITIES[name] + 1:
+        raise GDLError(
+            f"{where}: {name} takes {ARITIES[name]} arguments, got {len(atom) - 1} in "
+            f"{show(term):.80}"
+        )
+    if name == "distinct" or not any(_has_logic(argument) for argument in atom[1:]):
+        return atom
+    raise GDLError(f"{where}: 'not', 'or' and '<=' cannot stand inside a term: {show(term):.80}")
+
+
+def _has_logic(term: Term) -> bool:
+    if isinstance(term, str):
+        return False
+    return term[0] in ("not", "or", "<=") or any(_has_logic(item) for item in term[1:])
+
+
+def _conjunctions(body: tuple[Term, ...], where: str) -> list[list[tuple[bool, Atom]]]:
+    return _product([_alternatives(literal, True, where) for literal in body], where)
+
+
+def _alternatives(literal: Term, holds: bool, where: str) -> list[list[tuple[bool, Atom]]]:
+    """Return the conjunctions whose disjunction is a literal, or its negation."""
+    name = literal[0] if isinstance(literal, tuple) else literal
+    if name == "not":
+        if len(literal) != 2 or isinstance(literal, str):
+            raise GDLError(f"{where}: 'not' takes one literal, got {show(literal):.80}")
+        return _alternatives(literal[1], not holds, where)
+    if name in ("or", "and") and isinstance(literal, tuple):
+        parts = [_alternatives(part, holds, where) for part in literal[1:]]
+        if (name == "or") == holds:
+            return [conjunction for part in parts for conjunction in part]
+        return _product(parts, where)
+    return [[(holds, _atom(literal, where))]]
+
+
+def _product(
+    parts: list[list[list[tuple[bool, Atom]]]], where: str
+) -> list[list[tuple[bool, Atom]]]:
+    conjunctions: list[list[tuple[bool, Atom]]] = [[]]
+    for part in parts:
+        longer = (left + right for left in conjunctions for right in part)
+        conjunctions = list(islice(longer, MAX_CONJUNCTIONS + 1))
+        if len(conjunctions) > MAX_CONJUNCTIONS:
+            raise GDLLimitError(
+                f"{where}: the rule has more than {MAX_CONJUNCTIONS:,} alternatives"
+            )
+    return conjunctions

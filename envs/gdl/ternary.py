@@ -1,0 +1,121 @@
+"""Three-valued evaluation of a network: facts that hold in every state, without search.
+
+Each value is a pair of bits, whether it may be true and whether it must be true; (1, 0) is unknown.
+A result that is not unknown holds for all values of the unknown inputs. 64 cases are evaluated at
+once, one a bit.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.gdl.network import Network, Program
+from ludoteca.envs.jit import compiled, factory
+
+CASES = 64  # per evaluation
+ZERO, ALL = np.uint64(0), ~np.uint64(0)
+Bits = NDArray[np.bool_]
+
+
+def evaluate_phase1(network: Network, may: Bits, must: Bits) -> tuple[Bits, Bits]:
+    """Return which outputs of phase 1 may and must be true.
+
+    Args:
+        network: the network.
+        may: which fluents may be true. Shape `[cases, F]`.
+        must: which fluents must be true. Shape `[cases, F]`.
+
+    Returns:
+        Two arrays of shape `[cases, M + G + 1]`.
+    """
+    return _evaluate(network.phase1, may, must)
+
+
+def evaluate_phase2(
+    network: Network, may: Bits, must: Bits, moves_may: Bits, moves_must: Bits
+) -> tuple[Bits, Bits]:
+    """Return which next fluents may and must be true.
+
+    Args:
+        network: the network.
+        may: which fluents may be true. Shape `[cases, F]`.
+        must: which fluents must be true. Shape `[cases, F]`.
+        moves_may: which moves may be made. Shape `[cases, M]`.
+        moves_must: which moves must be made. Shape `[cases, M]`.
+
+    Returns:
+        Two arrays of shape `[cases, F]`.
+    """
+    return _evaluate(network.phase2, np.hstack([may, moves_may]), np.hstack([must, moves_must]))
+
+
+def _evaluate(program: Program, may: Bits, must: Bits) -> tuple[Bits, Bits]:
+    parts = [
+        _evaluate_cases(program, may[i : i + CASES], must[i : i + CASES])
+        for i in range(0, len(may), CASES)
+    ]
+    return np.vstack([part[0] for part in parts]), np.vstack([part[1] for part in parts])
+
+
+def _evaluate_cases(program: Program, may: Bits, must: Bits) -> tuple[Bits, Bits]:
+    values = np.zeros((program.num_slots, 2), np.uint64)
+    values[1 : 1 + may.shape[1], 0] = _pack(may)
+    values[1 : 1 + may.shape[1], 1] = _pack(must)
+    outputs = np.zeros((len(program.outputs), 2), np.uint64)
+    make_ternary()(values, program.gates, program.segments, program.outputs, outputs)
+    return _unpack(outputs[:, 0], len(may)), _unpack(outputs[:, 1], len(may))
+
+
+def _pack(cases: Bits) -> NDArray[np.uint64]:
+    """Return one word per column, with bit i from row i."""
+    rows = np.zeros((cases.shape[1], CASES), np.uint8)
+    rows[:, : len(cases)] = cases.T
+    return np.packbits(rows, axis=1, bitorder="little").view("<u8").astype(np.uint64).reshape(-1)
+
+
+def _unpack(words: NDArray[np.uint64], cases: int) -> Bits:
+    rows = np.unpackbits(words.astype("<u8").view(np.uint8).reshape(-1, 8), 1, bitorder="little")
+    return rows[:, :cases].T.astype(np.bool_)
+
+
+@factory("proofs about rules")
+def make_ternary() -> Any:
+    """Return `ternary(values, gates, segments, outputs, results)`.
+
+    `values` [num_slots, 2] holds the inputs; `results` [O, 2] is written.
+    """
+
+    @compiled
+    def ternary(values: Any, gates: Any, segments: Any, outputs: Any, results: Any) -> None:
+        for k in range(len(segments)):
+            begin, end, loop = segments[k, 0], segments[k, 1], segments[k, 2]
+            if loop:
+                for i in range(begin, end):
+                    if gates[i, 3]:
+                        values[gates[i, 0], 0] = ZERO
+                        values[gates[i, 0], 1] = ZERO
+            changed = True
+            while changed:
+                changed = False
+                for i in range(begin, end):
+                    o, a, b = gates[i, 0], gates[i, 1], gates[i, 2]
+                    for side in range(2):
+                        # The complement of "may be true" is "must be false".
+                        x = ~values[a >> 1, 1 - side] if a & 1 else values[a >> 1, side]
+                        y = ~values[b >> 1, 1 - side] if b & 1 else values[b >> 1, side]
+                        if side == 0:
+                            may = x & y
+                        else:
+                            must = x & y
+                    if loop and gates[i, 3]:
+                        changed |= values[o, 0] != may or values[o, 1] != must
+                    values[o, 0] = may
+                    values[o, 1] = must
+        for k in range(len(outputs)):
+            a = outputs[k]
+            for side in range(2):
+                negated = ~values[a >> 1, 1 - side]
+                results[k, side] = negated if a & 1 else values[a >> 1, side]
+
+    return ternary

@@ -1,0 +1,170 @@
+"""Benchmark of rule sheets: `ludoteca bench gdl`, and the page docs/results/gdl/README.md."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from json import dumps
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from rich.console import Console
+
+from ludoteca.evaluate.gdl.coverage import MAX_REASON, SheetCoverage, survey
+from ludoteca.evaluate.markdown import percent, table
+from ludoteca.files import write_whole
+from ludoteca.provenance import load_average, run_provenance
+
+MAX_LOAD_SECONDS = 30.0
+HEADINGS = (
+    "sheet", "dynamics", "roles", "fluents", "moves", "gates", "load, s", "plies", "steps/s",
+    "positions", "verdict",
+)  # fmt: skip
+
+
+def bench_gdl(
+    sheets: Path | None = None,
+    traces: Path | None = None,
+    json: Path | None = None,
+    page: Path | None = None,
+    seconds: float = 2.0,
+    only: tuple[str, ...] = (),
+) -> list[SheetCoverage]:
+    """Load rule sheets, play random games, compare with GGP-Base, and print the table.
+
+    The files are written after each sheet, so that an interrupted run leaves its results.
+
+    Args:
+        sheets: folder of sheets, or one sheet; by default those of this package.
+        traces: folder of games that GGP-Base played by them, see tests/oracles/record_gdl.py.
+        json: file for all numbers, or None.
+        page: file for the table in Markdown, or None.
+        seconds: CPU seconds of random games of each sheet.
+        only: names of sheets, or their beginnings; by default all.
+
+    Raises:
+        ValueError: if there is no such sheet, or the time is not positive.
+        OSError: if a file cannot be written.
+    """
+    from ludoteca.envs.gdl.own_sheets import FOLDER
+
+    if not seconds > 0:
+        raise ValueError(f"seconds must be positive, got {seconds}")
+    for folder in (sheets, traces):
+        if folder is not None and not folder.exists():
+            raise ValueError(f"there is no {folder}")
+    console = Console(highlight=False)
+    content: dict[str, Any] = run_provenance(seconds_per_sheet=seconds)
+    results: list[SheetCoverage] = []
+    console.print(line(HEADINGS))
+    for coverage in survey(sheets or FOLDER, traces, MAX_LOAD_SECONDS, seconds, only):
+        results.append(coverage)
+        console.print(line(table_row(coverage)), soft_wrap=True)
+        content["about"]["load_average_at_end"] = load_average()
+        content["sheets"] = [asdict(coverage) for coverage in results]
+        if json is not None:
+            write_whole(json, dumps(content, indent=1) + "\n")
+        if page is not None:
+            write_whole(page, markdown_page(results, content["about"]))
+    if not results:
+        raise ValueError(f"no sheet of {sheets or FOLDER} begins with {' or '.join(only)}")
+    console.print(summary(results), soft_wrap=True)
+    for file, what in ((json, "all numbers"), (page, "page")):
+        if file is not None:
+            console.print(f"{what}: {file}", soft_wrap=True)
+    return results
+
+
+def line(cells: Sequence[str]) -> str:
+    """Return the cells of a sheet that fit into a line of the terminal."""
+    name, dynamics, _, _, _, gates, load, _, speed, _, result = cells
+    return f"{name:24} {dynamics:12} {gates:>7} {load:>7} {speed:>7}  {result}".rstrip()
+
+
+def table_row(coverage: SheetCoverage) -> tuple[str, ...]:
+    """Return the cells of a sheet."""
+    if coverage.failure:
+        return (coverage.name, *[""] * (len(HEADINGS) - 2), verdict(coverage))
+    return (
+        coverage.name,
+        coverage.dynamics,
+        str(coverage.roles),
+        f"{coverage.fluents:,}",
+        f"{coverage.moves:,}",
+        f"{coverage.gates:,}",
+        f"{coverage.load_seconds:.2f}",
+        f"{coverage.mean_plies:g}" if coverage.games else "",
+        steps(coverage.steps_per_second),
+        f"{coverage.compared:,}" if coverage.compared else "",
+        verdict(coverage),
+    )
+
+
+def verdict(coverage: SheetCoverage) -> str:
+    """Return why a sheet fails, its differences from GGP-Base, or that there are none."""
+    if coverage.failure:
+        return f"fails: {' '.join(coverage.failure.split())[:MAX_REASON]}"
+    parts = []
+    if coverage.differences:
+        parts.append(f"DIFFERS: {coverage.differences[0][:MAX_REASON]}")
+    elif coverage.compared:
+        parts.append("equal")
+    else:
+        parts.append("loads")
+    if coverage.oracle_error:
+        parts.append(f"GGP-Base: {coverage.oracle_error[:MAX_REASON]}")
+    if coverage.faults:
+        parts.append(coverage.faults)
+    return "; ".join(parts)
+
+
+def steps(per_second: float) -> str:
+    """Return steps per second with three significant digits, such as `"12.6 M"`."""
+    for factor, suffix in ((1e6, " M"), (1e3, " k")):
+        if per_second >= factor:
+            return f"{per_second / factor:.3g}{suffix}"
+    return f"{per_second:.3g}"
+
+
+def summary(results: Sequence[SheetCoverage]) -> str:
+    """Return the totals of all sheets as sentences."""
+    loaded = [coverage for coverage in results if not coverage.failure]
+    compared = [coverage for coverage in loaded if coverage.compared]
+    text = (
+        f"{len(loaded)} of {len(results)} sheets ({percent(len(loaded) / len(results))}) load "
+        f"within {MAX_LOAD_SECONDS:g} s of CPU time each."
+    )
+    if loaded:
+        text += (
+            f" The median has {median(coverage.gates for coverage in loaded):,.0f} gates and makes "
+            f"{steps(median(coverage.steps_per_second for coverage in loaded))} steps/s."
+        )
+    if compared:
+        positions = sum(coverage.compared for coverage in compared)
+        differing = sum(bool(coverage.differences) for coverage in compared)
+        text += (
+            f" {positions:,} positions of {len(compared)} sheets were compared with those of "
+            f"GGP-Base: {differing} sheets differ."
+        )
+    return text
+
+
+def markdown_page(results: Sequence[SheetCoverage], about: dict[str, Any]) -> str:
+    """Return the page with all sheets."""
+    return "\n".join(
+        [
+            "# Coverage of rule sheets",
+            "",
+            f"Written by `{about['command']}` on {about['date'][:10]}, {about['cpu']}.",
+            "",
+            summary(results),
+            "",
+            "*load*: CPU seconds from the file to the network. *plies*: joint moves per random "
+            "game. *steps/s*: joint moves per CPU second in random games, 512 games at once in one "
+            "thread. *positions*: positions of random games of GGP-Base's prover that were "
+            "compared: states, legal moves of all roles, ends, goals. *sequential*: in no state of "
+            "the random games did two roles have more than one legal move.",
+            "",
+            table(HEADINGS, [table_row(coverage) for coverage in results], 2),
+            "",
+        ]
+    )

@@ -1,0 +1,34 @@
+"""The command `ludoteca gdl check`."""
+
+from ludoteca.evaluate.cli.gdl.options import Sheet
+
+
+def check(sheet: Sheet) -> None:
+    """Check a rule sheet against the specification of GDL, without compiling it.
+
+    The checks: parentheses, numbers of arguments, roles, rules for legal, goal and terminal,
+    variables that no positive literal binds (safety), negation within a cycle (stratification),
+    the recursion restriction, and what may depend on the moves. Prints one line a problem, with
+    the line of the sheet. The exit status is 2 if there are errors; warnings do not count.
+
+    Args:
+        sheet: file of the rule sheet, or a sheet of this package, such as breakthrough.
+    """
+    from ludoteca.envs.gdl.checks import check_rules
+    from ludoteca.envs.gdl.own_sheets import find_sheet
+    from ludoteca.envs.gdl.parse import parse, read_sheet
+    from ludoteca.envs.gdl.rules import read_rules
+
+    path = find_sheet(sheet)
+    statements = parse(read_sheet(path), path.name)
+    problems = check_rules(read_rules(statements, path.name))
+    for problem in problems:
+        print(f"{path}: {problem.severity}: {problem}")
+    errors = sum(problem.severity == "error" for problem in problems)
+    counts = [
+        f"{count} {name}{'s' * (count != 1)}"
+        for name, count in (("error", errors), ("warning", len(problems) - errors))
+    ]
+    if errors:
+        raise ValueError(f"{path}: {' and '.join(counts)}")
+    print(f"{path}: {len(statements)} statements, {' and '.join(counts)}")

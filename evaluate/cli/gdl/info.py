@@ -1,0 +1,66 @@
+"""The command `ludoteca gdl info`."""
+
+from collections.abc import Iterable
+
+from ludoteca.evaluate.cli.gdl.options import Sheet
+
+MAX_TERMS = 4  # examples of fluents and moves
+
+
+def info(sheet: Sheet, seconds: float = 1.0, max_seconds: float = 60.0) -> None:
+    """Compile a rule sheet, play random games, and describe it.
+
+    Shows roles, goals, fluents, moves, gates, whether players move in turn, the length of random
+    games, speed, and faults that the games find: a role without a legal move or with a number of
+    goals other than one.
+
+    Args:
+        sheet: file of the rule sheet, or a sheet of this package, such as breakthrough.
+        seconds: CPU time of the random games.
+        max_seconds: limit on the CPU time of the compilation.
+    """
+    from ludoteca.envs.gdl.own_sheets import find_sheet
+    from ludoteca.envs.params import real
+    from ludoteca.evaluate.bench.gdl import steps
+    from ludoteca.evaluate.gdl.coverage import measure_speed
+    from ludoteca.evaluate.gdl.machine import make_machine
+
+    seconds = real("seconds", seconds, 0.001, 3600)
+    path = find_sheet(sheet)
+    machine = make_machine(path, max_seconds=max_seconds)
+    network = machine.network
+    random_games = measure_speed(machine, seconds)
+    by_role = [
+        sorted(
+            {
+                int(value)
+                for value, owner in zip(network.goal_values, network.goal_roles, strict=True)
+                if owner == role
+            }
+        )
+        for role in range(len(network.roles))
+    ]
+    loops = network.phase1.has_loops or network.phase2.has_loops
+    lines = {
+        "sheet": str(path),
+        "roles": ", ".join(network.roles),
+        "goals": "; ".join(_shortened(map(str, goals)) for goals in by_role),
+        "dynamics": random_games.dynamics,
+        "fluents": f"{len(network.fluents):,}: {_shortened(network.fluents)}",
+        "moves": f"{len(network.moves):,}: {_shortened(network.moves)}",
+        "gates": f"{network.num_gates:,} of {network.instances:,} ground rules",
+        "loops": "iterated in each state" if loops else "none",
+        "random games": f"{random_games.games:,}, {random_games.mean_plies:g} plies in the mean",
+        "speed": f"{steps(random_games.steps_per_second)} steps/s, 512 games at once",
+        "faults": random_games.faults or "none found",
+    }
+    for name, text in lines.items():
+        print(f"{name:13} {text}")
+    for problem in network.problems:
+        print(f"warning: {problem}")
+
+
+def _shortened(terms: Iterable[str]) -> str:
+    shown = list(terms)
+    rest = " ..." if len(shown) > MAX_TERMS else ""
+    return " ".join(shown[:MAX_TERMS]) + rest

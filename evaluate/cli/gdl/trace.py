@@ -1,0 +1,42 @@
+"""The command `ludoteca gdl trace`."""
+
+import sys
+
+from ludoteca.evaluate.cli.gdl.options import Sheet
+from ludoteca.evaluate.cli.options import File
+
+
+def trace(
+    sheet: Sheet, games: int = 1, seed: int = 0, max_plies: int = 1000, out: File = None
+) -> None:
+    """Play random games by a rule sheet, and write their positions as JSON lines.
+
+    Each line has the true fluents and, by role, the legal moves and the move that is made or, at
+    the end of a game, the goals. Other programs for GDL can be compared with it.
+
+    Args:
+        sheet: file of the rule sheet, or a sheet of this package, such as breakthrough.
+        games: number of games.
+        seed: the same seed gives the same games.
+        max_plies: longer games are cut off.
+        out: file to write; by default, standard output.
+    """
+    from ludoteca.envs.gdl.own_sheets import find_sheet
+    from ludoteca.envs.params import integer
+    from ludoteca.evaluate.gdl.machine import make_machine, play_random_games
+    from ludoteca.files import writing
+
+    integer("games", games, 1, 10**9)
+    integer("max_plies", max_plies, 0, 10**9)
+    machine = make_machine(find_sheet(sheet))
+    positions = play_random_games(machine, games, seed, max_plies)
+    if out is None:
+        for position in positions:
+            sys.stdout.write(position.line() + "\n")
+        return
+    count = 0
+    with writing(out) as file:
+        for position in positions:
+            file.write((position.line() + "\n").encode())
+            count += 1
+    print(f"{count:,} positions: {out}")

@@ -1,0 +1,1 @@
+"""Rule sheets in GDL: traces, comparison with other implementations, coverage of repositories."""

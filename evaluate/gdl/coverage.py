@@ -1,0 +1,231 @@
+"""Coverage of a collection of rule sheets: which load, how fast they are, what GGP-Base says.
+
+Each sheet is compiled and played in a process of its own with limits on CPU time and memory, so
+that one that takes too much of either ends only itself.
+"""
+
+import multiprocessing
+import resource
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from ludoteca.evaluate.gdl.differences import compare_trace
+from ludoteca.evaluate.gdl.machine import RuleMachine, make_machine
+from ludoteca.evaluate.gdl.traces import read_trace
+
+MAX_MEMORY = 6 << 30  # bytes of the process of a sheet
+MAX_REASON = 160  # characters
+
+
+@dataclass(frozen=True)
+class SheetCoverage:
+    """Result of one sheet; numbers are 0 where it was not reached.
+
+    Attributes:
+        name: path of the sheet in the collection, without ending.
+        failure: why the sheet does not load, or an empty string.
+        roles: number of roles.
+        dynamics: `"one player"`, `"sequential"` (in no state of the random games did two roles
+            have more than one legal move) or `"simultaneous"`.
+        fluents: number of fluents.
+        moves: number of moves of all roles.
+        gates: number of gates.
+        load_seconds: CPU seconds from the file to the network.
+        steps_per_second: joint moves per CPU second of random games, bit-sliced.
+        games: random games that were finished.
+        mean_plies: joint moves per finished game; 0 without one.
+        faults: what the random games found wrong with the sheet itself.
+        compared: positions that were compared with GGP-Base's.
+        differences: differences from GGP-Base.
+        oracle_error: why GGP-Base has no games, or broke off.
+    """
+
+    name: str
+    failure: str = ""
+    roles: int = 0
+    dynamics: str = ""
+    fluents: int = 0
+    moves: int = 0
+    gates: int = 0
+    load_seconds: float = 0.0
+    steps_per_second: float = 0.0
+    games: int = 0
+    mean_plies: float = 0.0
+    faults: str = ""
+    compared: int = 0
+    differences: tuple[str, ...] = ()
+    oracle_error: str = ""
+
+
+def sheet_files(folder: Path) -> list[tuple[str, Path]]:
+    """Return the name and file of each sheet in a folder, old versions left out.
+
+    Folders of the GGP base repository hold a file METADATA and, in folders within, old versions.
+
+    Raises:
+        ValueError: if there is no sheet.
+    """
+    if folder.is_file():
+        return [(folder.stem, folder)]
+    files = [
+        path
+        for path in sorted(folder.rglob("*.kif"))
+        if not (path.parent.parent / "METADATA").exists()
+    ]
+    if not files:
+        raise ValueError(f"{folder} holds no rule sheet (*.kif)")
+    stems = [path.stem for path in files]
+    return [
+        (path.stem if stems.count(path.stem) == 1 else _long_name(path, folder), path)
+        for path in files
+    ]
+
+
+def _long_name(path: Path, folder: Path) -> str:
+    return "/".join(path.relative_to(folder).with_suffix("").parts)
+
+
+def trace_file(traces: Path, folder: Path, path: Path) -> Path:
+    """Return the file of a sheet's trace, as tests/oracles/record_gdl.py names it."""
+    if folder.is_file():
+        return traces / f"{path.stem}.jsonl"
+    return traces / f"{'+'.join(path.relative_to(folder).with_suffix('').parts)}.jsonl"
+
+
+def survey(
+    folder: Path, traces: Path | None, max_seconds: float, seconds: float, names: tuple[str, ...]
+) -> Iterator[SheetCoverage]:
+    """Yield the coverage of each sheet of a folder.
+
+    Args:
+        folder: folder of the sheets, or one sheet.
+        traces: folder of GGP-Base's games, or None.
+        max_seconds: limit of CPU seconds for loading a sheet.
+        seconds: CPU seconds of random games.
+        names: beginnings of the names of the sheets; all if empty.
+    """
+    from ludoteca.envs.gdl.own_sheets import find_sheet
+
+    measure_speed(make_machine(find_sheet("tictactoe")), 0.01)  # compiles what all processes need
+    for name, path in sheet_files(folder):
+        if names and not name.startswith(names):
+            continue
+        trace = None if traces is None else trace_file(traces, folder, path)
+        yield in_limits(
+            partial(cover, name, path, trace, max_seconds, seconds),
+            name,
+            max_seconds=4 * max_seconds + 10 * seconds + 60,
+        )
+
+
+def in_limits(work: Callable[[], SheetCoverage], name: str, max_seconds: float) -> SheetCoverage:
+    """Run `work` in a process with limits on CPU time and memory."""
+    context: Any = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_work_in_child, args=(work, sender, max_seconds))
+    process.start()
+    sender.close()
+    try:
+        result: SheetCoverage | str = receiver.recv()
+    except EOFError:
+        process.join()
+        result = f"the process ended with status {process.exitcode}: out of time or memory"
+    process.join()
+    return SheetCoverage(name, failure=result) if isinstance(result, str) else result
+
+
+def _work_in_child(
+    work: Callable[[], SheetCoverage], sender: Connection, max_seconds: float
+) -> None:
+    limit = int(time.process_time() + max_seconds)
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_DATA, (MAX_MEMORY, MAX_MEMORY))
+    try:
+        sender.send(work())
+    except MemoryError:
+        sender.send(f"more than {MAX_MEMORY >> 30} GiB of memory")
+    except Exception as error:  # shown in the table: one sheet must not end the survey
+        sender.send(f"{type(error).__name__}: {error}")
+
+
+def cover(
+    name: str, path: Path, trace: Path | None, max_seconds: float, seconds: float
+) -> SheetCoverage:
+    """Load a sheet, play random games, and compare it with the games of a trace."""
+    start = time.process_time()
+    try:
+        machine = make_machine(path, max_seconds=max_seconds)
+    except ValueError as error:
+        return SheetCoverage(
+            name, failure=str(error), load_seconds=round(time.process_time() - start, 2)
+        )
+    load_seconds = time.process_time() - start
+    network = machine.network
+    coverage = replace(
+        measure_speed(machine, seconds),
+        name=name,
+        roles=len(network.roles),
+        fluents=len(network.fluents),
+        moves=len(network.moves),
+        gates=network.num_gates,
+        load_seconds=round(load_seconds, 2),
+    )
+    if trace is None:
+        return coverage
+    return replace(coverage, **_compared(machine, trace))
+
+
+def _compared(machine: RuleMachine, trace: Path) -> dict[str, Any]:
+    error = trace.with_suffix(".error")
+    oracle_error = error.read_text().partition("\n")[0] if error.exists() else ""
+    if not trace.exists():
+        return {"oracle_error": oracle_error or "not recorded"}
+    with trace.open("rb") as lines:
+        comparison = compare_trace(machine, read_trace(lines))
+    if not comparison.positions and not oracle_error:
+        oracle_error = "no position within its time"
+    return {
+        "compared": comparison.positions,
+        "differences": comparison.differences,
+        "oracle_error": oracle_error,
+    }
+
+
+def measure_speed(machine: RuleMachine, seconds: float) -> SheetCoverage:
+    """Play random games for some CPU seconds; return steps, dynamics and faults, without a name."""
+    from ludoteca.envs.gdl.batch import BatchSimulator
+
+    network = machine.network
+    simulator = BatchSimulator(network)
+    simulator.play(1)  # compiles
+    results, spent, rounds = [], 0.0, 1
+    while spent < seconds:
+        start = time.process_time()
+        results.append(simulator.play(rounds))
+        passed = time.process_time() - start
+        spent += passed
+        rounds = max(1, min(2 * rounds, int(rounds * (seconds - spent) / max(passed, 1e-6))))
+    steps = sum(result.steps for result in results)
+    games = sum(result.games for result in results)
+    choosers = sum(result.two_choosers for result in results)
+    stuck = sum(result.stuck for result in results)
+    bad_goals = sum(int(result.bad_goals.sum()) for result in results)
+    faults = []
+    if stuck:
+        faults.append(f"{stuck:,} states without a legal move for a role")
+    if bad_goals:
+        faults.append(f"{bad_goals:,} goals missing or not unique at the end")
+    one = len(network.roles) == 1
+    return SheetCoverage(
+        name="",
+        dynamics="one player" if one else "simultaneous" if choosers else "sequential",
+        steps_per_second=round(steps / max(spent, 1e-9)),
+        games=games,
+        mean_plies=round(steps / games, 1) if games else 0.0,
+        faults="; ".join(faults),
+    )

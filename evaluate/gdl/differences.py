@@ -1,0 +1,73 @@
+"""Comparison of a compiled rule sheet with the trace of another program."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ludoteca.evaluate.gdl.machine import RuleMachine
+from ludoteca.evaluate.gdl.traces import TracePosition
+
+MAX_SHOWN = 300  # characters of a list of terms
+
+
+@dataclass(frozen=True)
+class TraceComparison:
+    """Result of a comparison.
+
+    Attributes:
+        games: games of the trace that were begun.
+        positions: positions that were compared.
+        differences: description of each difference; the first of a game ends its comparison.
+    """
+
+    games: int
+    positions: int
+    differences: tuple[str, ...]
+
+
+def compare_trace(machine: RuleMachine, trace: Iterable[TracePosition]) -> TraceComparison:
+    """Follow the games of a trace, and compare states, legal moves, ends and goals."""
+    games = positions = 0
+    differences: list[str] = []
+    differs = True
+    for position in trace:
+        if position.ply == 0:
+            machine.reset()
+            games += 1
+            differs = False
+        if differs:
+            continue
+        positions += 1
+        problem = difference(machine, position)
+        if problem:
+            differs = True
+            differences.append(f"game {position.game}, ply {position.ply}: {problem}")
+        elif not position.terminal:
+            machine.step(position.moves)
+    return TraceComparison(games, positions, tuple(differences))
+
+
+def difference(machine: RuleMachine, position: TracePosition) -> str:
+    """Return what differs between the state of a machine and a position, or an empty string."""
+    if problem := _sets_differ(machine.fluents(), position.state):
+        return f"state: {problem}"
+    if machine.is_terminal() != position.terminal:
+        return f"terminal is {machine.is_terminal()}, expected {position.terminal}"
+    if position.terminal:
+        goals, expected = machine.goals(), tuple((goal,) for goal in position.goals)
+        return "" if goals == expected else f"goals are {goals}, expected {expected}"
+    for role, legal, expected_moves in zip(
+        machine.network.roles, machine.legal(), position.legal, strict=True
+    ):
+        if problem := _sets_differ(legal, expected_moves):
+            return f"legal moves of {role}: {problem}"
+    return ""
+
+
+def _sets_differ(terms: Iterable[str], expected: Iterable[str]) -> str:
+    missing, extra = set(expected) - set(terms), set(terms) - set(expected)
+    parts = [
+        f"{name}: {' '.join(sorted(differing)):.{MAX_SHOWN}}"
+        for name, differing in (("missing", missing), ("too many", extra))
+        if differing
+    ]
+    return "; ".join(parts)

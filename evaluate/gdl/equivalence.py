@@ -1,0 +1,265 @@
+"""Comparison of a rule sheet of ours with our game, move by move in random games."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.engine.game_batch import GameBatch
+from ludoteca.envs.gdl.network import Network
+from ludoteca.envs.gdl.own_sheets import OwnSheet
+from ludoteca.envs.record_views import view_records
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.gdl.machine import make_machine, run_program
+
+NOOP = "noop"
+
+
+@dataclass(frozen=True)
+class Equivalence:
+    """Result of a comparison.
+
+    Attributes:
+        plies: plies that were played and compared.
+        games: games that were finished.
+        states: states whose fluents were all compared.
+        difference: description of the first difference, or an empty string.
+    """
+
+    plies: int
+    games: int
+    states: int
+    difference: str
+
+
+def compare_with_game(
+    sheet: OwnSheet, plies: int, seed: int = 0, max_states: int = 1000, num_envs: int = 256
+) -> Equivalence:
+    """Play random games by the sheet and by the game at once, and compare each ply.
+
+    Compared are the legal moves of all players, through `OwnSheet.term`, ends of games, and goals
+    with returns. In every other ply the moves are drawn from those that are legal by the sheet,
+    else from those that are legal in the game.
+
+    Args:
+        sheet: the sheet.
+        plies: plies to play, at least.
+        seed: seed of the moves.
+        max_states: number of states whose fluents are compared with those of `OwnSheet.state`.
+        num_envs: games at once.
+    """
+    game = sheet.game
+    network = make_machine(sheet.path).network
+    batch = GameBatch(game, num_envs)
+    batch.reset(list(range(seed, seed + num_envs)))
+    moves = _MoveTable(sheet, network)
+    rng = np.random.default_rng(seed)
+    states = np.repeat(network.initial[:, np.newaxis], num_envs, axis=1)
+    played = games = compared = rounds = 0
+    while True:
+        outputs = run_program(network.phase1, states)
+        over = batch.episode_states["over"].copy()
+        players = _players_to_move(batch)
+        expected = moves.legal_by_game(batch.masks, players)
+        problem = _difference(network, outputs, expected, over, _scores(batch))
+        if not problem and compared < max_states:
+            problem = _state_difference(sheet, network, batch, states)
+            compared += num_envs
+        if problem or played >= plies:
+            return Equivalence(played, games, compared, problem)
+        legal = outputs[: len(network.moves)].T if rounds % 2 else expected[:, :-1]
+        made = moves.sample(legal & ~over[:, np.newaxis], rng)
+        batch_actions = moves.actions(made, players)
+        following = run_program(network.phase2, np.concatenate([states, made.T]))
+        games += int(over.sum())
+        batch.reset([None] * num_envs, over)
+        _step_others(batch, batch_actions, over)
+        states = np.where(over, network.initial[:, np.newaxis], following)
+        played += int((~over).sum())
+        rounds += 1
+
+
+class _MoveTable:
+    """Moves of the network of each player and action."""
+
+    def __init__(self, sheet: OwnSheet, network: Network):
+        game = sheet.game
+        self.start = network.move_start
+        self.moves = np.full((game.num_players, game.num_actions), -1)
+        self.waits = np.full(game.num_players, -1)
+        terms = [sheet.term(name) for name in game.action_names]
+        for player in range(game.num_players):
+            begin, end = network.move_start[player : player + 2].tolist()
+            numbers = {network.moves[move]: move for move in range(begin, end)}
+            self.moves[player] = [numbers.get(term, -1) for term in terms]
+            self.waits[player] = numbers.get(NOOP, -1)
+        self.num_moves = int(network.move_start[-1])
+
+    def legal_by_game(
+        self, masks: NDArray[np.int8], players: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Return the legal moves by the masks `[B, W, A]`; players who wait may noop.
+
+        Returns:
+            Array of shape `[B, M + 1]`; the last column is for moves that the sheet never has.
+        """
+        legal = np.zeros((len(masks), self.num_moves + 1), np.bool_)
+        for player in range(len(self.moves)):
+            turn = np.flatnonzero((players == player).any(1))
+            column = np.argmax(players[turn] == player, axis=1)
+            legal[np.ix_(turn, self.moves[player])] |= masks[turn, column].astype(np.bool_)
+            waiting = np.flatnonzero((players != player).all(1))
+            legal[waiting, self.waits[player]] = True
+        return legal
+
+    def sample(self, legal: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.bool_]:
+        """Return a uniformly random joint move of each game, `[B, M]`."""
+        made = np.zeros_like(legal)
+        for begin, end in zip(self.start, self.start[1:], strict=False):
+            weights = rng.random((len(legal), end - begin)) * legal[:, begin:end]
+            rows = np.flatnonzero(legal[:, begin:end].any(1))
+            made[rows, begin + weights[rows].argmax(1)] = True
+        return made
+
+    def actions(self, made: NDArray[np.bool_], players: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the actions `[B, W]` of joint moves."""
+        action_of = np.full((len(self.moves), self.num_moves), -1)
+        for player, moves in enumerate(self.moves):
+            kept = moves >= 0
+            action_of[player, moves[kept]] = np.flatnonzero(kept)
+        actions = np.zeros(players.shape, np.int64)
+        for column in range(players.shape[1]):
+            for player in range(len(self.moves)):
+                begin, end = self.start[player : player + 2]
+                rows = np.flatnonzero((players[:, column] == player) & made[:, begin:end].any(1))
+                actions[rows, column] = action_of[player, begin + made[rows, begin:end].argmax(1)]
+        return actions
+
+
+def _players_to_move(batch: GameBatch) -> NDArray[np.int64]:
+    """Return the players that move, `[B, W]`."""
+    game = batch.game
+    if game.simultaneous:
+        return np.tile(np.arange(game.num_players), (batch.count, 1))
+    return batch.step_result().player.astype(np.int64).reshape(-1, 1)
+
+
+def _scores(batch: GameBatch) -> NDArray[np.float64]:
+    """Return the returns of the games, `[B, P]`."""
+    scores = np.zeros((batch.count, batch.game.num_players))
+    states = view_records(batch.states)
+    for index in np.flatnonzero(batch.episode_states["over"]):
+        batch.game.returns(states[index], scores[index])
+    return scores
+
+
+def _step_others(batch: GameBatch, actions: NDArray[np.int64], skipped: NDArray[np.bool_]) -> None:
+    """Step the games but those of `skipped`, which have just been reset."""
+    kept = {name: array[skipped].copy() for name, array in _tables(batch).items()}
+    legal = np.argmax(batch.masks > 0, axis=2)
+    batch.step(np.where(skipped[:, np.newaxis], legal, actions))
+    for name, array in _tables(batch).items():
+        array[skipped] = kept[name]
+    batch.refresh()
+
+
+def _tables(batch: GameBatch) -> dict[str, NDArray[Any]]:
+    return {"states": batch.states, "episode_states": batch.episode_states}
+
+
+def _difference(
+    network: Network,
+    outputs: NDArray[np.bool_],
+    expected: NDArray[np.bool_],
+    over: NDArray[np.bool_],
+    scores: NDArray[np.float64],
+) -> str:
+    """Return the first difference of ends, legal moves or goals, or an empty string."""
+    terminal = outputs[-1]
+    for index in np.flatnonzero(terminal != over)[:1]:
+        return f"terminal is {terminal[index]} by the sheet, {over[index]} in the game"
+    if expected[:, -1].any():
+        return "the game has legal moves that the sheet never has"
+    legal = outputs[: len(network.moves)].T
+    for index, move in np.argwhere((legal != expected[:, :-1]) & ~over[:, np.newaxis])[:1]:
+        role, name = network.roles[network.role_of(move)], network.moves[move]
+        return f"{name} of {role}: legal is {legal[index, move]} by the sheet"
+    goals = outputs[len(network.moves) : -1].T
+    for index in np.flatnonzero(over):
+        holding = np.flatnonzero(goals[index])
+        by_role = {int(network.goal_roles[k]): int(network.goal_values[k]) for k in holding}
+        expected_goals = {role: int(50 + 50 * score) for role, score in enumerate(scores[index])}
+        if by_role != expected_goals or len(holding) != len(network.roles):
+            return f"goals are {by_role} by the sheet, {expected_goals} by the game's returns"
+    return ""
+
+
+def _state_difference(
+    sheet: OwnSheet, network: Network, batch: GameBatch, states: NDArray[np.bool_]
+) -> str:
+    records = view_records(batch.states)
+    for index in range(batch.count):
+        fluents = {network.fluents[k] for k in np.flatnonzero(states[:, index])}
+        expected = set(sheet.state(records[index]))
+        if fluents != expected:
+            return f"only by the sheet: {fluents - expected}, by the game: {expected - fluents}"
+    return ""
+
+
+def compare_games(sheet: OwnSheet, plies: int, seed: int = 0, num_envs: int = 256) -> Equivalence:
+    """Play random games in our game and in the game of its sheet, `gdl:path=NAME`, in batches.
+
+    Compared are the action masks, through `OwnSheet.term`, the player to move, rewards and ends.
+    Actions are sampled from the masks of both in turn.
+    """
+    batch = GameBatch(sheet.game, num_envs)
+    other = GameBatch(make_game(f"gdl:path={sheet.name}"), num_envs)
+    for each in (batch, other):
+        each.reset(list(range(num_envs)))
+    numbers = {f"({name})": k for k, name in enumerate(other.game.action_names)}
+    numbers |= {name: k for k, name in enumerate(other.game.action_names)}
+    terms = [sheet.term(name) for name in sheet.game.action_names]
+    missing = [term for term in terms if term not in numbers]  # never legal in a game
+    to_sheet = np.array([numbers.get(term, len(other.game.action_names)) for term in terms])
+    rng = np.random.default_rng(seed)
+    played = games = rounds = 0
+    while played < plies:
+        expected = np.zeros((*other.masks.shape[:2], other.game.num_actions + 1), np.int8)
+        expected[:, :, to_sheet] = batch.masks
+        if expected[:, :, -1].any():
+            problem = f"one of {' '.join(missing)} is legal in the game"
+            return Equivalence(played, games, 0, problem)
+        if problem := _batches_differ(batch, other, expected[:, :, :-1]):
+            return Equivalence(played, games, 0, problem)
+        over = batch.episode_states["over"].copy()
+        games += int(over.sum())
+        for each in (batch, other):
+            each.reset([None] * num_envs, over)
+        masks = other.masks[:, :, np.minimum(to_sheet, other.game.num_actions - 1)]
+        masks = batch.masks if rounds % 2 else masks * (to_sheet < other.game.num_actions)
+        actions = (rng.random(masks.shape) * (masks > 0)).argmax(2)
+        batch.step(actions)
+        other.step(to_sheet[actions])
+        played += num_envs
+        rounds += 1
+    return Equivalence(played, games, 0, "")
+
+
+def _batches_differ(batch: GameBatch, other: GameBatch, expected: NDArray[np.int8]) -> str:
+    """Return the first difference of two batches, or an empty string."""
+    results = batch.step_result(), other.step_result()
+    for name in ("terminated", "rewards"):
+        ours, theirs = (getattr(result, name) for result in results)
+        for index in np.argwhere(ours != theirs)[:1]:
+            where = tuple(index.tolist())
+            return f"{name}{list(where)} is {theirs[where]} by the sheet, {ours[where]} in the game"
+    playing = ~batch.episode_states["over"]
+    ours, theirs = (result.player for result in results)
+    if (ours != theirs)[playing].any():
+        return "another player is to move"
+    for env_index, column, action in np.argwhere(other.masks != expected)[:1]:
+        name = other.game.action_names[action]
+        legal = bool(other.masks[env_index, column, action])
+        return f"{name}: legal is {legal} by the sheet, {not legal} in the game"
+    return ""

@@ -1,0 +1,208 @@
+"""State machine of a compiled rule sheet: states, moves and goals of all roles, as terms.
+
+The games of `make_game("gdl:...")` leave out what a game of this package does not need, such as the
+moves of roles that only wait. A `RuleMachine` leaves out nothing, so it is compared with other
+programs for GDL, and writes their traces.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.gdl.compile import compile_sheet
+from ludoteca.envs.gdl.network import Network, Program
+from ludoteca.envs.jit import compiled, factory
+from ludoteca.evaluate.gdl.traces import TracePosition
+
+
+class RuleMachine:
+    """Network of a sheet as a state machine.
+
+    Attributes:
+        network: the network, with F fluents and M moves.
+        state: whether each fluent is true. Shape `[F]`.
+    """
+
+    def __init__(self, network: Network):
+        self.network = network
+        self.state: NDArray[np.bool_] = network.initial.copy()
+        self._fluent_numbers = {fluent: i for i, fluent in enumerate(network.fluents)}
+        self._move_numbers = [
+            {network.moves[i]: i for i in range(*network.move_start[role : role + 2])}
+            for role in range(len(network.roles))
+        ]
+        self._evaluated: NDArray[np.bool_] | None = None
+
+    def reset(self) -> None:
+        """Return to the initial state."""
+        self._set(self.network.initial.copy())
+
+    def fluents(self) -> tuple[str, ...]:
+        """Return the true fluents, sorted."""
+        return tuple(sorted(self.network.fluents[i] for i in np.flatnonzero(self.state)))
+
+    def set_fluents(self, fluents: Sequence[str]) -> None:
+        """Set the state.
+
+        Raises:
+            ValueError: if the network lacks a fluent: it would never be true in a game.
+        """
+        state = np.zeros(len(self.network.fluents), np.bool_)
+        for fluent in fluents:
+            if fluent not in self._fluent_numbers:
+                raise ValueError(f"the fluent {fluent} can never be true")
+            state[self._fluent_numbers[fluent]] = True
+        self._set(state)
+
+    def legal(self) -> tuple[tuple[str, ...], ...]:
+        """Return the legal moves of each role, sorted."""
+        network, legal = self.network, self._outputs()
+        return tuple(
+            tuple(sorted(network.moves[i] for i in range(begin, end) if legal[i]))
+            for begin, end in zip(network.move_start, network.move_start[1:], strict=False)
+        )
+
+    def is_terminal(self) -> bool:
+        """Return whether the game is over."""
+        return bool(self._outputs()[-1])
+
+    def goals(self) -> tuple[tuple[int, ...], ...]:
+        """Return the goals of each role that hold: one, unless the sheet is faulty."""
+        network = self.network
+        holds = self._outputs()[len(network.moves) : -1]
+        values: list[list[int]] = [[] for _ in network.roles]
+        for i in np.flatnonzero(holds):
+            values[network.goal_roles[i]].append(int(network.goal_values[i]))
+        return tuple(map(tuple, values))
+
+    def step(self, moves: Sequence[str]) -> None:
+        """Make a joint move, a move of each role.
+
+        Raises:
+            ValueError: if a role has no such move.
+        """
+        made = np.zeros(len(self.network.moves), np.bool_)
+        for role, (move, numbers) in enumerate(zip(moves, self._move_numbers, strict=True)):
+            if move not in numbers:
+                raise ValueError(f"{self.network.roles[role]} has no move {move}")
+            made[numbers[move]] = True
+        inputs = np.concatenate([self.state, made])
+        self._set(run_program(self.network.phase2, inputs))
+
+    def position(self, game: int, ply: int) -> TracePosition:
+        """Return the state as a position of a trace, without moves.
+
+        Raises:
+            ValueError: if the game is over, and a role has not exactly one goal.
+        """
+        if not self.is_terminal():
+            return TracePosition(game, ply, self.fluents(), False, (), self.legal())
+        for role, goals in zip(self.network.roles, self.goals(), strict=True):
+            if len(goals) != 1:
+                raise ValueError(f"{role} has {len(goals)} goals {goals} at the end of the game")
+        goals = tuple(goal for goal, *_ in self.goals())
+        return TracePosition(game, ply, self.fluents(), True, goals)
+
+    def _set(self, state: NDArray[np.bool_]) -> None:
+        self.state, self._evaluated = state, None
+
+    def _outputs(self) -> NDArray[np.bool_]:
+        if self._evaluated is None:
+            self._evaluated = run_program(self.network.phase1, self.state)
+        return self._evaluated
+
+
+def make_machine(path: Path, **limits: Any) -> RuleMachine:
+    """Compile a rule sheet, without the cache of networks.
+
+    Args:
+        path: the file.
+        limits: see `ludoteca.envs.gdl.compile.compile_sheet`.
+
+    Raises:
+        OSError: if the file cannot be read.
+        GDLError: if it is not a valid sheet, or exceeds the limits.
+    """
+    return RuleMachine(compile_sheet(path, use_cache=False, **limits))
+
+
+def play_random_games(
+    machine: RuleMachine, games: int, seed: int, max_plies: int
+) -> Iterator[TracePosition]:
+    """Play uniformly random games, and yield their positions.
+
+    Args:
+        machine: the sheet.
+        games: number of games.
+        seed: seed of the moves.
+        max_plies: longer games are cut off: their last position lists legal moves and what would be
+            played.
+
+    Raises:
+        ValueError: if a role has no legal move, or not exactly one goal at the end of a game.
+    """
+    rng = random.Random(seed)
+    for game in range(games):
+        machine.reset()
+        for ply in range(max_plies + 1):
+            position = machine.position(game, ply)
+            if position.terminal:
+                yield position
+                break
+            for role, legal in zip(machine.network.roles, position.legal, strict=True):
+                if not legal:
+                    state = " ".join(position.state)
+                    raise ValueError(f"{role} has no legal move in the state {state:.300}")
+            moves = tuple(rng.choice(legal) for legal in position.legal)
+            yield TracePosition(game, ply, position.state, False, (), position.legal, moves)
+            machine.step(moves)
+
+
+def run_program(program: Program, inputs: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Evaluate a phase for a batch of states; return its outputs.
+
+    Args:
+        program: a phase with I inputs and O outputs.
+        inputs: shape `[I]` or, of B states, `[I, B]`.
+
+    Returns:
+        Array of shape `[O]` or `[O, B]`.
+    """
+    values = np.zeros((program.num_slots, inputs.size // len(inputs)), np.uint8)
+    values[1 : 1 + len(inputs)] = inputs.reshape(len(inputs), -1)
+    make_evaluate_gates()(program.gates, program.segments, values)
+    inverted = (program.outputs & 1).astype(np.uint8)
+    outputs: NDArray[np.bool_] = values[program.outputs >> 1] != inverted[:, np.newaxis]
+    return outputs.reshape(len(outputs), *inputs.shape[1:])
+
+
+@factory()
+def make_evaluate_gates() -> Any:
+    """Return `evaluate_gates(gates, segments, values)` for programs with values `[slots, B]`."""
+
+    @compiled
+    def evaluate_gates(gates: Any, segments: Any, values: Any) -> None:
+        for k in range(len(segments)):
+            begin, end, is_loop = segments[k, 0], segments[k, 1], segments[k, 2]
+            if is_loop:
+                for i in range(begin, end):
+                    if gates[i, 3]:
+                        values[gates[i, 0]] = 0
+            changed = True
+            while changed:
+                changed = False
+                for i in range(begin, end):
+                    node, a, b = gates[i, 0], gates[i, 1], gates[i, 2]
+                    invert_a, invert_b = np.uint8(a & 1), np.uint8(b & 1)
+                    watched = is_loop and gates[i, 3]
+                    for j in range(values.shape[1]):
+                        value = (values[a >> 1, j] ^ invert_a) & (values[b >> 1, j] ^ invert_b)
+                        if watched and values[node, j] != value:
+                            changed = True
+                        values[node, j] = value
+
+    return evaluate_gates

@@ -1,0 +1,95 @@
+"""Traces of games of rule sheets: positions as JSON lines.
+
+One line holds one position: `game` and `ply` from 0, `state` (the true fluents, sorted) and
+`terminal`; a terminal one has `goals`, the others have `legal` (lists of moves, sorted) and
+`moves` (the moves that were played), each a list with an entry for each role in the order of the
+sheet. Terms are written like `(cell a 1 white)`. `ludoteca gdl trace` writes such lines, and so
+does the recorder of GGP-Base, `tests/oracles/record_gdl.py`.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ludoteca.files import parse_json
+
+
+@dataclass(frozen=True)
+class TracePosition:
+    """Position of a game of a rule sheet.
+
+    Attributes:
+        game: number of the game, from 0.
+        ply: joint moves before the position.
+        state: the true fluents, sorted.
+        terminal: whether the game is over.
+        goals: goal of each role if the game is over, else empty.
+        legal: legal moves of each role, sorted, unless the game is over.
+        moves: move that each role made, unless the game is over.
+    """
+
+    game: int
+    ply: int
+    state: tuple[str, ...]
+    terminal: bool
+    goals: tuple[int, ...] = ()
+    legal: tuple[tuple[str, ...], ...] = ()
+    moves: tuple[str, ...] = ()
+
+    def line(self) -> str:
+        """Return the position as a line of JSON, without the line break."""
+        content = {
+            "game": self.game,
+            "ply": self.ply,
+            "terminal": self.terminal,
+            "state": self.state,
+        }
+        if self.terminal:
+            content["goals"] = self.goals
+        else:
+            content |= {"legal": self.legal, "moves": self.moves}
+        return json.dumps(content)
+
+
+def read_trace(lines: Iterable[str | bytes]) -> Iterator[TracePosition]:
+    """Yield the positions of a trace.
+
+    Raises:
+        ValueError: at a line that is not a position, with its number.
+    """
+    for number, line in enumerate(lines, 1):
+        try:
+            yield _position(parse_json(line))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"line {number} of the trace is not a position: {error!r}") from None
+
+
+def _position(content: dict[str, object]) -> TracePosition:
+    game, ply = _number(content["game"]), _number(content["ply"])
+    state, terminal = _terms(content["state"]), content["terminal"]
+    if terminal is True:
+        goals = content["goals"]
+        if not isinstance(goals, list) or not all(type(goal) is int for goal in goals):
+            raise ValueError(f"goals must be integers, got {goals!r:.80}")
+        return TracePosition(game, ply, state, True, tuple(goals))
+    if terminal is not False:
+        raise ValueError(f"terminal must be true or false, got {terminal!r:.80}")
+    legal = content["legal"]
+    if not isinstance(legal, list):
+        raise ValueError(f"legal must be a list of lists, got {legal!r:.80}")
+    moves = _terms(content["moves"])
+    if len(moves) != len(legal):
+        raise ValueError(f"{len(moves)} roles have moved, but {len(legal)} have legal moves")
+    return TracePosition(game, ply, state, False, (), tuple(map(_terms, legal)), moves)
+
+
+def _number(content: object) -> int:
+    if type(content) is not int or content < 0:
+        raise ValueError(f"game and ply must be integers from 0, got {content!r:.80}")
+    return content
+
+
+def _terms(content: object) -> tuple[str, ...]:
+    if not isinstance(content, list) or not all(isinstance(term, str) for term in content):
+        raise ValueError(f"expected a list of terms, got {content!r:.80}")
+    return tuple(content)

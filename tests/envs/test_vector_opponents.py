@@ -1,0 +1,220 @@
+"""Opponents of vector environments: compiled and Python ones, seats, rewards, errors."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from boards import EVERY_GAME
+from gymnasium.vector import AutoresetMode
+from pettingzoo_make import make_pettingzoo
+from vector_games import THREADED, Plain, Small, assert_same, modes, offer, trajectory
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.baselines import RandomAgent
+from ludoteca.envs.api.single import GameEnv
+from ludoteca.envs.api.vector import GameVectorEnv
+from ludoteca.envs.engine.opponents import Opponent
+from ludoteca.envs.game import Game
+from ludoteca.envs.registry import make_game
+
+pytestmark = pytest.mark.interpreted
+
+
+@pytest.mark.parametrize("id_", THREADED)
+@modes
+@pytest.mark.parametrize("rule", ["lose", "raise", "penalize", "random"])
+@pytest.mark.parametrize("seat", [0, 1, "random"])
+def test_compiled_opponents_equal_python_opponents(
+    id_: str, mode: AutoresetMode, rule: str, seat: Any, small: Small
+) -> None:
+    game = small(id_)
+    options = {"agent_seat": seat, "illegal_action": rule, "autoreset_mode": mode}
+    fused = GameVectorEnv(game, 5, opponent="random", **options)
+    plain = GameVectorEnv(game, 5, opponent=Plain(game), **options)
+    assert fused.game_batch.fused
+    assert not plain.game_batch.fused
+    illegal = 0.0 if rule == "raise" else 0.1
+    assert_same(trajectory(fused, 25, illegal), trajectory(plain, 25, illegal))
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        pytest.param(rule, marks=() if rule == "penalize" else pytest.mark.slow)
+        for rule in ("lose", "raise", "penalize", "random")
+    ],
+)
+@modes
+def test_opponents_may_win_before_the_agent_can_move(rule: str, mode: AutoresetMode) -> None:
+    """On so small a board some first moves of White win: Black has no legal action, and loses."""
+    game = make_game("knight_through:rows=4,columns=4")
+    options = {"agent_seat": 1, "illegal_action": rule, "autoreset_mode": mode}
+    fused = GameVectorEnv(game, 40, opponent="random", **options)
+    plain = GameVectorEnv(game, 40, opponent=Plain(game), **options)
+    assert_same(trajectory(fused, 10, 0.0), trajectory(plain, 10, 0.0))
+    _, info = fused.reset(seed=0)
+    lost = ~info["action_mask"].any(-1)
+    assert 0 < lost.sum() < 40
+    _, rewards, terminated, _, info = fused.step(info["action_mask"].argmax(-1))
+    assert terminated[lost].all()
+    assert (rewards[lost] == -1).all()
+    assert (info["rewards"][lost] == [1, -1]).all()
+    assert not info["illegal_action"].any()
+
+    at = int(np.flatnonzero(lost)[0])
+    single = GameEnv(game, agent_seat=1, illegal_action=rule)
+    _, single_info = single.reset(seed=at)
+    assert not single_info["action_mask"].any()
+    twin = GameEnv(game, agent_seat=1, illegal_action=rule)
+    twin.restore(single.save())
+    for env in (single, twin):
+        assert env.step(0)[1:3] == (-1.0, True)
+        assert env.replay().returns == (1.0, -1.0)
+        env.reset()
+
+
+@pytest.mark.parametrize("id_", EVERY_GAME)
+def test_the_loser_receives_its_reward(id_: str, small: Small) -> None:
+    game = small(id_)
+    env = GameVectorEnv(game, 50, opponent="random", agent_seat="random")
+    _, info = env.reset(seed=0)
+    rng = np.random.default_rng(0)
+    paid = set()
+    for _ in range(40):
+        seats = env.game_batch.episode_states["seat"].copy()
+        over = env.game_batch.episode_states["over"].copy()
+        _, rewards, terminated, _, info = env.step(offer(rng, info["action_mask"], 0.0))
+        np.testing.assert_array_equal(
+            rewards, np.where(over, 0, info["rewards"][np.arange(50), seats])
+        )
+        assert not rewards[~terminated].any()
+        paid |= set(rewards[terminated].tolist())
+    assert {-1.0, 1.0} <= paid
+
+
+def test_a_goose_gets_its_reward_when_it_dies() -> None:
+    env = make_pettingzoo("parallel", "ludoteca/HungryGeese-v0")
+    early = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        env.reset(seed=seed)
+        totals = dict.fromkeys(env.possible_agents, 0.0)
+        died: dict[str, float] = {}
+        while env.agents:
+            playing = env.agents[:]
+            _, rewards, terminations, _, _ = env.step(
+                {agent: int(rng.integers(4)) for agent in playing}
+            )
+            for agent in playing:
+                totals[agent] += rewards[agent]
+                if terminations[agent]:
+                    died[agent] = totals[agent]
+                else:
+                    assert rewards[agent] == 0
+            early += bool(env.agents) and any(terminations.values())
+        returns = env.replay().returns
+        assert tuple(died[agent] for agent in env.possible_agents) == pytest.approx(
+            returns, abs=1e-5
+        )
+        assert sum(returns) == pytest.approx(0, abs=1e-5)
+    assert early > 5
+
+
+def test_opponents_are_in_the_order_of_seats_without_the_agents(small: Small) -> None:
+    game = small("HungryGeese-v0")
+    for seat in range(game.num_players):
+        first, second = Plain(game), Plain(game)
+        env = GameVectorEnv(game, 4, opponent=[first, second], agent_seat=seat)
+        _, info = env.reset(seed=0)
+        for _ in range(10):
+            info = env.step(offer(np.random.default_rng(0), info["action_mask"], 0.0))[-1]
+        others = [p for p in range(game.num_players) if p != seat]
+        assert set(first.seats) == {others[0]}
+        assert set(second.seats) == {others[1]}
+        assert set(first.reset_indices) == {0, 1, 2, 3}
+
+
+def test_one_opponent_may_take_all_seats_and_is_reset_once(small: Small) -> None:
+    game = small("HungryGeese-v0")
+    plain = Plain(game)
+    env = GameVectorEnv(game, 3, opponent=plain, agent_seat=1)
+    env.reset(seed=0)
+    assert plain.reset_indices == [0, 1, 2]
+    env.step(np.zeros(3, np.int64))
+    assert set(plain.seats) == {0, 2}
+
+
+def test_a_list_of_specs_and_objects_is_one_per_seat(small: Small) -> None:
+    game = small("HungryGeese-v0")
+    listed = GameVectorEnv(game, 3, opponent=["random", RandomAgent(game)], agent_seat="random")
+    alike = GameVectorEnv(game, 3, opponent="random", agent_seat="random")
+    assert listed.game_batch.fused
+    assert_same(trajectory(listed, 20), trajectory(alike, 20))
+
+
+class InvalidOpponent(Plain):
+    """Opponent that returns an invalid answer after `num_legal` legal actions."""
+
+    def __init__(self, game: Game, answer: Any, num_legal: int):
+        super().__init__(game)
+        self.answer, self.num_legal = answer, num_legal
+
+    def act(self, states: Any, seats: Any, rngs: Any, env_indices: Any) -> Any:
+        self.num_legal -= 1
+        if self.num_legal >= 0:
+            return super().act(states, seats, rngs, env_indices)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer(len(states))
+
+
+@pytest.mark.parametrize("id_", ["TicTacToe-v0", "Tron-v0"])
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (lambda n: np.full(n, 99), r"opponent in seat 1 of game \d chose 99, which is illegal"),
+        (lambda n: np.full(n, -2), "chose -2, which is illegal"),
+        (lambda n: np.zeros(n), r"must return integers of shape \(\d,\), got float64"),
+        (lambda n: 0, r"must return integers of shape \(\d,\), got int64 of shape \(\)"),
+        (lambda n: np.zeros(n + 1, int), "must return integers of shape"),
+        (lambda n: np.zeros((n, 1), int), "must return integers of shape"),
+        (lambda n: None, "must return integers of shape .* got object"),
+        (RuntimeError("the program crashed"), "the program crashed"),
+    ],
+)
+def test_errors_of_opponents_name_them_and_change_nothing(
+    id_: str, answer: Any, message: str, small: Small
+) -> None:
+    game = small(id_)
+    wrong = InvalidOpponent(game, answer, num_legal=1)
+    env = GameVectorEnv(game, 3, opponent=wrong, autoreset_mode=AutoresetMode.SAME_STEP)
+    _, info = env.reset(seed=0)
+    _, _, _, _, info = env.step(info["action_mask"].argmax(-1))
+    before, masks = env.save(), env.action_masks()
+    seen = env.game_batch.observations.copy()
+    actions = info["action_mask"].argmax(-1)
+    with pytest.raises((ValueError, RuntimeError), match=message):
+        env.step(actions)
+    assert env.save() == before
+    np.testing.assert_array_equal(env.action_masks(), masks)
+    np.testing.assert_array_equal(env.game_batch.observations, seen)
+    wrong.num_legal = 10**6
+    env.step(actions)
+
+
+def test_opponents_cannot_change_positions(small: Small) -> None:
+    class Vandal(Plain):
+        def act(self, states: Any, seats: Any, rngs: Any, env_indices: Any) -> Any:
+            actions = super().act(states, seats, rngs, env_indices)
+            states["board"], seats[:], env_indices[:] = 1, 0, 0
+            return actions
+
+    game = small("TicTacToe-v0")
+    vandal = GameVectorEnv(game, 3, opponent=Vandal(game), agent_seat="random")
+    plain = GameVectorEnv(game, 3, opponent="random", agent_seat="random")
+    assert_same(trajectory(vandal, 20), trajectory(plain, 20))
+
+
+def test_agents_can_be_opponents(small: Small) -> None:
+    assert issubclass(Agent, Opponent)
+    assert isinstance(Plain(small("Hex-v0")), Opponent)

@@ -1,0 +1,179 @@
+"""The compiler of rule sheets: errors with their places, limits, and the meaning of the rules."""
+
+import itertools
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ludoteca.envs.gdl import network_cache
+from ludoteca.envs.gdl.checks import check_rules
+from ludoteca.envs.gdl.compile import compile_sheet, compile_text
+from ludoteca.envs.gdl.dynamics import analyze, prove_max_plies
+from ludoteca.envs.gdl.errors import GDLError, GDLLimitError
+from ludoteca.envs.gdl.own_sheets import find_sheet
+from ludoteca.envs.gdl.parse import parse, read_sheet, show
+from ludoteca.envs.gdl.rules import read_rules
+from ludoteca.envs.gdl.split import split_rules
+
+SMALL = """
+(role a) (role b)
+(init (step 0)) (succ 0 1) (succ 1 2) (succ 2 3)
+(<= (legal ?r left) (role ?r))
+(<= (legal ?r right) (role ?r))
+(<= (next (step ?n)) (true (step ?m)) (succ ?m ?n))
+(<= (next (met ?m)) (does a ?m) (does b ?m))
+(<= (next (met ?m)) (true (met ?m)))
+(<= (goal ?r 100) (role ?r) (true (met left)))
+(<= (goal ?r 0) (role ?r) (not (true (met left))))
+(<= terminal (true (step 3)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("(role a)\n  (init (b)", "line 2, column 3: '[(]' is never closed"),
+        ("(role a)\n)", r"line 2, column 1: '\)' without '\('"),
+        ("(role a) ()", "line 1, column 10: an empty list"),
+        ("(role a)\n((f) b)", "line 2, column 1: a list must begin with the name"),
+        ("(" * 1_000_000, "line 1, column 101: parentheses are nested more than 100 deep"),
+        ("; nothing", "holds no statement"),
+        ("(role a b)", "role takes 1 arguments, got 2"),
+        ("(<= (true x) (p))", "'true' cannot be the head"),
+        ("(<= (next x) (true (or a b)))", "cannot stand inside a term"),
+    ],
+)
+def test_syntax_errors_have_line_and_column(text, message):
+    with pytest.raises(GDLError, match=message):
+        read_rules(parse(text))
+
+
+@pytest.mark.parametrize(
+    ("added", "message"),
+    [
+        ("(<= (p ?x) (q ?y)) (q 1)", "line 12: the variable [?]x in the head"),
+        ("(<= (p 1) (q ?y) (not (q ?z))) (q 1)", r"variable [?]z in \(not"),
+        ("(<= (p 1) (not (p 1)))", "p depends on its own negation"),
+        ("(q 1) (q 1 2)", "q has 2 arguments"),
+        ("(<= (legal a x) (does a left))", "legal must not depend on does"),
+        ("(<= (init x) (true (step 0)))", "init must not depend on true"),
+        ("(<= (p 1) (next (step 1)))", "next must not occur in a body"),
+        ("(role random)", "the role random .* is not supported"),
+        ("(role c) (role d) (role e) (role f) (role g) (role h) (role i)", "9 roles, at most 8"),
+        ("(role c)", "the role c never has|the role c has no goal"),
+        ("(<= (goal a 101) (true (step 3)))", "integer from 0 to 100, got .goal a 101"),
+    ],
+)
+def test_faults_against_the_specification_are_errors(added, message):
+    text = SMALL + added
+    if added == "(role c)":  # rules for `?r` hold for all roles
+        text = text.replace("(role ?r)", "(p ?r)") + "(p a) (p b)"
+    with pytest.raises(GDLError, match=message):
+        compile_text(text)
+
+
+@pytest.mark.parametrize("relation", ["legal", "goal", "terminal"])
+def test_required_relations_are_missed(relation):
+    lines = [line for line in SMALL.splitlines() if f"({relation} " not in line]
+    lines = [line for line in lines if relation != "terminal" or "terminal" not in line]
+    with pytest.raises(GDLError, match=f"the sheet has no rule for {relation}"):
+        compile_text("\n".join(lines))
+
+
+def test_a_sheet_is_not_read_beyond_its_limit(tmp_path):
+    path = tmp_path / "large.kif"
+    path.write_bytes(b"(" * 9_000_000)
+    with pytest.raises(GDLError, match="more than 8,388,608 bytes"):
+        read_sheet(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(<= (t ?x) (n ?x)) (<= (p ?a ?b ?c) (n ?a) (n ?b) (n ?c) (not (t ?c)))",  # no results
+        "(<= (p ?a ?b ?c) (n ?a) (n ?b) (n ?c))",
+        "(<= (p (s ?x)) (p ?x)) (p 0)",
+    ],
+)
+def test_limits_end_long_joins_many_instances_and_growing_terms(text):
+    numbers = " ".join(f"(n {i})" for i in range(1000))
+    start = time.process_time()
+    with pytest.raises(GDLLimitError):
+        compile_text(SMALL + numbers + text, max_seconds=0.5, max_instances=100_000)
+    assert time.process_time() - start < 2
+
+
+def test_networks_compute_what_the_rules_say():
+    network = compile_text(SMALL)
+    assert network.roles == ("a", "b")
+    assert network.moves == ("left", "right") * 2
+    found = analyze(network)
+    assert not found.sequential
+    assert (found.max_plies, found.max_plies_proved) == (3, True)
+    games = found.random_games
+    # Both roles win unless they never both go left in three steps.
+    share = games.mean_goals(network) / 100
+    error = 5 * np.sqrt(0.25 / games.games)
+    assert np.allclose(share, 1 - 0.75**3, atol=error)
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "connect4", "breakthrough"])
+def test_control_is_proved_and_waiting_moves_are_known(name):
+    found = analyze(compile_sheet(find_sheet(name)))
+    assert found.sequential
+    assert found.proved
+    assert len(found.control) == 2
+    assert found.waits.sum() == 2
+
+
+def test_step_counters_bound_the_length_of_games():
+    assert prove_max_plies(compile_text(SMALL)) == 3
+    endless = SMALL.replace("(succ 2 3)", "(succ 2 0)").replace("(step 3)", "(met right)")
+    assert prove_max_plies(compile_text(endless)) == 0
+
+
+def test_splitting_keeps_the_meaning():
+    text = (
+        SMALL
+        + """
+        (edge 1 2) (edge 2 3) (edge 3 4) (edge 4 1)
+        (<= (far ?x) (edge ?x ?a) (edge ?a ?b) (edge ?b ?c) (distinct ?c ?x) (true (met ?m)))
+        (<= (legal a (go ?x)) (far ?x))
+    """
+    )
+    rules = read_rules(parse(text))
+    split = split_rules(rules)
+    assert len(split) > len(rules)
+    assert max(_count_variables(rule) for rule in split) < 5
+    network = compile_text(text)
+    assert {f"(go {x})" for x in range(1, 5)} <= set(network.moves)
+
+
+def _count_variables(rule):
+    atoms = itertools.chain(rule.positive, rule.negative)
+    return len({word for atom in atoms for word in show(atom).strip("()").split() if "?" in word})
+
+
+def test_warnings_do_not_prevent_compilation():
+    problems = check_rules(read_rules(parse(SMALL + "(<= (p 1) (missing 2))")))
+    assert [problem.severity for problem in problems] == ["warning"]
+    assert "nothing defines missing" in problems[0].text
+
+
+def test_cached_networks_equal_compiled_ones(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    network = compile_text(SMALL)
+    network_cache.save_network("key", network)
+    loaded = network_cache.load_network("key")
+    assert loaded is not None
+    assert (loaded.roles, loaded.moves, loaded.fluents) == (
+        network.roles,
+        network.moves,
+        network.fluents,
+    )
+    assert np.array_equal(loaded.phase2.gates, network.phase2.gates)
+    path = next(Path(tmp_path).rglob("*.npz"))
+    path.write_bytes(path.read_bytes()[:100])
+    assert network_cache.load_network("key") is None

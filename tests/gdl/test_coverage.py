@@ -1,0 +1,147 @@
+"""Coverage of collections of rule sheets, and the command that measures it."""
+
+import json
+import time
+
+import pytest
+from command_line import run
+
+from ludoteca.envs.gdl.own_sheets import find_sheet
+from ludoteca.evaluate.bench.gdl import bench_gdl, steps
+from ludoteca.evaluate.gdl.coverage import (
+    SheetCoverage,
+    cover,
+    in_limits,
+    measure_speed,
+    sheet_files,
+    trace_file,
+)
+from ludoteca.evaluate.gdl.machine import make_machine, play_random_games
+
+STUCK = """
+(role x) (role o) (init (step 0)) (<= (legal ?r go) (role ?r) (true (step 0))) (legal x wait)
+(<= (next (step 1)) (true (step 0))) (<= (next (step 2)) (true (step 1)))
+(<= terminal (true (step 2))) (<= (goal ?r 50) (role ?r) (true (step 0)))
+"""
+
+
+def write_collection(folder):
+    """Write sheets as in the GGP base repository, with an old version and one that is broken."""
+    for name, text in (
+        ("ticTacToe", find_sheet("tictactoe").read_text()),
+        ("ticTacToe/v1", "(role a)"),
+        ("broken", "(role a"),
+        ("stuck", STUCK),
+    ):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "METADATA").write_text("{}")
+        stem = name.partition("/")[0]
+        (folder / name / f"{stem}.kif").write_text(text)
+
+
+def write_trace(folder, collection, wrong=False):
+    sheet = collection / "ticTacToe" / "ticTacToe.kif"
+    lines = [position.line() for position in play_random_games(make_machine(sheet), 2, 0, 20)]
+    file = trace_file(folder, collection, sheet)
+    assert file.name == "ticTacToe+ticTacToe.jsonl"
+    text = "\n".join(lines) + "\n"
+    file.write_text(text.replace("(mark a 1)", "(mark a 2)", 1) if wrong else text)
+
+
+def test_old_versions_are_left_out(tmp_path):
+    write_collection(tmp_path)
+    assert [name for name, _ in sheet_files(tmp_path)] == ["broken", "stuck", "ticTacToe"]
+    with pytest.raises(ValueError, match="holds no rule sheet"):
+        sheet_files(tmp_path / "stuck" / "v1")
+
+
+def test_speed_of_a_sheet_counts_steps_and_games():
+    coverage = measure_speed(make_machine(find_sheet("tictactoe")), 0.05)
+    assert coverage.dynamics == "sequential"
+    assert coverage.faults == ""
+    assert coverage.games > 100
+    assert 6.5 < coverage.mean_plies < 9.5
+    assert coverage.steps_per_second > 10_000
+    simultaneous = measure_speed(make_machine(find_sheet("prisoners_dilemma")), 0.05)
+    assert simultaneous.dynamics == "simultaneous"
+    assert measure_speed(make_machine(find_sheet("eight_puzzle")), 0.05).dynamics == "one player"
+
+
+def test_faults_of_a_sheet_are_found(tmp_path):
+    file = tmp_path / "stuck.kif"
+    file.write_text(STUCK)
+    faults = measure_speed(make_machine(file), 0.01).faults
+    assert "states without a legal move for a role" in faults
+    assert "goals missing or not unique at the end" in faults
+
+
+def test_bench_writes_page_and_numbers(tmp_path, capsys):
+    collection, traces = tmp_path / "games", tmp_path / "traces"
+    traces.mkdir()
+    write_collection(collection)
+    write_trace(traces, collection)
+    page, numbers = tmp_path / "page.md", tmp_path / "numbers.json"
+    bench_gdl(collection, traces, numbers, page, seconds=0.01)
+    out = capsys.readouterr().out
+    assert "2 of 3 sheets (66.7 %) load" in out
+    assert "0 sheets differ" in out
+    text = page.read_text()
+    assert "| broken |" in text
+    assert "'(' is never closed |" in text
+    rows = {row["name"]: row for row in json.loads(numbers.read_text())["sheets"]}
+    assert rows["ticTacToe"]["compared"] > 10
+    assert rows["ticTacToe"]["differences"] == []
+    assert rows["stuck"]["oracle_error"] == "not recorded"
+    assert rows["broken"]["failure"]
+
+
+def test_differences_from_a_trace_are_shown(tmp_path):
+    write_collection(tmp_path)
+    write_trace(tmp_path, tmp_path, wrong=True)
+    sheet = tmp_path / "ticTacToe" / "ticTacToe.kif"
+    coverage = cover("t", sheet, trace_file(tmp_path, tmp_path, sheet), 10.0, 0.01)
+    assert "game 0, ply 0: legal moves of x: too many: (mark a 1)" in coverage.differences[0]
+
+
+def test_sheet_that_needs_too_much_ends_only_its_process():
+    def allocate():
+        return SheetCoverage("big", fluents=len(bytearray(1 << 40)))
+
+    def hang():
+        while True:
+            time.perf_counter()
+
+    def fail():
+        raise KeyError("three")
+
+    assert in_limits(allocate, "big", 10.0).failure == "more than 6 GiB of memory"
+    assert "out of time or memory" in in_limits(hang, "long", 1.0).failure
+    assert in_limits(fail, "wrong", 10.0).failure == "KeyError: 'three'"
+
+
+def test_info_describes_a_sheet(capsys):
+    status, out, _ = run(capsys, "gdl", "info", "tron", "--seconds", "0.01")
+    assert status == 0
+    assert "roles red, blue goals 0 50 100; 0 50 100 dynamics simultaneous" in out
+    assert "moves 8: east north south west" in out
+    assert "faults none found" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["gdl", "--sheets", "nowhere"], "there is no nowhere"),
+        (["gdl", "--only", "nonsense"], "begins with nonsense"),
+        (["gdl", "--peers"], "bench gdl takes no --peers"),
+        (["gdl", "--seconds", "0"], "seconds must be positive, got 0"),
+        (["envs", "--sheets", "x"], "are for bench gdl, not bench envs"),
+    ],
+)
+def test_bench_explains_wrong_arguments(capsys, arguments, message):
+    status, _, err = run(capsys, "bench", *arguments)
+    assert status == 2
+    assert message in err
+
+
+def test_steps_have_three_digits():
+    assert [steps(x) for x in (12_345_678, 54_321, 999)] == ["12.3 M", "54.3 k", "999"]

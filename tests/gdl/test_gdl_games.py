@@ -1,0 +1,258 @@
+"""Games from rule sheets: dynamics, actions, returns, limits and validation."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from ludoteca.envs.engine.trajectory import record_trajectory
+from ludoteca.envs.game import FORFEIT
+from ludoteca.envs.gdl import evaluate
+from ludoteca.envs.gdl.compile import compile_sheet, compile_text
+from ludoteca.envs.gdl.dynamics import analyze
+from ludoteca.envs.gdl.errors import GDLWarning
+from ludoteca.envs.gdl.game import dynamics, fluent_bits, make_network_game, rules
+from ludoteca.envs.gdl.kernels import CONFLICT, LIMIT, STUCK, TERMINAL
+from ludoteca.envs.gdl.own_sheets import find_sheet
+from ludoteca.envs.registry import make_game
+from ludoteca.testing import check_game, check_kernels
+
+# Each of three players says heads or tails at once; goals depend on the number of heads.
+COINS = """
+(role a) (role b) (role c) (init start)
+(<= (legal ?r heads) (role ?r)) (<= (legal ?r tails) (role ?r))
+(<= (next (shown ?r ?m)) (does ?r ?m))
+(<= terminal (true (shown a ?m)))
+(<= (goal ?r 80) (true (shown ?r heads)))
+(<= (goal ?r 50) (true (shown ?r tails)))
+(<= (goal ?r 10) (role ?r) (true start))
+"""
+# One player walks to the right; standing still is allowed, so games can be endless.
+WALK = """
+(role walker) (init (at 0)) (succ 0 1) (succ 1 2)
+(legal walker stay) (<= (legal walker step) (true (at ?x)) (succ ?x ?y))
+(<= (next (at ?y)) (does walker step) (true (at ?x)) (succ ?x ?y))
+(<= (next (at ?x)) (does walker stay) (true (at ?x)))
+(<= terminal (true (at 2)))
+(<= (goal walker 100) (true (at 2))) (<= (goal walker 0) (not (true (at 2))))
+"""
+
+
+def write(tmp_path, text, name="sheet.kif"):
+    path = tmp_path / name
+    path.write_text(text)
+    return str(path)
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "connect4"])
+def test_games_equal_our_own_move_by_move(name):
+    game, own = make_game("gdl", path=name), make_game(name)
+    assert game.num_actions == own.num_actions
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        s, t = game.new(), own.new()
+        # Both number actions by column; Tic-Tac-Toe's sheet by column first, ours by row first.
+        size = 3 if name == "tictactoe" else 1
+        image = {a: a % size * size + a // size if size > 1 else a for a in range(own.num_actions)}
+        while not own.is_terminal(t):
+            assert sorted(image[a] for a in game.legal(s)) == own.legal(t)
+            assert game.player(s) == own.player(t)
+            action = int(rng.choice(game.legal(s)))
+            game.step(s, action)
+            own.step(t, image[action])
+        assert game.is_terminal(s)
+        a, b = np.zeros(2), np.zeros(2)
+        game.returns(s, a)
+        own.returns(t, b)
+        assert np.array_equal(a, b)
+
+
+def test_moves_that_only_wait_are_no_actions():
+    game = make_game("gdl:path=connect4")
+    assert "noop" in rules(game).moves
+    assert "noop" not in game.action_names
+    assert dynamics(game).proved
+
+
+@pytest.mark.parametrize("text", [COINS, WALK])
+def test_kernels_keep_the_contract(text, tmp_path):
+    check_kernels(make_game("gdl", path=write(tmp_path, text)), games=5, zero_sum=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", [COINS, WALK])
+def test_environments_pass_the_conformance_suites(text, tmp_path):
+    check_game(make_game("gdl", path=write(tmp_path, text)), games=5, zero_sum=False)
+
+
+def test_goals_of_three_players_are_returns(tmp_path):
+    game = make_game("gdl", path=write(tmp_path, COINS))
+    assert (game.num_players, game.dynamics, game.action_names) == (
+        3,
+        "simultaneous",
+        ("heads", "tails"),
+    )
+    s, out = game.new(), np.zeros(3)
+    game.step(s, [0, 1, 0])
+    game.returns(s, out)
+    assert game.is_terminal(s)
+    assert out.tolist() == [0.6, 0.0, 0.6]
+
+
+def test_a_player_that_forfeits_loses(tmp_path):
+    game = make_game("gdl", path=write(tmp_path, COINS))
+    s, out = game.new(), np.zeros(3)
+    game.step(s, [FORFEIT, 1, 0])
+    game.returns(s, out)
+    assert out.tolist() == [-1, 0, 0.6]
+    game = make_game("gdl", path="tron")
+    s, out = game.new(), np.zeros(2)
+    game.step(s, [game.legal(s, 0)[0], FORFEIT])
+    game.returns(s, out)
+    assert game.is_terminal(s)
+    assert out.tolist() == [1, -1]
+
+
+def test_single_player_games_end_at_the_goal_or_at_max_plies(tmp_path):
+    game = make_game("gdl", path=write(tmp_path, WALK), max_plies=3)
+    step, stay = (game.action_names.index(name) for name in ("step", "stay"))
+    assert (game.num_players, game.dynamics) == (1, "sequential")
+    for actions, expected, over in (
+        ([step, step], 1.0, 1),
+        ([stay, stay, stay], -1.0, LIMIT),
+        ([stay, step, step], 1.0, 1),
+    ):
+        s, out = game.new(), np.zeros(1)
+        for action in actions:
+            assert not game.is_terminal(s)
+            game.step(s, action)
+        game.returns(s, out)
+        assert (out[0], int(s.over)) == (expected, over)
+
+
+@pytest.mark.slow
+def test_interpreted_and_straight_evaluation_agree(monkeypatch):
+    network = compile_sheet(find_sheet("tictactoe"))
+    known = analyze(network)
+    straight = make_network_game(network, known, "straight", {})
+    monkeypatch.setattr(evaluate, "MAX_STRAIGHT_GATES", 0)
+    interpreted = make_network_game(network, known, "interpreted", {})
+    games = [
+        record_trajectory(straight, 20, seed=1),
+        record_trajectory(interpreted, 20, seed=1),
+        record_trajectory(straight, 20, seed=1, interpreted=True),
+    ]
+    for other in games[1:]:
+        for name in straight.state.names:
+            assert np.array_equal(games[0].positions[name], other.positions[name])
+
+
+def test_definitions_with_cycles_are_iterated_to_their_least_fixpoint(tmp_path):
+    # Cells 0 to 5 on a ring; a player closes edges; a cell is reached along closed edges from 0.
+    text = """
+    (role p) (init (step 0)) (succ 0 1) (succ 1 2) (succ 2 3) (succ 3 4) (succ 4 5) (succ 5 0)
+    (<= (legal p (close ?x)) (succ ?x ?y) (not (true (closed ?x))))
+    (<= (next (closed ?x)) (does p (close ?x))) (<= (next (closed ?x)) (true (closed ?x)))
+    (<= (joined ?x ?y) (succ ?x ?y) (true (closed ?x)))
+    (<= (joined ?x ?y) (succ ?y ?x) (true (closed ?y)))
+    (reached 0) (<= (reached ?y) (reached ?x) (joined ?x ?y))
+    (<= (next (step ?n)) (true (step ?m)) (succ ?m ?n))
+    (<= terminal (reached 3))
+    (<= (goal p 100) (reached 2)) (<= (goal p 30) (not (reached 2)))
+    """
+    game = make_game("gdl", path=write(tmp_path, text))
+    assert rules(game).phase1.has_loops
+    close = {name: i for i, name in enumerate(game.action_names)}
+    for order, score in (("012", 1.0), ("534", -0.4), ("1 3 0 2", 1.0)):
+        s, out = game.new(), np.zeros(1)
+        for x in order.replace(" ", ""):
+            assert not game.is_terminal(s)
+            game.step(s, close[f"close {x}"])
+        game.returns(s, out)
+        assert game.is_terminal(s)
+        assert out[0] == pytest.approx(score)
+
+
+def test_a_second_role_with_a_choice_ends_a_sequential_game():
+    # Random games never meet the state in which b has a choice, after 40 times the rarest move.
+    moves = " ".join(f"(rare {i})" for i in range(40))
+    text = f"""
+    (role a) (role b) (init (at 0)) {moves}
+    (<= (legal a (go ?x)) (rare ?x)) (legal b noop)
+    (<= (legal b extra) (true (lucky 9)))
+    (succ 0 1) (succ 1 2) (succ 2 3) (succ 3 4) (succ 4 5) (succ 5 6) (succ 6 7) (succ 7 8)
+    (succ 8 9) (init (lucky 0))
+    (<= (next (lucky ?y)) (true (lucky ?x)) (succ ?x ?y) (does a (go 7)))
+    (<= terminal (true (at 1)))
+    (<= (next (at 1)) (does a (go 8)))
+    (<= (goal ?r 50) (role ?r))
+    """
+    network = compile_text(text)
+    known = analyze(network)
+    assert known.sequential
+    assert not known.proved
+    game = make_network_game(network, known, "rare", {})
+    s = game.new()
+    for _ in range(9):
+        assert not game.is_terminal(s)
+        game.step(s, game.action_names.index("go 7"))
+    assert s.over == CONFLICT
+
+
+def test_states_without_a_legal_move_end_games_with_a_warning(tmp_path):
+    text = """
+    (role walker) (init (at 0))
+    (<= (legal walker left) (true (at 0))) (<= (legal walker right) (true (at 0)))
+    (<= (next (at 1)) (does walker left)) (<= (next (at 2)) (does walker right))
+    (<= terminal (true (at 2)))
+    (goal walker 100)
+    """
+    with pytest.warns(GDLWarning, match="a role has no legal move"):
+        game = make_game("gdl", path=write(tmp_path, text))
+    for name, over, expected in (("left", STUCK, -1.0), ("right", TERMINAL, 1.0)):
+        s, out = game.new(), np.zeros(1)
+        game.step(s, game.action_names.index(name))
+        game.returns(s, out)
+        assert (s.over, out[0]) == (over, expected)
+
+
+def test_validate_finds_positions_that_do_not_fit_together():
+    game = make_game("gdl")
+    s = game.new()
+    assert game.validate(s) == ""
+    for name, value in (("plies", -1), ("to_move", 1), ("over", 1), ("joint", 99)):
+        wrong = s.copy()
+        wrong[name] = value
+        assert name in game.validate(wrong)
+    wrong = s.copy()
+    wrong["fluents"][-1] |= np.uint64(1 << 63)
+    assert "beyond its" in game.validate(wrong)
+
+
+def test_games_are_the_same_objects_and_pickled_by_their_spec(tmp_path):
+    path = write(tmp_path, WALK)
+    game = make_game("gdl", path=path)
+    assert make_game(game.spec) is game
+    assert pickle.loads(pickle.dumps(game)) is game
+    write(tmp_path, WALK.replace("(succ 1 2)", "(succ 1 3) (succ 3 2)"))
+    assert make_game(game.spec) is not game
+
+
+def test_observations_are_fluents_and_the_player():
+    game = make_game("gdl")
+    s = game.new()
+    game.step(s, 4)
+    network = rules(game)
+    for player in range(2):
+        out = np.zeros(game.observation_shape, np.int8)
+        game.observe(s, player, out)
+        fluents, own = out[: len(network.fluents), 0, 0], out[len(network.fluents) :, 0, 0]
+        assert np.array_equal(fluents, fluent_bits(s, len(network.fluents)))
+        assert own.tolist() == [int(player == p) for p in range(2)]
+        shown = {network.fluents[i] for i in np.flatnonzero(fluents)}
+        assert shown == {"(cell b 2 x)", "(control o)"}
+
+
+def test_unknown_sheets_are_refused_with_the_names_of_ours():
+    with pytest.raises(ValueError, match=r"no file 'conect4'.* connect4,"):
+        make_game("gdl:path=conect4")
