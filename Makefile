@@ -19,6 +19,7 @@ FUZZ ?= 100000
 # Other versions: the oldest that pyproject.toml allows, the newest that there are, other Pythons.
 OLDEST := .venv-oldest
 NEWEST := .venv-newest
+DOCS := .venv-docs
 PYTHONS ?= $(foreach v,3.11 3.12 3.13 3.14,$(firstword \
 	$(lastword $(sort $(wildcard $(HOME)/.pyenv/versions/$(v).*/bin/python))) \
 	$(shell command -v python$(v))))
@@ -35,7 +36,8 @@ RUN := $(BIN)/python -P -m
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-compiled test-slow test-oldest test-newest test-pythons test-install lint typecheck \
-	fuzz peers bench recipes images geese-oracle geese-live gdl-oracle gdl-traces kaggle clean
+	fuzz peers bench recipes images docs notebooks package geese-oracle geese-live \
+	gdl-oracle gdl-traces kaggle clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r target text; \
@@ -106,8 +108,19 @@ bench: $(FOR_TEST) ## measure speed, beside the peers that are installed
 recipes: $(FOR_TEST) ## let other RL libraries learn, each with its recipe; RECIPES="sb3 rllib"
 	$(RUN) ludoteca.evaluate.recipes $(RECIPES)
 
-images: $(FOR_TEST) ## draw the pictures of the games again
+images: $(FOR_TEST) ## draw the pictures of the games again, moving ones too
 	$(RUN) ludoteca.envs.render docs/images
+	$(BIN)/python -P docs/site/moving_games.py
+
+docs: $(DOCS)/.installed ## build the site of the documents, build/site/index.html
+	env -u PYTHONPATH NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -P -m mkdocs build --strict
+
+# `python -P tests/helpers/tutorial_documents.py run` runs the documents anew.
+notebooks: $(FOR_TEST) ## write the notebooks of the tutorial from its documents
+	$(BIN)/python -P tests/helpers/tutorial_documents.py notebooks
+
+package: $(FOR_TEST) ## build sdist and wheel in build/dist; check, install and try them
+	$(BIN)/python tests/packaging/package.py
 
 geese-oracle: $(KAGGLE)/.installed ## record the golden games of Hungry Geese again
 	$(KAGGLE)/bin/python tests/oracles/record_geese.py
@@ -166,6 +179,14 @@ $(OLDEST)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) tests/packaging/bounds.py torch > $(OLDEST)/constraints.txt
 	$(OLDEST)/bin/python -m pip install --quiet -c $(OLDEST)/constraints.txt \
 		-e '.[train,render,evaluate]' pytest==8.0.0 hypothesis
+	@touch $@
+
+# The extra `docs` alone: the API reference is read from the sources.
+$(DOCS)/.installed: pyproject.toml docs/site/constraints.txt
+	test -x $(DOCS)/bin/python || $(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))\
+		["project"]["optional-dependencies"]["docs"], sep="\n")' > $(DOCS)/requirements.txt
+	$(DOCS)/bin/python -m pip install --quiet -c docs/site/constraints.txt -r $(DOCS)/requirements.txt
 	@touch $@
 
 # Needs git, and a JDK of version 11 or newer: apt-get install openjdk-17-jdk-headless

@@ -11,7 +11,7 @@ from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.sampling import sample_by_weight
 from ludoteca.agents.search.network.agent import NetworkGuidedAgent
 from ludoteca.agents.search.network.search import SearchResult
-from ludoteca.agents.search.network.selection import SelectionParams
+from ludoteca.agents.search.network.selection import NetworkSearchConfig, SelectionParams
 from ludoteca.agents.search.report import SearchReport, make_exact_report
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
@@ -48,7 +48,7 @@ class PolicyValueAgent(NetworkGuidedAgent):
         game: Game,
         runner: Runner,
         simulations: int,
-        params: SelectionParams,
+        config: NetworkSearchConfig,
         max_num_considered_actions: int = 16,
         temperature: float = 0.0,
         leaf_batch: int | None = None,
@@ -62,7 +62,7 @@ class PolicyValueAgent(NetworkGuidedAgent):
             game: the game to play.
             runner: the network.
             simulations: simulations per search.
-            params: parameters of the selection.
+            config: policy and parameters of the search.
             max_num_considered_actions: Gumbel: maximum number of actions that are considered at the
                 root.
             temperature: actions are sampled from `policy ** (1 / temperature)`; 0: the best action.
@@ -77,24 +77,24 @@ class PolicyValueAgent(NetworkGuidedAgent):
         Raises:
             ValueError: if a parameter is out of range, or the game has no endgame solver.
         """
-        self.encoder = Encoder(game)
+        self.encoder, gumbel = Encoder(game), config.policy == "gumbel"
         if leaf_batch is None:
-            leaf_batch = 1 if seconds is None or params.gumbel else LEAF_BATCH
+            leaf_batch = 1 if seconds is None or gumbel else LEAF_BATCH
         super().__init__(
             self.encoder,
-            params,
+            config,
             leaf_batch,
             integer("max_num_considered_actions", max_num_considered_actions, 1, 10**4),
         )
         self.simulations = integer("simulations", simulations, 0, 10**6)
         self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
         if seconds is not None:
-            if params.gumbel:
+            if gumbel:
                 raise ValueError("the policy gumbel plans a number of simulations, not seconds")
             self.simulations = integer("max_nodes", max_nodes, 2, 10**9) - 1
         self._batch_size = BATCH_SIZE if seconds is None else 1
         self._temperature = real("temperature", temperature, 0, 100)
-        if params.gumbel and leaf_batch > 1:
+        if gumbel and leaf_batch > 1:
             raise ValueError(f"the policy gumbel needs leaf_batch=1, got {leaf_batch}")
         self.solver_empties = integer("solver_empties", solver_empties, 0, 60)
         self._endgame_solver = make_endgame_solver(game) if solver_empties else None
@@ -158,8 +158,7 @@ class PolicyValueAgent(NetworkGuidedAgent):
 
     def title(self) -> str:
         """Return the kind of search and the game, for reports."""
-        policy = "gumbel" if self._params.gumbel else "puct"
-        return f"AlphaZero ({policy}) of {self.game.name}"
+        return f"AlphaZero ({self._config.policy}) of {self.game.name}"
 
     def search_positions(
         self, states: NDArray[np.void], rngs: NDArray[np.uint64] | None = None
@@ -238,17 +237,13 @@ class AlphaZeroAgent(PolicyValueAgent):
             ValueError: if it does not fit the game, or a parameter is out of range.
         """
         network, self.about = load_pv_network(game, find_weights(path, "az"))
+        params = SelectionParams(real("c_puct", c_puct, 0, 100), fpu_reduction=fpu_reduction)
         choice("policy", policy, ("puct", "gumbel"))
-        params = SelectionParams(
-            gumbel=policy == "gumbel",
-            c_init=real("c_puct", c_puct, 0, 100),
-            fpu_reduction=fpu_reduction,
-        )
         super().__init__(
             game,
             Runner(network, 1 / game.observation_high, device, precision, backend),
             simulations,
-            params,
+            NetworkSearchConfig(policy, params=params),
             max_num_considered_actions,
             temperature,
             leaf_batch,

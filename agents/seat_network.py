@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.agents.sampling import sample_by_weight
+from ludoteca.agents.search.network.batched_search import SeatEvaluator
 from ludoteca.agents.search.network.decoupled_search import (
     DecoupledNetworkGuidedSearch,
     DecoupledSearchResult,
-    SeatEvaluator,
 )
 from ludoteca.agents.search.network.policy_improvement import improved_policies
 from ludoteca.envs.game import Game

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.search.network.agent import NetworkGuidedAgent
 from ludoteca.agents.search.network.search import Evaluate, SearchResult
-from ludoteca.agents.search.network.selection import SelectionParams
+from ludoteca.agents.search.network.selection import NetworkSearchConfig, SelectionParams
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
 
@@ -73,11 +73,9 @@ class UCTNetAgent(NetworkGuidedAgent):
         """
         network, self.about = load_value_network(game, find_weights(path, "uctnet"))
         integer("max_depth", max_depth, 0, 10**6)
-        params = SelectionParams(
-            uct=True, decisive=False, c_uct=real("c", c, 0, 1e6), max_depth=max_depth
-        )
+        params = SelectionParams(c_uct=real("c", c, 0, 1e6), max_depth=max_depth)
         self._view = _ValueEncoder(ValueView(game, network.config.view))
-        super().__init__(self._view, params, leaf_batch)
+        super().__init__(self._view, NetworkSearchConfig("uct", False, params), leaf_batch)
         self.simulations = integer("simulations", simulations, 1, 10**6)
         self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
         if seconds is not None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import wraps
+from functools import cached_property, wraps
 from types import FunctionType
 from typing import Any, Literal, ParamSpec
 
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.compilation import LOCK
 from ludoteca.envs.layout import Layout
-from ludoteca.envs.record_views import view_records
+from ludoteca.envs.position import position_dtype
+from ludoteca.envs.record_views import RecordArray
 from ludoteca.envs.symmetry import Symmetry
 
 FORFEIT = -1  # instead of an action in simultaneous games: the player leaves the game
@@ -164,10 +165,20 @@ class Game:
 
     def new(self, seed: int = 0) -> Any:
         """Return a starting position as a NumPy record, for interactive use."""
-        s = view_records(self.empty(1))[0]
+        s = self.empty(1).view(self.position_dtype, RecordArray)[0]
         with np.errstate(over="ignore"):  # SplitMix64 wraps around
             self.init(s, seed)
         return s
+
+    @cached_property
+    def position_dtype(self) -> np.dtype[Any]:
+        """The dtype of positions that draw themselves in notebooks; it is equal to `state`."""
+        return position_dtype(self)
+
+    def _repr_svg_(self) -> str:
+        """Return the board of a new game as SVG, for notebooks."""
+        svg: str = self.new()._repr_svg_()
+        return svg
 
 
 # Games by factory, spec and kernels: an edited notebook cell makes another game.

@@ -70,6 +70,13 @@ class Replay:
                 f"but the replay says {self.returns}"
             )
 
+    def _repr_svg_(self) -> str:
+        """Return the game as an animated SVG document, for notebooks."""
+        from ludoteca.envs.render.replay_scenes import replay_scenes, seconds_per_position
+        from ludoteca.envs.render.svg import svg_animation
+
+        return svg_animation(replay_scenes(self), seconds_per_position(self))
+
     def to_json(self) -> str:
         """Return the replay as JSON text."""
         return json.dumps(

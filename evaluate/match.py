@@ -79,6 +79,12 @@ class MatchResult:
 
         return match_text(self)
 
+    def _repr_html_(self) -> str:
+        """Return the match as an HTML table, for notebooks."""
+        from ludoteca.evaluate.match_table import match_html  # which imports this module
+
+        return match_html(self)
+
 
 def play_match(
     game: Game | str,

@@ -11,6 +11,7 @@ from ludoteca.evaluate.markdown import percent
 from ludoteca.evaluate.match import MatchResult
 from ludoteca.evaluate.match_record import MatchRecord
 from ludoteca.evaluate.statistics.intervals import wilson
+from ludoteca.html_table import html_table
 
 WIDTH = 80  # columns of a terminal
 
@@ -26,25 +27,59 @@ def match_text(result: MatchResult, width: int = WIDTH) -> str:
         width: columns of the page.
     """
     game = _game_of(result)
-    many = game.num_players > 2 if game else len(result.by_seat) > 2
-    heading = f"{rules_name(game) if game else result.game}: {result.games:,} games"
-    heading += f", seed {result.seed}"
+    headings, rows = _table(game, result)
+    lines = _columns([headings, *rows])
+    block = 1 + len(result.by_seat)  # lines of an agent
+    text = [*_wrapped(_heading(game, result), width), "", f"  {lines[0]}"]
+    for a, name in enumerate(agent_names(result)):
+        text += _wrapped(name, width)
+        text += [f"  {line}" for line in lines[1 + a * block : 1 + (a + 1) * block]]
+    text += ["", *_wrapped(_legend(result), width)]
+    text += _summary(game, result, width)
+    return "\n".join(line.rstrip() for line in text)
+
+
+def match_html(result: MatchResult) -> str:
+    """Return a match as an HTML table for notebooks, with the content of `match_text`."""
+    game = _game_of(result)
+    headings, rows = _table(game, result)
+    block = 1 + len(result.by_seat)  # rows of an agent
+    names = [name if p == 0 else "" for name in agent_names(result) for p in range(block)]
+    return html_table(
+        ["agent", *headings],
+        [[name, *row] for name, row in zip(names, rows, strict=True)],
+        title=_heading(game, result),
+        notes=[_legend(result), *_summary(game, result, None)],
+        texts=2,
+        marked=range(0, len(rows), block),
+    )
+
+
+def _heading(game: Game | None, result: MatchResult) -> str:
+    name = rules_name(game) if game else result.game
+    return f"{name}: {result.games:,} games, seed {result.seed}"
+
+
+def _table(game: Game | None, result: MatchResult) -> tuple[list[str], list[list[str]]]:
+    """Return the headings, and the rows of every agent: all seats together, then each."""
+    many = _many(game, result)
     rows: list[list[str]] = []
     for total, seats in zip(result.totals, result.seats, strict=True):
         rows.append(["all", *_cells(total, many)])
         rows += [[_seat_name(game, p), *_cells(record, many)] for p, record in enumerate(seats)]
     headings = ["seat", "games", "wins", "draws", "losses", "win %", "score"]
-    lines = _columns([headings + ["rank"] * many, *rows])
-    block = 1 + len(result.by_seat)  # lines of an agent
-    text = [*_wrapped(heading, width), "", f"  {lines[0]}"]
-    for a, name in enumerate(agent_names(result)):
-        text += _wrapped(name, width)
-        text += [f"  {line}" for line in lines[1 + a * block : 1 + (a + 1) * block]]
+    return headings + ["rank"] * many, rows
+
+
+def _legend(result: MatchResult) -> str:
+    many = _many(_game_of(result), result)
     shared = "a first place shared by t seats counts 1 / t" if many else "a draw counts as half"
-    legend = f"win %: games won outright (95 % Wilson interval); score: {shared}"
-    text += ["", *_wrapped(legend, width)]
-    text += _summary(game, result, width)
-    return "\n".join(line.rstrip() for line in text)
+    return f"win %: games won outright (95 % Wilson interval); score: {shared}"
+
+
+def _many(game: Game | None, result: MatchResult) -> bool:
+    """Return whether more than two play."""
+    return game.num_players > 2 if game else len(result.by_seat) > 2
 
 
 def match_summary(game: Game, result: MatchResult) -> str:

@@ -13,15 +13,11 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.render import Standing
 from ludoteca.envs.render.players import player_names
+from ludoteca.envs.render.replay_scenes import last_move_text, replay_steps, seconds_per_position
 from ludoteca.envs.render.status import player_piece
 from ludoteca.envs.render.terminal import piece_symbol, terminal_board
 from ludoteca.envs.replay import Replay
-from ludoteca.evaluate.replay_rendering import (
-    action_text,
-    last_move_text,
-    replay_steps,
-    seconds_per_position,
-)
+from ludoteca.evaluate.replay_rendering import action_text
 
 PANEL_WIDTH = 40  # characters of the players' names and standings
 

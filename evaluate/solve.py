@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled, factory, kernel
 from ludoteca.envs.records import batch_of_one
+from ludoteca.html_table import html_table
 
 FULL = 10.0  # returned by a search when the transposition table is full
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -44,6 +45,21 @@ class Solution:
             text = f"moves with value {value:+g} for the player to move: {names}"
             lines += wrap(text, 80, subsequent_indent="  ", break_on_hyphens=False)
         return "\n".join([*lines, f"{self.positions:,} positions searched"])
+
+    def _repr_html_(self) -> str:
+        """Return the moves by their value as HTML, for notebooks."""
+        results = (f"player {p} gets {value:+g}" for p, value in enumerate(self.returns))
+        rows = [
+            [f"{value:+g}", " ".join(name for name in self.actions if self.actions[name] == value)]
+            for value in sorted(set(self.actions.values()), reverse=True)
+        ]
+        return html_table(
+            ["value for the player to move", "moves"],
+            rows,
+            title=f"perfect play: {', '.join(results)}",
+            notes=[f"{self.positions:,} positions searched"],
+            texts=2,
+        )
 
 
 def solve(game: Game, *, from_state: Any = None, capacity: int = 1 << 22) -> Solution:

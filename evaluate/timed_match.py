@@ -17,6 +17,8 @@ from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import BATCH_SIZE, MatchResult, play_match
 from ludoteca.evaluate.match_table import match_json
+from ludoteca.evaluate.statistics.intervals import score_interval
+from ludoteca.evaluate.statistics.ratings import elo_difference
 from ludoteca.files import write_whole
 from ludoteca.provenance import package_versions, run_info
 
@@ -31,8 +33,9 @@ def timed_match(
     seed: int = 0,
     batch: int = BATCH_SIZE,
     probe: bool = False,
+    random_plies: int = 0,
 ) -> dict[str, Any]:
-    """Play a match of two agents and write its results.
+    """Play a match of two agents, print a summary and write the results.
 
     Args:
         agents: spec strings of the agents.
@@ -43,11 +46,23 @@ def timed_match(
         batch: number of games in a batch; with 1, agents take as long as in a single game.
         probe: also measure the agents' simulations per second, in single positions of the first
             two games.
+        random_plies: number of random plies at the beginning of each game, the same once for each
+            agent to move first.
     """
     # In the first two games each agent moves first once.
     result, timed_agents, content = play_timed(
-        make_game(game), agents, games, seed=seed, batch_size=batch, num_replays=min(games, 2)
+        make_game(game),
+        agents,
+        games,
+        seed=seed,
+        batch_size=batch,
+        num_replays=min(games, 2),
+        random_plies=random_plies,
     )
+    for agent, record in zip(content["agents"], result.totals, strict=True):
+        agent["score_interval"] = score_interval(record.wins, record.draws, record.games)
+        agent["elo"] = elo_difference(record.score)
+        agent["elo_interval"] = [elo_difference(score) for score in agent["score_interval"]]
     if probe:
         positions = [
             s for replay in result.replays for s in list(replay.positions())[:-1:PROBE_INTERVAL]
@@ -55,7 +70,28 @@ def timed_match(
         for agent, player in zip(content["agents"], timed_agents, strict=True):
             agent |= simulation_speed(player.agent, positions)
     write_whole(out, json.dumps(content, indent=1) + "\n")
+    print("\n".join(_summary(agent) for agent in content["agents"]))
     return content
+
+
+def _summary(agent: dict[str, Any]) -> str:
+    """Return an agent's results, Elo difference from the other and speed, in lines."""
+    total, (low, high) = agent["total"], agent["score_interval"]
+    elo, elo_low, elo_high = (
+        "unbounded" if number is None else f"{number:+.0f}"
+        for number in (agent["elo"], *agent["elo_interval"])
+    )
+    speed = agent.get("simulations_per_second")
+    return "\n  ".join(
+        [
+            agent["agent"],
+            f"{total['wins']} wins, {total['draws']} draws, {total['losses']} losses",
+            f"score {total['score']:.3f} ({low:.3f} to {high:.3f}), "
+            f"Elo {elo} ({elo_low} to {elo_high})",
+            f"{agent['seconds_per_move']:.3f} s a move"
+            + ("" if speed is None else f", {speed:,.0f} simulations/s"),
+        ]
+    )
 
 
 def play_timed(

@@ -32,6 +32,10 @@ COMMANDS = {
         "Play against an agent, in a window or in the terminal.",
         game_options=True,
     ),
+    "arena": Command(
+        "ludoteca.evaluate.cli.arena:arena",
+        "Play, watch and analyze all games in the browser.",
+    ),
     "match": Command(
         "ludoteca.evaluate.cli.match:match_command",
         "Play a match of many games between agents: wins, draws and losses.",

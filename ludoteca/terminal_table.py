@@ -12,6 +12,8 @@ from textwrap import wrap
 from rich.console import Console, ConsoleOptions
 from rich.text import Text
 
+from ludoteca.html_table import html_table
+
 GAP, INDENT = 2, 2  # spaces between columns, and before the rows below a name
 MIN_SENTENCE_WIDTH = 30  # characters of a column of sentences
 
@@ -72,6 +74,21 @@ class TerminalTable:
         if len(cells) != len(self.headings):
             raise ValueError(f"expected {len(self.headings)} cells, got {len(cells)}: {cells}")
         self.rows.append(TableRow(cells, style, below, rule))
+
+    def _repr_html_(self) -> str:
+        """Return the table as HTML, for notebooks."""
+        rows: list[tuple[str, ...]] = []
+        for row in self.rows:
+            rows.append(row.cells)
+            if row.below:
+                rows.append((row.below, *[""] * (len(self.headings) - 1)))
+        return html_table(
+            self.headings,
+            rows,
+            title=self.title,
+            notes=[self.caption] if self.caption else [],
+            texts=len(self.headings) if self._sentences else self._texts,
+        )
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         for text, style in self.lines(options.max_width):

@@ -24,7 +24,7 @@ from ludoteca.agents.networks.pv_network import PVConfig, PVNetwork, make_evalua
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.sampling import sample_by_weight, sample_legal
 from ludoteca.agents.search.network.search import Evaluate, NetworkGuidedSearch, SearchResult
-from ludoteca.agents.search.network.selection import SelectionParams
+from ludoteca.agents.search.network.selection import NetworkSearchConfig, SelectionParams
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.train.algorithm import Algorithm, ReportText, Run, Tensors
@@ -118,9 +118,9 @@ class AlphaZeroConfig(RLConfig):
     """Score that the candidate needs in a gatekeeper match."""
 
     @property
-    def search_rule(self) -> SelectionParams:
-        """Selection rule of searches, in self-play and evaluations."""
-        return SelectionParams(gumbel=self.search_policy == "gumbel", c_init=self.c_puct)
+    def search_config(self) -> NetworkSearchConfig:
+        """Configuration of searches, in self-play and evaluations."""
+        return NetworkSearchConfig(self.search_policy, params=SelectionParams(self.c_puct))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -206,7 +206,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             self.encoder,
             config.games_per_iteration,
             max(config.num_simulations, config.fast_simulations),
-            config.search_rule,
+            config.search_config,
             config.max_num_considered_actions,
         )
 
@@ -369,7 +369,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             self.game,
             Runner(self.network, self.encoder.scale, config.device, config.precision),
             config.eval_simulations,
-            config.search_rule,
+            config.search_config,
             config.max_num_considered_actions,
             solver_empties=config.solver_empties,
         )

@@ -61,7 +61,7 @@ class Gatekeeper:
                 game,
                 runner,
                 config.num_simulations,
-                config.search_rule,
+                config.search_config,
                 config.max_num_considered_actions,
                 0.5,
             )

@@ -13,11 +13,11 @@ from ludoteca.agents.networks.weights import load_weights, save_weights
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.render import png, scene, svg_animation
+from ludoteca.envs.render.replay_scenes import replay_scenes, seconds_per_position
 from ludoteca.envs.render.shapes import Scene, contact_sheet
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.markdown import percent, table
-from ludoteca.evaluate.replay_rendering import replay_scenes, seconds_per_position
 from ludoteca.files import write_whole
 from ludoteca.provenance import package_versions, run_info
 from ludoteca.terminal_table import TerminalTable

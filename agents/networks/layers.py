@@ -1,7 +1,5 @@
 """Network layers for boards of any size: residual trunk, 2x2 convolution."""
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor, nn
 
@@ -20,10 +18,7 @@ class Trunk(nn.Module):
     Attributes:
         torus: whether padding is circular.
         fused: whether fused operators are used, see `fused.works`; for inference only.
-        compiled: function that computes the same, or none; see `compiled_trunk`.
     """
-
-    compiled: Callable[[Tensor], Tensor] | None
 
     def __init__(
         self, planes: int, filters: int, blocks: int, pooled_every: int = 2, torus: bool = False
@@ -38,15 +33,13 @@ class Trunk(nn.Module):
             torus: whether padding is circular.
         """
         super().__init__()
-        self.torus, self.fused, self.compiled = torus, False, None
+        self.torus, self.fused = torus, False
         self.enter = nn.Conv2d(planes, filters, 3, padding=0 if torus else 1)
         pooled = [pooled_every > 0 and (k + 1) % pooled_every == 0 for k in range(blocks)]
         self.blocks = nn.Sequential(*(Block(filters, pools, torus) for pools in pooled))
 
     def forward(self, x: Tensor) -> Tensor:
         """Return features. Shape `[K, filters, rows, columns]`."""
-        if self.compiled is not None:
-            return self.compiled(x)
         if self.torus:
             x = around(x, 1)
         if self.fused:

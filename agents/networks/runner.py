@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ludoteca.agents.networks import fused
-from ludoteca.agents.networks.compiled_trunk import CompiledTrunk, can_compile
+from ludoteca.agents.networks.compiled_network import CompiledNetwork, can_compile
 from ludoteca.agents.networks.device import find_device
 from ludoteca.agents.networks.layers import Trunk
 from ludoteca.agents.networks.vectors import LANES
@@ -49,9 +49,9 @@ class Runner:
             device: device, such as `"cpu"` or `"cuda"`.
             precision: `"bfloat16"` is several times faster on CPUs and GPUs made for it, and has
                 three significant digits; `"auto"`: see `faster_precision`.
-            backend: `"torch"`: PyTorch's layers; `"compiled"`: one compiled function for the
-                residual trunk, several times faster for small batches on CPUs, and equal up to
-                rounding (see `compiled_trunk`); `"auto"`: compiled where possible.
+            backend: `"torch"`: PyTorch's layers; `"compiled"`: one compiled function for all layers
+                of a policy-value network, several times faster for small batches on CPUs, and equal
+                up to rounding (see `compiled_network`); `"auto"`: compiled where possible.
 
         Raises:
             ValueError: if a parameter is out of range, or the network cannot be compiled.
@@ -63,7 +63,6 @@ class Runner:
         self.precision = faster_precision(device) if precision == "auto" else precision
         self.backend: Backend = "torch" if backend == "torch" else self._find_backend(backend)
         self._running = self._converted()
-        self._compile()
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_running": None}
@@ -71,16 +70,19 @@ class Runner:
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._running = self._converted()  # operators depend on the machine
-        self._compile()
 
     def load(self, network: nn.Module) -> None:
         """Copy the weights of a network of the same architecture."""
+        modules = [self._original]
+        if isinstance(self._running, nn.Module) and self._running is not self._original:
+            modules.append(self._running)
         with torch.no_grad():
-            for module in {id(m): m for m in (self._original, self._running)}.values():
+            for module in modules:
                 weights, module_weights = network.state_dict(), module.state_dict()
                 for name, tensor in module_weights.items():
                     tensor.copy_(weights[name])
-        self._compile()
+        if self.backend == "compiled":
+            self._running = self._converted()
 
     def __call__(self, planes: NDArray[np.int8]) -> NDArray[np.float32]:
         """Return the outputs, float32 `[K, ...]`, for planes `[K, planes, rows, columns]`."""
@@ -88,6 +90,8 @@ class Runner:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _run(self, planes: NDArray[np.int8]) -> NDArray[np.float32]:
+        if isinstance(self._running, CompiledNetwork):
+            return self._running(planes)
         with torch.inference_mode():
             outputs: Tensor = self._running(
                 to_tensor(planes, self._scale, self._device, self._type)
@@ -105,26 +109,21 @@ class Runner:
         Raises:
             ValueError: if it cannot be, and `backend` is `"compiled"`.
         """
-        trunks = [part for part in self._original.modules() if isinstance(part, Trunk)]
         on_cpu = self._device.type == "cpu" and self._type == torch.float32
-        if on_cpu and trunks and all(map(can_compile, trunks)):
+        if on_cpu and can_compile(self._original):
             return "compiled"
         if backend == "compiled":
             raise ValueError(
-                "the backend compiled needs a CPU, float32, and a residual network without "
-                f"circular padding whose filters are a multiple of {LANES}"
+                "the backend compiled needs a CPU, float32, and a policy-value network whose "
+                f"filters are a multiple of {LANES}"
             )
         return "torch"
 
-    def _compile(self) -> None:
-        """Compile the trunks of the running network, with its present weights."""
-        for part in self._running.modules():
-            if isinstance(part, Trunk) and self.backend == "compiled":
-                part.compiled = CompiledTrunk(part)
-
-    def _converted(self) -> nn.Module:
+    def _converted(self) -> nn.Module | CompiledNetwork:
         module: Any = self._original
-        if self._type != torch.float32 or self.backend == "compiled":
+        if self.backend == "compiled":
+            return CompiledNetwork(module, self._scale)
+        if self._type != torch.float32:
             module = copy.deepcopy(module).to(self._type)
         module = module.to(memory_format=torch.channels_last)
         if self._device.type == "cpu" and self.precision == "bfloat16":

@@ -28,7 +28,21 @@ class Tower(nn.Module):
         if not self.cells:
             board = encoder.shape[1] * encoder.shape[2]
             self.head.extend([nn.ReLU(), nn.Flatten(), nn.Linear(32 * board, others)])
-        self.board = (layout.rows, layout.columns)
+        self.board, self.planes_shape = (layout.rows, layout.columns), encoder.shape[1:]
+
+    @property
+    def first_layer(self) -> nn.Conv2d:
+        """First layer of the policy head."""
+        first = self.head[0]
+        assert isinstance(first, nn.Conv2d)
+        return first
+
+    @property
+    def linear_layer(self) -> nn.Linear | None:
+        """Linear layer of the actions that are not cells, or None if there are none."""
+        linear = self.others if self.cells else self.head[-1]
+        assert linear is None or isinstance(linear, nn.Linear)
+        return linear
 
     def see(self, planes: Tensor) -> tuple[Tensor, Tensor]:
         """Return features of each cell and of the whole board.

@@ -171,17 +171,21 @@ class MCTSAgent(TreeSearchAgent):
         def best(action_selection: int) -> int:
             return int(best_child(workspace.nodes(), action_selection, self._params, work))
 
+        def report() -> SearchReport:
+            nodes, title = workspace.nodes(), f"MCTS ({self.config.policy}) of {self.game.name}"
+            chosen = best(self.action_selection)
+            return make_report(self.game, nodes, chosen, clock() - start, title)
+
         self._simulate(
             start,
             lambda count: workspace.run(search, self._params, count),
             lambda: best(MAX) == best(ROBUST),
             lambda: bool(workspace.trees[0].nodes[ROOT]["proven"] != UNKNOWN),
             len(workspace.trees),
+            report,
         )
-        chosen = best(self.action_selection)
         rng[0] = work["rng"][0, 0]
-        title = f"MCTS ({self.config.policy}) of {self.game.name}"
-        return make_report(self.game, workspace.nodes(), chosen, clock() - start, title)
+        return report()
 
 
 MCTSAgent.__signature__ = signature_with_options(  # type: ignore[attr-defined]

@@ -117,9 +117,14 @@ class DecoupledMCTSAgent(TreeSearchAgent):
         rng = np.zeros(1, np.uint64) if rng is None else rng
         threads = self._threads if threads is None else threads
         action = self._choose(s, rng, seat, threads)
+        return self._report(threads, seat, action, clock() - start)
+
+    def _report(
+        self, threads: DecoupledSearchThreads, seat: int, action: int, seconds: float
+    ) -> SearchReport:
         nodes, arms = threads.statistics()
         title = f"decoupled MCTS ({self.config.policy}) of {self.game.name}, player {seat}"
-        return make_decoupled_report(self.game, nodes, arms, seat, action, clock() - start, title)
+        return make_decoupled_report(self.game, nodes, arms, seat, action, seconds, title)
 
     def _choose(self, s: Any, rng: NDArray[np.uint64], seat: int, threads: Any) -> int:
         start = clock()
@@ -127,17 +132,22 @@ class DecoupledMCTSAgent(TreeSearchAgent):
         work = threads.trees[0].work
         if not (self.reuse and keep_subtree(self.game, self.config, threads, s)):
             threads.begin(s, rng)
+
+        def best() -> int:
+            arms = threads.statistics()[1]
+            return int(self._best_action(arms, seat, self.action_selection, self._params, work))
+
         self._simulate(
             start,
             lambda count: threads.run(self._search, self._params, count),
             lambda: self._settled(threads.statistics()[1], seat),
             lambda: False,
             len(threads.trees),
+            lambda: self._report(threads, seat, best(), clock() - start),
         )
-        arms = threads.statistics()[1]
-        action = self._best_action(arms, seat, self.action_selection, self._params, work)
+        action = best()
         rng[:] = work["rng"][0]
-        return int(action)
+        return action
 
 
 DecoupledMCTSAgent.__signature__ = signature_with_options(  # type: ignore[attr-defined]

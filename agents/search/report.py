@@ -4,6 +4,7 @@ import json
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ludoteca.agents.games.endgame import EndgameSolution
 from ludoteca.agents.search.select import DRAW, LOSS, WIN
 from ludoteca.agents.search.sequential.tree import ROOT, UNEXPANDED
 from ludoteca.envs.game import Game
+from ludoteca.html_table import html_table
 
 PROOFS = {WIN: "win", DRAW: "draw", LOSS: "loss"}
 MEANS = {"win": 1.0, "draw": 0.5, "loss": 0.0}
@@ -86,21 +88,8 @@ class SearchReport:
 
     def __str__(self) -> str:
         """Return the report in lines of at most 80 columns: the best moves, most visited first."""
-        best = next((one for one in self.candidates if one.action == self.action), None)
-        value = "" if best is None or best.visits == 0 else f", value {best.mean:.3f}"
-        value = "" if self.proven else value
-        lines = textwrap.wrap(
-            f"{self.title or 'search'}: best move {self.name}{value}"
-            + f", proven {self.proven}" * bool(self.proven)
-            + ("" if self.score is None else f", exact score {self.score:+d}"),
-            WIDTH,
-        )
-        if self.score is None:
-            rate = self.simulations / max(self.seconds, 1e-9)
-            work = f"{self.simulations:,} simulations in {self.seconds:.3f} s ({rate:,.0f}/s)"
-        else:
-            work = f"solved in {self.seconds:.3f} s"
-        lines.append(f"{work}, {self.nodes:,} nodes")
+        lines = textwrap.wrap(self._heading(), WIDTH)
+        lines.append(self._work())
         if self.principal_variation:
             line = "principal variation: " + " ".join(self.principal_variation)
             lines += textwrap.wrap(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
@@ -109,9 +98,47 @@ class SearchReport:
         for p, moves in enumerate(self.players):
             mine = self.action if moves is self.candidates else None
             lines += [f"player {p}", *_table(moves, mine)] if moves else [f"player {p}: out"]
-        player = "each player" if self.players else "the player to move"
-        lines.append(f"value: mean score of {player}, 1 = win, 0.5 = draw, 0 = loss")
+        lines.append(self._legend())
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Return the report as HTML, for notebooks: the best moves, most visited first."""
+        notes = [self._work()]
+        if self.principal_variation:
+            notes.append("principal variation: " + " ".join(self.principal_variation))
+        notes.append(self._legend())
+        if not self.players:
+            return _html_table(self.candidates, self.action, self._heading(), notes)
+        parts = [f"<p><strong>{escape(self._heading())}</strong></p>"]
+        for p, moves in enumerate(self.players):
+            chosen = self.action if moves is self.candidates else None
+            last = notes if p == len(self.players) - 1 else []
+            parts.append(_html_table(moves, chosen, f"player {p}" + ": out" * (not moves), last))
+        return "".join(parts)
+
+    def _heading(self) -> str:
+        """Return the kind of search, the best move and its value."""
+        best = next((one for one in self.candidates if one.action == self.action), None)
+        value = "" if best is None or best.visits == 0 else f", value {best.mean:.3f}"
+        value = "" if self.proven else value
+        return (
+            f"{self.title or 'search'}: best move {self.name}{value}"
+            + f", proven {self.proven}" * bool(self.proven)
+            + ("" if self.score is None else f", exact score {self.score:+d}")
+        )
+
+    def _work(self) -> str:
+        """Return the number of simulations and nodes, and the time."""
+        if self.score is None:
+            rate = self.simulations / max(self.seconds, 1e-9)
+            work = f"{self.simulations:,} simulations in {self.seconds:.3f} s ({rate:,.0f}/s)"
+        else:
+            work = f"solved in {self.seconds:.3f} s"
+        return f"{work}, {self.nodes:,} nodes"
+
+    def _legend(self) -> str:
+        player = "each player" if self.players else "the player to move"
+        return f"value: mean score of {player}, 1 = win, 0.5 = draw, 0 = loss"
 
 
 def _table(candidates: Sequence[Candidate], chosen: int | None) -> list[str]:
@@ -132,6 +159,36 @@ def _table(candidates: Sequence[Candidate], chosen: int | None) -> list[str]:
     if len(candidates) > len(shown):
         lines.append(f"{'...':>{name}} {len(candidates) - len(shown)} more in .candidates")
     return lines
+
+
+def _html_table(
+    candidates: Sequence[Candidate], chosen: int | None, title: str, notes: Sequence[str]
+) -> str:
+    """Return a table with a row per candidate as HTML; the chosen action is in bold."""
+    total = max(sum(one.visits for one in candidates), 1)
+    shown = list(candidates[:SHOWN])
+    shown += [one for one in candidates[SHOWN:] if one.action == chosen]
+    has_priors = any(one.prior is not None for one in candidates)
+    has_proofs = any(one.proven for one in candidates)
+    rows = [
+        [
+            one.name,
+            f"{one.visits:,}",
+            f"{one.visits / total:.1%}",
+            f"{one.mean:.3f}" if one.visits or one.proven else "-",
+            *(["" if one.prior is None else f"{one.prior:.1%}"] * has_priors),
+            *([one.proven] * has_proofs),
+        ]
+        for one in shown
+    ]
+    hidden = len(candidates) - len(shown)
+    return html_table(
+        ["move", "visits", "share", "value", *["prior"] * has_priors, *["proven"] * has_proofs],
+        rows,
+        title=title,
+        notes=[*([f"{hidden} more in .candidates"] if hidden else []), *notes],
+        marked=[k for k, one in enumerate(shown) if one.action == chosen],
+    )
 
 
 def make_report(

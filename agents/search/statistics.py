@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ludoteca.agents.search.policies import POLICIES
+from ludoteca.agents.search.policy import NO_STATISTIC
 from ludoteca.envs.jit import factory, kernel
 
 # Scores are in [0, 1].
@@ -26,8 +27,17 @@ ARM_FIELDS = (
 )
 
 
-def arm_dtype(policy: str, *fields: tuple[str, Any]) -> np.dtype[np.void]:
-    """Return the record dtype of an arm, with the policy's own statistic and further fields."""
+# Network-guided search needs no other statistics.
+NETWORK_FIELDS = ("value", "visits", "prior")
+
+
+def arm_dtype(policy: str | None, *fields: tuple[str, Any]) -> np.dtype[np.void]:
+    """Return the record dtype of an arm, with the policy's own statistic and further fields.
+
+    `policy` is None for network-guided search.
+    """
+    if policy is None:
+        return np.dtype([field for field in ARM_FIELDS if field[0] in NETWORK_FIELDS], align=True)
     return np.dtype([*ARM_FIELDS, *POLICIES[policy].statistic.fields, *fields], align=True)
 
 
@@ -38,21 +48,24 @@ def summed_fields(policy: str) -> tuple[str, ...]:
 
 
 @factory()
-def make_statistics(policy: str) -> tuple[Callable[..., None], Callable[..., None]]:
+def make_statistics(policy: str | None) -> tuple[Callable[..., None], Callable[..., None]]:
     """Return two kernels.
 
     `reset_arm(arm, prior)` resets the statistics of an arm.
 
     `add_score(arm, score, probability)` adds the score of a visit, of an arm that was selected with
-    that probability.
+    that probability; searches with playouts only.
     """
-    reset_own, update_own = POLICIES[policy].statistic.reset, POLICIES[policy].statistic.update
+    has_playouts = policy is not None
+    statistic = NO_STATISTIC if policy is None else POLICIES[policy].statistic
+    reset_own, update_own = statistic.reset, statistic.update
 
     @kernel
     def reset_arm(arm: Any, prior: float) -> None:
-        arm.value = arm.square = arm.amaf_value = 0.0
-        arm.visits = arm.amaf_visits = 0
-        arm.prior = np.float32(prior)
+        arm.value, arm.visits, arm.prior = 0.0, 0, np.float32(prior)
+        if has_playouts:
+            arm.square = arm.amaf_value = 0.0
+            arm.amaf_visits = 0
         reset_own(arm)
 
     @kernel

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.search.clock import search_for
+from ludoteca.agents.search.monitor import MakeReport, Monitor, monitored
 from ludoteca.agents.search.options import SearchOptions
 from ludoteca.agents.search.select import ACTION_SELECTIONS, MAX_ROBUST
 from ludoteca.envs.game import Game
@@ -23,7 +24,12 @@ class TreeSearchAgent(Agent):
 
     The agent is stateless unless `reuse` is set: then each search continues with the subtree that
     the moves played have reached.
+
+    Attributes:
+        monitor: function that watches single searches and can stop them, or None.
     """
+
+    lazy_attributes = ("monitor",)
 
     def __init__(
         self,
@@ -43,6 +49,7 @@ class TreeSearchAgent(Agent):
             choice("action_selection", action_selection, ACTION_SELECTIONS)
         )
         self.reuse = choice("reuse", reuse, (False, True))
+        self.monitor: Monitor | None = None
         self._threads = self._make_threads()
         self._kept: dict[tuple[int, int], Any] = {}  # by index of the game and seat
 
@@ -114,17 +121,24 @@ class TreeSearchAgent(Agent):
         is_settled: Callable[[], bool],
         is_proven: Callable[[], bool],
         threads: int,
+        report: MakeReport,
     ) -> None:
         """Call `run(simulations)` until the budget is spent, or the root is proven.
 
         With the final move selection `max_robust`, the search continues until one move has both
         most wins and most visits (`is_settled`), at most twice as long. `start` is the start of the
-        search, by `ludoteca.envs.clock.clock`.
+        search, by `ludoteca.envs.clock.clock`. A monitor can stop the search earlier.
         """
+        run, is_stopped = monitored(run, report, self.monitor)
         if self.seconds is None:
             run(self.simulations)
             left = self.simulations
-            while self.action_selection == MAX_ROBUST and left > 0 and not is_settled():
+            while (
+                self.action_selection == MAX_ROBUST
+                and left > 0
+                and not is_stopped()
+                and not is_settled()
+            ):
                 more = max(self.simulations // 10, 1)
                 run(more)
                 left -= more
@@ -132,6 +146,6 @@ class TreeSearchAgent(Agent):
 
         def run_more(count: int) -> bool:
             run(count * threads)
-            return is_proven()
+            return is_proven() or is_stopped()
 
         search_for(self.seconds, start, run_more)

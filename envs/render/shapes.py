@@ -95,6 +95,12 @@ class Scene:
     base: tuple[Shape, ...]
     shapes: tuple[Shape, ...]
 
+    def _repr_svg_(self) -> str:
+        """Return the picture as SVG, for notebooks."""
+        from ludoteca.envs.render.svg import svg  # imports this module
+
+        return svg(self)
+
 
 def channels(color: str) -> tuple[int, int, int]:
     """Return red, green and blue of `"#rrggbb"`, each from 0 to 255."""

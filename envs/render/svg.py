@@ -56,6 +56,11 @@ def svg_animation(scenes: Sequence[Scene], seconds: float = 0.6, last_seconds: f
     return _document(scenes[0], body)
 
 
+def svg_elements(shapes: Sequence[Shape]) -> list[str]:
+    """Return the SVG elements of shapes, for a document of the caller's."""
+    return [_element(shape) for shape in shapes]
+
+
 def check_frames(scenes: Sequence[Scene]) -> None:
     """Check that the pictures can be the frames of one animation.
 

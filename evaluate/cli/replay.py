@@ -23,7 +23,7 @@ def replay(
         final: only the last position.
         ply: only the position after this number of plies.
         out: draw the game into this file: .gif and .svg are animations, .png shows the last
-            position.
+            position, and .html is a page with everything in it that steps and plays.
         watch: show the game in the terminal, position by position.
         seconds: time for each position; by default, long games are shown faster.
     """
@@ -39,12 +39,20 @@ def replay(
         raise ValueError("--watch shows the whole game: no --final, no --ply")
     if seconds is not None and out is None and not watch:
         raise ValueError("--seconds is for --watch and --out")
+    if ply is not None and out is not None and out.suffix == ".html":
+        raise ValueError("an .html file has the whole game: no --ply")
     replayed = Replay.load(file)
     ply = len(replayed.actions) if final else ply
     if watch:
         watch_replay(replayed, seconds)
     elif out is not None:
-        draw_replay(replayed, out, ply, seconds)
+        if out.suffix == ".html":
+            from ludoteca.evaluate.arena.replay_page import replay_page
+            from ludoteca.files import write_whole
+
+            write_whole(out, replay_page(replayed, seconds))
+        else:
+            draw_replay(replayed, out, ply, seconds)
         print(f"{len(replayed.actions)} plies: {out}")
     else:
         for line in replay_text(replayed, ply):

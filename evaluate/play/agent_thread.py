@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ludoteca.agents.agent import Agent
 from ludoteca.evaluate.play.analysis import ENV_INDEX, MoveAnalysis, prepare, think
-from ludoteca.evaluate.play.session import Session
+from ludoteca.evaluate.play.history import GameHistory
 
 
 class AgentFailure(NamedTuple):
@@ -17,6 +17,14 @@ class AgentFailure(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.agent} failed: {self.reason}"
+
+
+def failure_of(agent: str, error: Exception) -> AgentFailure:
+    """Return the failure of an agent that raised an exception."""
+    reason = " ".join(str(error).split())
+    if not isinstance(error, ValueError):
+        reason = f"{type(error).__name__}: {reason}"
+    return AgentFailure(agent, reason)
 
 
 class AgentThread:
@@ -33,7 +41,7 @@ class AgentThread:
         self.name = name
         self._agent = agent
         self._ready = False
-        self._asked: Session | None = None
+        self._asked: GameHistory | None = None
         self._asked_at = 0.0
         self._answer: MoveAnalysis | AgentFailure | None = None
         self._wake = threading.Condition()
@@ -50,10 +58,10 @@ class AgentThread:
         """Seconds since the present request."""
         return time.perf_counter() - self._asked_at
 
-    def ask(self, session: Session) -> None:
-        """Request an analysis of the present position of a session, in place of the last one."""
+    def ask(self, history: GameHistory) -> None:
+        """Request an analysis of the present position of a game, in place of the last one."""
         with self._wake:
-            self._asked, self._answer = session.snapshot(), None
+            self._asked, self._answer = history.snapshot(), None
             self._asked_at = time.perf_counter()
             self._wake.notify()
         if self._thread is None:
@@ -72,35 +80,41 @@ class AgentThread:
             self._asked = self._answer = None
             self._forget |= forget
 
-    def think(self, session: Session) -> MoveAnalysis | AgentFailure:
-        """Return the agent's analysis of a position, computed in the caller's thread."""
+    def prepare(self) -> None:
+        """Compile or load the agent's code in the caller's thread, unless that has been done."""
+        if not self._ready:
+            prepare(self._agent)
+            self._ready = True
+
+    def think(self, history: GameHistory, seat: int | None = None) -> MoveAnalysis | AgentFailure:
+        """Return the agent's analysis of a position, computed in the caller's thread.
+
+        Args:
+            history: the game so far.
+            seat: the player to act; by default the player to move in a sequential game.
+        """
         try:
-            if not self._ready:
-                prepare(self._agent)
-                self._ready = True
+            self.prepare()
             if self._forget:
                 self._forget = False
                 self._agent.reset(ENV_INDEX)
             try:
-                return think(self._agent, self.name, session)
+                return think(self._agent, self.name, history, seat=seat)
             except ValueError:
-                if not session.actions:
+                if not history.actions:
                     raise
                 # An agent that follows games may have lost this one because of an undo.
-                return think(self._agent, self.name, session, catch_up=True)
+                return think(self._agent, self.name, history, catch_up=True, seat=seat)
         except Exception as error:  # any exception ends the game, not the program
-            reason = " ".join(str(error).split())
-            if not isinstance(error, ValueError):
-                reason = f"{type(error).__name__}: {reason}"
-            return AgentFailure(self.name, reason)
+            return failure_of(self.name, error)
 
     def _work(self) -> None:
         while True:
             with self._wake:
                 while self._asked is None or self._answer is not None:
                     self._wake.wait()
-                session = self._asked
-            answer = self.think(session)
+                history = self._asked
+            answer = self.think(history)
             with self._wake:
-                if self._asked is session:
+                if self._asked is history:
                     self._answer = answer

@@ -8,10 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.search.agent import MCTSAgent
+from ludoteca.agents.search.decoupled_agent import DecoupledMCTSAgent
 from ludoteca.agents.search.report import MEANS, SearchReport
-from ludoteca.envs.game import Game
+from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.records import batch_of_one
-from ludoteca.evaluate.play.session import Session
+from ludoteca.evaluate.play.history import GameHistory
 
 ENV_INDEX = np.zeros(1, np.int64)  # the games of a session are played at index 0
 
@@ -48,6 +49,8 @@ class MoveAnalysis:
             `[num_actions]`; None if the agent does not search.
         values: value of each action for the player to move, NaN where unknown: mean scores in
             [0, 1] of a search, otherwise Q. Shape `[num_actions]`; None without values.
+        visits: visit counts of the actions of a search, or None. Shape `[num_actions]`.
+        priors: probabilities of the actions by a policy network, or None. Shape `[num_actions]`.
         score: expected score of the player to move: 1 for a win, 0.5 for a draw, 0 for a loss.
         proven: `"win"`, `"draw"` or `"loss"` for the player to move, or `""`.
         exact: score of the player to move if the position was solved to the end (in Othello, the
@@ -63,6 +66,8 @@ class MoveAnalysis:
     action: int
     shares: NDArray[np.float64] | None = field(default=None, repr=False)
     values: NDArray[np.float64] | None = field(default=None, repr=False)
+    visits: NDArray[np.int64] | None = field(default=None, repr=False)
+    priors: NDArray[np.float64] | None = field(default=None, repr=False)
     score: float | None = None
     proven: str = ""
     exact: int | None = None
@@ -95,48 +100,70 @@ def prepare(agent: Agent) -> None:
             agent.simulations = simulations
 
 
-def think(agent: Agent, name: str, session: Session, catch_up: bool = False) -> MoveAnalysis:
-    """Return an agent's analysis of the present position of a session.
+def think(
+    agent: Agent,
+    name: str,
+    history: GameHistory,
+    catch_up: bool = False,
+    seat: int | None = None,
+) -> MoveAnalysis:
+    """Return an agent's analysis of the present position of a game.
 
     Args:
         agent: the agent.
         name: name of the agent.
-        session: the session, which must not change meanwhile; a `snapshot` for another thread.
+        history: the game, which must not change meanwhile; a `snapshot` for another thread.
         catch_up: replay the agent's earlier turns first, which agents that follow games need after
             an undo.
+        seat: the player to act; by default the player to move in a sequential game.
 
     Raises:
         ValueError: if it chooses an illegal action.
         Exception: any exception that the agent raises.
     """
-    seat = session.mover
+    seat = history.mover if seat is None else seat
     assert seat is not None
     if catch_up:
         agent.reset(ENV_INDEX)
-        for k, s in enumerate(session.positions[:-1]):
-            if session.mover_at(k) == seat:
-                _act(agent, s, seat, session.rng(k))
-    analysis = _think(agent, name, session, seat)
-    legal = session.legal()
-    if analysis.action not in legal:
-        raise ValueError(f"it chose action {analysis.action}, which is illegal: legal are {legal}")
+        for k, s in enumerate(history.positions[:-1]):
+            if seat in history.players_to_act_at(k):
+                _act(agent, s, seat, _stream(history, seat, k))
+    analysis = _think(agent, name, history, seat)
+    check_action(history, seat, analysis.action)
     return analysis
 
 
+def check_action(history: GameHistory, seat: int, action: int) -> None:
+    """Raise a `ValueError` unless an agent's action is legal."""
+    legal = history.legal(seat)
+    allowed = [FORFEIT, *legal] if history.game.simultaneous else legal
+    if action not in allowed:
+        raise ValueError(f"it chose action {action}, which is illegal: legal are {legal}")
+
+
+def _stream(history: GameHistory, seat: int, ply: int | None = None) -> NDArray[np.uint64]:
+    """Return the random stream of a seat's action."""
+    return history.rng(ply, seat if history.game.simultaneous else None)
+
+
 @np.errstate(over="ignore")  # kernels may count on integers that wrap around
-def _think(agent: Agent, name: str, session: Session, seat: int) -> MoveAnalysis:
-    s, rng, ply = session.current, session.rng(), len(session.actions)
+def _think(agent: Agent, name: str, history: GameHistory, seat: int) -> MoveAnalysis:
+    s, rng, ply = history.current, _stream(history, seat), len(history.actions)
     if isinstance(agent, MCTSAgent) and agent.reuse:
         tree = agent.tree_of(int(ENV_INDEX[0]), seat)
-        return _of_search(session.game, name, ply, seat, agent.search(s, rng, tree))
+        return analysis_of_search(history.game, name, ply, seat, agent.search(s, rng, tree))
+    if isinstance(agent, DecoupledMCTSAgent):
+        tree = agent.tree_of(int(ENV_INDEX[0]), seat) if agent.reuse else None
+        report = agent.search(s, rng, tree, seat)
+        return analysis_of_search(history.game, name, ply, seat, report)
     if isinstance(agent, SupportsSearch):
-        return _of_search(session.game, name, ply, seat, agent.search(s, rng))
+        return analysis_of_search(history.game, name, ply, seat, agent.search(s, rng))
     action = _act(agent, s, seat, rng)
     if not isinstance(agent, SupportsActionValues):
         return MoveAnalysis(name, ply, seat, action)
-    values = _by_action(agent.values(s), session.legal(), session.game.num_actions)
+    values = _by_action(agent.values(s), history.legal(seat), history.game.num_actions)
     best = float(np.nanmax(np.clip(values, -1, 1), initial=-1))
-    return MoveAnalysis(name, ply, seat, action, None, values, (best + 1) / 2)
+    return MoveAnalysis(name, ply, seat, action, values=values, score=(best + 1) / 2)
 
 
 def _act(agent: Agent, s: Any, seat: int, rng: NDArray[np.uint64]) -> int:
@@ -146,11 +173,18 @@ def _act(agent: Agent, s: Any, seat: int, rng: NDArray[np.uint64]) -> int:
     return int(actions[0])
 
 
-def _of_search(game: Game, name: str, ply: int, seat: int, report: SearchReport) -> MoveAnalysis:
-    shares, values = np.full((2, game.num_actions), np.nan)
+def analysis_of_search(
+    game: Game, name: str, ply: int, seat: int, report: SearchReport
+) -> MoveAnalysis:
+    """Return the analysis that a search of a position has reported."""
+    shares, values, priors = np.full((3, game.num_actions), np.nan)
+    counts = np.zeros(game.num_actions, np.int64)
     score = None
     visits = sum(candidate.visits for candidate in report.candidates)
     for candidate in report.candidates:
+        counts[candidate.action] = candidate.visits
+        if candidate.prior is not None:
+            priors[candidate.action] = candidate.prior
         if candidate.visits > 0 or candidate.proven:
             shares[candidate.action] = candidate.visits / max(visits, 1)
             values[candidate.action] = MEANS.get(candidate.proven, candidate.mean)
@@ -163,6 +197,8 @@ def _of_search(game: Game, name: str, ply: int, seat: int, report: SearchReport)
         action=report.action,
         shares=shares if visits > 0 else None,  # a position may be solved without simulations
         values=values,
+        visits=counts if visits > 0 else None,
+        priors=priors if np.isfinite(priors).any() else None,
         score=score,
         proven=report.proven,
         exact=report.score,

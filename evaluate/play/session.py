@@ -1,32 +1,25 @@
 """Session of interactive games: positions, players, undo and saving."""
 
 from collections.abc import Sequence
-from copy import copy
 from datetime import datetime
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.names import did_you_mean
 from ludoteca.envs.render.status import player_name
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.validation import check_seed
+from ludoteca.evaluate.play.history import GameHistory
 
 HUMAN = "human"
 
 
-class Session:
-    """Consecutive games with the same rules, with every position of the current game.
+class Session(GameHistory):
+    """Consecutive sequential games with the same rules, with the history of the current game.
 
     Attributes:
-        game: the game, which must be sequential.
         players: `HUMAN` or the name of an agent, by seat.
         seed: seed of the current game; the next game has the next seed.
-        positions: all positions of the current game; the last is the current one.
-        actions: the actions so far; `actions[k]` led from `positions[k]` to `positions[k + 1]`.
     """
 
     def __init__(self, game: Game, players: Sequence[str], seed: int = 0):
@@ -40,56 +33,14 @@ class Session:
             raise ValueError(f"{game.name} is simultaneous: only sequential games can be played")
         if len(players) != game.num_players:
             raise ValueError(f"{game.spec} has {game.num_players} players, got {len(players)}")
-        self.game, self.players = game, tuple(players)
-        self.seed = check_seed(seed)
-        self.positions: list[Any] = [game.new(self.seed)]
-        self.actions: list[int] = []
-
-    @property
-    def current(self) -> Any:
-        """The current position, a record."""
-        return self.positions[-1]
-
-    @property
-    def last_action(self) -> int | None:
-        """The last action, or None at the start."""
-        return self.actions[-1] if self.actions else None
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the game has ended."""
-        with np.errstate(over="ignore"):
-            return bool(self.game.is_terminal(self.current))
-
-    @property
-    def mover(self) -> int | None:
-        """The player to move; None when the game is over."""
-        return None if self.is_over else self.mover_at(len(self.actions))
+        super().__init__(game, seed)
+        self.players = tuple(players)
 
     @property
     def waits_for_human(self) -> bool:
         """Whether a human is to move."""
         mover = self.mover
         return mover is not None and self.players[mover] == HUMAN
-
-    def legal(self) -> list[int]:
-        """Return the legal actions, none when the game is over."""
-        return [] if self.is_over else self.game.legal(self.current)
-
-    def play(self, action: int) -> None:
-        """Play an action of the player to move.
-
-        Raises:
-            ValueError: if it is illegal.
-        """
-        legal = self.legal()
-        if action not in legal:
-            raise ValueError(f"action {action} is illegal after {self.actions}: legal are {legal}")
-        s = _copy(self.game, self.current)
-        with np.errstate(over="ignore"):
-            self.game.step(s, action)
-        self.positions.append(s)
-        self.actions.append(action)
 
     def play_named(self, names: Sequence[str]) -> None:
         """Play actions by their names.
@@ -113,7 +64,7 @@ class Session:
         ]
         if not decisions:
             return False
-        del self.positions[decisions[-1] + 1 :], self.actions[decisions[-1] :]
+        self.truncate(decisions[-1])
         return True
 
     def restart(self) -> None:
@@ -121,21 +72,9 @@ class Session:
         self.seed = check_seed(self.seed + 1)
         self.positions, self.actions = [self.game.new(self.seed)], []
 
-    def snapshot(self) -> "Session":
-        """Return a copy for another thread; later moves do not change it."""
-        snapshot = copy(self)
-        snapshot.positions, snapshot.actions = list(self.positions), list(self.actions)
-        return snapshot
-
     def replay(self) -> Replay:
         """Return the game so far."""
-        returns = None
-        if self.is_over:
-            scores = np.zeros(self.game.num_players, np.float32)
-            with np.errstate(over="ignore"):
-                self.game.returns(self.current, scores)
-            returns = tuple(round(float(x), 6) for x in scores)
-        return Replay(self.game.spec, self.seed, list(self.actions), returns, self.players)
+        return self.to_replay(self.players)
 
     def save(self, path: Path | None = None) -> Path:
         """Write the game so far to a file, by default named after the game and the time.
@@ -149,21 +88,6 @@ class Session:
         path = path or Path(f"{self.game.name}_{datetime.now():%Y%m%d_%H%M%S}.json")
         self.replay().save(path)
         return path
-
-    def rng(self, ply: int | None = None) -> NDArray[np.uint64]:
-        """Return the random stream of the action after `ply` plies, by default the next. `[1]`.
-
-        It depends only on the seed and the number of plies, so that games repeat after an undo.
-        """
-        ply = len(self.actions) if ply is None else ply
-        state = np.random.SeedSequence([self.seed, ply]).generate_state(1, np.uint64)
-        return state.astype(np.uint64)
-
-    def mover_at(self, ply: int) -> int:
-        """Return the player to move after `ply` plies."""
-        assert self.game.player is not None
-        with np.errstate(over="ignore"):
-            return int(self.game.player(self.positions[ply]))
 
 
 def find_action(game: Game, text: str, legal: Sequence[int]) -> int:
@@ -192,7 +116,3 @@ def seat_name(session: Session, seat: int) -> str:
 def _example_names(game: Game) -> str:
     names = game.action_names
     return ", ".join(dict.fromkeys((names[0], names[len(names) // 2], names[-1])))
-
-
-def _copy(game: Game, s: Any) -> Any:
-    return np.array([s], game.state).view(np.recarray)[0]

@@ -29,6 +29,11 @@ class Ratings:
     high: NDArray[np.float64]
 
 
+def elo_difference(score: float) -> float | None:
+    """Return the Elo difference of two agents by the mean score of the first; None if unbounded."""
+    return ELO * math.log(score / (1 - score)) if 0 < score < 1 else None
+
+
 def rate(wins: NDArray[Any], draws: NDArray[Any], confidence: float = 0.95) -> Ratings:
     """Rate agents by games for two players; a draw counts half a win.
 

@@ -91,6 +91,12 @@ class Results:
         assert isinstance(file, StringIO)
         return "\n".join(line.rstrip() for line in file.getvalue().strip("\n").split("\n"))
 
+    def _repr_html_(self) -> str:
+        """Return the table of the agents, the best first, as HTML, for notebooks."""
+        from ludoteca.evaluate.tournament.results_table import results_table  # imports this module
+
+        return results_table(self)._repr_html_()
+
     @cached_property
     def pair_results(self) -> list[PairResult]:
         """Results of every two agents in every game."""

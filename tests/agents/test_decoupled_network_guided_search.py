@@ -7,12 +7,10 @@ from ludoteca.agents.networks.ac_network import ACConfig, make_ac_network
 from ludoteca.agents.networks.weights import save_weights
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.search.network.decoupled_search import DecoupledNetworkGuidedSearch
-from ludoteca.agents.search.network.decoupled_trees import (
-    HIDDEN,
-    make_decoupled_simulation,
-    make_decoupled_trees,
-)
 from ludoteca.agents.search.network.policy_improvement import improved_policies
+from ludoteca.agents.search.network.selection import SelectionParams
+from ludoteca.agents.search.network.simulation import BY_POLICY, make_simulation
+from ludoteca.agents.search.network.trees import ILLEGAL, make_trees
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 
@@ -160,7 +158,7 @@ def test_search_stops_at_its_time_limit():
 def test_too_many_simulations_or_games_raise():
     game = make_game("tron")
     search = DecoupledNetworkGuidedSearch(game, 2, 10)
-    with pytest.raises(ValueError, match="2 searches of 10 simulations, got 3 of 10"):
+    with pytest.raises(ValueError, match="2 searches of 10 simulations, got 3 of up to 10"):
         search.run(started(game, 3), ignorant(game), 10, streams(3))
 
 
@@ -225,14 +223,14 @@ def test_improved_policy_matches_hand_computation():
 def test_puct_of_each_player_switches_action_at_hand_computed_value(visits, mean, fpu, even):
     """`Q + c P sqrt(N) / (1 + n)`, without visits Q = V - fpu; two actions are compared."""
     game = make_game(SPECS[0])
-    compiled, trees = make_decoupled_simulation(game), make_decoupled_trees(game, 1, 4, 1)
+    compiled, trees = make_simulation(game, "puct", False), make_trees(game, 1, 4)
     for p in range(2):
         for more, chosen in ((-3e-5, 1), (3e-5, 0)):
             trees.states[0] = started(game, 1)[0]
             compiled.begin(trees)
-            trees.seen[0, 0], trees.values[0, 0] = True, 0.5
+            trees.nodes["evaluated"][0, 0], trees.values[0, 0] = True, 0.5
             arms = trees.arms[0, 0]
-            arms["prior"], arms["visits"], arms["value"] = HIDDEN, 0, 0
+            arms["prior"], arms["visits"], arms["value"] = ILLEGAL, 0, 0
             actions = game.legal(trees.states.view(np.recarray)[0], p)[:2]
             for k in range(2):
                 arms["prior"][p, actions[k]] = (0.5, 0.25)[k]
@@ -240,5 +238,6 @@ def test_puct_of_each_player_switches_action_at_hand_computed_value(visits, mean
             arms["prior"][1 - p, game.legal(trees.states.view(np.recarray)[0], 1 - p)[0]] = 1
             arms["value"][p, actions[0]] = visits[0] * (even + more)
             arms["value"][p, actions[1]] = visits[1] * (mean or 0)
-            compiled.descend(trees, 1, 1.5, fpu)
-            assert trees.chosen[0, 0, 0, p] == actions[chosen]
+            params = SelectionParams(2 * 1.5, np.inf, 2 * fpu, fpu_by_prior=False)
+            compiled.descend(trees, np.array([1]), np.array([BY_POLICY]), params)
+            assert trees.simulations["chosen"][0, 0, 0, p] == actions[chosen]

@@ -9,18 +9,19 @@ from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.search.network.gumbel import SequentialHalving, sequence_of_considered_visits
 from ludoteca.agents.search.network.search import NetworkGuidedSearch
 from ludoteca.agents.search.network.selection import (
+    NetworkSearchConfig,
     SelectionParams,
-    completed,
-    gumbel_interior,
-    puct,
+    make_interior_selection,
+    write_improved_policy,
 )
-from ludoteca.agents.search.network.trees import ILLEGAL, LOSS, ROOT, make_trees
+from ludoteca.agents.search.network.trees import ILLEGAL, make_trees
+from ludoteca.agents.search.simultaneous.tree import ROOT
 from ludoteca.envs.interpreted import with_attributes
 from ludoteca.envs.registry import make_game
 
 pytestmark = pytest.mark.interpreted
 
-PARAMS = {"puct": SelectionParams(), "gumbel": SelectionParams(gumbel=True)}
+CONFIGS = {"puct": NetworkSearchConfig(), "gumbel": NetworkSearchConfig("gumbel")}
 
 
 def knows_nothing(game):
@@ -39,24 +40,36 @@ def after(game, *actions):
     return s
 
 
-def search(game, positions, simulations, params, evaluate=None, **options):
+def search(game, positions, simulations, config, evaluate=None, **options):
     states = game.empty(len(positions))
     for k, s in enumerate(positions):
         states[k] = s
-    guided = NetworkGuidedSearch(Encoder(game), len(positions), int(np.max(simulations)), params)
+    guided = NetworkGuidedSearch(Encoder(game), len(positions), int(np.max(simulations)), config)
     found = guided.run(states, evaluate or knows_nothing(game), simulations, **options)
     return found, guided.trees
 
 
+def select(policy, trees, params):
+    """Return the action selected at the root of the first tree."""
+    kernel = make_interior_selection(policy, simultaneous=False)
+    arms, value = trees.arms[0, ROOT, 0], trees.values[0, ROOT, 0]
+    scratch = np.zeros(len(arms), np.float32)
+    return kernel(arms, trees.work[0].legal, len(arms), value, params, scratch, trees.streams[0])
+
+
+def set_values(trees, values):
+    """Set the sums of values in [-1, 1] of all actions at the root, by their visits."""
+    trees.scores[0, ROOT] = (np.array(values) + trees.visits[0, ROOT]) / 2
+
+
 @pytest.fixture
 def tree():
-    """A node of player 1 with three legal actions of four, the last one without visits."""
+    """A node with three legal actions of four, the last one without visits."""
     trees = with_attributes(make_trees(make_game("connect4:rows=4,columns=4,connect=3"), 1, 3))
-    trees.mover[0, 0] = 1
-    trees.value[0, 0] = 0.4  # to player 0
-    trees.priors[0, 0] = [0.5, ILLEGAL, 0.3, 0.2]
-    trees.visits[0, 0] = [3, 0, 1, 0]
-    trees.totals[0, 0] = [1.5, 0, -0.5, 0]
+    trees.values[0, ROOT] = (1 - 0.4) / 2  # value -0.4 for the mover
+    trees.priors[0, ROOT] = [0.5, ILLEGAL, 0.3, 0.2]
+    trees.visits[0, ROOT] = [3, 0, 1, 0]
+    set_values(trees, [1.5, 0, -0.5, 0])
     return trees
 
 
@@ -66,14 +79,15 @@ def test_puct_matches_hand_computation(tree):
     scores = [
         0.5 + c * 0.5 / 4,
         -0.5 + c * 0.3 / 2,
-        (-0.4 - 0.5 * math.sqrt(0.8)) + c * 0.2 / 1,  # its mover is player 1
+        (-0.4 - 0.5 * math.sqrt(0.8)) + c * 0.2 / 1,
     ]
-    assert puct(tree, 0, 0, params) == [0, 2, 3][int(np.argmax(scores))] == 0
-    tree.visits[0, 0, 0], tree.totals[0, 0, 0] = 40, -20.0
-    assert puct(tree, 0, 0, params) != 0
-    tree.priors[0, 0] = ILLEGAL
-    tree.priors[0, 0, 2] = 1.0
-    assert puct(tree, 0, 0, params) == 2  # illegal actions never
+    assert select("puct", tree, params) == [0, 2, 3][int(np.argmax(scores))] == 0
+    tree.visits[0, ROOT, 0] = 40
+    set_values(tree, [-20.0, 0, -0.5, 0])
+    assert select("puct", tree, params) != 0
+    tree.priors[0, ROOT] = ILLEGAL
+    tree.priors[0, ROOT, 2] = 1.0
+    assert select("puct", tree, params) == 2  # illegal actions never
 
 
 # Two actions: one with visits, the other with or without. At this mean of the first both have the
@@ -100,49 +114,52 @@ EVEN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("mover", [0, 1])
 @pytest.mark.parametrize(
     ("visits", "priors", "mean", "value", "params", "even"), EVEN.values(), ids=EVEN
 )
-def test_puct_switches_action_at_hand_computed_value(
-    mover, visits, priors, mean, value, params, even
-):
+def test_puct_switches_action_at_hand_computed_value(visits, priors, mean, value, params, even):
     trees = with_attributes(make_trees(make_game("tictactoe"), 1, 3))
-    trees.mover[0, 0], trees.value[0, 0] = mover, -value if mover else value
-    trees.priors[0, 0] = ILLEGAL
-    trees.priors[0, 0, [2, 5]], trees.visits[0, 0, [2, 5]] = priors, visits
-    trees.totals[0, 0, 5] = 0 if mean is None else mean * visits[1]
+    trees.values[0, ROOT] = (value + 1) / 2
+    trees.priors[0, ROOT] = ILLEGAL
+    trees.priors[0, ROOT, [2, 5]], trees.visits[0, ROOT, [2, 5]] = priors, visits
+    sums = np.zeros(9)
+    sums[5] = 0 if mean is None else mean * visits[1]
     for more, expected in ((-3e-5, 5), (3e-5, 2)):
-        trees.totals[0, 0, 2] = visits[0] * (even + more)
-        assert puct(trees, 0, 0, SelectionParams(**params)) == expected
+        sums[2] = visits[0] * (even + more)
+        set_values(trees, sums)
+        assert select("puct", trees, SelectionParams(**params)) == expected
 
 
 def test_pending_simulations_have_virtual_loss_in_puct():
-    """Of 4 tries two are under way: 2 won make a mean of (2 - 2) / 4, and N = 5, n = 4."""
+    """Of 4 visits 2 were won and two are pending: the mean is (2 - 2) / 4, and N = 5, n = 4."""
     trees = with_attributes(make_trees(make_game("tictactoe"), 1, 3, leaf_batch=4))
-    trees.priors[0, 0] = ILLEGAL
-    # Each of the two under way is a visit with the value of a loss.
-    trees.priors[0, 0, [2, 5]], trees.visits[0, 0, [2, 5]] = (0.5, 0.5), (4, 1)
-    trees.totals[0, 0, 2] = 2.0 + 2 * LOSS
+    trees.values[0, ROOT] = 0.5
+    trees.priors[0, ROOT] = ILLEGAL
+    trees.priors[0, ROOT, [2, 5]], trees.visits[0, ROOT, [2, 5]] = (0.5, 0.5), (4, 1)
+    sums = np.zeros(9)
+    # A pending simulation is a visit with the value of a loss.
+    sums[2] = 2.0 + 2 * -1
     # c = 1 + ln(11 / 5) = 1.788457; 0 + 1.788457 * 0.5 * 2.236068 * (1 / 5 - 1 / 2) = -0.599864
     params = SelectionParams(c_init=1.0, c_base=5.0)
     for more, expected in ((-3e-5, 2), (3e-5, 5)):
-        trees.totals[0, 0, 5] = -0.599864 + more
-        assert puct(trees, 0, 0, params) == expected
+        sums[5] = -0.599864 + more
+        set_values(trees, sums)
+        assert trees.scores[0, ROOT, 2] == 2  # of the two that were won
+        assert select("puct", trees, params) == expected
 
 
 def test_improved_policy_matches_hand_computation(tree):
-    params = SelectionParams(gumbel=True, c_visit=10.0, c_scale=0.2)
+    params = SelectionParams(c_visit=10.0, c_scale=0.2)
     mixed = (-0.4 + 4 * (0.5 * 0.5 + 0.3 * -0.5) / 0.8) / 5
     sigma = [(10 + 3) * 0.2 * (q + 1) / 2 for q in (0.5, -0.5, mixed)]
     weights = np.exp(np.log([0.5, 0.3, 0.2]) + sigma)
     expected = weights / weights.sum()
     policy = np.zeros(4, np.float32)
-    completed(tree, 0, 0, params, policy)
+    write_improved_policy(tree.arms[0, ROOT, 0], tree.values[0, ROOT, 0], params, policy)
     assert policy[1] == 0
     assert np.allclose(policy[[0, 2, 3]], expected, atol=1e-6)
     lag = expected - np.array([3, 1, 0]) / 5
-    assert gumbel_interior(tree, 0, 0, params, policy) == [0, 2, 3][int(np.argmax(lag))]
+    assert select("gumbel", tree, params) == [0, 2, 3][int(np.argmax(lag))]
 
 
 def test_sequential_halving_matches_hand_computation():
@@ -179,30 +196,30 @@ def test_each_search_halves_by_its_own_budget():
     game = make_game("connect4")
     positions = [after(game, 3), after(game, 3, 3), after(game, 3, 3, 3)]
     budgets = np.array([16, 64, 0])
-    mixed, _ = search(game, positions, budgets, PARAMS["gumbel"])
+    mixed, _ = search(game, positions, budgets, CONFIGS["gumbel"])
     for k, budget in enumerate(budgets):
-        alone, _ = search(game, [positions[k]], int(budget), PARAMS["gumbel"])
+        alone, _ = search(game, [positions[k]], int(budget), CONFIGS["gumbel"])
         assert np.array_equal(mixed.visit_counts[k], alone.visit_counts[0])
         assert mixed.action[k] == alone.action[0]
     # Sixteen: all seven moves once, the best three once more, and the rest for the best two.
     assert sorted(mixed.visit_counts[0].tolist()) == [1, 1, 1, 1, 2, 5, 5]
 
 
-@pytest.mark.parametrize("name", PARAMS)
+@pytest.mark.parametrize("name", CONFIGS)
 def test_more_simulations_than_the_workspace_holds_raise(name):
     game = make_game("tictactoe")
-    guided = NetworkGuidedSearch(Encoder(game), 2, 8, PARAMS[name])
+    guided = NetworkGuidedSearch(Encoder(game), 2, 8, CONFIGS[name])
     for count, simulations in ((2, 9), (2, np.array([8, 9])), (3, 8)):
         with pytest.raises(ValueError, match=r"for 2 searches of 8 simulations, got \d of up to"):
             guided.run(game.empty(count), knows_nothing(game), simulations)
 
 
-@pytest.mark.parametrize("name", PARAMS)
+@pytest.mark.parametrize("name", CONFIGS)
 def test_search_takes_a_win_and_prevents_a_loss(name):
     game = make_game("tictactoe")
     win = after(game, 0, 3, 1, 4)  # X wins with 2
     threat = after(game, 0, 4, 8, 2)  # O threatens 6; X has to go there
-    found, trees = search(game, [win, threat, game.new()], np.array([200, 400, 50]), PARAMS[name])
+    found, trees = search(game, [win, threat, game.new()], np.array([200, 400, 50]), CONFIGS[name])
     assert found.action[:2].tolist() == [2, 6]
     assert found.action_weights[0].argmax() == 2
     assert found.action_values[0, 2] == 1
@@ -217,15 +234,13 @@ def test_values_are_for_the_player_to_move():
     """The second player to move, and about to win: good for him, whatever the first one thinks."""
     game = make_game("tictactoe")
     s = after(game, 0, 3, 1, 4, 8)  # O wins with 5
-    found, trees = search(game, [s], 100, PARAMS["puct"])
+    found, trees = search(game, [s], 100, CONFIGS["puct"])
     assert found.action[0] == 5
     assert found.root_value[0] > 0.5
-    child = trees.children[0, ROOT, 5]
-    assert trees.ended[0, child]
-    assert trees.value[0, child] == -1  # to player 0
+    assert trees.scores[0, ROOT, 5] == trees.visits[0, ROOT, 5]  # a win each time
 
 
-@pytest.mark.parametrize("name", PARAMS)
+@pytest.mark.parametrize("name", CONFIGS)
 def test_both_colors_of_hex_search_alike(name):
     """A position and its mirror image with colors exchanged, by a network that has opinions."""
     n = 4
@@ -243,7 +258,7 @@ def test_both_colors_of_hex_search_alike(name):
         weights = np.sin(np.arange(flat.shape[1] * n * n, dtype=np.float32)).reshape(-1, n * n)
         return flat @ weights / 4, np.tanh(flat @ weights[:, 3] / 9)
 
-    found, _ = search(game, [black, white], 60, PARAMS[name], evaluate)
+    found, _ = search(game, [black, white], 60, CONFIGS[name], evaluate)
     assert found.visit_counts[0].max() > 5
     for action in range(n * n):
         assert found.visit_counts[0, action] == found.visit_counts[1, transposed(action)]
@@ -253,11 +268,11 @@ def test_both_colors_of_hex_search_alike(name):
 def test_searches_of_a_batch_are_independent():
     game = make_game("connect4")
     positions = [after(game, *range(k)) for k in range(5)]
-    together, _ = search(game, positions, 80, PARAMS["puct"])
+    together, _ = search(game, positions, 80, CONFIGS["puct"])
     for k, s in enumerate(positions):
-        alone, _ = search(game, [s], 80, PARAMS["puct"])
+        alone, _ = search(game, [s], 80, CONFIGS["puct"])
         assert np.array_equal(alone.visit_counts[0], together.visit_counts[k])
-    none, _ = search(game, positions, 0, PARAMS["puct"])
+    none, _ = search(game, positions, 0, CONFIGS["puct"])
     assert np.allclose(none.action_weights, 1 / 7)
 
 
@@ -265,7 +280,7 @@ def test_dirichlet_noise_changes_only_priors_of_legal_moves():
     game = make_game("tictactoe")
     s = after(game, 0, 4)
     rng = np.random.default_rng(0)
-    _, trees = search(game, [s], 10, PARAMS["puct"], rng=rng, dirichlet_fraction=0.5)
+    _, trees = search(game, [s], 10, CONFIGS["puct"], rng=rng, dirichlet_fraction=0.5)
     priors = trees.priors[0, ROOT]
     legal = game.legal(s)
     assert set(np.flatnonzero(priors >= 0)) == set(legal)
@@ -273,8 +288,8 @@ def test_dirichlet_noise_changes_only_priors_of_legal_moves():
     assert priors[legal].std() > 0.01
 
 
-@pytest.mark.parametrize("params", PARAMS)
-def test_immediate_wins_are_found_regardless_of_the_network(params):
+@pytest.mark.parametrize("name", CONFIGS)
+def test_immediate_wins_are_found_regardless_of_the_network(name):
     """A network that never thinks of the last column, where a line is made, and sees no danger."""
     game = make_game("connect4")
 
@@ -285,14 +300,14 @@ def test_immediate_wins_are_found_regardless_of_the_network(params):
 
     win = after(game, 6, 0, 6, 0, 6, 1)  # player 0 has three in the last column
     threat = after(game, 6, 0, 6, 1, 6)  # player 1 must stop that
-    found, _ = search(game, [win, threat], 40, PARAMS[params], blind)
+    found, _ = search(game, [win, threat], 40, CONFIGS[name], blind)
     assert found.action[0] == 6
     assert found.action_weights[0, 6] > 0.9
     assert found.action_values[0, 6] == 1
     others = [value for a, value in enumerate(found.action_values[1]) if a != 6 and value == value]
     assert others
     assert max(others) == -1  # all moves but one are known to lose
-    careless = PARAMS[params]._replace(decisive=False)
+    careless = CONFIGS[name]._replace(decisive=False)
     found, _ = search(game, [threat], 40, careless, blind)
     assert np.nanmax(found.action_values[0, :6]) > -1
 

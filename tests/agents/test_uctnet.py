@@ -12,8 +12,13 @@ from ludoteca.agents.networks.value_network import ValueConfig, make_value_netwo
 from ludoteca.agents.networks.weights import save_weights
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.search.network.search import NetworkGuidedSearch
-from ludoteca.agents.search.network.selection import SelectionParams, puct, uct
-from ludoteca.agents.search.network.trees import ILLEGAL, LOSS, ROOT, make_trees
+from ludoteca.agents.search.network.selection import (
+    NetworkSearchConfig,
+    SelectionParams,
+    make_interior_selection,
+)
+from ludoteca.agents.search.network.trees import ILLEGAL, make_trees
+from ludoteca.agents.search.simultaneous.tree import ROOT
 from ludoteca.agents.uctnet import UCTNetAgent
 from ludoteca.envs.interpreted import with_attributes
 from ludoteca.envs.records import batch_of_one
@@ -23,7 +28,14 @@ from ludoteca.evaluate.match import play_match
 
 pytestmark = pytest.mark.interpreted
 
-UCT = SelectionParams(uct=True, decisive=False)
+PUCT = NetworkSearchConfig()
+
+
+def uct_config(**params):
+    return NetworkSearchConfig("uct", False, SelectionParams(**params))
+
+
+UCT = uct_config()
 SMALL = ValueConfig(filters=(4,), hidden=8)
 
 
@@ -44,12 +56,12 @@ def evaluate(planes):
     return np.zeros((len(planes), 9), np.float32), opinion(planes)
 
 
-def search(game, positions, simulations, params, leaf_batch=1, streams=None, **options):
+def search(game, positions, simulations, config, leaf_batch=1, streams=None, **options):
     states = game.empty(len(positions))
     for k, s in enumerate(positions):
         states[k] = s
     guided = NetworkGuidedSearch(
-        Encoder(game), len(states), simulations, params, leaf_batch=leaf_batch
+        Encoder(game), len(states), simulations, config, leaf_batch=leaf_batch
     )
     found = guided.run(states, options.pop("by", evaluate), simulations, streams=streams, **options)
     return found, guided.trees
@@ -110,13 +122,14 @@ def test_search_matches_plain_python_reference(c):
     game = make_game("tictactoe")
     s = after(game, 4)
     stream = np.array([[77]], np.uint64)
-    found, trees = search(game, [s], 300, UCT._replace(c_uct=c), streams=stream)
+    found, trees = search(game, [s], 300, uct_config(c_uct=c), streams=stream)
     reference = Reference(game, s, np.array([77], np.uint64), c)
     for _ in range(300):
         node = reference.simulate()
     legal = game.legal(s)
     assert [node[a][0] for a in legal] == found.visit_counts[0, legal].tolist()
-    assert np.allclose([node[a][1] for a in legal], trees.totals[0, ROOT, legal], atol=1e-4)
+    totals = 2 * trees.scores[0, ROOT] - trees.visits[0, ROOT]  # of values in [-1, 1]
+    assert np.allclose([node[a][1] for a in legal], totals[legal], atol=1e-4)
     assert stream[0, 0] == reference.stream[0]  # advanced alike
     means = {a: total / n for a, (n, total) in node.items()}
     assert found.action[0] == max(means, key=lambda a: means[a])
@@ -128,48 +141,48 @@ def tree():
     trees = with_attributes(
         make_trees(make_game("connect4:rows=4,columns=4,connect=3"), 1, 3, leaf_batch=4)
     )
-    trees.priors[0, 0] = [0.5, ILLEGAL, 0.3, 0.2]
-    trees.visits[0, 0] = [3, 0, 2, 5]
-    trees.totals[0, 0] = [1.5, 0, -0.5, 3.5]
+    trees.priors[0, ROOT] = [0.5, ILLEGAL, 0.3, 0.2]
+    trees.visits[0, ROOT] = [3, 0, 2, 5]
+    trees.scores[0, ROOT] = [2.25, 0, 0.75, 4.25]  # means 0.5, -0.25 and 0.7 in [-1, 1]
     return trees
 
 
+def select(policy, trees, params):
+    kernel = make_interior_selection(policy, simultaneous=False)
+    arms, scratch = trees.arms[0, ROOT, 0], np.zeros(4, np.float32)
+    return kernel(arms, trees.work[0].legal, 4, 0.5, params, scratch, trees.streams[0])
+
+
 def test_uct_matches_hand_computation(tree):
-    params = UCT._replace(c_uct=0.5)
+    params = SelectionParams(c_uct=0.5)
     scores = [
         q + 0.5 * math.sqrt(2 * math.log(10) / n) for q, n in ((0.5, 3), (-0.25, 2), (0.7, 5))
     ]
-    assert uct(tree, 0, 0, params) == [0, 2, 3][int(np.argmax(scores))] == 3
+    assert select("uct", tree, params) == [0, 2, 3][int(np.argmax(scores))] == 3
     with np.errstate(over="ignore"):
-        tree.visits[0, 0, 2] = 0
-        assert uct(tree, 0, 0, params) == 2  # never tried, whatever the others are worth
-        tree.visits[0, 0] = 0
-        assert {uct(tree, 0, 0, params) for _ in range(50)} == {0, 2, 3}
-
-
-def simulate(tree, action):
-    """Begin a simulation of an action."""
-    tree.visits[0, 0, action] += 1
-    tree.totals[0, 0, action] += LOSS
+        tree.visits[0, ROOT, 2] = 0
+        assert select("uct", tree, params) == 2  # without visits, whatever the others' values
+        tree.visits[0, ROOT] = 0
+        assert {select("uct", tree, params) for _ in range(50)} == {0, 2, 3}
 
 
 def test_pending_simulations_have_virtual_loss(tree):
-    params = UCT._replace(c_uct=0.0)
-    assert uct(tree, 0, 0, params) == 3
-    simulate(tree, 3)  # (3.5 - 1) / 6 is less than 0.5
-    assert uct(tree, 0, 0, params) == 0
-    simulate(tree, 0)  # (1.5 - 1) / 4 is less still
-    assert uct(tree, 0, 0, params) == 3
+    """A simulation under way is a visit without a score yet."""
+    params = SelectionParams(c_uct=0.0)
+    assert select("uct", tree, params) == 3
+    tree.visits[0, ROOT, 3] += 1  # 4.25 / 6 is less than 0.75
+    assert select("uct", tree, params) == 0
+    tree.visits[0, ROOT, 0] += 1  # 2.25 / 4 is less still
+    assert select("uct", tree, params) == 3
     greedy = SelectionParams(c_init=0.0, c_base=1e9)
-    assert puct(tree, 0, 0, greedy) == 3
-    simulate(tree, 3)
-    simulate(tree, 3)
-    assert puct(tree, 0, 0, greedy) == 0
+    assert select("puct", tree, greedy) == 3
+    tree.visits[0, ROOT, 3] += 2
+    assert select("puct", tree, greedy) == 0
 
 
-@pytest.mark.parametrize("params", [SelectionParams(), UCT], ids=["puct", "uct"])
+@pytest.mark.parametrize("config", [PUCT, UCT], ids=["puct", "uct"])
 @pytest.mark.parametrize("leaf_batch", [1, 4, 7, 100])
-def test_leaf_batches_evaluate_several_leaves(params, leaf_batch):
+def test_leaf_batches_evaluate_several_leaves(config, leaf_batch):
     game = make_game("tictactoe")
     positions = [game.new(), after(game, 0, 3, 1, 4), after(game, 0, 4, 8, 2)]
     seen = []
@@ -179,33 +192,30 @@ def test_leaf_batches_evaluate_several_leaves(params, leaf_batch):
         return evaluate(planes)
 
     streams = np.arange(3, dtype=np.uint64)[:, None].copy()
-    found, trees = search(game, positions, 90, params, leaf_batch, streams, by=by)
+    found, trees = search(game, positions, 90, config, leaf_batch, streams, by=by)
     assert (found.visit_counts.sum(1) == 90).all()
-    assert (abs(trees.totals[:, ROOT].sum(1)) <= 90).all()
+    scores = trees.scores[:, ROOT].sum(1)
+    assert ((scores >= 0) & (scores <= 90)).all()
     assert len(seen) <= 1 + -(-90 // leaf_batch)
     for b in range(3):
-        size = trees.size[b]
-        opened = ~trees.ended[b, :size]
-        assert not np.isnan(trees.value[b, :size]).any()
-        assert (trees.visits[b, ROOT] >= 0).all()
-        # A node's children were visited once less than the node, or as often if it is the root.
-        for node in np.flatnonzero(opened):
-            for action in np.flatnonzero(trees.visits[b, node] > 0):
-                child = trees.children[b, node, action]
-                if not trees.ended[b, child]:
-                    below_it = trees.visits[b, child].sum()
-                    assert below_it <= trees.visits[b, node, action] - 1
-    assert sum(seen) == sum((~trees.ended[b, : trees.size[b]]).sum() for b in range(3))
+        nodes = trees.nodes[b, : trees.size[b]]
+        # The simulations through a node were counted once more when it was evaluated, or as often
+        # if it is the root.
+        for node in range(1, len(nodes)):
+            if nodes["evaluated"][node]:
+                visits = trees.visits[b, nodes["parent"][node], nodes["joint"][node]]
+                assert trees.visits[b, node].sum() == nodes["visits"][node] <= visits - 1
+    assert sum(seen) == sum(trees.nodes["evaluated"][b, : trees.size[b]].sum() for b in range(3))
     if leaf_batch < 100:  # one round is not enough to see a win
         assert found.action[1] == 2
-    alone, _ = search(game, positions[1:2], 90, params, leaf_batch, np.array([[1]], np.uint64))
+    alone, _ = search(game, positions[1:2], 90, config, leaf_batch, np.array([[1]], np.uint64))
     np.testing.assert_array_equal(alone.visit_counts[0], found.visit_counts[1])
 
 
 def test_gumbel_evaluates_one_leaf_per_batch():
     with pytest.raises(ValueError, match="the policy gumbel needs leaf_batch=1, got 2"):
         NetworkGuidedSearch(
-            Encoder(make_game("tictactoe")), 1, 8, SelectionParams(gumbel=True), leaf_batch=2
+            Encoder(make_game("tictactoe")), 1, 8, NetworkSearchConfig("gumbel"), leaf_batch=2
         )
 
 
@@ -213,12 +223,13 @@ def test_gumbel_evaluates_one_leaf_per_batch():
 def test_max_depth_one_expands_only_the_root(leaf_batch):
     game = make_game("tictactoe")
     s = after(game, 0, 4)
-    found, trees = search(game, [s], 60, UCT._replace(max_depth=1), leaf_batch)
+    found, trees = search(game, [s], 60, uct_config(max_depth=1), leaf_batch)
     assert trees.size[0] == 1 + 7
     assert found.visit_counts.sum() == 60
-    for action in game.legal(s):
-        child = trees.children[0, ROOT, action]
-        assert found.action_values[0, action] == pytest.approx(trees.value[0, child], abs=1e-5)
+    for child in range(1, trees.size[0]):
+        value = 1 - 2 * trees.values[0, child, 0]  # of the opponent
+        action = trees.nodes["joint"][0, child]
+        assert found.action_values[0, action] == pytest.approx(value, abs=1e-5)
     assert found.action[0] == np.nanargmax(found.action_values[0])
 
 

@@ -5,17 +5,17 @@ and those that follow it in its document, only the slow tests run any. Blocks ar
 unless they are tagged `python compiled`, because they play much; these run in the slow tests, too.
 What a block prints must
 stand in a block tagged `text` below it, in which `...` stands for any text. If the block is tagged
-`varies`, its numbers and cells may be others.
+`varies`, its numbers and cells may be others. A block tagged `file=NAME` is written to that file.
+The slow tests run the tutorials from top to bottom, shortened: parameters get the values of the tag
+`quick:NAME=VALUE,...` of their block.
 """
 
-import contextlib
-import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from document_blocks import DOCUMENTS, ROOT, Block, agrees, blocks_of
+from document_blocks import DOCUMENTS, ROOT, Block, agrees, blocks_of, execute
 
 from ludoteca.envs.interpreted import interpreting, is_interpreted
 from ludoteca.envs.registry import make_game
@@ -43,7 +43,7 @@ def quick_part(blocks: list[Block]) -> list[Block]:
     return [block for block in before_slow(blocks) if "compiled" not in block.tags]
 
 
-def run_blocks(document: Path, blocks: list[Block]) -> dict[str, Any]:
+def run_blocks(document: Path, blocks: list[Block], quick: bool = False) -> dict[str, Any]:
     """Run blocks of a document, which share their names; return those.
 
     In interpreted mode, blocks tagged `compiled` compile nevertheless.
@@ -54,19 +54,12 @@ def run_blocks(document: Path, blocks: list[Block]) -> dict[str, Any]:
     names: dict[str, Any] = {"__name__": "__main__"}
     interpreted = is_interpreted()
     for block in blocks:
-        printed = io.StringIO()
-        # Empty lines in front give errors the line numbers of the document.
-        code = compile("\n" * block.line + block.code, str(document), "exec")
-        with (
-            contextlib.redirect_stdout(printed),
-            interpreting(interpreted and "compiled" not in block.tags),
-        ):
-            exec(code, names)
+        with interpreting(interpreted and "compiled" not in block.tags):
+            text = execute(block, names, document, quick)
         where = f"the block at line {block.line} of {document.name}"
         if block.output is None:
-            assert not printed.getvalue(), f"{where} prints, but shows no output: {printed!r}"
+            assert not text, f"{where} prints, but shows no output: {text!r}"
         else:
-            text = printed.getvalue()
             same = agrees(block.output, text, "varies" in block.tags)
             assert same, f"{where} shows another output:\n{text}"
     return names
@@ -119,6 +112,19 @@ def test_the_network_of_the_tutorial_agrees_with_perfect_play(
     check_signs(names["values"])
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "document", sorted(TUTORIAL.parent.glob("[3-9]_*.md")), ids=lambda p: p.stem
+)
+def test_tutorials_run_from_top_to_bottom(
+    document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty_folder(tmp_path, monkeypatch)
+    blocks = examples(document.read_text(encoding="utf-8"))
+    assert any(block.quick for block in blocks), "no parameter shortens the run"
+    run_blocks(document, blocks, quick=True)
+
+
 def test_the_values_shown_in_the_tutorial_agree_with_perfect_play() -> None:
     """The table in the document has the signs that `solve` finds."""
     (shown,) = (
@@ -151,6 +157,18 @@ def test_blocks_are_found_by_their_tags() -> None:
         (29, "h\n", None),
     ]
     assert [block.code for block in quick_part(examples(text))] == ["a = 1\n", "e = 2\nf = 3\n"]
+
+
+def test_parameters_are_shortened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "```python parameters quick:N=2,M=(1)\nN = 10\nM = 3\n```\n"
+    text += "```python file=a.py\nx = 1\n```\n```python\nprint(N + M)\n```\n```text\n{}\n```\n"
+    run_blocks(tmp_path / "a.md", examples(text.format(13)))
+    run_blocks(tmp_path / "a.md", examples(text.format(3)), quick=True)
+    assert (tmp_path / "a.py").read_text() == "x = 1\n"
+    wrong = "```python parameters quick:K=2\nN = 10\n```\n"
+    with pytest.raises(AssertionError, match="no parameter"):
+        run_blocks(tmp_path / "a.md", examples(wrong), quick=True)
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,9 @@ def test_every_measure_but_startup_runs_without_peers(tmp_path, monkeypatch, cap
     alone = [row for row in report.rows if not row.peer_name]
     assert [row.group for row in alone] == ["deterministic_geese"]
     assert all(row.verdict in ("pass", "miss") and row.ratio is None for row in alone)
-    others = [row for row in report.rows if row not in threads + alone]
+    engine = [row for row in report.rows if row.group.startswith("engine")]
+    assert all(row.verdict == "information" and row.ratio is not None for row in engine)
+    others = [row for row in report.rows if row not in threads + alone + engine]
     assert {row.verdict for row in others} == {"peers were not asked for"}
     printed = capsys.readouterr().out
     assert "environment speed" in printed

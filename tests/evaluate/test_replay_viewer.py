@@ -8,10 +8,11 @@ from rich.console import Console
 
 from ludoteca.__main__ import main
 from ludoteca.envs.registry import GAMES
+from ludoteca.envs.render.replay_scenes import replay_scenes, seconds_per_position
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate import replay_viewer
 from ludoteca.evaluate.match import play_match
-from ludoteca.evaluate.replay_rendering import replay_scenes, replay_text, seconds_per_position
+from ludoteca.evaluate.replay_rendering import replay_text
 from ludoteca.evaluate.replay_viewer import replay_frames, watch_replay
 
 pytestmark = pytest.mark.interpreted

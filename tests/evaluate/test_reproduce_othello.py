@@ -1,6 +1,7 @@
 """Tests of the Othello study: tasks of the document, and report."""
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.agents.search.select import ACTION_SELECTIONS
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.statistics.intervals import score_interval, wilson
+from ludoteca.evaluate.statistics.ratings import elo_difference
 from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.othello import names, study
 from ludoteca.evaluate.studies.othello.names import NETWORKS
@@ -307,7 +309,7 @@ def test_artifacts_of_other_settings_are_refused(tmp_path):
     make(5)
 
 
-def test_a_timed_match(tmp_path):
+def test_a_timed_match(tmp_path, capsys):
     agents = ("mcts:simulations=8", "random")
     timed_match(agents, tmp_path / "m.json", "tictactoe", games=10, seed=3, probe=True)
     found = json.loads((tmp_path / "m.json").read_text())
@@ -318,5 +320,13 @@ def test_a_timed_match(tmp_path):
     assert search["seconds_per_move"] > 0
     assert "simulations" not in chance
     assert sum(seat["games"] for seat in search["seats"]) == 10
+    assert -chance["elo"] == pytest.approx(search["elo"])
+    score, (low, high) = search["total"]["score"], search["elo_interval"]
+    assert score == pytest.approx(1 / (1 + 10 ** (-search["elo"] / 400)))
+    assert low < search["elo"] < (high or math.inf)
+    assert [elo_difference(score) for score in (0.0, 0.5, 1.0)] == [None, 0, None]
+    printed = capsys.readouterr().out
+    assert f"score {score:.3f} (" in printed
+    assert f", Elo {search['elo']:+.0f} (" in printed
     game = make_game("tictactoe")
     assert simulation_speed(make_agent(agents[0], game), [game.new()] * 3)["simulations"] == 8

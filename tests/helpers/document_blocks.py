@@ -1,11 +1,15 @@
 """Blocks of code in the documents, and the outputs that stand below them."""
 
+import ast
+import contextlib
 import doctest
+import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<code>.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
@@ -37,6 +41,22 @@ class Block:
         """Return the first tag, or `""`."""
         return self.tags[0] if self.tags else ""
 
+    def tagged(self, prefix: str) -> str:
+        """Return the rest of the tag that begins with a prefix, or `""`."""
+        rests = [tag.removeprefix(prefix) for tag in self.tags if tag.startswith(prefix)]
+        return rests[0] if rests else ""
+
+    @property
+    def file(self) -> str:
+        """Name of the file whose content the block is, or `""`."""
+        return self.tagged("file=")
+
+    @property
+    def quick(self) -> dict[str, Any]:
+        """Values of the block's parameters in a shortened run, from `quick:NAME=VALUE,...`."""
+        pairs = (pair.split("=") for pair in self.tagged("quick:").split(",") if pair)
+        return {name: ast.literal_eval(value) for name, value in pairs}
+
 
 def blocks_of(text: str) -> Iterator[Block]:
     """Yield the blocks of a document in order."""
@@ -48,6 +68,36 @@ def blocks_of(text: str) -> Iterator[Block]:
             output = None if between.strip() else follower["code"]
         line = text.count("\n", 0, match.start("code"))
         yield Block(line, tuple(match["info"].split()), match["code"], output)
+
+
+def execute(block: Block, names: dict[str, Any], document: Path, quick: bool = False) -> str:
+    """Execute a Python block in the current folder and return what it prints.
+
+    A block with a tag `file=NAME` is written to that file instead.
+
+    Args:
+        block: the block.
+        names: variables of the document, changed in place.
+        document: the document, for error messages.
+        quick: whether to shorten the run: the block's parameters get the values of its tag
+            `quick:NAME=VALUE,...`.
+
+    Raises:
+        AssertionError: if the tag names a parameter that the block does not set.
+    """
+    if block.file:
+        Path(block.file).write_text(block.code, encoding="utf-8")
+        return ""
+    printed = io.StringIO()
+    # Empty lines in front give errors the line numbers of the document.
+    code = compile("\n" * block.line + block.code, str(document), "exec")
+    with contextlib.redirect_stdout(printed):
+        exec(code, names)
+    if quick:
+        unknown = block.quick.keys() - names.keys()
+        assert not unknown, f"{document.name}, line {block.line}: no parameter {unknown}"
+        names |= block.quick
+    return printed.getvalue()
 
 
 def agrees(output: str, printed: str, varies: bool = False) -> bool:

@@ -19,7 +19,7 @@ from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.search.network.decoupled_search import DecoupledNetworkGuidedSearch
 from ludoteca.agents.search.network.search import NetworkGuidedSearch
-from ludoteca.agents.search.network.selection import SelectionParams
+from ludoteca.agents.search.network.selection import NetworkSearchConfig, SelectionParams
 from ludoteca.agents.search.policies import POLICIES
 from ludoteca.envs.game import Game
 from ludoteca.envs.interpreted import interpreting
@@ -212,14 +212,10 @@ def _tree(game: Game, threads: Any) -> list[NDArray[Any]]:
 
 def _search_sequential(game: Game, case: Case, states: NDArray[np.void]) -> dict[str, Any]:
     options = dict(case.options)
-    params = SelectionParams(
-        gumbel=case.search == "gumbel",
-        uct=case.search == "uct",
-        decisive=case.search != "uct",
-        max_depth=options.pop("max_depth", 0),
-    )
+    params = SelectionParams(max_depth=options.pop("max_depth", 0))
+    config = NetworkSearchConfig(case.search, case.search != "uct", params)
     search = NetworkGuidedSearch(
-        Encoder(game), len(states), 40, params, leaf_batch=options.pop("leaf_batch", 1)
+        Encoder(game), len(states), 40, config, leaf_batch=options.pop("leaf_batch", 1)
     )
     rng = np.random.default_rng(3) if options else None
     streams = np.arange(1, len(states) + 1, dtype=np.uint64).reshape(-1, 1)
@@ -227,10 +223,12 @@ def _search_sequential(game: Game, case: Case, states: NDArray[np.void]) -> dict
     trees, hashed = search.trees, zlib.crc32(streams.tobytes())
     for b in range(len(states)):
         size = int(trees.size[b])
-        visits, totals = trees.visits[b, :size], trees.totals[b, :size]
+        visits = trees.visits[b, :size]
+        totals = 2 * trees.scores[b, :size] - visits  # of values in [-1, 1]
+        nodes, children = trees.nodes[b, 1:size], np.full(visits.shape, -1)
+        children[nodes["parent"], nodes["joint"]] = np.arange(1, size)
         hashed = zlib.crc32(visits.tobytes(), hashed)
         hashed = zlib.crc32(np.where(visits > 0, totals, 0).astype(np.float64).tobytes(), hashed)
-        children = np.where(visits > 0, trees.children[b, :size], -1)
         hashed = zlib.crc32(children.astype(np.int32).tobytes(), hashed)
     hashed = zlib.crc32(result.root_value.round(5).tobytes(), hashed)
     return {

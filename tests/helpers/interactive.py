@@ -46,6 +46,14 @@ class Throwing(Agent):
         raise RuntimeError("out of\nmemory")
 
 
+class Sleeping(Agent):
+    """Thinks for longer than any test takes."""
+
+    def act(self, states, seats, rngs, env_indices):
+        time.sleep(600)
+        return np.zeros(len(states), np.int64)
+
+
 class Following(First):
     """Needs every own turn of a game, like OpenSpiel's search."""
 

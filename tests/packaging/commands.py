@@ -30,6 +30,7 @@ CORE_COMMANDS = [
 # Commands that need an extra, which their error message names.
 EXTRA_COMMANDS = {
     (SCRIPT, "render", "tictactoe", "--out", "x.png"): "render",
+    (SCRIPT, "arena", "--no-browser"): "arena",
     (SCRIPT, "match", "tictactoe", "--agents", "random", "dqn:x", "--games", "2"): "train",
     (SCRIPT, "match", "tictactoe", "--agents", "random", "sb3:x.zip", "--games", "2"): "train",
 }

@@ -32,23 +32,29 @@ def install(name: str, *arguments: str) -> Path:
 
 
 def check_wheel() -> Path:
-    """Build the wheel and return it; fail if it lacks a module or a `py.typed`."""
+    """Build the wheel and return it; exit if it lacks files."""
     for folder in (BUILD, ROOT / "build" / "lib"):  # setuptools would pack deleted modules
         shutil.rmtree(folder, ignore_errors=True)
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(BUILD), "."]
     subprocess.run(pip, check=True, cwd=ROOT)
     (wheel,) = BUILD.glob("*.whl")
+    check_contents(wheel)
+    return wheel
+
+
+def check_contents(wheel: Path) -> None:
+    """Exit if a wheel lacks a module, a `py.typed`, or weights of a network."""
     expected = {f"ludoteca/{path.name}" for path in (ROOT / "ludoteca").glob("*.py*")}
     for folder in ("envs", "agents", "train", "evaluate"):
         files = [path for path in (ROOT / folder).rglob("*") if path.suffix == ".py"]
         files += (ROOT / folder).rglob("py.typed")
+        files += (ROOT / folder).rglob("*.safetensors")
         expected |= {f"ludoteca/{path.relative_to(ROOT)}" for path in files}
     expected.discard("ludoteca/__pycache__")
     missing = expected - set(zipfile.ZipFile(wheel).namelist())
     if missing:
         sys.exit(f"the wheel lacks {', '.join(sorted(missing))}")
-    print(f"{wheel.name}: {len(expected)} modules and py.typed files")
-    return wheel
+    print(f"{wheel.name}: {len(expected)} modules, py.typed files and networks")
 
 
 def check_commands(extra: str, python: Path) -> None:

@@ -66,7 +66,10 @@ def test_the_core_is_enough_or_one_line_names_the_extra(tmp_path: Path) -> None:
         if status != 0:
             assert status == 2, (command, message)
             assert len(message.splitlines()) == 1, (command, message)
-            assert re.search(r"ludoteca\[(train|render|evaluate)\]", message), (command, message)
+            assert re.search(r"ludoteca\[(train|render|evaluate|arena)\]", message), (
+                command,
+                message,
+            )
         else:
             assert not command.startswith("ludoteca.train."), command
     needed = [command for command, (status, _) in results.items() if status != 0]

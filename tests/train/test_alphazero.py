@@ -12,7 +12,7 @@ from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.networks.weights import load_weights
-from ludoteca.agents.search.network.selection import SelectionParams
+from ludoteca.agents.search.network.selection import NetworkSearchConfig
 from ludoteca.envs.games.othello import placements
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import GAMES, make_game
@@ -165,14 +165,14 @@ def test_self_play_follows_solved_endgames(spec, exact):
 def test_agent_follows_solved_endgames():
     game = make_game("othello:board_size=4")
     runner = Runner(make_pv_network(TINY.network, game))
-    agent = PolicyValueAgent(game, runner, 4, SelectionParams(), solver_empties=11)
+    agent = PolicyValueAgent(game, runner, 4, NetworkSearchConfig(), solver_empties=11)
     agent.prepare()
     states = np.repeat(batch_of_one(game), 2)
     game.step(states.view(np.recarray)[1], game.legal(game.new())[0])
     streams = np.zeros((2, 1), np.uint64)
     actions = agent.act(states, np.array([0, 1]), streams, np.arange(2))
     assert actions[1] == solve_endgame(game, states[1]).action
-    alone = PolicyValueAgent(game, runner, 4, SelectionParams())
+    alone = PolicyValueAgent(game, runner, 4, NetworkSearchConfig())
     assert actions[0] == alone.act(states[:1], np.array([0]), streams, np.arange(1))[0]
 
 

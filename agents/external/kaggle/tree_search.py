@@ -1,6 +1,6 @@
 """Network-guided search in plain Python, for exported `ac` agents with a search.
 
-The decoupled PUCT of `ludoteca.agents.search.network.decoupled_trees`, for one position of Hungry
+The decoupled PUCT of `ludoteca.agents.search.network.simulation`, for one position of Hungry
 Geese. The same random stream and evaluator give the same visits.
 """
 

@@ -9,6 +9,7 @@ import numpy as np
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.records import batch_of_one
+from ludoteca.html_table import html_table
 
 
 class EndgameLimitError(RuntimeError):
@@ -56,6 +57,19 @@ class EndgameSolution:
             scores = (f"{name} {score:+d}" for name, score in self.scores.items())
             lines += _wrapped("scores of all moves: " + ", ".join(scores))
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Return the scores of the moves as HTML, for notebooks."""
+        scores = {self.name: self.score} if self.scores is None else self.scores
+        return html_table(
+            ["move", "score"],
+            [[name, f"{score:+d}"] for name, score in scores.items()],
+            title=f"{self.name}, solved exactly: {self.score:+d} with {self.empty} empty squares",
+            notes=[
+                f"{self.seconds:.3f} s, {self.nodes:,} nodes",
+                "principal variation: " + " ".join(self.principal_variation),
+            ],
+        )
 
 
 def _wrapped(text: str) -> list[str]:

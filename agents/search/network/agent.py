@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.search.network.report import make_network_guided_report
 from ludoteca.agents.search.network.search import NetworkGuidedSearch, PositionEncoder, SearchResult
-from ludoteca.agents.search.network.selection import SelectionParams
+from ludoteca.agents.search.network.selection import NetworkSearchConfig
 from ludoteca.agents.search.report import SearchReport
 from ludoteca.envs.clock import clock
 from ludoteca.envs.params import integer
@@ -29,7 +29,7 @@ class NetworkGuidedAgent(Agent):
     def __init__(
         self,
         encoder: PositionEncoder,
-        params: SelectionParams,
+        config: NetworkSearchConfig,
         leaf_batch: int,
         max_num_considered_actions: int = 16,
     ):
@@ -37,13 +37,13 @@ class NetworkGuidedAgent(Agent):
 
         Args:
             encoder: encoder of the network's observations.
-            params: parameters of the selection.
+            config: policy and parameters of the search.
             leaf_batch: leaves of one search that the network evaluates together.
             max_num_considered_actions: Gumbel: maximum number of actions that are considered at the
                 root.
         """
         super().__init__(encoder.game)
-        self._encoder, self._params = encoder, params
+        self._encoder, self._config = encoder, config
         self._max_num_considered_actions = max_num_considered_actions
         self._leaf_batch = integer("leaf_batch", leaf_batch, 1, 1024)
         self._search: NetworkGuidedSearch | None = None
@@ -69,7 +69,7 @@ class NetworkGuidedAgent(Agent):
                 self._encoder,
                 count,
                 self.simulations,
-                self._params,
+                self._config,
                 self._max_num_considered_actions,
                 self._leaf_batch,
             )
@@ -104,7 +104,7 @@ class NetworkGuidedAgent(Agent):
             action,
             seconds,
             self.title(),
-            not self._params.uct,
+            self._config.policy != "uct",
         )
 
     def select_actions(self, result: SearchResult, rngs: NDArray[np.uint64]) -> NDArray[np.int64]:

@@ -3,8 +3,9 @@
 import numpy as np
 
 from ludoteca.agents.search.network.search import SearchResult
-from ludoteca.agents.search.network.trees import NO_NODE, ROOT, SearchTrees
+from ludoteca.agents.search.network.trees import SearchTrees
 from ludoteca.agents.search.report import Candidate, SearchReport
+from ludoteca.agents.search.simultaneous.tree import ROOT
 from ludoteca.envs.game import Game
 
 
@@ -58,9 +59,9 @@ def make_network_guided_report(
 
 def _principal_variation(game: Game, trees: SearchTrees) -> tuple[str, ...]:
     """Return the names of the most visited moves from the root of the first tree on."""
-    names, node = [], ROOT
-    while node != NO_NODE and trees.visits[0, node].max() > 0:
+    names, node, nodes = [], ROOT, trees.nodes[0, : trees.size[0]]
+    while trees.visits[0, node].max() > 0:
         action = int(trees.visits[0, node].argmax())
         names.append(game.action_names[action])
-        node = int(trees.children[0, node, action])
+        node = int(np.flatnonzero((nodes["parent"] == node) & (nodes["joint"] == action))[0])
     return tuple(names)

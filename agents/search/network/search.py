@@ -1,4 +1,4 @@
-"""Batched network-guided search in sequential games: PUCT, Gumbel AlphaZero or UCT."""
+"""Network-guided search in sequential games: PUCT, Gumbel AlphaZero or UCT."""
 
 import math
 from collections.abc import Callable
@@ -8,19 +8,26 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.search.network.gumbel import SequentialHalving
-from ludoteca.agents.search.network.selection import SelectionParams, completed, scaled
-from ludoteca.agents.search.network.simulate import make_simulation
-from ludoteca.agents.search.network.trees import (
-    BY_POLICY,
-    ROOT,
-    SearchTrees,
-    first_trees,
-    make_trees,
+from ludoteca.agents.search.network.batched_search import (
+    BatchedSearch,
+    check_shapes,
+    root_statistics,
 )
+from ludoteca.agents.search.network.gumbel import SequentialHalving
+from ludoteca.agents.search.network.selection import (
+    NetworkSearchConfig,
+    sigma,
+    write_improved_policy,
+)
+from ludoteca.agents.search.network.simulation import BY_POLICY
+from ludoteca.agents.search.network.trees import SearchTrees
+from ludoteca.agents.search.simultaneous.tree import ROOT
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory
+from ludoteca.html_table import html_table
+
+ROWS = 20  # of a batch, shown in notebooks
 
 # Planes [K, ...] -> logits of all actions, float32 [K, A], and values in [-1, 1], float32 [K].
 Evaluate = Callable[[NDArray[np.int8]], tuple[NDArray[np.float32], NDArray[np.float32]]]
@@ -61,20 +68,39 @@ class SearchResult:
     root_value: NDArray[np.float32]
     action: NDArray[np.int64]
 
+    def _repr_html_(self) -> str:
+        """Return a row per search as HTML, for notebooks; the first `ROWS` ones."""
+        batch = np.arange(len(self.action))[:ROWS]
+        rows = [
+            [
+                str(b),
+                str(self.action[b]),
+                f"{self.root_value[b]:+.3f}",
+                f"{self.action_values[b, self.action[b]]:+.3f}",
+                f"{self.visit_counts[b, self.action[b]]:,}",
+                f"{self.visit_counts[b].sum():,}",
+                f"{self.action_weights[b, self.action[b]]:.1%}",
+            ]
+            for b in batch
+        ]
+        hidden = len(self.action) - len(rows)
+        return html_table(
+            ["search", "action", "root value", "action value", "visits", "of", "weight"],
+            rows,
+            title=f"{len(self.action)} searches",
+            notes=[f"{hidden} more searches"] if hidden else [],
+        )
 
-class NetworkGuidedSearch:
-    """Search over a batch of positions of one sequential game.
 
-    Attributes:
-        trees: the trees of the last search.
-    """
+class NetworkGuidedSearch(BatchedSearch):
+    """Search over a batch of positions of one sequential game for two players."""
 
     def __init__(
         self,
         encoder: PositionEncoder,
         count: int,
         simulations: int,
-        params: SelectionParams | None = None,
+        config: NetworkSearchConfig | None = None,
         max_num_considered_actions: int = 16,
         leaf_batch: int = 1,
     ):
@@ -84,7 +110,7 @@ class NetworkGuidedSearch:
             encoder: encoder of the network's observations.
             count: B, maximum number of positions in a batch.
             simulations: maximum number of simulations per search.
-            params: parameters of the selection; by default PUCT's.
+            config: policy and parameters; by default PUCT's.
             max_num_considered_actions: Gumbel: maximum number of actions that are considered at the
                 root.
             leaf_batch: leaves of one search that the network evaluates together, with virtual loss;
@@ -93,20 +119,11 @@ class NetworkGuidedSearch:
         Raises:
             ValueError: if `leaf_batch` is above 1 with Gumbel.
         """
-        self._encoder, self._params = encoder, params or SelectionParams()
+        self._encoder, self._config = encoder, config or NetworkSearchConfig()
         self._max_num_considered_actions = max_num_considered_actions
-        self._max_simulations, self._leaf_batch = simulations, leaf_batch
-        if self._params.gumbel and leaf_batch > 1:
+        if self._config.policy == "gumbel" and leaf_batch > 1:
             raise ValueError(f"the policy gumbel needs leaf_batch=1, got {leaf_batch}")
-        # The last node is scratch space for a position.
-        self._all = make_trees(encoder.game, count, simulations + 2, leaf_batch)
-        self.trees: SearchTrees = self._all
-        self._compiled = make_simulation(
-            encoder.game, self._params.gumbel, self._params.uct, self._params.decisive
-        )
-        actions = encoder.game.num_actions
-        self._scratch = (np.zeros(actions, np.float32), np.zeros(2))
-        self._legal = np.zeros(actions, np.int16)
+        super().__init__(encoder.game, count, simulations, self._config, leaf_batch)
 
     def run(
         self,
@@ -142,21 +159,16 @@ class NetworkGuidedSearch:
         count = len(states)
         budget = np.broadcast_to(np.asarray(simulations, np.int64), (count,))
         longest = int(budget.max(initial=0))
-        if count > len(self._all.size) or longest > self._max_simulations:
-            raise ValueError(
-                f"the workspace is for {len(self._all.size)} searches of "
-                f"{self._max_simulations} simulations, got {count} of up to {longest}"
-            )
         start = clock()
-        trees = self.trees = first_trees(self._all, count)
-        trees.states[:, ROOT] = states
-        trees.streams[:] = 0 if streams is None else streams
-        self._compiled.begin(trees)
-        self._expand(trees, evaluate)
+
+        def evaluate_seats(positions: NDArray[np.void], seats: NDArray[np.int64]) -> Any:
+            return self._evaluate_seats(positions, seats, evaluate)
+
+        trees = self._begin(states, streams, longest, evaluate_seats)
         priors = trees.priors[:, ROOT]
         legal = priors >= 0
         halving = None
-        if self._params.gumbel:
+        if self._config.policy == "gumbel":
             halving = self._halving(priors, legal, budget, rng, gumbel_scale)
         elif rng is not None and dirichlet_fraction > 0:
             noise = np.where(legal, rng.gamma(dirichlet_alpha, size=legal.shape), 0)
@@ -165,7 +177,7 @@ class NetworkGuidedSearch:
                 legal, (1 - dirichlet_fraction) * priors + dirichlet_fraction * noise, priors
             )
         first = np.full(count, BY_POLICY)
-        stop_early = stop_early and not self._params.gumbel and not self._params.uct
+        stop_early = stop_early and self._config.policy == "puct"
         for k in range(0, longest, self._leaf_batch):
             if stop_early and k > 0:
                 budget = self._stop_decided(trees, budget, k, clock() - start, seconds)
@@ -176,9 +188,8 @@ class NetworkGuidedSearch:
                 break
             if halving is not None:
                 first = halving.choose(k, trees.visits[:, ROOT], self._sigma(trees))
-            now = np.clip(budget - k, 0, self._leaf_batch)
-            self._compiled.descend(trees, now, first, self._params, *self._scratch)
-            self._expand(trees, evaluate)
+            counts = np.clip(budget - k, 0, self._leaf_batch)
+            self._simulate(trees, counts, first, evaluate_seats)
         if streams is not None:
             streams[:] = trees.streams
         return self._result(trees, halving)
@@ -206,24 +217,17 @@ class NetworkGuidedSearch:
         is_decided = is_forced | (lead > np.minimum(budget - k, remaining))
         return np.where(is_decided, np.minimum(budget, k), budget)
 
-    def _expand(self, trees: SearchTrees, evaluate: Evaluate) -> None:
-        """Evaluate the new leaves by the network, and back up all pending simulations."""
-        chosen, slots = np.divmod(np.flatnonzero(trees.fresh), self._leaf_batch)
-        leaves = trees.leaves[chosen, slots]
-        seats = trees.mover[chosen, leaves].astype(np.int64)
-        logits = np.zeros((0, self._encoder.game.num_actions), np.float32)
-        values = np.zeros(0, np.float32)
-        if len(chosen) > 0:
-            planes, _ = self._encoder.encode(trees.states[chosen, leaves], seats)
-            logits, values = evaluate(planes)
-            wanted = (len(chosen), self._encoder.game.num_actions)
-            if logits.shape != wanted or values.shape != wanted[:1]:
-                raise ValueError(
-                    f"the network must return logits {wanted} and values {wanted[:1]}, got "
-                    f"{logits.shape} and {values.shape}"
-                )
-            logits = self._encoder.translate_policy(logits, seats)
-        self._compiled.expand(trees, chosen, slots, logits, values, self._legal, self._scratch[1])
+    def _evaluate_seats(
+        self, states: NDArray[np.void], seats: NDArray[np.int64], evaluate: Evaluate
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return the priors of all actions, `ILLEGAL` for illegal ones, and the values."""
+        planes, _ = self._encoder.encode(states, seats)
+        logits, values = evaluate(planes)
+        check_shapes("logits", len(states), self.game, logits, values)
+        priors = np.empty(logits.shape, np.float32)
+        logits = self._encoder.translate_policy(logits, seats)
+        self._compiled.write_priors(states, logits, self.trees.work, priors)
+        return priors, values
 
     def _halving(
         self,
@@ -240,27 +244,25 @@ class NetworkGuidedSearch:
 
     def _sigma(self, trees: SearchTrees) -> NDArray[np.float64]:
         """Return `sigma(q)` of the roots' actions, 0 without visits."""
-        visits, totals = trees.visits[:, ROOT], trees.totals[:, ROOT]
-        q = totals / np.maximum(visits, 1)
-        return np.where(visits > 0, scaled(q, visits.max(1, keepdims=True), self._params), 0.0)
+        visits, scores = trees.visits[:, ROOT], trees.scores[:, ROOT]
+        q = scores / np.maximum(visits, 1)
+        return np.where(visits > 0, sigma(q, visits.max(1, keepdims=True), self._params), 0.0)
 
     def _result(self, trees: SearchTrees, halving: SequentialHalving | None) -> SearchResult:
-        visits, totals = trees.visits[:, ROOT].copy(), trees.totals[:, ROOT]
-        counts = np.maximum(visits.sum(1), 1)
-        with np.errstate(invalid="ignore"):
-            values = np.where(visits > 0, totals / np.maximum(visits, 1), np.nan)
-        policy = (visits / counts[:, None]).astype(np.float32)
+        visits, values = root_statistics(trees)
+        visits, values = visits[:, 0], values[:, 0]
+        searched = visits.sum(1)
+        policy = (visits / np.maximum(searched, 1)[:, None]).astype(np.float32)
         best = visits.argmax(1)
         if halving is not None:
             make_write_policies()(trees, self._params, policy)
             best = halving.best(visits, self._sigma(trees))
-        elif self._params.uct:  # the highest mean; of equal ones, the most visited
+        elif self._config.policy == "uct":  # the highest mean; of equal ones, the most visited
             means = np.where(visits > 0, values, -np.inf)
             best = np.where(means == means.max(1, keepdims=True), visits, -1).argmax(1)
-        elif (visits.sum(1) == 0).any():  # no simulation: the priors are all there is
-            unsearched = visits.sum(1) == 0
-            policy[unsearched] = np.maximum(trees.priors[unsearched, ROOT], 0)
-            best = np.where(unsearched, policy.argmax(1), best)
+        elif (searched == 0).any():  # no simulation: the priors are all there is
+            policy[searched == 0] = np.maximum(trees.priors[searched == 0, ROOT], 0)
+            best = np.where(searched == 0, policy.argmax(1), best)
         # Expected value of the improved policy over the visited actions.
         weights = np.where(visits > 0, policy, 0)
         value = (weights * np.nan_to_num(values)).sum(1) / np.maximum(weights.sum(1), 1e-9)
@@ -271,11 +273,15 @@ class NetworkGuidedSearch:
 
 @factory()
 def make_write_policies() -> Any:
-    """Return `write_policies(trees, params, policy)`, which fills `policy`, float32 `[B, A]`."""
+    """Return `write_policies(trees, params, policies)`, the roots' improved policies.
+
+    `policies` is float32 `[B, A]`.
+    """
 
     @compiled_without_allocation
-    def write_policies(trees: Any, params: Any, policy: Any) -> None:
-        for b in range(len(policy)):
-            completed(trees, b, ROOT, params, policy[b])
+    def write_policies(trees: Any, params: Any, policies: Any) -> None:
+        for b in range(len(policies)):
+            value = trees.nodes[b, ROOT].values[0]
+            write_improved_policy(trees.arms[b, ROOT, 0], value, params, policies[b])
 
     return write_policies

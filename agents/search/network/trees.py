@@ -1,111 +1,148 @@
-"""Batched trees of network-guided searches, `[B, N, A]`."""
+"""Batched trees of network-guided searches, in the layout of `simultaneous/tree.py`.
 
-from typing import Any, NamedTuple
+A node has a row of arms for each player who chooses there: in simultaneous games for all players,
+in sequential games for the player to move only. Scores and values are in [0, 1].
+"""
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.agents.search.simultaneous.tree import NODE_FIELDS, check_joint_actions, table_size
+from ludoteca.agents.search.statistics import arm_dtype
 from ludoteca.envs.game import Game
-from ludoteca.envs.records import as_words
 
-ROOT, NO_NODE, ILLEGAL = 0, -1, -1.0
-BY_POLICY = -1  # instead of a root's action: chosen by the selection policy
-
-# An action of the player to move, with values in [-1, 1]. A visit is counted when the action is
-# selected, with the value of a loss until its simulation is backed up (virtual loss, see
-# `statistics.py`).
-ARM = np.dtype(
-    [
-        ("value", np.float64),  # sum of values
-        ("visits", np.int32),
-        ("prior", np.float32),  # probability of the action under the network's policy, or ILLEGAL
-        ("child", np.int32),  # node that the action leads to, or NO_NODE
-    ],
-    align=True,
-)
-LOSS = -1.0
+ILLEGAL = -1.0  # prior of an action that is illegal or masked
+NO_LEAF = -1  # instead of a leaf: no simulation, or one that has ended in a terminal position
+SCRATCH = ("work", "spare")  # shared by the trees
 
 
 class SearchTrees(NamedTuple):
-    """B trees of up to N nodes with A actions, with up to L simultaneous simulations in each.
+    """B trees of up to N nodes, for a game of P players with A actions.
+
+    Each node has R rows of arms: P in simultaneous games, 1 in sequential games.
 
     Attributes:
-        states: positions of the nodes. Shape `[B, N]`.
-        words: views of the positions as integers, for copying. Shape `[B, N, W]`.
+        states: positions of the roots. Shape `[B]`.
+        nodes: dtype `node_dtype`. Shape `[B, N]`.
+        arms: statistics of actions, dtype `statistics.arm_dtype(None)`. Shape `[B, N, R, A]`.
+        table: children by joint action, int32. Shape `[B, table_size(N)]`.
         size: number of nodes. Shape `[B]`.
-        mover: player to move. int8, shape `[B, N]`.
-        ended: whether the game is over. Shape `[B, N]`.
-        value: value for player 0 by the network or the rules; NaN until evaluated. Shape `[B, N]`.
-        arms: statistics of the actions, dtype `ARM`. Shape `[B, N, A]`.
-        path: node and action of each step of the pending simulations. Shape `[B, L, P, 2]`.
-        steps: length of the path. Shape `[B, L]`.
-        leaves: leaf of each simulation, or `NO_NODE`. Shape `[B, L]`.
-        fresh: whether the leaf is new and to be evaluated. Shape `[B, L]`.
+        leaf_states: last positions of L simultaneous simulations. Shape `[B, L]`.
+        simulations: dtype `simulation_dtype`. Shape `[B, L]`.
         streams: random streams. uint64, shape `[B, 1]`.
+        work: scratch space, dtype `work_dtype`. Shape `[1]`.
+        spare: scratch space, a position. Shape `[1]`.
     """
 
     states: NDArray[np.void]
-    words: NDArray[Any]
-    size: NDArray[np.int32]
-    mover: NDArray[np.int8]
-    ended: NDArray[np.bool_]
-    value: NDArray[np.float32]
+    nodes: NDArray[np.void]
     arms: NDArray[np.void]
-    path: NDArray[np.int32]
-    steps: NDArray[np.int32]
-    leaves: NDArray[np.int32]
-    fresh: NDArray[np.bool_]
+    table: NDArray[np.int32]
+    size: NDArray[np.int32]
+    leaf_states: NDArray[np.void]
+    simulations: NDArray[np.void]
     streams: NDArray[np.uint64]
+    work: NDArray[np.void]
+    spare: NDArray[np.void]
 
     @property
     def priors(self) -> NDArray[np.float32]:
-        """Prior probabilities of the actions, or `ILLEGAL`. Shape `[B, N, A]`."""
-        return self.arms["prior"]
+        """Priors of the first row's actions, or `ILLEGAL`. Shape `[B, N, A]`."""
+        return self.arms["prior"][:, :, 0]
 
     @property
     def visits(self) -> NDArray[np.int32]:
-        """Visit counts of the actions. Shape `[B, N, A]`."""
-        return self.arms["visits"]
+        """Visit counts of the first row's actions. Shape `[B, N, A]`."""
+        return self.arms["visits"][:, :, 0]
 
     @property
-    def totals(self) -> NDArray[np.float64]:
-        """Sums of the actions' values for the player to move. Shape `[B, N, A]`."""
-        return self.arms["value"]
+    def scores(self) -> NDArray[np.float64]:
+        """Sums of scores of the first row's actions. Shape `[B, N, A]`."""
+        return self.arms["value"][:, :, 0]
 
     @property
-    def children(self) -> NDArray[np.int32]:
-        """Child of each action, or `NO_NODE`. Shape `[B, N, A]`."""
-        return self.arms["child"]
+    def values(self) -> NDArray[np.float64]:
+        """Values of the nodes by the network, for the players of the rows. Shape `[B, N, R]`."""
+        return self.nodes["values"]
+
+    def first(self, count: int) -> "SearchTrees":
+        """Return views of the first `count` trees."""
+        parts = self._asdict().items()
+        return SearchTrees(
+            **{name: array if name in SCRATCH else array[:count] for name, array in parts}
+        )
+
+
+def node_dtype(rows: int) -> np.dtype[np.void]:
+    """Return the record dtype of a node."""
+    return np.dtype(
+        [
+            *NODE_FIELDS,
+            ("mover", np.int8),  # player to move, in sequential games
+            ("evaluated", np.bool_),  # whether the network has evaluated the node
+            ("values", np.float64, (rows,)),  # by the network, for the players of the rows
+        ],
+        align=True,
+    )
+
+
+def simulation_dtype(rows: int, depth: int) -> np.dtype[np.void]:
+    """Return the record dtype of a simulation of up to `depth` plies."""
+    return np.dtype(
+        [
+            ("leaf", np.int32),  # its node, or `NO_LEAF`
+            ("depth", np.int32),  # length of the path
+            ("pending", np.bool_),  # whether the network has to evaluate the last position
+            ("seats", np.int64, (rows,)),  # players to evaluate it for, -1 for inactive ones
+            ("values", np.float64, (rows,)),  # final values of inactive players
+            ("path", np.int32, (depth,)),  # nodes above the leaf
+            ("chosen", np.int16, (depth, rows)),  # actions in these nodes, or `NO_ACTION`
+        ],
+        align=True,
+    )
+
+
+def work_dtype(players: int, actions: int) -> np.dtype[np.void]:
+    """Return the record dtype of the scratch space."""
+    return np.dtype(
+        [
+            ("scores", np.float64, (players,)),
+            ("joint", np.int64, (players,)),
+            ("legal", np.int16, (actions,)),
+            ("policy", np.float32, (actions,)),
+        ],
+        align=True,
+    )
 
 
 def make_trees(game: Game, count: int, nodes: int, leaf_batch: int = 1) -> SearchTrees:
     """Return trees for `count` searches of up to `nodes` nodes.
 
     Args:
-        game: a sequential game for two players.
+        game: the game.
         count: B.
-        nodes: N; a search of n simulations needs n + 1, and one more as scratch space.
+        nodes: N; a search of n simulations needs n + 1.
         leaf_batch: L, number of simultaneous simulations per search.
+
+    Raises:
+        ValueError: if the game has too many joint actions.
     """
-    states = game.empty(count * nodes).reshape(count, nodes)
-    actions = (count, nodes, game.num_actions)
+    players, actions = game.num_players, game.num_actions
+    rows = players if game.simultaneous else 1
+    if game.simultaneous:
+        check_joint_actions(game)
+    depth = min(nodes, game.max_plies) + 1
     return SearchTrees(
-        states=states,
-        words=as_words(states),
+        states=game.empty(count),
+        nodes=np.zeros((count, nodes), node_dtype(rows)),
+        arms=np.zeros((count, nodes, rows, actions), arm_dtype(None)),
+        table=np.zeros((count, table_size(nodes)), np.int32),
         size=np.zeros(count, np.int32),
-        mover=np.zeros((count, nodes), np.int8),
-        ended=np.zeros((count, nodes), np.bool_),
-        value=np.zeros((count, nodes), np.float32),
-        arms=np.zeros(actions, ARM),
-        path=np.zeros((count, leaf_batch, min(nodes, game.max_plies) + 1, 2), np.int32),
-        steps=np.zeros((count, leaf_batch), np.int32),
-        leaves=np.zeros((count, leaf_batch), np.int32),
-        fresh=np.zeros((count, leaf_batch), np.bool_),
+        leaf_states=game.empty(count * leaf_batch).reshape(count, leaf_batch),
+        simulations=np.zeros((count, leaf_batch), simulation_dtype(rows, depth)),
         streams=np.zeros((count, 1), np.uint64),
+        work=np.zeros(1, work_dtype(players, actions)),
+        spare=game.empty(1),
     )
-
-
-def first_trees(trees: SearchTrees, count: int) -> SearchTrees:
-    """Return views of the first `count` trees."""
-    parts: Any = (array[:count] for array in trees)
-    return SearchTrees(*parts)

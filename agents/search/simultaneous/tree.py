@@ -18,15 +18,13 @@ ROOT = 0
 FULL = -1  # the tree has its maximum number of nodes
 MIX = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio
 
-NODE = np.dtype(
-    [
-        ("joint", np.int64),  # index of the joint action that led here: its actions as digits
-        ("parent", np.int32),
-        ("slot", np.int32),  # slot of this node in the table
-        ("visits", np.int32),
-    ],
-    align=True,
+NODE_FIELDS = (
+    ("joint", np.int64),  # index of the joint action that led here: its actions as digits
+    ("parent", np.int32),
+    ("slot", np.int32),  # slot of this node in the table
+    ("visits", np.int32),
 )
+NODE = np.dtype(list(NODE_FIELDS), align=True)
 
 
 def table_size(nodes: int) -> int:
@@ -48,7 +46,7 @@ def check_joint_actions(game: Game) -> None:
 
 
 @factory()
-def make_table(policy: str) -> tuple[Callable[..., None], Callable[..., int]]:
+def make_table(policy: str | None) -> tuple[Callable[..., None], Callable[..., int]]:
     """Return two kernels over arms of dtype `statistics.arm_dtype(policy)`.
 
     `start_tree(nodes, arms)` makes the root the only node.

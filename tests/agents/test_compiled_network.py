@@ -1,4 +1,4 @@
-"""Compiled inference of residual trunks: equality with PyTorch, selection of the backend."""
+"""Compiled inference of policy-value networks: equality with PyTorch, selection of the backend."""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from ludoteca.agents.networks import vectors
-from ludoteca.agents.networks.compiled_trunk import CompiledTrunk, can_compile
+from ludoteca.agents.networks.compiled_network import CompiledNetwork, can_compile
+from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.layers import Trunk
 from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
 from ludoteca.agents.networks.q_network import QConfig, make_q_network
@@ -18,54 +19,63 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.envs.interpreted import interpreting
 from ludoteca.envs.registry import make_game
 
-BOARDS = [(8, 8, 3, 32), (5, 6, 19, 16)]  # rows, columns, planes, filters
+# Spec string of a game, filters, blocks.
+NETWORKS = [
+    ("othello", 32, 3),  # actions are cells, and one more
+    ("connect4", 32, 2),  # actions are columns
+    pytest.param("hex:board_size=5", 16, 2, marks=pytest.mark.slow),  # planes with an edge
+    pytest.param("tictactoe", 16, 0, marks=pytest.mark.slow),
+]
 
 
-def random_trunk(planes, filters, blocks=3):
+def random_network(spec, filters, blocks):
     torch.manual_seed(1)
-    trunk = Trunk(planes, filters, blocks, pooled_every=2).eval()
-    for weight in trunk.parameters():  # blocks begin as the identity
-        torch.nn.init.normal_(weight, 0, 0.1)
-    return trunk
+    game = make_game(spec)
+    network = make_pv_network(PVConfig(filters, blocks), game).eval()
+    for weight in network.parameters():  # blocks begin as the identity
+        torch.nn.init.normal_(weight, 0, 0.08)
+    return network, Encoder(game).shape
 
 
-@pytest.mark.parametrize(
-    ("rows", "columns", "planes", "filters"),
-    [BOARDS[0], pytest.param(*BOARDS[1], marks=pytest.mark.slow)],
-)
-def test_a_compiled_trunk_computes_what_pytorch_does(rows, columns, planes, filters):
-    trunk = random_trunk(planes, filters)
-    assert can_compile(trunk)
-    run = CompiledTrunk(trunk)
+def random_planes(shape, count):
+    return np.random.default_rng(count).integers(0, 4, (count, *shape)).astype(np.int8)
+
+
+@pytest.mark.parametrize(("spec", "filters", "blocks"), NETWORKS)
+def test_a_compiled_network_computes_what_pytorch_does(spec, filters, blocks):
+    network, shape = random_network(spec, filters, blocks)
+    assert can_compile(network)
+    run = CompiledNetwork(network, 0.5)
     for count in (0, 1, 2, 7, 33):
-        x = torch.randn(count, planes, rows, columns)
+        planes = random_planes(shape, count)
+        outputs = run(planes)
+        if count == 0:
+            assert outputs.shape == (0, make_game(spec).num_actions + 1)
+            continue
         with torch.inference_mode():
-            expected = trunk(x) if count else torch.zeros(0, filters, rows, columns)
-            features = run(x)
-            assert features.shape == expected.shape
-            if count:
-                assert (features - expected).abs().max() < 1e-4 * expected.std()
-            in_nhwc = run(x.to(memory_format=torch.channels_last))
-            assert torch.equal(in_nhwc, features)
-            # Each position is computed alone, whatever else is in the batch.
-            assert torch.equal(run(x[-1:]), features[-1:])
+            expected = network(torch.from_numpy(planes) * 0.5).numpy()
+        assert outputs.shape == expected.shape
+        assert np.abs(outputs - expected).max() < 1e-4 * expected.std()
+        # Each position is computed alone, whatever else is in the batch.
+        assert np.array_equal(run(planes[-1:]), outputs[-1:])
+    assert np.array_equal(run(planes[::2]), outputs[::2])
 
 
-def test_a_compiled_trunk_is_safe_in_threads():
-    run = CompiledTrunk(random_trunk(3, 32))
-    batches = [torch.randn(5, 3, 8, 8, generator=torch.manual_seed(k)) for k in range(16)]
-    alone = [run(x) for x in batches]
+def test_a_compiled_network_is_safe_in_threads():
+    network, shape = random_network("othello", 32, 2)
+    run = CompiledNetwork(network, 1)
+    batches = [random_planes(shape, 5 + k) for k in range(16)]
+    alone = [run(planes) for planes in batches]
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(run, batches * 4))
-    assert all(torch.equal(x, alone[k % 16]) for k, x in enumerate(together))
+    assert all(np.array_equal(outputs, alone[k % 16]) for k, outputs in enumerate(together))
 
 
-def test_only_trunks_that_fit_are_compiled():
-    assert not can_compile(Trunk(3, 32, 1, torus=True))
-    assert not can_compile(Trunk(3, vectors.LANES + 1, 1))
-    assert not can_compile(torch.nn.Conv2d(3, 32, 3))
+def test_only_networks_that_fit_are_compiled():
+    assert not can_compile(random_network("othello", vectors.LANES + 1, 1)[0])
+    assert not can_compile(Trunk(3, 32, 1))
     with interpreting():
-        assert not can_compile(Trunk(3, 32, 1))
+        assert not can_compile(random_network("othello", 32, 1)[0])
 
 
 def test_vectors_are_arrays_in_interpreted_code():
@@ -122,7 +132,7 @@ def test_networks_that_cannot_be_compiled_run_by_pytorch_or_say_so():
     narrow = make_q_network(QConfig(filters=(vectors.LANES + 1,), blocks=1), game)
     assert Runner(narrow, backend="auto").backend == "torch"
     assert Runner(narrow, precision="bfloat16", backend="auto").backend == "torch"
-    with pytest.raises(ValueError, match="the backend compiled needs a CPU, float32, and a resid"):
+    with pytest.raises(ValueError, match="the backend compiled needs a CPU, float32, and a polic"):
         Runner(narrow, backend="compiled")
     with pytest.raises(ValueError, match="backend must be one of 'auto', 'torch', 'compiled'"):
         Runner(narrow, backend="onnx")

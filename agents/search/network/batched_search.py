@@ -1,0 +1,110 @@
+"""Batched network-guided search: trees of a batch of positions, and simulations in them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.search.network.selection import NetworkSearchConfig
+from ludoteca.agents.search.network.simulation import make_simulation
+from ludoteca.agents.search.network.trees import ILLEGAL, SearchTrees, make_trees
+from ludoteca.agents.search.simultaneous.tree import ROOT
+from ludoteca.envs.game import Game
+
+# Positions [K] and seats [K] -> probabilities of actions, float32 [K, A], and values in [-1, 1],
+# float32 [K].
+SeatEvaluator = Callable[
+    [NDArray[np.void], NDArray[np.int64]], tuple[NDArray[np.float32], NDArray[np.float32]]
+]
+
+
+class BatchedSearch:
+    """Trees of a batch of positions of one game, and simulations in them.
+
+    Attributes:
+        game: the game.
+        trees: the trees of the last search.
+    """
+
+    def __init__(
+        self, game: Game, count: int, simulations: int, config: NetworkSearchConfig, leaf_batch: int
+    ):
+        self.game, self._params, self._leaf_batch = game, config.params, leaf_batch
+        self._max_simulations = simulations
+        self._all = make_trees(game, count, simulations + 1, leaf_batch)
+        self.trees: SearchTrees = self._all
+        self._compiled = make_simulation(game, config.policy, config.decisive)
+
+    def _begin(
+        self,
+        states: NDArray[np.void],
+        streams: NDArray[np.uint64] | None,
+        simulations: int,
+        evaluate: SeatEvaluator,
+    ) -> SearchTrees:
+        """Make new trees of the positions, with evaluated roots.
+
+        Raises:
+            ValueError: if there are more positions or simulations than the workspace holds.
+        """
+        count = len(states)
+        if count > len(self._all.size) or simulations > self._max_simulations:
+            raise ValueError(
+                f"the workspace is for {len(self._all.size)} searches of "
+                f"{self._max_simulations} simulations, got {count} of up to {simulations}"
+            )
+        trees = self.trees = self._all.first(count)
+        trees.states[:] = states
+        trees.streams[:] = 0 if streams is None else streams
+        self._compiled.begin(trees)
+        self._expand(trees, evaluate)
+        return trees
+
+    def _simulate(
+        self,
+        trees: SearchTrees,
+        counts: NDArray[np.int64],
+        first: NDArray[np.int64],
+        evaluate: SeatEvaluator,
+    ) -> None:
+        """Run `counts` simulations in each tree, at most `leaf_batch`; see `Simulation.descend`."""
+        self._compiled.descend(trees, counts, first, self._params)
+        self._expand(trees, evaluate)
+
+    def _expand(self, trees: SearchTrees, evaluate: SeatEvaluator) -> None:
+        """Evaluate the pending leaves by the network, and back up all simulations."""
+        simulations, pending = trees.simulations, trees.simulations["pending"]
+        states, seats = trees.leaf_states[pending], simulations["seats"][pending]
+        values = simulations["values"][pending]
+        active = seats >= 0
+        priors = np.full((*seats.shape, self.game.num_actions), ILLEGAL, np.float32)
+        if active.any():
+            positions = states[active.nonzero()[0]] if self.game.simultaneous else states
+            priors[active], expected = evaluate(positions, seats[active])
+            values[active] = 0.5 + 0.5 * expected
+        self._compiled.expand(trees, priors, values)
+
+
+def check_shapes(
+    outputs: str, count: int, game: Game, policies: NDArray[Any], values: NDArray[Any]
+) -> None:
+    """Check the shapes of a network's outputs for `count` positions.
+
+    Raises:
+        ValueError: if they are wrong.
+    """
+    expected = (count, game.num_actions)
+    if policies.shape != expected or values.shape != expected[:1]:
+        raise ValueError(
+            f"the network must return {outputs} {expected} and values {expected[:1]}, got "
+            f"{policies.shape} and {values.shape}"
+        )
+
+
+def root_statistics(trees: SearchTrees) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Return visit counts and mean values in [-1, 1], NaN without visits. Shapes `[B, R, A]`."""
+    arms = trees.arms[:, ROOT]
+    visits = arms["visits"].copy()
+    means = np.where(visits > 0, arms["value"] / np.maximum(visits, 1), np.nan)
+    return visits, 2 * means - 1

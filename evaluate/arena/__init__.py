@@ -1,0 +1,1 @@
+"""Local web application: games against agents and people, analysis, and replays in the browser."""

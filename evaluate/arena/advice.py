@@ -1,0 +1,77 @@
+"""Analyses by an adviser of any position of a game of the arena."""
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ludoteca.evaluate.arena.arena_game import ArenaGame
+
+
+class Advice:
+    """Queue of positions that an adviser analyzes, one after the other.
+
+    Attributes:
+        agent: spec string of the adviser; "" if there is none.
+        analyses: finished and intermediate analyses, by ply.
+        queue: plies to analyze, the next one first.
+    """
+
+    def __init__(self, game: "ArenaGame", agent: str):
+        self._game, self.agent = game, agent
+        self.analyses: dict[int, dict[str, Any]] = {}
+        self.queue: list[int] = []
+        self._task: asyncio.Task[None] | None = None
+        self._done: set[int] = set()
+
+    def request(self, plies: list[int]) -> None:
+        """Analyze the positions after so many plies, before those of earlier requests.
+
+        Raises:
+            ValueError: if there is no adviser, or the game is shorter.
+        """
+        if not self.agent:
+            raise ValueError("no agent that was chosen at the start can analyze this game")
+        done = {k for k in self._done if k in self.analyses}
+        unfinished = [k for k in self._valid(plies) if k not in done]
+        last = len(self._game.history.actions)
+        waiting = [k for k in self.queue if k not in unfinished and k <= last]
+        self.queue = [*unfinished, *waiting]
+        if unfinished and (self._task is None or self._task.done()):
+            self._task = asyncio.create_task(self._work())
+
+    def _valid(self, plies: list[int]) -> list[int]:
+        history = self._game.history
+        last = len(history.actions)
+        if not all(0 <= ply <= last for ply in plies):
+            raise ValueError(f"there are {last} plies, got {plies}")
+        return [ply for ply in plies if not (ply == last and history.is_over)]
+
+    async def _work(self) -> None:
+        game = self._game
+        while self.queue:
+            ply = self.queue.pop(0)
+            history, prefix = game.history, list(game.history.actions[:ply])
+            seats = history.players_to_act_at(ply)
+            if ply > len(history.actions) or not seats:
+                continue
+
+            def is_wanted(ply: int = ply, prefix: list[Any] = prefix) -> bool:
+                return game.history.actions[:ply] == prefix and len(prefix) == ply
+
+            answer = await game.analyze(
+                "advice",
+                self.agent,
+                ply,
+                seats[0],
+                lambda analysis, ply=ply: self._take(ply, analysis),  # type: ignore[misc]
+                is_wanted,
+            )
+            if "analysis" in answer and is_wanted():
+                self._done.add(ply)
+                self._take(ply, answer["analysis"] | {"finished": True})
+            elif "failure" in answer:
+                game.send({"type": "note", "text": answer["failure"]})
+
+    def _take(self, ply: int, analysis: dict[str, Any]) -> None:
+        self.analyses[ply] = analysis
+        self._game.send({"type": "analysis", "ply": ply, "analysis": analysis})

@@ -1,0 +1,115 @@
+"""Boards as JSON values with SVG shapes: what the page draws, and the cells it makes clickable."""
+
+from typing import Any
+
+import numpy as np
+
+from ludoteca.envs.game import FORFEIT, Game
+from ludoteca.envs.layout import cell_names
+from ludoteca.envs.render import Standing, scene
+from ludoteca.envs.render.geometry import geometry
+from ludoteca.envs.render.pieces import piece_shapes
+from ludoteca.envs.render.players import player_names
+from ludoteca.envs.render.status import board_codes, player_name, player_piece, status_text
+from ludoteca.envs.render.svg import svg_elements
+
+ICON = 24  # pixels of a player's piece
+
+
+def board_view(game: Game) -> dict[str, Any]:
+    """Return everything about a board that no move changes.
+
+    `input` says how cells stand for actions: `"cell"`, `"column"`, `"moves"` with `moves` as pairs
+    of cells, or `"keys"` where no cell stands for an action. Cells are numbered row by row.
+    """
+    layout, place = game.layout, geometry(game.layout)
+    empty = scene(game, game.new(0), captions=())
+    kind = "keys"
+    if layout.column_actions:
+        kind = "column"
+    elif layout.cell_actions:
+        kind = "cell"
+    elif layout.moves:
+        kind = "moves"
+    return {
+        "spec": game.spec,
+        "name": game.name,
+        "title": game.title,
+        "simultaneous": game.simultaneous,
+        "width": place.width,
+        "height": place.height,
+        "rows": layout.rows,
+        "columns": layout.columns,
+        "grid": layout.grid,
+        "base": "".join(svg_elements(empty.base)),
+        "input": kind,
+        "moves": [list(move) for move in layout.moves],
+        "cells": _cells(game),
+        "actions": list(game.action_names),
+        "pieces": [piece.name for piece in layout.pieces],
+        "players": [_player(game, p) for p in range(game.num_players)],
+    }
+
+
+@np.errstate(over="ignore")  # kernels may count on integers that wrap around
+def position_view(
+    game: Game, s: Any, ply: int, last_action: Any, standing: tuple[Standing, ...]
+) -> dict[str, Any]:
+    """Return a position: its shapes as SVG, the code of each cell, and its status in words.
+
+    Args:
+        game: the game.
+        s: the position, a record.
+        ply: number of plies before it.
+        last_action: the action before it, or None.
+        standing: standings of the players.
+    """
+    last = None if game.simultaneous else last_action
+    picture = scene(game, s, last, captions=())
+    over = bool(game.is_terminal(s))
+    legal: list[Any] = [] if over or game.simultaneous else game.legal(s)
+    return {
+        "ply": ply,
+        "svg": "".join(svg_elements(picture.shapes)),
+        "codes": board_codes(game, s).ravel().tolist(),
+        "last": None if last_action is None else action_text(game, last_action),
+        "status": status_text(game, s),
+        "legal": legal,
+        "over": over,
+        "standing": [{"text": one.text, "out": one.is_out} for one in standing],
+    }
+
+
+def action_text(game: Game, action: Any) -> str:
+    """Return the name of an action; of a joint action, the names joined by slashes."""
+    if not game.simultaneous:
+        return str(game.action_names[action])
+    return "/".join("-" if a == FORFEIT else game.action_names[a] for a in action)
+
+
+def _cells(game: Game) -> list[dict[str, Any]]:
+    layout, place = game.layout, geometry(game.layout)
+    if layout.coordinates == "none":
+        names = tuple(
+            f"row {row + 1} column {column + 1}"
+            for row in range(layout.rows)
+            for column in range(layout.columns)
+        )
+    else:
+        names = cell_names(layout.rows, layout.columns, layout.coordinates)
+    cells = []
+    for cell, name in enumerate(names):
+        row, column = divmod(cell, layout.columns)
+        x, y = place.center(row, column)
+        outline = " ".join(f"{a:.4g},{b:.4g}" for a, b in place.outline(row, column))
+        cells.append({"name": name, "x": round(x, 2), "y": round(y, 2), "outline": outline})
+    return cells
+
+
+def _player(game: Game, player: int) -> dict[str, Any]:
+    shapes = piece_shapes(player_piece(game, player), ICON / 2, ICON / 2, ICON)
+    return {
+        "name": player_name(game, player),
+        "label": player_names(game, ())[player],
+        "icon": "".join(svg_elements(shapes)),
+    }

@@ -1,0 +1,130 @@
+"""Catalog of games: forms made from the parameters of their factories."""
+
+import inspect
+import re
+from types import NoneType
+from typing import Any, get_args
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.registry import GAMES, find_factory, game_name, game_source, make_game
+from ludoteca.evaluate.docstring_params import describe_params
+
+MAX_PARAM_LENGTH = 60  # characters of a parameter
+
+
+def game_list() -> list[dict[str, Any]]:
+    """Return name, title, number of players and dynamics of every registered game."""
+    games = []
+    for id_ in GAMES:
+        try:
+            game = make_game(id_)
+        except Exception:  # a broken package of somebody else
+            if game_source(id_) == "ludoteca":
+                raise
+            continue
+        games.append(
+            {
+                "name": game.name,
+                "title": game.title,
+                "players": game.num_players,
+                "simultaneous": game.simultaneous,
+            }
+        )
+    return games
+
+
+def game_form(name: str) -> list[dict[str, Any]]:
+    """Return the fields of a form for the parameters of a game.
+
+    Each has the name, the default, the description, and the kind of input: `"integer"`, `"number"`,
+    `"boolean"`, `"choice"` with `options`, or `"text"`; `optional` fields may be empty.
+
+    Raises:
+        ValueError: if there is no such registered game.
+    """
+    factory = find_factory(_registered(name))
+    described = describe_params(factory)
+    return [
+        _field(parameter, described.get(key, ""))
+        for key, parameter in inspect.signature(factory).parameters.items()
+    ]
+
+
+def game_from_form(name: Any, params: Any) -> Game:
+    """Return the game of a filled-in form: texts by the names of parameters, "" for the default.
+
+    Raises:
+        ValueError: if there is no such registered game, or a value is wrong.
+    """
+    name = _registered(name)
+    fields = {field["name"]: field for field in game_form(name)}
+    if not isinstance(params, dict) or len(params) > len(fields):
+        raise ValueError(f"expected the parameters {list(fields)}, got {params!r:.200}")
+    values = {}
+    for key, value in params.items():
+        if key not in fields:
+            raise ValueError(f"{name} has no parameter {key!r:.80}; it has {', '.join(fields)}")
+        if value not in ("", None):
+            values[key] = _read(fields[key], value)
+    return make_game(name, **values)
+
+
+def _registered(name: Any) -> str:
+    """Return the name of a registered game; targets such as `module:factory` are refused."""
+    names = [game_name(id_) for id_ in GAMES]
+    if name not in names:
+        raise ValueError(f"unknown game {name!r:.80}; there are {', '.join(names)}")
+    return str(name)
+
+
+def _field(parameter: inspect.Parameter, description: str) -> dict[str, Any]:
+    annotation, default = parameter.annotation, parameter.default
+    kinds = [kind for kind in get_args(annotation) or (annotation,) if kind is not NoneType]
+    options = re.findall(r'"([^"]*)"', description)
+    numbers = _range(description)
+    kind = "text"
+    if bool in kinds:
+        kind = "boolean"
+    elif int in kinds:
+        kind = "integer"
+    elif float in kinds:
+        kind = "number"
+    elif isinstance(default, str) and default in options:
+        kind = "choice"
+    return {
+        "name": parameter.name,
+        "kind": kind,
+        "default": default,
+        "optional": default is None,
+        "description": description.replace("`", ""),
+        **({"options": list(dict.fromkeys(options))} if kind == "choice" else {}),
+        **({"low": numbers[0], "high": numbers[1]} if kind == "integer" and numbers else {}),
+    }
+
+
+def _range(description: str) -> tuple[int, int] | None:
+    """Return the range that a description names, such as "2 to 19" or "4, 6 or 8"."""
+    match = re.search(r"\b([\d,]+) to ([\d,]+)\b", description)
+    if match is None:
+        match = re.search(r"\b(\d+)(?:, \d+)* or (\d+)\b", description)
+    if match is None:
+        return None
+    low, high = (int(number.replace(",", "")) for number in match.groups())
+    return low, high
+
+
+def _read(field: dict[str, Any], value: Any) -> Any:
+    """Return the value of a field, which may be text."""
+    name, kind, text = field["name"], field["kind"], str(value).strip()
+    if len(text) > MAX_PARAM_LENGTH:
+        raise ValueError(f"{name} is too long: {text!r:.80}")
+    if kind == "boolean":
+        if text.lower() not in ("true", "false"):
+            raise ValueError(f"{name} must be True or False, got {text!r}")
+        return text.lower() == "true"
+    if kind in ("integer", "number"):
+        try:
+            return int(text) if kind == "integer" else float(text)
+        except ValueError:
+            raise ValueError(f"{name} must be a number, got {text!r}") from None
+    return text

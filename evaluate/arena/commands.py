@@ -1,0 +1,97 @@
+"""Commands that a page sends about a game, as JSON objects with a `type`."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ludoteca.envs.params import integer, real
+from ludoteca.evaluate.arena.arena_game import ArenaGame
+from ludoteca.evaluate.arena.lobby import MAX_SECONDS, Lobby
+from ludoteca.evaluate.play.session import HUMAN
+
+Reply = Callable[[dict[str, Any]], None]
+
+
+async def run_command(lobby: Lobby, game: ArenaGame, message: Any, reply: Reply) -> None:
+    """Run one command; `reply` sends an answer to its sender alone.
+
+    Raises:
+        ValueError: if it is unknown, or not possible now.
+    """
+    if not isinstance(message, dict):
+        raise ValueError(f"expected a JSON object, got {message!r:.80}")
+    kind = message.get("type")
+    plies = len(game.history.actions)
+    match kind:
+        case "play":
+            _play(game, message)
+        case "choose":
+            player = integer("player", message.get("player"), 0, game.game.num_players - 1)
+            action = _action(game, message)
+            game.turns.check_choice(player, action)
+            if game.paused:
+                game.set_paused(False)
+            game.turns.choose(player, action)
+        case "view":
+            ply = integer("ply", message.get("ply"), 0, plies)
+            reply({"type": "position", "position": game.position(ply)})
+        case "undo":
+            target = message.get("ply")
+            game.undo(None if target is None else integer("ply", target, 0, plies))
+        case "redo":
+            game.redo()
+        case "restart":
+            seed = message.get("seed")
+            game.restart(None if seed is None else integer("seed", seed, 0, 2**63))
+        case "pause":
+            game.set_paused(message.get("on") is True)
+        case "options":
+            game.pause = real("pause", message.get("pause", game.pause), 0, MAX_SECONDS)
+            game.clock = real("clock", message.get("clock", game.clock), 0, MAX_SECONDS)
+            game.ponder = message.get("ponder", game.ponder) is True
+            game.changed()
+        case "seats":
+            game.seat(await lobby.seats(game.game, message.get("seats")))
+        case "analyze":
+            ply = integer("ply", message.get("ply", plies), 0, plies)
+            await game.workers.stop(f"{game.name}/advice")
+            game.advice.request([ply])
+        case "analyze_all":
+            game.advice.request(list(range(plies + 1)))
+        case "stop_analysis":
+            game.advice.queue.clear()
+            await game.workers.stop(f"{game.name}/advice")
+        case "stop":
+            await game.stop()
+        case "get_position":
+            ply = integer("ply", message.get("ply", plies), 0, plies)
+            reply({"type": "position_json", "text": game.position_json(ply)})
+        case "set_up":
+            text = message.get("position")
+            if not isinstance(text, str):
+                raise ValueError("expected a position as JSON text")
+            game.set_up(text)
+        case _:
+            raise ValueError(f"unknown command {kind!r:.80}")
+
+
+def _play(game: ArenaGame, message: dict[str, Any]) -> None:
+    """Play the action of a person; a message about another position than the present is refused."""
+    history = game.history
+    if history.is_over:
+        raise ValueError("the game is over")
+    if game.game.simultaneous:
+        raise ValueError(f"all players of {game.game.name} move at once: choose, do not play")
+    mover = history.mover
+    assert mover is not None
+    if game.seats[mover] != HUMAN:
+        raise ValueError(f"it is the turn of {game.seats[mover]}")
+    if message.get("ply") != len(history.actions):
+        raise ValueError("the position has changed meanwhile")
+    action = _action(game, message)
+    if action not in history.legal():
+        raise ValueError(f"{game.game.action_names[action]} is not a legal move here")
+    game.play(action)
+
+
+def _action(game: ArenaGame, message: dict[str, Any]) -> int:
+    return integer("action", message.get("action"), 0, game.game.num_actions - 1)

@@ -1,0 +1,165 @@
+"""Lobby of the arena: the open games, the agents that may be started, and new games."""
+
+import asyncio
+import secrets
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from ludoteca.agents.registry import AGENTS
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import integer, real
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.replay import Replay
+from ludoteca.evaluate.arena.arena_game import ArenaGame
+from ludoteca.evaluate.arena.catalog import game_from_form
+from ludoteca.evaluate.arena.requests import AgentsRequest
+from ludoteca.evaluate.arena.worker import SearchWorkers
+from ludoteca.evaluate.play.session import HUMAN
+
+DEFAULT_AGENTS = (
+    "random", "greedy", "flat", "heuristic", "deterministic",
+    "mcts:simulations=1000", "mcts:simulations=1000,reuse=True", "openspiel",
+)  # fmt: skip
+ADVISER = "mcts:simulations=20000"
+MAX_GAMES = 24
+MAX_SIMULATIONS = 1_000_000
+MAX_SECONDS = 60.0
+
+
+class Lobby:
+    """Open games and what the page may start.
+
+    Attributes:
+        agents: spec strings of the agents that the page may start.
+        adviser: spec string of the agent for hints and analyses.
+        games: the open games by name.
+        workers: the processes that search.
+    """
+
+    def __init__(self, agents: Sequence[str] = (), num_workers: int = 2, adviser: str = ADVISER):
+        """Open the lobby; no process is started yet.
+
+        Args:
+            agents: spec strings of the agents that the page may start; by default those that need
+                no file, and the networks that come with the package.
+            num_workers: number of processes that search.
+            adviser: spec string of the agent for hints and analyses.
+        """
+        self.adviser = adviser
+        self.agents = tuple(agents) or (*DEFAULT_AGENTS, *shipped_networks())
+        self.games: dict[str, ArenaGame] = {}
+        self.workers = SearchWorkers(integer("workers", num_workers, 1, 64))
+        self._playable: dict[str, list[dict[str, Any]]] = {}
+
+    async def playable(self, game: Game) -> list[dict[str, Any]]:
+        """Return the agents that can play a game, see `requests.playable`."""
+        if game.spec not in self._playable:
+            request = AgentsRequest(game.spec, (self.adviser, *self.agents))
+            answer = await self.workers.workers[-1].handle(request)
+            if "agents" not in answer:
+                raise ValueError(f"the agents could not be made: {answer}")
+            if len(self._playable) > 1000:
+                self._playable.clear()
+            self._playable[game.spec] = answer["agents"]
+        return self._playable[game.spec]
+
+    async def open(self, form: Any) -> ArenaGame:
+        """Return a new game, from the fields of a form.
+
+        `game` and `params` name the game; `seats` lists "human" or an agent for each player, as a
+        spec string of `agents` with, at will, another number of simulations.
+
+        Raises:
+            ValueError: if a field is wrong.
+        """
+        if not isinstance(form, dict):
+            raise ValueError(f"expected the fields of a form, got {form!r:.80}")
+        game = await asyncio.to_thread(game_from_form, form.get("game"), form.get("params", {}))
+        seats = await self.seats(game, form.get("seats"))
+        seed = integer("seed", form.get("seed", 0), 0, 2**63)
+        return await self._add(
+            game,
+            seats,
+            seed=seed,
+            pause=real("pause", form.get("pause", 0.5), 0, MAX_SECONDS),
+            clock=real("clock", form.get("clock", 0), 0, MAX_SECONDS),
+        )
+
+    async def open_replay(self, text: str) -> ArenaGame:
+        """Return a game that shows a replay, all seats taken by people.
+
+        Raises:
+            ValueError: if it is not a replay of a registered game.
+        """
+        replay = await asyncio.to_thread(Replay.from_json, text)
+        game = make_game(replay.game)
+        arena_game = await self._add(game, [HUMAN] * game.num_players, seed=0, pause=0.5, clock=0)
+        arena_game.open_replay(replay)
+        return arena_game
+
+    async def seats(self, game: Game, seats: Any) -> list[str]:
+        """Return the players of a form.
+
+        Raises:
+            ValueError: if one is neither a person nor an agent that plays the game.
+        """
+        if not isinstance(seats, list) or len(seats) != game.num_players:
+            raise ValueError(f"{game.spec} has {game.num_players} seats, got {seats!r:.200}")
+        if all(seat == HUMAN for seat in seats):
+            return seats
+        known = {entry["spec"]: entry for entry in await self.playable(game)}
+        return [HUMAN if seat == HUMAN else self._agent(game, seat, known) for seat in seats]
+
+    def _agent(self, game: Game, seat: Any, known: dict[str, dict[str, Any]]) -> str:
+        """Return the spec string of a seat: an agent of the list, with the chosen simulations."""
+        simulations = None
+        if isinstance(seat, dict):
+            seat, simulations = seat.get("agent"), seat.get("simulations")
+        if not isinstance(seat, str) or seat not in known or seat not in self.agents:
+            names = ", ".join(name for name in known if name in self.agents)
+            raise ValueError(f"no agent {seat!r:.80} for {game.spec}; there are {names}")
+        if simulations is None or known[seat]["simulations"] is None:
+            return seat
+        return with_simulations(seat, integer("simulations", simulations, 1, MAX_SIMULATIONS))
+
+    async def _add(self, game: Game, seats: list[str], **options: Any) -> ArenaGame:
+        if len(self.games) >= MAX_GAMES:
+            raise ValueError(f"{MAX_GAMES} games are open already: close one of them first")
+        playable = {entry["spec"] for entry in await self.playable(game)}
+        adviser = self.adviser if self.adviser in playable else ""
+        name = secrets.token_hex(4)
+        arena_game = ArenaGame(name, game, seats, self.workers, adviser=adviser, **options)
+        self.games[name] = arena_game
+        arena_game.start()
+        return arena_game
+
+    def close_game(self, name: str) -> None:
+        """Close a game.
+
+        Raises:
+            KeyError: if there is none of this name.
+        """
+        self.games.pop(name).close()
+
+    def close(self) -> None:
+        """Close all games and end all processes."""
+        for name in list(self.games):
+            self.close_game(name)
+        self.workers.close()
+
+
+def with_simulations(spec: str, simulations: int) -> str:
+    """Return the spec string of an agent with another number of simulations."""
+    name, _, params = spec.partition(":")
+    others = [item for item in params.split(",") if item and not item.startswith("simulations=")]
+    return f"{name}:{','.join([*others, f'simulations={simulations}'])}"
+
+
+def shipped_networks() -> tuple[str, ...]:
+    """Return the spec strings of the agents with a network that comes with the package."""
+    folder = Path(str(resources.files("ludoteca.agents"))) / "weights"
+    kinds = [name for name in ("az", "dqn", "ac", "cnn") if name in AGENTS]
+    files = ((kind, path) for kind in kinds for path in sorted((folder / kind).glob("*.json")))
+    return tuple(f"{kind}:{path.stem}" for kind, path in files)

@@ -1,0 +1,65 @@
+"""Analyses of positions as JSON values."""
+
+from typing import Any
+
+import numpy as np
+
+from ludoteca.envs.game import FORFEIT, Game
+from ludoteca.evaluate.play.analysis import MoveAnalysis
+
+
+def analysis_payload(game: Game, analysis: MoveAnalysis) -> dict[str, Any]:
+    """Return an analysis as JSON values; unknown numbers are None.
+
+    `value_kind` says what the values of moves are: the mean score of a search's simulations, from 0
+    to 1, or Q values, from -1 to 1. `policy` is the prior of a network.
+    """
+    searched = analysis.shares is not None or analysis.exact is not None
+    return {
+        "agent": analysis.agent,
+        "ply": analysis.ply,
+        "seat": analysis.seat,
+        "action": analysis.action,
+        "name": action_label(game, analysis.action),
+        "score": _number(analysis.score),
+        "proven": analysis.proven,
+        "exact": analysis.exact,
+        "simulations": analysis.simulations,
+        "seconds": round(analysis.seconds, 4),
+        "variation": list(analysis.variation),
+        "value_kind": "mean score" if searched else "Q",
+        "moves": _moves(game, analysis),
+    }
+
+
+def action_label(game: Game, action: int) -> str:
+    """Return the name of an action, or `"forfeit"`."""
+    return "forfeit" if action == FORFEIT else str(game.action_names[action])
+
+
+def _moves(game: Game, analysis: MoveAnalysis) -> list[dict[str, Any]]:
+    """Return the numbers of each known move, the best first."""
+    order = analysis.best(game.num_actions)
+    if analysis.priors is not None:
+        known = np.flatnonzero(np.isfinite(analysis.priors) & (analysis.priors > 0.0005))
+        others = [int(action) for action in known if int(action) not in order]
+        order += sorted(others, key=lambda action: -float(analysis.priors[action]))  # type: ignore[index]
+    return [
+        {
+            "action": action,
+            "name": game.action_names[action],
+            "visits": None if analysis.visits is None else int(analysis.visits[action]),
+            "share": _entry(analysis.shares, action),
+            "value": _entry(analysis.values, action),
+            "policy": _entry(analysis.priors, action),
+        }
+        for action in order
+    ]
+
+
+def _entry(array: Any, action: int) -> float | None:
+    return None if array is None else _number(float(array[action]))
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None or not np.isfinite(value) else round(value, 4)

@@ -1,0 +1,198 @@
+"""Requests to a search worker, and their execution in it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, Literal
+
+import numpy as np
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.registry import make_agent
+from ludoteca.agents.search.agent import MCTSAgent
+from ludoteca.agents.search.monitor import MakeReport
+from ludoteca.agents.search.tree_agent import TreeSearchAgent
+from ludoteca.envs.game import Game
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.serialization import states_from_bytes
+from ludoteca.evaluate.arena.payloads import analysis_payload
+from ludoteca.evaluate.play.agent_thread import AgentFailure, AgentThread, failure_of
+from ludoteca.evaluate.play.analysis import MoveAnalysis, analysis_of_search
+from ludoteca.evaluate.play.history import GameHistory
+
+MAX_AGENTS = 24  # agents that a worker keeps; the least recently used is dropped
+PROGRESS_SECONDS = 0.25  # between two intermediate analyses
+PONDER_SIMULATIONS = 200_000  # at most, on the time of another player
+RequestKind = Literal["analysis", "prepare", "ponder"]
+Send = Callable[[dict[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class AnalysisRequest:
+    """Request for an agent's analysis of a position.
+
+    Attributes:
+        owner: name of the game of the arena and role of the agent there: the same agent object
+            serves all requests of an owner.
+        game: spec string of the game.
+        agent: spec string of the agent.
+        seed: seed of the game.
+        start: first position, from `states_to_bytes`; None for that of the rules.
+        actions: the actions so far.
+        seat: the player to act.
+        round: number of the game at this owner's board; agents with memory forget earlier ones.
+        kind: `"analysis"`; `"prepare"`: only compile or load the agent's code; or `"ponder"`:
+            search the position of another player until the request is stopped, in the tree that
+            the agent reuses for its own move.
+    """
+
+    owner: str
+    game: str
+    agent: str
+    seed: int
+    start: bytes | None
+    actions: tuple[Any, ...]
+    seat: int
+    round: int = 0
+    kind: RequestKind = "analysis"
+
+
+@dataclass(frozen=True)
+class AgentsRequest:
+    """Request for the agents, of a list of spec strings, that play a game."""
+
+    game: str
+    agents: tuple[str, ...]
+
+
+class RequestHandler:
+    """Execution of requests, with the agents and games of earlier ones.
+
+    Args:
+        is_stopped: returns whether the present request is to end as soon as possible.
+    """
+
+    def __init__(self, is_stopped: Callable[[], bool]):
+        self._is_stopped = is_stopped
+        self._agents: dict[tuple[str, str, str, int], tuple[Agent, AgentThread]] = {}
+        self._histories: dict[str, GameHistory] = {}
+        self._rounds: dict[tuple[str, str, str, int], int] = {}
+
+    def handle(self, request: AnalysisRequest | AgentsRequest, send: Send) -> dict[str, Any]:
+        """Return the answer to a request as JSON values; `send` takes intermediate analyses."""
+        if isinstance(request, AgentsRequest):
+            return {"agents": playable(make_game(request.game), request.agents)}
+        if request.kind == "prepare":
+            self._agent(make_game(request.game), request)[1].prepare()
+            return {}
+        if request.kind == "ponder":
+            self._ponder(request)
+            return {}
+        answer = self._analyze(request, send)
+        if isinstance(answer, AgentFailure):
+            return {"failure": str(answer)}
+        return {"analysis": analysis_payload(make_game(request.game), answer)}
+
+    def _analyze(self, request: AnalysisRequest, send: Send) -> MoveAnalysis | AgentFailure:
+        game = make_game(request.game)
+        history = self._history(game, request)
+        try:
+            agent, thread = self._agent(game, request)
+        except Exception as error:
+            return failure_of(request.agent, error)
+        if isinstance(agent, TreeSearchAgent):
+            agent.monitor = self._monitor(game, request, send)
+        try:
+            return thread.think(history, request.seat)
+        finally:
+            if isinstance(agent, TreeSearchAgent):
+                agent.monitor = None
+
+    def _ponder(self, request: AnalysisRequest) -> None:
+        """Search with an agent that reuses its tree; others have no use for it."""
+        game = make_game(request.game)
+        history, (agent, thread) = self._history(game, request), self._agent(game, request)
+        if not isinstance(agent, MCTSAgent) or not agent.reuse:
+            return
+        thread.prepare()
+        budget = agent.simulations, agent.seconds
+        agent.simulations, agent.seconds = PONDER_SIMULATIONS, None
+        agent.monitor = lambda report: self._is_stopped()
+        try:
+            agent.search(history.current, history.rng(), agent.tree_of(0, request.seat))
+        finally:
+            agent.simulations, agent.seconds = budget
+            agent.monitor = None
+
+    def _monitor(
+        self, game: Game, request: AnalysisRequest, send: Send
+    ) -> Callable[[MakeReport], bool]:
+        shown = monotonic()
+
+        def monitor(report: MakeReport) -> bool:
+            nonlocal shown
+            if monotonic() - shown >= PROGRESS_SECONDS:
+                shown = monotonic()
+                ply = len(request.actions)
+                analysis = analysis_of_search(game, request.agent, ply, request.seat, report())
+                send({"progress": analysis_payload(game, analysis)})
+            return self._is_stopped()
+
+        return monitor
+
+    def _agent(self, game: Game, request: AnalysisRequest) -> tuple[Agent, AgentThread]:
+        key = request.owner, request.game, request.agent, request.seat
+        entry = self._agents.pop(key, None)
+        if entry is None:
+            agent = make_agent(request.agent, game)
+            entry = agent, AgentThread(agent, request.agent)
+        elif self._rounds.get(key) != request.round:
+            entry[1].drop(forget=True)
+        self._rounds[key] = request.round
+        self._agents[key] = entry
+        if len(self._agents) > MAX_AGENTS:
+            oldest = next(iter(self._agents))
+            del self._agents[oldest], self._rounds[oldest]
+        return entry
+
+    def _history(self, game: Game, request: AnalysisRequest) -> GameHistory:
+        """Return the game of a request; of the last one, only new actions are played."""
+        board = request.owner.partition("/")[0]
+        history = self._histories.get(board)
+        same = history is not None and history.game is game and history.seed == request.seed
+        if history is None or not same or request.start is not None:
+            start = None
+            if request.start is not None:
+                start = states_from_bytes(game, request.start)[0]
+            history = GameHistory(game, request.seed, start)
+        common = 0
+        for mine, theirs in zip(history.actions, request.actions, strict=False):
+            if mine != theirs:
+                break
+            common += 1
+        history.truncate(common)
+        for action in request.actions[common:]:
+            history.play(action)
+        if len(self._histories) > MAX_AGENTS:
+            self._histories.clear()
+        self._histories[board] = history
+        return history
+
+
+def playable(game: Game, agents: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Return the agents that can play a game, with what the form needs to know about them.
+
+    `simulations` is the number of simulations per move, or None if that cannot be chosen.
+    """
+    entries = []
+    for spec in agents:
+        try:
+            with np.errstate(over="ignore"):
+                agent = make_agent(spec, game)
+        except (ValueError, OSError, ImportError):
+            continue
+        simulations = getattr(agent, "simulations", None)
+        if getattr(agent, "seconds", None) is not None or not isinstance(simulations, int):
+            simulations = None
+        entries.append({"spec": spec, "simulations": simulations})
+    return entries

@@ -1,0 +1,106 @@
+"""Protection of the server: hosts, origins, the token, and headers of answers."""
+
+import secrets
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse, RedirectResponse
+
+Message = MutableMapping[str, Any]
+ASGI = Callable[[Any, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Any]
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+COOKIE = "ludoteca_arena"
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class Guard:
+    """Middleware that refuses requests of other hosts and origins, or without the token.
+
+    A page of another site cannot read or start anything: its requests carry its own origin, and a
+    name that it resolves to this machine is not among the hosts.
+    """
+
+    def __init__(self, app: ASGI, hosts: tuple[str, ...] = LOOPBACK, token: str = ""):
+        """Make the middleware.
+
+        Args:
+            app: the application.
+            hosts: host names in addresses of this server.
+            token: secret that requests need in a cookie, which the address `/?token=...` sets;
+                "" for none.
+        """
+        self._app, self._hosts, self._token = app, hosts, token
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Pass a request to the application or refuse it."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        reason = self._problem(headers)
+        given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
+        is_start = scope["type"] == "http" and scope["path"] == "/"
+        if not reason and self._token and not self._has_token(headers):
+            if is_start and secrets.compare_digest(given.encode(), self._token.encode()):
+                answer = RedirectResponse("/", 303)
+                answer.set_cookie(COOKIE, self._token, httponly=True, samesite="strict")
+                await answer(scope, receive, send)
+                return
+            reason = "the token is missing: open the address that the command printed"
+        if reason:
+            await refuse(scope, receive, send, reason)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                fixed = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+                message["headers"] = [*message.get("headers", []), *fixed]
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)
+
+    def _problem(self, headers: Headers) -> str:
+        """Return why a request is refused, or ""."""
+        host = headers.get("host", "")
+        if _host_name(f"//{host}") not in self._hosts:
+            return f"unknown host {host!r:.80}"
+        origin = headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc != host:
+            return f"requests of the origin {origin!r:.80} are refused"
+        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            return "requests of other sites are refused"
+        return ""
+
+    def _has_token(self, headers: Headers) -> bool:
+        cookies = headers.get("cookie", "")
+        values = [part.strip().partition("=") for part in cookies.split(";")]
+        given = next((value for name, _, value in values if name == COOKIE), "")
+        return secrets.compare_digest(given.encode(), self._token.encode())
+
+
+async def refuse(scope: Any, receive: Any, send: Any, reason: str) -> None:
+    """Answer a request with status 403, or close a web socket."""
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1008, "reason": reason[:100]})
+        return
+    await PlainTextResponse(reason, 403)(scope, receive, send)
+
+
+def _host_name(address: str) -> str:
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""

@@ -1,0 +1,282 @@
+"""Server of the arena: pages, games by HTTP, and a web socket for each open board."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from functools import cache
+from importlib import resources
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from ludoteca.evaluate.arena.arena_game import ArenaGame
+from ludoteca.evaluate.arena.catalog import game_form, game_from_form, game_list
+from ludoteca.evaluate.arena.commands import run_command
+from ludoteca.evaluate.arena.lobby import ADVISER, Lobby
+from ludoteca.evaluate.arena.replay_page import replay_page
+from ludoteca.evaluate.arena.runs import find_runs, run_curves
+from ludoteca.evaluate.arena.security import LOOPBACK, Guard
+from ludoteca.files import parse_json
+
+MAX_BODY = 512 << 10  # bytes of a request
+MAX_MESSAGE = 64 << 10  # characters of a command
+MAX_UNSENT = 2_000  # messages that a client has not read yet, before its socket is closed
+TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+
+
+def make_app(
+    agents: Sequence[str] = (),
+    *,
+    num_workers: int = 2,
+    adviser: str = ADVISER,
+    runs: Sequence[Path] = (),
+    hosts: tuple[str, ...] = LOOPBACK,
+    token: str = "",
+) -> Starlette:
+    """Return the application.
+
+    Args:
+        agents: spec strings of the agents that the page may start, see `Lobby`.
+        num_workers: number of processes that search.
+        adviser: spec string of the agent for hints and analyses.
+        runs: folders with training runs, whose curves the page may show.
+        hosts: host names in addresses of this server.
+        token: secret that requests need, see `Guard`; "" for none.
+    """
+    lobby = Lobby(agents, num_workers, adviser)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        lobby.close()
+
+    app = Starlette(
+        routes=[
+            Route("/", index),
+            Route("/static/{name}", static),
+            Route("/api/games", games),
+            Route("/api/games/{name}", form, methods=["POST"]),
+            Route("/api/boards", boards),
+            Route("/api/boards", open_board, methods=["POST"]),
+            Route("/api/boards/{board}", close_board, methods=["DELETE"]),
+            Route("/api/boards/{board}/replay.json", replay_json),
+            Route("/api/boards/{board}/replay.html", replay_html),
+            Route("/api/replays", open_replay, methods=["POST"]),
+            Route("/api/runs", training_runs),
+            Route("/api/runs/{number:int}", training_run),
+            WebSocketRoute("/ws/{board}", follow),
+        ],
+        middleware=[Middleware(Guard, hosts=hosts, token=token)],
+        exception_handlers={ValueError: _bad_request, HTTPException: _http_error},
+        lifespan=lifespan,
+    )
+    app.state.lobby = lobby
+    app.state.run_folders = tuple(runs)
+    return app
+
+
+async def index(request: Request) -> Response:
+    """Return the page."""
+    return _file("index.html")
+
+
+async def static(request: Request) -> Response:
+    """Return a file of the page; its name is looked up in a table, not on the disk."""
+    return _file(request.path_params["name"])
+
+
+async def games(request: Request) -> Response:
+    """Return all games."""
+    return JSONResponse(await asyncio.to_thread(game_list))
+
+
+async def form(request: Request) -> Response:
+    """Return the form of a game and the agents that play it with the parameters of the request."""
+    name, lobby = request.path_params["name"], _lobby(request)
+    fields = await asyncio.to_thread(game_form, name)
+    game = await asyncio.to_thread(game_from_form, name, await _body(request))
+    agents = [entry for entry in await lobby.playable(game) if entry["spec"] in lobby.agents]
+    playable = await lobby.playable(game)
+    return JSONResponse(
+        {
+            "fields": fields,
+            "spec": game.spec,
+            "players": game.num_players,
+            "simultaneous": game.simultaneous,
+            "agents": agents,
+            "analysis": any(entry["spec"] == lobby.adviser for entry in playable),
+        }
+    )
+
+
+async def boards(request: Request) -> Response:
+    """Return the open games."""
+    return JSONResponse([game.summary() for game in _lobby(request).games.values()])
+
+
+async def open_board(request: Request) -> Response:
+    """Open a game from a form."""
+    game = await _lobby(request).open(await _body(request))
+    return JSONResponse(game.summary(), 201)
+
+
+async def open_replay(request: Request) -> Response:
+    """Open a game that shows the replay in the body."""
+    try:
+        text = (await _bytes(request)).decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not a replay: {error}") from None
+    game = await _lobby(request).open_replay(text)
+    return JSONResponse(game.summary(), 201)
+
+
+async def close_board(request: Request) -> Response:
+    """Close a game."""
+    game = _game(request)
+    _lobby(request).close_game(game.name)
+    return JSONResponse({})
+
+
+async def replay_json(request: Request) -> Response:
+    """Return the replay of a game."""
+    game = _game(request)
+    name = f"{game.game.name}_{game.history.seed}.json"
+    return Response(
+        game.to_replay().to_json() + "\n",
+        media_type="application/json",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+
+
+async def replay_html(request: Request) -> Response:
+    """Return the replay of a game as a page that needs no server."""
+    game = _game(request)
+    page = await asyncio.to_thread(replay_page, game.to_replay())
+    name = f"{game.game.name}_{game.history.seed}.html"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(page, media_type="text/html", headers=headers)
+
+
+async def training_runs(request: Request) -> Response:
+    """Return the names of the training runs."""
+    runs = await asyncio.to_thread(find_runs, request.app.state.run_folders)
+    return JSONResponse([run.name for run in runs])
+
+
+async def training_run(request: Request) -> Response:
+    """Return the curves of a training run, by its number in the list."""
+    runs = await asyncio.to_thread(find_runs, request.app.state.run_folders)
+    number = request.path_params["number"]
+    if not number < len(runs):
+        raise HTTPException(404, "there is no such run")
+    try:
+        return JSONResponse(await asyncio.to_thread(run_curves, runs[number]))
+    except OSError as error:
+        raise HTTPException(404, f"the run cannot be read: {error.strerror}") from None
+
+
+async def follow(socket: WebSocket) -> None:
+    """Send all changes of a game to a client, and run its commands."""
+    lobby: Lobby = socket.app.state.lobby
+    game = lobby.games.get(socket.path_params["board"])
+    if game is None:
+        await socket.close(4404, "this game is closed")
+        return
+    await socket.accept()
+    unsent: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue(MAX_UNSENT)
+
+    def send(message: dict[str, Any]) -> None:
+        try:
+            unsent.put_nowait(message)
+        except asyncio.QueueFull:
+            game.remove_client(send)
+
+    sender = asyncio.create_task(_send_all(socket, unsent))
+    try:
+        game.add_client(send)
+        while True:
+            await _run(lobby, game, await socket.receive_text(), send)
+    except ValueError as error:
+        await socket.close(1008, str(error)[:100])
+    except (WebSocketDisconnect, RuntimeError):
+        pass
+    finally:
+        game.remove_client(send)
+        sender.cancel()
+
+
+async def _run(lobby: Lobby, game: ArenaGame, text: str, send: Any) -> None:
+    """Run the command in a message; errors are sent to its sender."""
+    if len(text) > MAX_MESSAGE:
+        send({"type": "error", "text": f"a command has at most {MAX_MESSAGE} characters"})
+        return
+    try:
+        await run_command(lobby, game, parse_json(text), send)
+    except ValueError as error:
+        send({"type": "error", "text": str(error)[:1000]})
+
+
+async def _send_all(socket: WebSocket, unsent: asyncio.Queue[Any]) -> None:
+    with suppress(WebSocketDisconnect, RuntimeError):
+        while True:
+            await socket.send_json(await unsent.get())
+
+
+@cache
+def static_files() -> dict[str, bytes]:
+    """Return the files of the page by name."""
+    folder = resources.files("ludoteca.evaluate.arena") / "static"
+    return {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+
+
+def _file(name: str) -> Response:
+    content = static_files().get(name)
+    if content is None:
+        raise HTTPException(404, f"there is no file {name:.80}")
+    return Response(content, media_type=TYPES.get(PurePosixPath(name).suffix, "text/plain"))
+
+
+def _lobby(request: Request) -> Lobby:
+    lobby: Lobby = request.app.state.lobby
+    return lobby
+
+
+def _game(request: Request) -> ArenaGame:
+    game = _lobby(request).games.get(request.path_params["board"])
+    if game is None:
+        raise HTTPException(404, "this game is closed")
+    return game
+
+
+async def _body(request: Request) -> Any:
+    return parse_json(await _bytes(request))
+
+
+async def _bytes(request: Request) -> bytes:
+    """Return the body of a request.
+
+    Raises:
+        HTTPException: if it is too large.
+    """
+    content = b""
+    async for part in request.stream():
+        content += part
+        if len(content) > MAX_BODY:
+            raise HTTPException(413, f"a request has at most {MAX_BODY} bytes")
+    return content
+
+
+async def _bad_request(request: Request, error: Exception) -> Response:
+    return JSONResponse({"error": str(error)[:1000]}, 400)
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return JSONResponse({"error": error.detail}, error.status_code)

@@ -1,0 +1,66 @@
+// Analysis of a position: expected score, moves with visits, value and policy, principal variation.
+
+import { h, number, percent } from "./dom.js";
+
+const SHOWN = 10;
+
+export function analysisTable(analysis, board, { onMove = null, thinking = false } = {}) {
+  if (!analysis) return h("p", { class: "faint" }, thinking ? "searching …" : "no analysis of this position yet");
+  const player = board.players[analysis.seat].name;
+  const searched = analysis.value_kind === "mean score";
+  const has = (name) => analysis.moves.some((move) => move[name] !== null);
+  const columns = [
+    ["visits", "visits", (move) => move.visits?.toLocaleString("en") ?? ""],
+    ["share", "visit share", (move) => percent(move.share)],
+    ["value", searched ? "value (mean score)" : "value (Q)", (move) => number(move.value)],
+    ["policy", "policy (prior)", (move) => percent(move.policy)],
+  ].filter(([name]) => has(name));
+  const rows = analysis.moves.slice(0, SHOWN).map((move) =>
+    h(
+      "tr",
+      { class: move.action === analysis.action ? "best" : "", "data-action": move.action },
+      h("th", { scope: "row" }, onMove
+        ? h("button", { type: "button", class: "link", onclick: () => onMove(move.action) }, move.name)
+        : move.name),
+      columns.map(([, , text]) => h("td", {}, text(move))),
+    ));
+  return h(
+    "div",
+    { class: "analysis" },
+    h("p", {}, summary(analysis, player)),
+    analysis.variation.length
+      ? h("p", { class: "variation" }, h("span", { class: "faint" }, "principal variation "), analysis.variation.slice(0, 14).join(" "))
+      : null,
+    rows.length
+      ? h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "move"), columns.map(([, title]) => h("th", { scope: "col" }, title)))), h("tbody", {}, rows))
+      : null,
+    h("p", { class: "faint" }, effort(analysis)),
+  );
+}
+
+function summary(analysis, player) {
+  const parts = [h("strong", {}, `${player}: ${analysis.name}`)];
+  if (analysis.exact !== null) parts.push(`, exact score ${analysis.exact > 0 ? "+" : ""}${analysis.exact}`);
+  else if (analysis.proven) parts.push(`, proven ${analysis.proven}`);
+  else if (analysis.score !== null) parts.push(`, expected score ${number(analysis.score)}`);
+  return h("span", { title: "expected score: win 1, draw 0.5, loss 0" }, parts);
+}
+
+function effort(analysis) {
+  const work = analysis.simulations
+    ? `, ${analysis.simulations.toLocaleString("en")} simulations in ${analysis.seconds.toFixed(2)} s`
+    : "";
+  return `${analysis.agent}${work}`;
+}
+
+// Shares of visits, or values scaled to [0, 1], by action.
+export function weights(analysis) {
+  const byAction = new Map();
+  for (const move of analysis?.moves ?? []) {
+    if (move.share !== null && move.share >= 0.005) byAction.set(move.action, move.share);
+    else if (move.share === null && move.value !== null && analysis.value_kind === "Q") {
+      byAction.set(move.action, move.value);
+    }
+  }
+  return byAction;
+}

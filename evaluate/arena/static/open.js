@@ -1,0 +1,55 @@
+// Replays from files and links: they become games that can be stepped through and analyzed.
+
+import { h, notify } from "./dom.js";
+import { request } from "./connection.js";
+
+export function showOpen(main) {
+  const area = h("textarea", { rows: 8, "aria-label": "Replay as JSON", placeholder: '{"format": "ludoteca-replay", ...}' });
+  const problem = h("p", { class: "error", role: "alert" });
+  const open = async (text) => {
+    try {
+      await openReplay(text);
+    } catch (error) {
+      problem.textContent = error.message;
+    }
+  };
+  const file = h("input", {
+    type: "file", accept: ".json,application/json", "aria-label": "Replay file",
+    onchange: async (event) => event.target.files[0] && open(await event.target.files[0].text()),
+  });
+  main.replaceChildren(
+    h("section", { class: "narrow" },
+      h("h1", {}, "Open a replay"),
+      h("p", {}, "A file that a game, ", h("code", {}, "ludoteca match --replays"), " or ", h("code", {}, "ludoteca play"), " has written:"),
+      file,
+      h("p", {}, "or its text:"),
+      area,
+      h("button", { type: "button", class: "primary", onclick: () => open(area.value) }, "Open"),
+      problem),
+  );
+}
+
+export async function openReplay(text) {
+  const board = await request("/api/replays", { method: "POST", text });
+  location.hash = `#/game/${board.id}`;
+}
+
+// A link with the whole replay in its fragment, which never reaches a server by itself.
+export function shareLink(text) {
+  const bytes = new TextEncoder().encode(text);
+  const base64 = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+  return `${location.origin}/#replay=${base64.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
+}
+
+export async function openShared() {
+  const base64 = location.hash.slice("#replay=".length).replaceAll("-", "+").replaceAll("_", "/");
+  let text = "";
+  try {
+    text = new TextDecoder().decode(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)));
+  } catch {
+    notify("this link holds no replay");
+    location.hash = "#/open";
+    return;
+  }
+  await openReplay(text);
+}

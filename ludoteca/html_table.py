@@ -1,0 +1,51 @@
+"""HTML tables for notebooks."""
+
+from collections.abc import Sequence
+from html import escape
+
+
+def html_table(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    title: str = "",
+    notes: Sequence[str] = (),
+    texts: int = 1,
+    marked: Sequence[int] = (),
+) -> str:
+    """Return a table as HTML without scripts and without references to other files.
+
+    All texts are escaped. Colors are those of the notebook, light or dark.
+
+    Args:
+        headings: headings of the columns.
+        rows: a text per heading.
+        title: line above the table.
+        notes: lines below the table.
+        texts: number of first columns that are aligned left; the others are aligned right.
+        marked: indices of the rows in bold.
+
+    Raises:
+        ValueError: if a row has not as many cells as there are headings.
+    """
+    parts = [f"<p><strong>{escape(title)}</strong></p>"] if title else []
+    parts += ["<table>", "<thead>", _row("th", headings, texts), "</thead>", "<tbody>"]
+    for k, row in enumerate(rows):
+        if len(row) != len(headings):
+            raise ValueError(f"expected {len(headings)} cells, got {len(row)}: {row}")
+        parts.append(_row("td", row, texts, bold=k in marked))
+    parts += ["</tbody>", "</table>", *(f"<p>{escape(note)}</p>" for note in notes)]
+    return "\n".join(["<div>", *parts, "</div>"]) + "\n"
+
+
+def _row(tag: str, cells: Sequence[str], texts: int, bold: bool = False) -> str:
+    weight = ";font-weight:bold" if bold else ""
+    return (
+        "<tr>"
+        + "".join(
+            f'<{tag} style="text-align:{"left" if k < texts else "right"}{weight}">'
+            f"{escape(cell)}</{tag}>"
+            for k, cell in enumerate(cells)
+        )
+        + "</tr>"
+    )

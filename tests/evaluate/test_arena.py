@@ -1,0 +1,328 @@
+"""Tests of the arena's server: games over the registry, commands, and protection."""
+
+import random
+import time
+
+import pytest
+
+pytest.importorskip("starlette", reason="the arena needs Starlette: the extra `arena`")
+pytest.importorskip("httpx2", reason="Starlette's test client needs httpx2: the extra `dev`")
+
+from starlette.testclient import TestClient
+
+from ludoteca.envs.registry import GAMES, game_name, make_game
+from ludoteca.envs.replay import Replay
+from ludoteca.evaluate.arena.runs import find_runs
+from ludoteca.evaluate.arena.server import make_app
+
+pytestmark = pytest.mark.interpreted
+
+ADDRESS = "http://127.0.0.1:8765"
+MCTS = {"agent": "mcts:simulations=20"}
+# Small parameters, so that games are short; the names are those of the form.
+SMALL = {
+    "hungry_geese": {"rows": "5", "columns": "5", "num_players": "2", "episode_steps": "20"},
+    "othello": {"board_size": "4"},
+    "hex": {"board_size": "3", "swap": "True"},
+    "connect4": {"rows": "4", "columns": "4", "connect": "3"},
+    "tron": {"rows": "5", "columns": "5"},
+    "free_for_all": {"plies": "6"},
+}
+
+
+@pytest.fixture(scope="module")
+def client():
+    app = make_app(("random", "mcts:simulations=20"), num_workers=1, adviser="mcts:simulations=60")
+    with TestClient(app, base_url=ADDRESS) as client:
+        yield client
+
+
+class Player:
+    """Client of one game, with the last state that it received."""
+
+    def __init__(self, socket):
+        self.socket = socket
+        self.board = self.receive("board")
+        self.state = self.receive("state")
+
+    def receive(self, kind):
+        """Return the next message of a kind; states on the way are kept."""
+        while True:
+            message = self.socket.receive_json()
+            if message["type"] == "state":
+                self.state = message
+            if message["type"] == kind:
+                return message
+            assert message["type"] != "error", message
+
+    def do(self, kind, **more):
+        """Send a command and return the state after it."""
+        self.socket.send_json({"type": kind, **more})
+        return self.receive("state")
+
+    def refused(self, kind, **more):
+        """Send a command that must be refused; return the reason."""
+        self.socket.send_json({"type": kind, **more})
+        while (message := self.socket.receive_json())["type"] != "error":
+            pass
+        return message["text"]
+
+    def wait(self, condition):
+        """Receive states until one fulfils a condition."""
+        while not condition(self.state):
+            self.receive("state")
+        return self.state
+
+
+def open_game(client, game, params=None, seats=None, **more):
+    """Return the description of a new game, with people in all seats by default."""
+    count = make_game(game, **{}).num_players if not params else None
+    if seats is None:
+        form = client.post(f"/api/games/{game}", json=params or {}).json()
+        seats = ["human"] * (count or form["players"])
+    body = {"game": game, "params": params or {}, "seats": seats, "pause": 0, **more}
+    response = client.post("/api/boards", json=body)
+    assert response.status_code == 201, response.text
+    return response.json()
+
+
+def follow(client, board):
+    """Return a web socket of a game."""
+    return client.websocket_connect(f"{ADDRESS.replace('http', 'ws')}/ws/{board['id']}")
+
+
+@pytest.mark.parametrize("id_", GAMES)
+def test_people_play_every_game_to_its_end(client, id_):
+    game = game_name(id_)
+    board = open_game(client, game, SMALL.get(game))
+    choose = random.Random(5)
+    with follow(client, board) as socket:
+        player = Player(socket)
+        state = player.state
+        while not state["over"]:
+            if player.board["simultaneous"]:
+                ply = state["ply"]
+                for seat in state["to_act"]:
+                    action = choose.choice(state["legal_by_player"][str(seat)])
+                    player.socket.send_json({"type": "choose", "player": seat, "action": action})
+                state = player.wait(lambda state, ply=ply: state["ply"] > ply or state["over"])
+            else:
+                action = choose.choice(state["position"]["legal"])
+                state = player.do("play", action=action, ply=state["ply"])
+        assert len(state["moves"]) == state["ply"]
+    replay = Replay.from_json(client.get(f"/api/boards/{board['id']}/replay.json").text)
+    assert list(replay.returns) == pytest.approx(state["returns"])
+    assert client.delete(f"/api/boards/{board['id']}").status_code == 200
+
+
+def test_a_person_plays_against_an_agent(client):
+    board = open_game(client, "tictactoe", seats=["human", "mcts:simulations=20"])
+    with follow(client, board) as socket:
+        player = Player(socket)
+        while not player.state["over"]:
+            state = player.wait(lambda s: s["over"] or (s["to_act"] == [0]))
+            if not state["over"]:
+                player.do("play", action=state["position"]["legal"][0], ply=state["ply"])
+        analyses = player.state["analyses"]
+        assert analyses
+        assert all(a["seat"] == 1 and 0 <= a["score"] <= 1 for a in analyses.values())
+        assert all(sum(m["visits"] for m in a["moves"]) >= 1 for a in analyses.values())
+    client.delete(f"/api/boards/{board['id']}")
+
+
+def test_undo_redo_and_stepping(client):
+    board = open_game(client, "tictactoe")
+    with follow(client, board) as socket:
+        player = Player(socket)
+        for ply, action in enumerate([4, 0, 8]):
+            player.do("play", action=action, ply=ply)
+        assert player.state["moves"] == ["b2", "a1", "c3"]
+        socket.send_json({"type": "view", "ply": 1})
+        view = player.receive("position")["position"]
+        assert [k for k, code in enumerate(view["codes"]) if code] == [4]
+        assert player.do("undo")["moves"] == ["b2", "a1"]
+        assert player.do("undo", ply=0)["moves"] == []
+        assert player.do("redo")["moves"] == ["b2"]
+        assert player.do("redo")["moves"] == ["b2", "a1"]
+        state = player.do("play", action=3, ply=2)  # another move than the undone one
+        assert (state["moves"], state["can_redo"]) == (["b2", "a1", "a2"], False)
+        assert player.refused("redo") == "there is nothing to redo"
+
+
+def test_a_position_is_set_up_from_json(client):
+    board = open_game(client, "tictactoe")
+    with follow(client, board) as socket:
+        player = Player(socket)
+        player.do("play", action=4, ply=0)
+        socket.send_json({"type": "get_position", "ply": 1})
+        text = player.receive("position_json")["text"]
+        player.do("undo")
+        state = player.do("set_up", position=text)
+        assert state["set_up"]
+        assert state["position"]["codes"][4] > 0
+        assert state["position"]["status"] == "O to move"
+        other = text.replace("board_size=3", "board_size=4")
+        assert "expected a position of" in player.refused("set_up", position=other)
+        assert player.do("play", action=0, ply=0)["moves"] == ["a1"]
+    response = client.get(f"/api/boards/{board['id']}/replay.json")
+    assert response.status_code == 400
+    assert "set up" in response.json()["error"]
+
+
+def test_an_adviser_analyzes_every_position(client):
+    board = open_game(client, "tictactoe")
+    with follow(client, board) as socket:
+        player = Player(socket)
+        for ply, action in enumerate([0, 4, 8]):
+            player.do("play", action=action, ply=ply)
+        socket.send_json({"type": "analyze_all"})
+        finished = {}
+        while len(finished) < 4:
+            message = player.receive("analysis")
+            if message["analysis"].get("finished"):
+                finished[message["ply"]] = message["analysis"]
+        assert sorted(finished) == [0, 1, 2, 3]
+        assert [finished[ply]["seat"] for ply in range(4)] == [0, 1, 0, 1]
+        moves = finished[3]["moves"]
+        assert {move["name"] for move in moves} <= {"b1", "c1", "a2", "c2", "a3", "b3"}
+        assert sum(move["visits"] for move in moves) <= finished[3]["simulations"]
+
+
+def test_an_agent_searches_on_the_time_of_a_person():
+    app = make_app(("mcts:simulations=20,reuse=True",), num_workers=1)
+    with TestClient(app, base_url=ADDRESS) as client:
+        seats = ["human", "mcts:simulations=20,reuse=True"]
+        board = open_game(client, "connect4", seats=seats)
+        with follow(client, board) as socket:
+            player = Player(socket)
+            assert player.state["ponder"] is False
+            player.do("play", action=3, ply=0)
+            state = player.wait(lambda state: state["ply"] == 2)
+            assert state["analyses"]["1"]["simulations"] == 20
+            player.do("options", ponder=True)
+            time.sleep(1.5)
+            player.do("play", action=3, ply=2)
+            state = player.wait(lambda state: state["ply"] == 4)
+            assert state["analyses"]["3"]["simulations"] > 100  # those before its turn included
+
+
+def test_an_agent_that_cannot_stop_is_ended_and_started_again():
+    app = make_app(("interactive:Sleeping", "random"), num_workers=1)
+    with TestClient(app, base_url=ADDRESS) as client:
+        board = open_game(client, "tictactoe", seats=["interactive:Sleeping", "human"])
+        with follow(client, board) as socket:
+            player = Player(socket)
+            player.wait(lambda state: state["thinking"] == 0)
+            time.sleep(1)
+            socket.send_json({"type": "stop"})
+            state = player.wait(lambda state: state["paused"])
+            assert (state["thinking"], state["ply"]) == (None, 0)
+            player.do("seats", seats=["random", "human"])
+            socket.send_json({"type": "pause", "on": False})
+            assert player.wait(lambda state: state["ply"] == 1)["moves"]
+
+
+def test_a_search_is_stopped_and_its_move_is_played(client):
+    seats = [MCTS | {"simulations": 1_000_000}, "human"]
+    board = open_game(client, "hex", {"board_size": "5"}, seats)
+    with follow(client, board) as socket:
+        player = Player(socket)
+        assert player.state["seats"][0] == "mcts:simulations=1000000"
+        player.receive("thinking")  # an intermediate analysis
+        socket.send_json({"type": "stop"})
+        state = player.wait(lambda state: state["ply"] == 1)
+        assert 0 < state["analyses"]["0"]["simulations"] < 1_000_000
+
+
+def test_agents_play_each_other_and_a_replay_is_opened(client):
+    board = open_game(client, "connect4", SMALL["connect4"], ["random", "random"])
+    with follow(client, board) as socket:
+        state = Player(socket).wait(lambda state: state["over"])
+    text = client.get(f"/api/boards/{board['id']}/replay.json").text
+    opened = client.post("/api/replays", content=text).json()
+    with follow(client, opened) as socket:
+        copy = Player(socket)
+        assert copy.state["moves"] == state["moves"]
+        assert copy.state["seats"] == ["human", "human"]
+    assert opened["id"] in {entry["id"] for entry in client.get("/api/boards").json()}
+    page = client.get(f"/api/boards/{board['id']}/replay.html").text
+    assert page.startswith("<!doctype html>")
+
+
+def test_a_failing_agent_stops_the_game_with_a_message():
+    app = make_app(("interactive:Throwing",), num_workers=1)
+    with TestClient(app, base_url=ADDRESS) as client:
+        board = open_game(client, "tictactoe", seats=["human", "interactive:Throwing"])
+        with follow(client, board) as socket:
+            player = Player(socket)
+            player.do("play", action=0, ply=0)
+            state = player.wait(lambda state: state["failure"])
+        assert "out of memory" in state["failure"]
+
+
+@pytest.mark.parametrize(
+    ("form", "reason"),
+    [
+        ({"game": "chess"}, "unknown game"),
+        ({"game": "os:system"}, "unknown game"),
+        ({"game": "hex", "params": {"board_size": "20"}}, "from 2 to 19"),
+        ({"game": "hex", "params": {"board_size": "many"}}, "must be a number"),
+        ({"game": "hex", "params": {"size": "5"}}, "no parameter"),
+        ({"game": "hex", "params": [1]}, "expected the parameters"),
+        ({"game": "hex", "seats": ["human"]}, "2 seats"),
+        ({"game": "hex", "seats": ["human", "az:/etc/passwd"]}, "no agent"),
+        ({"game": "hex", "seats": ["human", "interactive:Throwing"]}, "no agent"),
+        ({"game": "hex", "seats": ["human", MCTS | {"simulations": 10**9}]}, "simulations"),
+        ({"game": "hex", "seats": ["human", "human"], "seed": -1}, "seed"),
+        ({"game": "hex", "seats": ["human", "human"], "clock": 1e9}, "clock"),
+        ([], "fields of a form"),
+    ],
+)  # fmt: skip
+def test_wrong_forms_are_refused_with_a_reason(client, form, reason):
+    response = client.post("/api/boards", json=form)
+    assert response.status_code == 400
+    assert reason in response.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ({"type": "play", "action": 99, "ply": 0}, "from 0 to 8"),
+        ({"type": "play", "action": 0, "ply": 7}, "changed"),
+        ({"type": "play", "action": "a1", "ply": 0}, "action must be"),
+        ({"type": "choose", "player": 0, "action": 0}, "nothing to choose"),
+        ({"type": "undo"}, "nothing to undo"),
+        ({"type": "view", "ply": 5}, "ply must be"),
+        ({"type": "seats", "seats": ["human", "sb3:/etc/passwd"]}, "no agent"),
+        ({"type": "set_up", "position": "{}"}, "not a position"),
+        ({"type": "read", "path": "/etc/passwd"}, "unknown command"),
+        ([1, 2], "expected a JSON object"),
+    ],
+)
+def test_wrong_commands_are_refused_with_a_reason(client, message, reason):
+    board = open_game(client, "tictactoe")
+    with follow(client, board) as socket:
+        player = Player(socket)
+        socket.send_json(message)
+        assert reason in player.socket.receive_json()["text"]
+        socket.send_text("no JSON")
+        assert "JSON" in player.socket.receive_json()["text"]
+        assert player.do("play", action=0, ply=0)["ply"] == 1  # the game is unharmed
+    client.delete(f"/api/boards/{board['id']}")
+
+
+def test_curves_of_training_runs_are_served(tmp_path):
+    run = tmp_path / "hex5"
+    run.mkdir()
+    (tmp_path / "empty").mkdir()
+    (run / "metrics.csv").write_text("step,loss,score\n1,0.5,\n2,nan,0.25\n3,0.125,0.75\n")
+    with TestClient(make_app(("random",), runs=(tmp_path,)), base_url=ADDRESS) as client:
+        assert client.get("/api/runs").json() == ["hex5"]
+        assert client.get("/api/runs/0").json()["curves"] == [
+            {"name": "loss", "points": [[1, 0.5], [3, 0.125]]},
+            {"name": "score", "points": [[2, 0.25], [3, 0.75]]},
+        ]
+        for number in ("1", "-1", "..%2f", "x"):
+            assert client.get(f"/api/runs/{number}").status_code == 404
+    with pytest.raises(ValueError, match="not a folder"):
+        find_runs((tmp_path / "missing",))

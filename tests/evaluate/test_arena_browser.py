@@ -1,0 +1,183 @@
+"""Tests of the arena in Chromium: whole games of every kind, at three sizes, and the keyboard."""
+
+import re
+
+import pytest
+from arena_browser import SIZES, Person, arena, chromium
+
+from ludoteca.envs.registry import GAMES, game_name, make_game
+from ludoteca.envs.replay import Replay
+from ludoteca.evaluate.arena.replay_page import replay_page
+
+pytestmark = pytest.mark.slow
+
+SMALL = {
+    "hungry_geese": {"episode_steps": "12"},
+    "othello": {"board_size": "6"},
+    "hex": {"board_size": "5", "swap": "True"},
+    "tron": {"rows": "6", "columns": "6"},
+}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    path = chromium()
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def address():
+    chromium()
+    pytest.importorskip("uvicorn", reason="the arena needs uvicorn: the extra `arena`")
+    agents = ("--agents", "random", "mcts:simulations=30")
+    with arena(*agents, "--adviser", "mcts:simulations=100") as address:
+        yield address
+
+
+@pytest.fixture
+def person(browser, address):
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    person = Person(context.new_page(), address)
+    yield person
+    context.close()
+    assert person.problems == []
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("id_", GAMES)
+def test_a_whole_game_is_played(browser, address, id_, size):
+    width, height = SIZES[size]
+    name = game_name(id_)
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, has_touch=size == "phone"
+    )
+    person = Person(context.new_page(), address)
+    person.start(name, SMALL.get(name, {}))
+    assert person.play_to_the_end() > 0
+    page = person.page
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    board = page.locator("svg.board").bounding_box()
+    assert board["x"] >= 0
+    assert board["x"] + board["width"] <= width
+    assert board["y"] + board["height"] <= height
+    if size != "phone":  # there the panel is below the board
+        assert min(board["width"], board["height"]) > 0.6 * min(0.6 * width, height)
+    page.keyboard.press("m")
+    page.get_by_role("button", name="Close the game").click()
+    page.get_by_role("heading", name="Choose a game").wait_for()
+    context.close()
+    assert person.problems == []
+
+
+def test_a_game_is_played_by_keyboard_alone(person):
+    person.start("tictactoe", opponent="human")
+    page = person.page
+    page.get_by_role("gridcell", name="a1, empty, possible").focus()
+    for keys in (["Enter"], ["ArrowDown", " "], ["ArrowUp", "ArrowRight", "Enter"]):
+        for key in keys:
+            page.keyboard.press(key)
+        page.wait_for_timeout(300)
+    assert page.locator(".moves li").all_inner_texts() == ["a1", "a2", "b1"]
+    assert page.get_by_role("gridcell", name="a2, O").count() == 1
+    page.keyboard.press("u")
+    page.locator('.game[data-plies="2"]').wait_for()
+    page.keyboard.press("r")
+    page.locator('.game[data-plies="3"]').wait_for()
+    page.keyboard.press(",")
+    page.locator('.game[data-ply="2"]').wait_for()
+    assert page.locator(".stepper output").inner_text() == "2 / 3"
+
+
+def test_illegal_clicks_are_explained(person):
+    person.start("breakthrough", opponent="human")
+    page, note = person.page, person.page.locator("#note")
+    page.get_by_role("gridcell", name=re.compile("^c4, empty")).click()
+    assert note.inner_text() == "c4 is empty: choose a piece first"
+    page.get_by_role("gridcell", name=re.compile("^b2, white")).click()
+    page.get_by_role("gridcell", name=re.compile("^f4, empty")).click()
+    assert note.inner_text() == "no legal move leads from b2 to f4"
+    page.get_by_role("gridcell", name=re.compile("^a6, black")).click()
+    assert note.inner_text() == "black at a6 cannot move now"
+
+
+def test_pieces_are_dragged_also_on_a_flipped_board(person):
+    person.start("breakthrough", opponent="human")
+    page = person.page
+    for start, end in (("b2", "b3"), ("c5", "c4")):
+        page.get_by_role("gridcell", name=re.compile(f"^{start},")).hover()
+        page.mouse.down()
+        page.get_by_role("gridcell", name=re.compile(f"^{end},")).hover()
+        page.mouse.up()
+        page.wait_for_timeout(300)
+        page.keyboard.press("f")
+    assert page.locator(".moves li").all_inner_texts() == ["b2-b3", "c5-c4"]
+
+
+def test_hint_and_analysis_are_shown(person):
+    person.start("connect4", opponent="mcts:simulations=30")
+    page = person.page
+    page.keyboard.press("h")
+    page.locator(".marks .advised").wait_for(state="attached")
+    assert page.locator(".status").inner_text().startswith("hint: ")
+    page.keyboard.press("a")
+    page.keyboard.press("v")
+    page.locator(".analysis table").wait_for()
+    heading = page.locator(".analysis thead").inner_text()
+    assert "visit share" in heading
+    assert "value (mean score)" in heading
+    assert page.locator(".marks .label").count() > 0
+    page.locator(".analysis tbody button").first.click()
+    page.locator('.game[data-plies="2"]').wait_for()
+    assert page.locator(".graph .point").count() >= 1
+
+
+def test_a_shared_link_opens_the_game(person):
+    person.start("tictactoe", opponent="human")
+    person.play_to_the_end()
+    page = person.page
+    moves = page.locator(".moves li").all_inner_texts()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.keyboard.press("m")
+    page.get_by_role("button", name="Copy a link to the replay").click()
+    page.get_by_text("the link is in the clipboard").wait_for()
+    page.goto(page.evaluate("navigator.clipboard.readText()"))
+    page.reload()
+    page.locator(".game[data-turn]").wait_for()
+    assert page.locator(".moves li").all_inner_texts() == moves
+
+
+@pytest.mark.parametrize("game", ["hex:board_size=4", "hungry_geese:episode_steps=10", "connect4"])
+def test_a_replay_page_plays_without_a_server(browser, tmp_path, game):
+    made = make_game(game)
+    s, actions = made.new(3), []
+    while not made.is_terminal(s):
+        if made.simultaneous:
+            action = [made.legal(s, p)[-1] if made.is_active(s, p) else 0 for p in range(4)]
+        else:
+            action = made.legal(s)[-1]
+        actions.append(action)
+        made.step(s, action)
+    unfinished = Replay(
+        made.spec, 3, actions[:-1], None, ("</script>", "b", "c", "d")[: made.num_players]
+    )
+    file = tmp_path / "game.html"
+    file.write_text(replay_page(unfinished, seconds=0.01), encoding="utf-8")
+    page = browser.new_page()
+    problems = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", lambda message: problems.append(message.text))
+    page.on("request", lambda request: problems.append(request.url))
+    page.goto(file.as_uri())
+    page.get_by_role("button", name="Play", exact=True).click()
+    last = f"{len(actions) - 1} / {len(actions) - 1}"
+    page.locator(".stepper output", has_text=last).wait_for()
+    assert "</script>" in page.locator(".players li").first.inner_text()
+    page.keyboard.press("Home")
+    assert page.locator(".stepper output").inner_text() == f"0 / {len(actions) - 1}"
+    assert [problem for problem in problems if problem != file.as_uri()] == []
+    page.close()

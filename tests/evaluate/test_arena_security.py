@@ -1,0 +1,156 @@
+"""Tests of the arena's protection: hosts, origins, tokens, sizes, and random requests."""
+
+import json
+import random
+
+import pytest
+
+pytest.importorskip("starlette", reason="the arena needs Starlette: the extra `arena`")
+pytest.importorskip("httpx2", reason="Starlette's test client needs httpx2: the extra `dev`")
+
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+
+from ludoteca.evaluate.arena.server import MAX_BODY, make_app, static_files
+
+pytestmark = pytest.mark.interpreted
+
+ADDRESS = "http://127.0.0.1:8765"
+
+
+@pytest.fixture(scope="module")
+def app():
+    return make_app(("random",), num_workers=1)
+
+
+@pytest.fixture(scope="module")
+def client(app):
+    with TestClient(app, base_url=ADDRESS) as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"host": "evil.example"},  # a name that its owner resolves to this machine
+        {"host": "evil.example:8765"},
+        {"host": ""},
+        {"origin": "http://evil.example"},
+        {"origin": "http://127.0.0.1:9999"},
+        {"origin": "null"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+    ],
+)
+@pytest.mark.parametrize("path", ["/", "/api/games", "/static/main.js"])
+def test_requests_of_other_sites_are_refused(client, headers, path):
+    assert client.get(path, headers=headers).status_code == 403
+
+
+def test_web_sockets_of_other_sites_are_refused(client):
+    address = f"{ADDRESS.replace('http', 'ws')}/ws/any"
+    for headers in ({"origin": "http://evil.example"}, {"host": "evil.example"}):
+        with (
+            pytest.raises(WebSocketDisconnect) as refused,
+            client.websocket_connect(address, headers=headers),
+        ):
+            pass
+        assert refused.value.code == 1008
+
+
+def test_the_own_page_is_served_with_protecting_headers(client):
+    response = client.get("/", headers={"origin": ADDRESS, "sec-fetch-site": "same-origin"})
+    assert response.status_code == 200
+    assert "script-src 'self'" in response.headers["content-security-policy"]
+    assert response.headers["x-content-type-options"] == "nosniff"
+
+
+def test_without_the_token_nothing_is_served():
+    app = make_app(("random",), num_workers=1, hosts=("board.example",), token="secret")
+    with TestClient(app, base_url="http://board.example") as client:
+        for path in (
+            "/",
+            "/api/games",
+            "/static/main.js",
+            "/?token=wrong",
+            "/api/games?token=secret",
+        ):
+            assert client.get(path).status_code == 403
+        client.cookies.set("ludoteca_arena", "wrong")
+        assert client.get("/").status_code == 403
+        client.cookies.clear()
+        response = client.get("/?token=secret")
+        assert response.status_code == 200
+        assert str(response.url) == "http://board.example/"  # the token is not in the address
+        assert client.get("/api/boards").json() == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "..%2f..%2fserver.py", "%2e%2e/server.py", "../server.py", "%2fetc%2fpasswd", "server.py",
+        "main.js%00", "..%5cserver.py", "", ".",
+    ],
+)  # fmt: skip
+def test_no_other_file_can_be_read(client, name):
+    response = client.get(f"/static/{name}")
+    assert response.status_code in (404, 405)
+
+
+def test_files_are_served_by_name(client):
+    assert {"index.html", "main.js", "style.css"} <= set(static_files())
+    for name, content in static_files().items():
+        response = client.get(f"/static/{name}")
+        assert response.content == content
+        assert "http:" not in content.decode().replace("http://www.w3.org/2000/svg", "")
+        assert "https:" not in content.decode().replace('"https:"', "")  # nothing from elsewhere
+
+
+def test_large_requests_are_refused(client):
+    for path in ("/api/boards", "/api/replays", "/api/games/hex"):
+        assert client.post(path, content=b" " * (MAX_BODY + 1)).status_code == 413
+
+
+def test_a_replay_cannot_import_code(client):
+    text = json.dumps(
+        {
+            "format": "ludoteca-replay", "game": "interactive:anything", "seed": 0, "players": [],
+            "actions": [], "returns": None,
+        }
+    )  # fmt: skip
+    response = client.post("/api/replays", content=text)
+    assert response.status_code == 400
+    assert "not imported" in response.json()["error"]
+
+
+def test_random_requests_never_fail_inside(client):
+    """Every answer to a random request is a refusal with a reason, never a server error."""
+    choose = random.Random(11)
+    values = ["", "hex", None, -1, 2**70, 1.5, True, [], {}, ["human"] * 2, "\0", "é" * 50, "../x"]
+    keys = ["game", "params", "seats", "seed", "pause", "clock", "format", "actions"]
+    for _ in range(150):
+        body = {key: choose.choice(values) for key in choose.sample(keys, choose.randrange(6))}
+        path = choose.choice(["/api/boards", "/api/replays", "/api/games/hex", "/api/games/x"])
+        content = json.dumps(choose.choice([body, choose.choice(values), [body]])).encode()
+        if choose.random() < 0.3:
+            content = bytes(choose.randrange(256) for _ in range(choose.randrange(40)))
+        response = client.post(path, content=content)
+        assert response.status_code in (200, 201, 400, 413), (path, content)
+
+
+def test_random_commands_never_fail_inside(client):
+    board = client.post("/api/boards", json={"game": "tictactoe", "seats": ["human"] * 2}).json()
+    kinds = [
+        "play", "choose", "view", "undo", "redo", "restart", "pause", "options", "seats", "analyze",
+        "analyze_all", "stop", "stop_analysis", "get_position", "set_up", "x", None, 3,
+    ]  # fmt: skip
+    values = [0, 1, 8, 9, -1, 2**70, 0.5, "a", None, True, [], {}, ["human"] * 2, ["random"] * 2]
+    names = ["action", "ply", "player", "seed", "on", "pause", "clock", "seats", "position"]
+    choose = random.Random(3)
+    with client.websocket_connect(f"ws://127.0.0.1:8765/ws/{board['id']}") as socket:
+        for _ in range(300):
+            message = {name: choose.choice(values) for name in choose.sample(names, 4)}
+            socket.send_json(message | {"type": choose.choice(kinds)})
+        socket.send_json({"type": "get_position", "ply": 0})
+        while socket.receive_json()["type"] != "position_json":
+            pass
