@@ -25,6 +25,7 @@ from ludoteca.envs.gdl.limits import MAX_INSTANCES, MAX_SECONDS
 from ludoteca.envs.gdl.network import Network
 from ludoteca.envs.gdl.own_sheets import find_sheet
 from ludoteca.envs.gdl.parse import read_sheet
+from ludoteca.envs.interpreted import interpreting
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece
 from ludoteca.envs.params import integer
@@ -65,7 +66,10 @@ def gdl(
     if max_plies is not None:
         integer("max_plies", max_plies, 1, LARGEST_LIMIT)
     file = find_sheet(path)
-    text = read_sheet(file)
+    try:
+        text = read_sheet(file)
+    except OSError as error:
+        raise ValueError(f"path must be a rule sheet, got {str(path)!r}: {error}") from None
     key = (text, str(path), max_plies, max_seconds, max_instances)
     with LOCK:
         if key not in _games:
@@ -114,10 +118,11 @@ def _compiled(
         network = compile_text(
             text, name, max_seconds=max_seconds, max_instances=max_instances, use_cache=True
         )
-        found = analyze(network)
-        for warning in found.warnings:
+        with interpreting(False):  # it plays thousands of games, and has no rules to debug
+            dynamics = analyze(network)
+        for warning in dynamics.warnings:
             warnings.warn(f"{name}: {warning}", GDLWarning, stacklevel=4)
-        _networks[text] = network, found
+        _networks[text] = network, dynamics
     return _networks[text]
 
 

@@ -10,7 +10,7 @@ FUZZ = Path(__file__).with_name("fuzz.py")
 # Those that need neither PyTorch nor compiling.
 CHEAP = (
     "game_specs", "states_json", "states_bytes", "replays", "tournament_records", "ratings",
-    "episodes", "kaggle_answers", "rule_sheets", "gdl_traces", "submission_archives",
+    "episodes", "kaggle_answers", "submission_archives",
 )  # fmt: skip
 
 
@@ -19,12 +19,23 @@ def fuzz(*arguments):
     return subprocess.run([str(one) for one in command], capture_output=True, text=True)
 
 
+SHEETS = ("rule_sheets", "gdl_traces")  # each input compiles a game
+
+
 @pytest.mark.interpreted
-def test_a_slice_of_the_cheap_targets_finds_nothing():
-    done = fuzz("--only", *CHEAP, "--count", 3000, "--seed", 1)
+@pytest.mark.parametrize(
+    ("targets", "count"),
+    [
+        pytest.param(CHEAP, 3000, id="cheap"),
+        pytest.param(SHEETS, 60, id="sheets"),
+        pytest.param(SHEETS, 1000, id="more-sheets", marks=pytest.mark.slow),
+    ],
+)
+def test_a_slice_of_the_targets_finds_nothing(targets, count):
+    done = fuzz("--only", *targets, "--count", count, "--seed", 1)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = [line.split() for line in done.stdout.splitlines()[1:-1]]
-    assert [line[0] for line in lines] == list(CHEAP)
+    assert [line[0] for line in lines] == list(targets)
     for name, inputs, taken, refused, _, found in lines:
         assert int(taken) + int(refused) == int(inputs) > 10, name
         assert int(refused) > 0, name  # it does attack

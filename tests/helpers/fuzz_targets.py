@@ -76,7 +76,8 @@ def spec_of(rng: random.Random, name: str, known: list[str]) -> str:
 
 
 def game_specs(folder: Path) -> Attempt:
-    names = [find_factory(name) for name in GAMES]
+    # The target `rule_sheets` has rule sheets, some of which take as long as the limits allow.
+    names = [find_factory(name) for name in GAMES if name != "GDL-v0"]
 
     def attempt(rng: random.Random) -> None:
         factory = rng.choice(names)
