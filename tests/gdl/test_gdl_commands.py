@@ -153,3 +153,15 @@ def test_trace_explains_wrong_arguments(capsys):
         "games must be an integer from 1" in run(capsys, "gdl", "trace", "tron", "--games", "0")[2]
     )
     assert "did you mean 'tron'" in run(capsys, "gdl", "trace", "trom")[2]
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_play_shows_a_game_of_two_agents(capsys):
+    agents = ["--agent", "random", "random", "--seat", "none", "--terminal"]
+    status, out, _ = run(capsys, "gdl", "play", "tictactoe", *agents)
+    assert status == 0
+    assert "plays mark" in out
+    assert run(capsys, "gdl", "play", "tron", *agents)[2].startswith(
+        "ludoteca: tron is simultaneous with 2 players: only sequential games"
+    )

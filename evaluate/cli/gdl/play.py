@@ -31,8 +31,12 @@ def play(
         replay: file to save the game to; by default only if you ask for it.
         terminal: play in the terminal even if a window could be opened.
     """
-    from ludoteca.envs.gdl.own_sheets import find_sheet
     from ludoteca.envs.registry import make_game
 
-    game = make_game("gdl", path=str(find_sheet(sheet)))
+    game = make_game("gdl", path=sheet)
+    if game.simultaneous or game.num_players != 2:
+        raise ValueError(
+            f"{sheet} is {game.dynamics} with {game.num_players} players: only sequential games of "
+            "two players can be played"
+        )
     start_playing(game, agent, seat, seed=seed, moves=moves, replay=replay, terminal=terminal)
