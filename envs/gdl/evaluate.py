@@ -15,10 +15,12 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
+from ludoteca.envs.gdl.errors import GDLLimitError
 from ludoteca.envs.gdl.network import Program
 from ludoteca.envs.jit import kernel
 
 MAX_STRAIGHT_GATES = 1500  # of one phase; more take LLVM many seconds in each compiled function
+MAX_STACK_BYTES = 400_000  # of the interpreter: threads of some systems have 512 KB in all
 ONE = np.uint64(1)
 Evaluation = Callable[[Any, Any, Any], None]
 
@@ -37,11 +39,19 @@ def make_evaluation(
         num_fluents: number of fluents, the first inputs.
         move_start: the first move of each role, and the number of moves, which are the inputs after
             the fluents; None if the program has no moves. Shape `[R + 1]`.
+
+    Raises:
+        GDLLimitError: if the interpreter would need more than `MAX_STACK_BYTES` of stack.
     """
     num_moves = 0 if move_start is None else int(move_start[-1])
     interpret, num_slots = _make_interpreter(program, num_fluents, num_moves), program.num_slots
     straight = len(program.gates) <= MAX_STRAIGHT_GATES and not program.has_loops
     kind = "straight" if straight else "interpreted"
+    if not straight and num_slots > MAX_STACK_BYTES:
+        raise GDLLimitError(
+            f"a state needs {num_slots:,} values at once to be evaluated, more than "
+            f"{MAX_STACK_BYTES:,}; a batch can evaluate it (ludoteca.envs.gdl.batch)"
+        )
 
     def evaluate(fluents: Any, joint: Any, out: Any) -> None:
         if kind:  # part of the digest of compiled code
