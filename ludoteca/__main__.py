@@ -84,7 +84,7 @@ COMMANDS = {
     ),
     "gdl": Command(
         "ludoteca.evaluate.cli.gdl:GDL_COMMANDS",
-        "Check, inspect, play and trace rule sheets in the Game Description Language.",
+        "Check, inspect, play and trace games in GDL (rule sheets).",
         group="command",
     ),
     "export": Command(

@@ -54,6 +54,7 @@ class Gatekeeper:
         config, game = algorithm.config, algorithm.game
         if (self._iterations + 1) * config.games_per_iteration < config.gating_interval:
             self._iterations += 1
+            self.reload(network)
             return
         self._candidate.load(network)
         agents = [
@@ -83,10 +84,14 @@ class Gatekeeper:
             self.accepted += 1
             self._incumbent.load(network)
             self._weights = copy_weights(network)
-            self._player.load(network)
+        self.reload(network)
 
     def reload(self, network: nn.Module) -> None:
-        """Load the self-play network into the player again, after a rollout was dropped."""
+        """Load the self-play network into the player, before each rollout.
+
+        The player's evaluation cache is then empty. Otherwise the batches of a resumed run, and so
+        the rounding of its evaluations, would differ.
+        """
         incumbent = copy.deepcopy(self._template)
         incumbent.load_state_dict(self._weights)
         self._player.load(incumbent)

@@ -20,6 +20,7 @@ from ludoteca.evaluate.gdl.traces import read_trace
 
 MAX_MEMORY = 6 << 30  # bytes of the process of a sheet
 MAX_REASON = 160  # characters
+CHECKED_ROUNDS = 100  # steps of 512 random games whose states are checked
 
 
 @dataclass(frozen=True)
@@ -212,9 +213,9 @@ def measure_speed(machine: RuleMachine, seconds: float) -> SheetCoverage:
         rounds = max(1, min(2 * rounds, int(rounds * (seconds - spent) / max(passed, 1e-6))))
     steps = sum(result.steps for result in results)
     games = sum(result.games for result in results)
-    choosers = sum(result.two_choosers for result in results)
-    stuck = sum(result.stuck for result in results)
-    bad_goals = sum(int(result.bad_goals.sum()) for result in results)
+    statistics = BatchSimulator(network, analyze=True).play(CHECKED_ROUNDS)
+    choosers, stuck = statistics.two_choosers, statistics.stuck
+    bad_goals = int(statistics.bad_goals.sum())
     faults = []
     if stuck:
         faults.append(f"{stuck:,} states without a legal move for a role")

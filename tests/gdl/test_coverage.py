@@ -55,6 +55,7 @@ def test_old_versions_are_left_out(tmp_path):
         sheet_files(tmp_path / "stuck" / "v1")
 
 
+@pytest.mark.compiled
 def test_speed_of_a_sheet_counts_steps_and_games():
     coverage = measure_speed(make_machine(find_sheet("tictactoe")), 0.05)
     assert coverage.dynamics == "sequential"
@@ -67,6 +68,7 @@ def test_speed_of_a_sheet_counts_steps_and_games():
     assert measure_speed(make_machine(find_sheet("eight_puzzle")), 0.05).dynamics == "one player"
 
 
+@pytest.mark.compiled
 def test_faults_of_a_sheet_are_found(tmp_path):
     file = tmp_path / "stuck.kif"
     file.write_text(STUCK)
@@ -119,6 +121,7 @@ def test_sheet_that_needs_too_much_ends_only_its_process():
     assert in_limits(fail, "wrong", 10.0).failure == "KeyError: 'three'"
 
 
+@pytest.mark.compiled
 def test_info_describes_a_sheet(capsys):
     status, out, _ = run(capsys, "gdl", "info", "tron", "--seconds", "0.01")
     assert status == 0
