@@ -157,7 +157,6 @@ def _returns(game: Game, s: Any) -> tuple[float, ...] | None:
 
 
 @np.errstate(over="ignore")  # kernels may count on integers that wrap around
-@np.errstate(over="ignore")
 def _check_action(game: Game, s: Any, legal: Any, k: int, action: Any) -> None:
     """Raise a `ValueError` unless `action` can be move `k`, in position `s`."""
     if game.is_terminal(s):

@@ -129,10 +129,13 @@ def summary(results: Sequence[SheetCoverage]) -> str:
     """Return the totals of all sheets as sentences."""
     loaded = [coverage for coverage in results if not coverage.failure]
     compared = [coverage for coverage in loaded if coverage.compared]
+    in_time = [coverage for coverage in loaded if coverage.load_seconds <= MAX_LOAD_SECONDS]
     text = (
-        f"{len(loaded)} of {len(results)} sheets ({percent(len(loaded) / len(results))}) load "
+        f"{len(in_time)} of {len(results)} sheets ({percent(len(in_time) / len(results))}) load "
         f"within {MAX_LOAD_SECONDS:g} s of CPU time each."
     )
+    if len(loaded) > len(in_time):
+        text += f" {len(loaded) - len(in_time)} more load, but take longer."
     if loaded:
         text += (
             f" The median has {median(coverage.gates for coverage in loaded):,.0f} gates and makes "

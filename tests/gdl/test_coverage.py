@@ -7,7 +7,7 @@ import pytest
 from command_line import run
 
 from ludoteca.envs.gdl.own_sheets import find_sheet
-from ludoteca.evaluate.bench.gdl import bench_gdl, steps
+from ludoteca.evaluate.bench.gdl import bench_gdl, steps, summary
 from ludoteca.evaluate.gdl.coverage import (
     SheetCoverage,
     cover,
@@ -148,3 +148,16 @@ def test_bench_explains_wrong_arguments(capsys, arguments, message):
 
 def test_steps_have_three_digits():
     assert [steps(x) for x in (12_345_678, 54_321, 999)] == ["12.3 M", "54.3 k", "999"]
+
+
+def test_summary_counts_slow_sheets_apart():
+    sheets = [
+        SheetCoverage("fast", load_seconds=1, gates=10, steps_per_second=1e6),
+        SheetCoverage("slow", load_seconds=31, gates=30, steps_per_second=3e6),
+        SheetCoverage("failing", failure="too large", load_seconds=30),
+        SheetCoverage("limit", load_seconds=30, gates=20, steps_per_second=2e6),
+    ]
+    assert summary(sheets) == (
+        "2 of 4 sheets (50.0 %) load within 30 s of CPU time each. 1 more load, but take longer. "
+        "The median has 20 gates and makes 2 M steps/s."
+    )
