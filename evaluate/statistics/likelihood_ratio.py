@@ -1,0 +1,128 @@
+"""Generalized log-likelihood ratio of two Elo differences.
+
+The probabilities of the results (loss, draw, win, or the five scores of a pair) are nuisance
+parameters: under each hypothesis they have the values that maximize the likelihood. The ratio of
+the two maxima is the statistic of the generalized sequential probability ratio test, which Fishtest
+uses (Van den Bergh, "A practical introduction to the GSPRT", section 2).
+"""
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.params import choice
+from ludoteca.evaluate.statistics.elo_models import (
+    ELO_MODELS,
+    LOGISTIC,
+    check_frequencies,
+    expected_score,
+    games_per_result,
+    t_value,
+)
+
+Array = NDArray[np.float64]
+
+PRIOR = 1e-3  # frequency of results that did not occur, as in Fishtest: likelihoods stay positive
+ITERATIONS, TOLERANCE = 200, 1e-9  # of the fixed point under normalized Elo
+
+
+def log_likelihood_ratio(
+    elo0: float, elo1: float, frequencies: Sequence[float] | Array, model: str = LOGISTIC
+) -> float:
+    """Return the log-likelihood ratio of the Elo differences `elo1` and `elo0`.
+
+    Args:
+        elo0: Elo difference of the null hypothesis.
+        elo1: Elo difference of the alternative.
+        frequencies: losses, draws and wins, or pairs by their score, see `check_frequencies`.
+        model: scale of the differences, "logistic" or "normalized".
+
+    Raises:
+        ValueError: if the frequencies are not valid, or no results can have such a difference.
+    """
+    counts = check_frequencies(frequencies)
+    choice("model", model, ELO_MODELS)
+    if counts.sum() == 0:
+        return 0.0
+    counts = np.where(counts == 0, PRIOR, counts)
+    if model == LOGISTIC:
+        p0, p1 = (with_mean(counts, expected_score(elo)) for elo in (elo0, elo1))
+    else:
+        games = games_per_result(counts)
+        p0, p1 = (with_t_value(counts, t_value(elo, games)) for elo in (elo0, elo1))
+    return float(counts @ np.log(p1 / p0))
+
+
+def with_mean(frequencies: Array, mean: float) -> Array:
+    """Return the most likely probabilities of the results whose mean score is `mean`.
+
+    They are f / (1 + x (a - mean)), f being the relative frequencies and a the scores, with the x
+    for which the mean is right (Van den Bergh, "MLE for multinomials", proposition 1.1).
+
+    Raises:
+        ValueError: if `mean` is not between 0 and 1.
+    """
+    if not 0 < mean < 1:
+        raise ValueError(f"a mean score must be between 0 and 1, got {mean}")
+    observed, scores = _observed(frequencies)
+    return _tilted(observed, scores - mean)
+
+
+def with_t_value(frequencies: Array, t: float) -> Array:
+    """Return the most likely probabilities whose (mean - 1/2) / standard deviation is `t`.
+
+    By the fixed point of Van den Bergh, "Normalized Elo in practice", section 4.1: the constraint,
+    made linear at the current probabilities, has the form of `with_mean`.
+
+    Raises:
+        ValueError: if the iteration does not converge, as for a `t` that scores between 0 and 1
+            can hardly have.
+    """
+    observed, scores = _observed(frequencies)
+    for step in (1.0, 0.5):  # the whole step may oscillate
+        p = np.full(len(scores), 1 / len(scores))
+        for _ in range(ITERATIONS):
+            mean = float(p @ scores)
+            deviation = math.sqrt(float(p @ (scores - mean) ** 2))
+            slope = scores - 0.5 - t * deviation * (1 + ((scores - mean) / deviation) ** 2) / 2
+            if slope.min() >= 0 or slope.max() <= 0:
+                break
+            target = _tilted(observed, slope)
+            if np.abs(target - p).max() < TOLERANCE:
+                return target
+            p = p + step * (target - p)
+    raise ValueError(
+        f"no probabilities of the results {frequencies.tolist()} have a t value of {t:.3g} (mean "
+        "score - 1/2, by the standard deviation); choose Elo differences nearer to 0"
+    )
+
+
+def _observed(frequencies: Array) -> tuple[Array, Array]:
+    """Return the relative frequencies, and the score of each result."""
+    return frequencies / frequencies.sum(), np.linspace(0, 1, len(frequencies))
+
+
+def _tilted(observed: Array, values: Array) -> Array:
+    """Return `observed / (1 + x values)` with the x for which the mean of `values` is 0."""
+    from scipy.optimize import brentq
+
+    def mean(x: float) -> float:
+        return float((observed * values / (1 + x * values)).sum())
+
+    # The mean falls from +inf to -inf between the poles of the extreme values.
+    low, high = -1 / values.max(), -1 / values.min()
+    x = _root(brentq, mean, low, high)
+    p: Array = observed / (1 + x * values)
+    return p / p.sum()
+
+
+def _root(
+    brentq: Callable[..., float], mean: Callable[[float], float], a: float, b: float
+) -> float:
+    """Return the root of a decreasing function between two poles."""
+    margin = (b - a) * 1e-3
+    while mean(a + margin) < 0 or mean(b - margin) > 0:
+        margin /= 10
+    return brentq(mean, a + margin, b - margin, xtol=1e-15, rtol=1e-14)
