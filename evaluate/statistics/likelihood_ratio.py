@@ -114,8 +114,9 @@ def _tilted(observed: Array, values: Array) -> Array:
     # The mean falls from +inf to -inf between the poles of the extreme values.
     low, high = -1 / values.max(), -1 / values.min()
     x = _root(brentq, mean, low, high)
-    p: Array = observed / (1 + x * values)
-    return p / p.sum()
+    weights = observed / (1 + x * values)
+    p: Array = weights / weights.sum()
+    return p
 
 
 def _root(
