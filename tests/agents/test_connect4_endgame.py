@@ -124,9 +124,10 @@ def test_solution_is_deterministic_and_independent_of_slices(monkeypatch) -> Non
 
 
 @pytest.mark.interpreted
-def test_limits_raise_and_large_boards_are_rejected() -> None:
+def test_limits_raise_and_large_boards_are_rejected(monkeypatch) -> None:
     with pytest.raises(EndgameLimitError, match="not solved within 1000 nodes"):
         solve_endgame(GAME, GAME.new(), nodes=1000)
+    monkeypatch.setattr(limits, "SLICE", 500)  # interpreted, a whole slice takes minutes
     with pytest.raises(EndgameLimitError, match=r"not solved within 0\.01 seconds"):
         solve_endgame(GAME, GAME.new(), seconds=0.01)
     with pytest.raises(ValueError, match="must be at most 64, got 72"):
