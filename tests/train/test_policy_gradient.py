@@ -31,7 +31,14 @@ SETTINGS = {
         pytest.param(
             PPOConfig, "tictactoe", 10_000, {"replay_ratio": 4.0}, 0.75, marks=pytest.mark.slow
         ),
-        (ReinforceConfig, "tictactoe", 8_000, {}, 0.65),
+        # Four training seeds scored 0.71 to 0.75 after training, 0.56 to 0.63 before.
+        (
+            ReinforceConfig,
+            "tictactoe",
+            16_000,
+            {"learning_rate": 1e-3, "batch_size": 1024, "ent_coef": 0.01},
+            0.65,
+        ),
         pytest.param(
             ReinforceConfig, "tron:rows=5,columns=5", 6_000, {}, 0.75, marks=pytest.mark.slow
         ),
@@ -42,8 +49,8 @@ def test_policy_gradient_beats_random_moves(config_class, game, games, changes, 
     config = config_class(run_dir=tmp_path, game=game, games=games, **(SETTINGS | changes))
     training = RLTraining(config, tensorboard=False)
     agents = [training.algorithm.agent(), "random"]
-    before = play_match(game, agents, 400, seed=5).totals[0].score
+    before = play_match(game, agents, 2_000, seed=5).totals[0].score
     for _ in training.run():
         pass
-    after = play_match(game, [f"ac:{tmp_path}", "random"], 400, seed=5).totals[0].score
-    assert after > max(before + 0.1, least)
+    after = play_match(game, [f"ac:{tmp_path}", "random"], 2_000, seed=5).totals[0].score
+    assert after > max(before + 0.05, least)  # more than three standard errors of the difference
