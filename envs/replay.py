@@ -44,7 +44,7 @@ class Replay:
         game, s = game_batch.game, game_batch.states.view(np.recarray)[env_index]
         seed = int(game_batch.episode_states["game_seed"][env_index])
         return cls(
-            game.spec, seed, game_batch.actions_of(env_index), _returns(game, s), tuple(players)
+            game.spec, seed, game_batch.actions_of(env_index), returns_of(game, s), tuple(players)
         )
 
     def positions(self) -> Iterator[Any]:
@@ -63,7 +63,7 @@ class Replay:
             with np.errstate(over="ignore"):
                 game.step(s, np.array(action) if game.simultaneous else action)
             yield s.copy()
-        returns = _returns(game, s)
+        returns = returns_of(game, s)
         if returns != self.returns:
             raise ValueError(
                 f"after its {len(self.actions)} moves the game's result is {returns}, "
@@ -148,7 +148,8 @@ def _typed(data: Any, name: str, kind: type[T]) -> T:
 
 
 @np.errstate(over="ignore")
-def _returns(game: Game, s: Any) -> tuple[float, ...] | None:
+def returns_of(game: Game, s: Any) -> tuple[float, ...] | None:
+    """Return the result per player in a position, or None if the game is not over."""
     if not game.is_terminal(s):
         return None
     out = np.zeros(game.num_players, np.float32)

@@ -30,13 +30,13 @@ def render_command(parameters: Any) -> Callable[..., None]:
             rules: Parameters of the game, if agents play it.
             out: file to write: .gif and .svg are animations of the game, .png shows its last
                 position.
-            replay: file of the replay to draw, as `match --replays` writes them.
+            replay: file of the game to draw, in any format that `ludoteca replay` reads.
             agents: the agents that play, without a replay.
             seed: seed of the game between them.
             ply: draw only the position after this number of plies.
             seconds: time for each position; by default, long games are shown faster.
         """
-        from ludoteca.envs.replay import Replay
+        from ludoteca.evaluate.game_files import choose_games, only_replay
         from ludoteca.evaluate.match import play_match
         from ludoteca.evaluate.replay_rendering import draw_replay
 
@@ -44,7 +44,7 @@ def render_command(parameters: Any) -> Callable[..., None]:
         if replay is None:
             replayed = play_match(loaded_game, agents, 1, seed=seed, num_replays=1).replays[0]
         else:
-            replayed = Replay.load(replay)
+            replayed = only_replay(replay, choose_games(replay, None))
             if make_game(replayed.game).name != loaded_game.name:
                 raise ValueError(
                     f"{replay} is a game of {replayed.game}, not of {loaded_game.name}"

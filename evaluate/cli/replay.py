@@ -1,34 +1,49 @@
 """The command `ludoteca replay`."""
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
 from ludoteca.evaluate.cli.options import File, Number, Seconds
 
+if TYPE_CHECKING:
+    from ludoteca.envs.formats.record import GameRecord
+
 
 def replay(
     file: Annotated[Positional[Path], arg(metavar="FILE")],
+    game: Number = None,
     final: bool = False,
     ply: Number = None,
     out: File = None,
     watch: bool = False,
     seconds: Seconds = None,
 ) -> None:
-    """Verify a replay by playing it again, and print, draw or show the game.
+    """Verify replays by playing them again, and print, draw, show or convert the games.
 
     Args:
-        file: the replay, as `match --replays` writes them.
+        file: a replay, as `match --replays` writes them, or a record of other programs: SGF (Hex,
+            Othello), GGF or a transcript of Othello. Positions of Othello in FFO format are
+            printed with their legal moves.
+        game: number of the game in a file with several, from 1; by default all.
         final: only the last position.
         ply: only the position after this number of plies.
         out: draw the game into this file: .gif and .svg are animations, .png shows the last
-            position, and .html is a page with everything in it that steps and plays.
+            position, and .html is a page with everything in it that steps and plays. Or write
+            the games as .sgf, .ggf (Othello) or .txt (transcripts of Othello), or one as .json.
         watch: show the game in the terminal, position by position.
         seconds: time for each position; by default, long games are shown faster.
     """
-    from ludoteca.envs.replay import Replay
-    from ludoteca.evaluate.replay_rendering import draw_replay, replay_text
+    from ludoteca.evaluate.game_files import (
+        choose_games,
+        load_positions,
+        only_replay,
+        positions_text,
+    )
+    from ludoteca.evaluate.replay_rendering import replay_text
     from ludoteca.evaluate.replay_viewer import watch_replay
 
     if final and ply is not None:
@@ -41,19 +56,55 @@ def replay(
         raise ValueError("--seconds is for --watch and --out")
     if ply is not None and out is not None and out.suffix == ".html":
         raise ValueError("an .html file has the whole game: no --ply")
-    replayed = Replay.load(file)
-    ply = len(replayed.actions) if final else ply
+    if positions := load_positions(file):
+        if watch or final or out is not None or ply is not None or game is not None:
+            raise ValueError(f"{file} has positions, not games: they are only printed")
+        print("\n".join(positions_text(positions)))
+        return
+    records = choose_games(file, game)
+    for number, record in enumerate(records, 1 if game is None else game):
+        for note in record.notes:
+            print(f"{file}, game {number}: {note}", file=sys.stderr)
     if watch:
-        watch_replay(replayed, seconds)
+        watch_replay(only_replay(file, records), seconds)
     elif out is not None:
-        if out.suffix == ".html":
-            from ludoteca.evaluate.arena.replay_page import replay_page
-            from ludoteca.files import write_whole
-
-            write_whole(out, replay_page(replayed, seconds))
-        else:
-            draw_replay(replayed, out, ply, seconds)
-        print(f"{len(replayed.actions)} plies: {out}")
+        _write(file, records, out, final, ply, seconds)
     else:
-        for line in replay_text(replayed, ply):
-            print(line)
+        for number, record in enumerate(records, 1 if game is None else game):
+            replayed = record.replay
+            if len(records) > 1:
+                print(f"{chr(10) if number > 1 else ''}game {number}")
+            for line in replay_text(replayed, len(replayed.actions) if final else ply):
+                print(line)
+
+
+def _write(
+    file: Path,
+    records: Sequence["GameRecord"],
+    out: Path,
+    final: bool,
+    ply: int | None,
+    seconds: float | None,
+) -> None:
+    """Draw a game into a file, or write games in the format of its suffix."""
+    from ludoteca.envs.formats.registry import SUFFIXES, save_games
+    from ludoteca.evaluate.arena.replay_page import replay_page
+    from ludoteca.evaluate.game_files import only_replay
+    from ludoteca.evaluate.replay_rendering import draw_replay
+    from ludoteca.files import write_whole
+
+    if out.suffix in (*SUFFIXES, ".json"):
+        if final or ply is not None or seconds is not None:
+            raise ValueError(f"a {out.suffix} file has whole games: no --final, --ply, --seconds")
+        if out.suffix == ".json":
+            only_replay(file, records).save(out)
+        else:
+            save_games(out, [record.replay for record in records])
+        print(f"{len(records)} game{'s' * (len(records) != 1)}: {out}")
+        return
+    replayed = only_replay(file, records)
+    if out.suffix == ".html":
+        write_whole(out, replay_page(replayed, seconds))
+    else:
+        draw_replay(replayed, out, len(replayed.actions) if final else ply, seconds)
+    print(f"{len(replayed.actions)} plies: {out}")

@@ -87,3 +87,64 @@ def test_render_refuses_a_replay_of_another_game(capsys, replay_file):
     status, _, err = run(capsys, "render", "hex", *arguments)
     assert status == 2
     assert "is a game of tictactoe:board_size=3,line=3, not of hex" in err
+
+
+SGF = "(;GM[11]SZ[4]PB[Ana];B[a2];W[swap](;W[c2])(;W[d2]))(;GM[2]SZ[8];B[d3])"
+
+
+def test_games_of_other_programs_are_printed(capsys, tmp_path):
+    file = tmp_path / "games.sgf"
+    file.write_text(SGF)
+    status, out, err = run(capsys, "replay", str(file), "--final")
+    assert status == 0
+    assert "game 1: 1 variation is skipped: only the main line is read" in err
+    assert "game 1 hex:board_size=4,first=black,swap=True, seed 0, seat 0 Ana" in out
+    assert "game 2 othello:board_size=8" in out
+    _, out, err = run(capsys, "replay", str(file), "--game", "2")
+    assert (out.split(",")[0], err) == ("othello:board_size=8", "")
+    status, _, err = run(capsys, "replay", str(file), "--game", "3")
+    assert (status, "has 2 games: expected --game from 1, got 3" in err) == (2, True)
+    file.write_text("(;GM[2];B[d3]\n;W[a1])")
+    status, _, err = run(capsys, "replay", str(file))
+    assert (status, "line 2, column 3: move 2: a1 is illegal" in err) == (2, True)
+
+
+def test_games_are_converted(capsys, tmp_path):
+    file, again = tmp_path / "games.sgf", tmp_path / "again.sgf"
+    file.write_text(SGF)
+    status, out, _ = run(capsys, "replay", str(file), "--out", str(again))
+    assert (status, out) == (0, f"2 games: {again}")
+    assert again.read_text().startswith("(;FF[4]GM[11]CA[UTF-8]SZ[4]PL[B]RU[swap]PB[Ana]")
+    for suffix, start in ((".ggf", "(;GM[Othello]"), (".txt", "d3"), (".json", "{"), (".svg", "<")):
+        made = tmp_path / f"game{suffix}"
+        run(capsys, "replay", str(again), "--game", "2", "--out", str(made))
+        assert made.read_text().startswith(start)
+        if suffix != ".svg":
+            _, printed, _ = run(capsys, "replay", str(made), "--final")
+            assert "ply 1: d3" in printed
+    for arguments, message in (
+        (["--out", str(tmp_path / "a.ggf")], "GGF is for othello, got a game of hex"),
+        (["--out", str(tmp_path / "a.json")], "has 2 games: expected one"),
+        (["--watch"], "has 2 games: expected one"),
+        (["--out", str(again), "--ply", "1"], "a .sgf file has whole games: no --final"),
+    ):
+        status, _, err = run(capsys, "replay", str(file), *arguments)
+        assert (status, message in err) == (2, True), err
+    status, out, _ = run(
+        capsys, "render", "hex", "--replay", str(file), "--out", str(tmp_path / "x.svg")
+    )
+    assert status == 2  # two games
+
+
+def test_positions_are_printed_with_their_moves(capsys, tmp_path):
+    file = tmp_path / "position.txt"
+    file.write_text(f"{'-' * 27}OX------XO{'-' * 27} X; D3:+1; C4:-2 % the start\n")
+    status, out, err = run(capsys, "replay", str(file))
+    assert (status, err) == (0, "")
+    assert out.startswith("line 1: the start")
+    assert out.endswith("black to move: d3+1 c4-2 f5 e6")
+    status, _, err = run(capsys, "replay", str(file), "--final")
+    assert (status, "has positions, not games: they are only printed" in err) == (2, True)
+    file.write_text(f"{'-' * 64} X; A1:+2")
+    status, _, err = run(capsys, "replay", str(file))
+    assert (status, "position.txt: line 1, column 68: expected a legal move" in err) == (2, True)

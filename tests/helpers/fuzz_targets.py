@@ -199,6 +199,45 @@ def replays(folder: Path) -> Attempt:
     return attempt
 
 
+def game_records(folder: Path) -> Attempt:
+    """Read mutated SGF, GGF, transcripts and FFO positions."""
+    from ludoteca.envs.formats.ffo import is_ffo, read_positions
+    from ludoteca.envs.formats.record import RecordText
+    from ludoteca.envs.formats.registry import FORMATS, load_games, write_games
+    from ludoteca.envs.replay import Replay
+
+    seeds = []
+    for spec in ("hex:board_size=4,swap=True", "othello", "othello:board_size=4"):
+        game = make_game(spec)
+        replay = Replay(game.spec, 0, played(game, random.Random(1), 8)[1], None, ("a]", "b\\"))
+        for format_ in FORMATS:
+            with contextlib.suppress(ValueError):
+                seeds.append(write_games([replay, replay], format_.suffix))
+    seeds += [
+        "(;GM[11]SZ[4](;B[aa];W[swap];W[bc](;B[d4])(;B[d3];W[resign]))(;B[a2]C[x\\]y]))",
+        "2 (;GM[Othello]TY[s8r20]PB[x]RE[+4.00:r]BO[8 --------]B[d3/1.5/2]W[pa];)",
+        f"{'-' * 27}OX------XO{'-' * 27} X; D3:+1; C4:-2 % start\n",
+        f"{'X' * 40}{'O' * 24} O\n",
+    ]
+    pieces = (*PIECES, "(;", ";)", "(", ")", "]", "\\", "B[", "W[pass]", "GM[2]", "SZ[5]", "AB[d4]",
+              "RE[B+]", "PL[W]", "BO[8 ", "TY[8]", "--", "f5", "(;" * 2000, ";" * 2000)  # fmt: skip
+    file = folder / "game.sgf"
+
+    def attempt(rng: random.Random) -> None:
+        text = mutate_text(rng, rng.choice(seeds), pieces)
+        file.write_bytes(keep(text.encode(errors="replace")))
+        if is_ffo(text):
+            read_positions(RecordText(text))
+            return
+        replays = [record.replay for record in load_games(file)]
+        again = write_games(replays, ".sgf")
+        file.write_text(again)
+        if [record.replay for record in load_games(file)] != replays:
+            raise RuntimeError(f"read again it is another game: {again}")
+
+    return attempt
+
+
 def positions_of(count: int) -> list[tuple[Any, Any]]:
     """Return games with positions."""
     found = []
@@ -677,6 +716,7 @@ TARGETS: dict[str, tuple[Callable[[Path], Attempt], Errors, float]] = {
     "agent_specs": (agent_specs, (ValueError, OSError, ImportError), 0.02),
     "command_lines": (command_lines, (RefusedError,), 0.001),
     "replays": (replays, (ValueError,), 0.04),
+    "game_records": (game_records, (ValueError,), 0.03),
     "states_json": (states_json, (ValueError,), 0.05),
     "states_bytes": (states_bytes, (ValueError,), 0.05),
     "environments": (environments, (ValueError,), 0.03),

@@ -1,0 +1,1 @@
+"""Game records of other programs: SGF, GGF, transcripts of Othello, and positions in FFO format."""

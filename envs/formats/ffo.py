@@ -1,0 +1,127 @@
+"""Positions of Othello in FFO format: 64 squares, the player to move, and moves with their scores.
+
+    --XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X; G8:+18; H1:+12; H7:+6
+
+Black is X, * or B, white is O, 0 or W, an empty square is - or a period; the player may be a word.
+Edax writes the scores after `;` (its .obf files), Zebra comments after `%`.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ludoteca.envs.formats.record import RecordText
+from ludoteca.envs.game import Game
+from ludoteca.envs.games.bitboards import cells_of
+from ludoteca.envs.games.othello import placements
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.serialization import validate_states
+
+BLACK, WHITE, EMPTY = "XxBb*@", "Oo0Ww", "-."
+LINE = re.compile(r"\s*([-.XxBb*@Oo0Ww]{64})(.*)")
+PLAYERS = {"x": 0, "*": 0, "b": 0, "@": 0, "black": 0, "o": 1, "0": 1, "w": 1, "white": 1}
+SCORE = re.compile(r"\s*([A-Ha-h][1-8])\s*:\s*([+-]?\d{1,2})\s*")
+
+
+@dataclass(frozen=True)
+class FFOLine:
+    """Position of a file.
+
+    Attributes:
+        line: number of its line, from 1.
+        state: the position, a record of Othello on 8x8.
+        scores: scores of moves by name, as far as the file has them: final disc differences for
+            the player to move.
+        comment: the comment after `%`.
+    """
+
+    line: int
+    state: Any
+    scores: dict[str, int]
+    comment: str
+
+
+def is_ffo(text: str) -> bool:
+    """Return whether the first line of a text, besides comments, is a position."""
+    for line in text.removeprefix("\ufeff").splitlines():
+        if line.strip() and not line.lstrip().startswith(("%", "#")):
+            return LINE.match(line) is not None
+    return False
+
+
+def read_positions(source: RecordText) -> list[FFOLine]:
+    """Return the positions of a text: one in a line; lines that begin with % or # are skipped.
+
+    Raises:
+        ValueError: if a line is not a position; the message begins with the line and the column.
+    """
+    game, positions, offset = make_game("othello"), [], 0
+    for number, line in enumerate(source.text.splitlines(keepends=True), 1):
+        if line.strip() and not line.lstrip().startswith(("%", "#")):
+            positions.append(_read_line(source, game, number, line, offset))
+        offset += len(line)
+    if not positions:
+        raise source.error(0, "expected a position of 64 squares, got none")
+    return positions
+
+
+def position_line(s: Any) -> str:
+    """Return a position of Othello on 8x8 in FFO format.
+
+    Raises:
+        ValueError: if the board has another size.
+    """
+    if s.board.shape[1] != 8:
+        raise ValueError(f"FFO format is for 8x8, got a board of {s.board.shape[1]}")
+    black, white = int(s.discs[0]), int(s.discs[1])
+    squares = ["X" if black >> k & 1 else "O" if white >> k & 1 else "-" for k in range(64)]
+    return f"{''.join(squares)} {'XO'[int(s.to_move)]}"
+
+
+def _read_line(source: RecordText, game: Game, number: int, line: str, offset: int) -> FFOLine:
+    match = LINE.match(line)
+    if match is None:
+        raise source.error(offset, f"expected 64 squares and the player, got {line.strip()[:80]!r}")
+    content, _, comment = match[2].partition("%")
+    mover, *parts = content.split(";")
+    player = PLAYERS.get(mover.strip().lower())
+    place = offset + match.start(2)
+    if player is None:
+        raise source.error(
+            place, f"expected the player to move, X or O, got {mover.strip()[:40]!r}"
+        )
+    state = _state(game, match[1], player)
+    try:
+        state = validate_states(game, state)[0]
+    except ValueError as error:
+        raise source.error(offset, str(error)) from None
+    legal = {game.action_names[action] for action in game.legal(state)}
+    scores: dict[str, int] = {}
+    place += len(mover) + 1
+    for part in parts:
+        found = SCORE.fullmatch(part)
+        if found is not None and found[1].lower() in legal:
+            scores[found[1].lower()] = int(found[2])
+        elif part.strip():
+            raise source.error(
+                place,
+                f"expected a legal move and its score, such as g8:+18, got {part.strip()[:40]!r}",
+            )
+        place += len(part) + 1
+    return FFOLine(number, state, scores, comment.strip())
+
+
+def _state(game: Game, squares: str, player: int) -> Any:
+    """Return an array of one position."""
+    states = game.empty(1).view(np.recarray)
+    states[0] = game.new(0)
+    board = np.array(list(squares)).reshape(8, 8)
+    states["discs"][0] = [cells_of(np.isin(board, list(color))) for color in (BLACK, WHITE)]
+    states["to_move"][0] = player
+    s = states[0]
+    with np.errstate(over="ignore"):  # kernels rely on integer overflow
+        states["legal"][0] = placements(s, player)
+        states["over"][0] = not states["legal"][0] and not placements(s, 1 - player)
+    return states

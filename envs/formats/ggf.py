@@ -1,0 +1,173 @@
+"""GGF, the format of the Generic Game Server, for Othello: https://skatgame.net/mburo/ggsa/ggf."""
+
+import re
+from collections.abc import Sequence
+
+from ludoteca.envs.formats.othello import (
+    PASSES,
+    OthelloMove,
+    disc_difference,
+    moves_with_passes,
+    with_passes,
+)
+from ludoteca.envs.formats.record import Claim, GameRecord, RecordText, make_record
+from ludoteca.envs.game import Game
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.replay import Replay
+
+SIZES = ("4", "6", "8")
+BEGIN = re.compile(r"\s*(?:\d+\s*)?\(;")  # games that were played together have their number first
+END = re.compile(r"\s*;\s*\)\s*")
+PROPERTY = re.compile(r"\s*([A-Za-z]+)\s*\[([^\]]*)\]")
+GAME = re.compile(
+    r"\s*(?:\d+\s*)?\(;(?:\s*[A-Za-z]+\s*\[[^\]]*\]){0,40}?\s*GM\s*\[\s*Othello\s*\]", re.I
+)
+TYPE = re.compile(r"[sbw]?(\d+)[bw]?(?:r\d+)?", re.IGNORECASE)
+SQUARE = re.compile(r"([a-z])([1-9])")
+RESULT = re.compile(r"([+-]?\d+(?:\.\d*)?)(?::([rts]))?")
+ENDINGS = {"r": "by resignation", "t": "on time", "s": "by agreement"}
+DISCS = {"*": 1, "O": 2, "-": 0, ".": 0}
+Properties = dict[str, tuple[str, int]]
+
+
+def is_ggf(text: str) -> bool:
+    """Return whether a text begins as GGF of Othello."""
+    return GAME.match(text.removeprefix("\ufeff")) is not None
+
+
+def read_ggf(source: RecordText) -> list[GameRecord]:
+    """Return the games of a GGF text.
+
+    Raises:
+        ValueError: if it is not GGF, a game is not Othello from the usual start, or a move is
+            illegal; the message begins with the line and the column.
+    """
+    games: list[GameRecord] = []
+    offset = 0
+    while True:
+        begin = BEGIN.match(source.text, offset)
+        if begin is None:
+            rest = source.text[offset:].lstrip()
+            if games and not rest:
+                return games
+            raise source.error(len(source.text) - len(rest), f"expected '(;', got {rest[:20]!r}")
+        record, offset = _read_game(source, begin.end())
+        games.append(record)
+
+
+def write_ggf(replays: Sequence[Replay]) -> str:
+    """Return replays of Othello as GGF, one game in a line.
+
+    Raises:
+        ValueError: if a replay is invalid.
+    """
+    return "".join(_write_game(replay) for replay in replays)
+
+
+def _read_game(source: RecordText, offset: int) -> tuple[GameRecord, int]:
+    """Return the game whose properties begin at an offset, and the offset after it."""
+    header: Properties = {}
+    moves: list[tuple[str, str, int]] = []
+    start = offset
+    while (end := END.match(source.text, offset)) is None:
+        found = PROPERTY.match(source.text, offset)
+        if found is None:
+            rest = source.text[offset : offset + 20]
+            raise source.error(offset, f"expected a property such as B[d3], or ';)', got {rest!r}")
+        name, value = found[1].upper(), found[2].strip()
+        if name in ("B", "W"):
+            moves.append((name, value, found.start(2)))
+        elif name in ("KB", "KW"):
+            raise source.error(
+                found.start(1), f"{name} is a komi move: games with komi are not read"
+            )
+        else:
+            header[name] = value, found.start(2)
+        offset = found.end()
+    game_name, place = header.get("GM", ("", start))
+    if game_name.lower() != "othello":
+        raise source.error(place, f"expected GM[Othello], got GM[{game_name:.40}]")
+    game = make_game("othello", board_size=_board_size(source, header, start))
+    _check_start(source, header, game, start)
+    claim, notes = _claim(source, header)
+    size = int(game.params["board_size"])
+    actions = with_passes(source, game, [_move(source, move, size) for move in moves])
+    players = (header.get("PB", ("", 0))[0], header.get("PW", ("", 0))[0])
+    return make_record(source, game, actions, players, claim, notes), end.end()
+
+
+def _board_size(source: RecordText, header: Properties, start: int) -> int:
+    text, offset = header.get("TY", ("8", start))
+    match = TYPE.fullmatch(text)
+    if match is None:
+        raise source.error(
+            offset,
+            f"expected Othello without variants, such as TY[8] or TY[s8r20], got TY[{text:.40}]",
+        )
+    if match[1] not in SIZES:
+        raise source.error(offset, f"expected a board of {', '.join(SIZES)}, got TY[{text:.40}]")
+    return int(match[1])
+
+
+def _check_start(source: RecordText, header: Properties, game: Game, start: int) -> None:
+    """Raise a `ValueError` unless the game begins at the usual start."""
+    if "BO" not in header:
+        raise source.error(start, "expected the start position, such as BO[8 -------- ... *]")
+    text, offset = header["BO"]
+    size = int(game.params["board_size"])
+    first, *rows = text.split()
+    board, mover = "".join(rows)[:-1].upper(), "".join(rows)[-1:]
+    usual = game.layout.cells(game.new(0)).reshape(-1)
+    if first != str(size) or len(board) != size * size:
+        raise source.error(
+            offset, f"expected BO with {size}, {size * size} squares and the player to move"
+        )
+    if [DISCS.get(square) for square in board] != usual.tolist() or mover != "*":
+        raise source.error(
+            offset, "expected the usual start with black to move: a replay has no other start"
+        )
+
+
+def _claim(source: RecordText, header: Properties) -> tuple[Claim | None, list[str]]:
+    """Return the result by the property RE, and what it says besides the winner."""
+    text, offset = header.get("RE", ("?", 0))
+    match = RESULT.fullmatch(text)
+    if match is None:
+        if text in ("", "?"):
+            return None, []
+        raise source.error(offset, f"expected a result such as RE[+12.000], got RE[{text:.40}]")
+    if match[2]:
+        return None, [f"RE[{text:.40}]: the game ended {ENDINGS[match[2]]}"]
+    value = float(match[1])
+    winner = -1 if value == 0 else int(value < 0)
+    return Claim(f"RE[{text:.40}]", winner, offset), []
+
+
+def _move(source: RecordText, move: tuple[str, str, int], size: int) -> OthelloMove:
+    color, value, offset = "BW".index(move[0]), move[1].split("/")[0].strip().lower(), move[2]
+    if value in PASSES:
+        return OthelloMove(color, None, offset)
+    match = SQUARE.fullmatch(value)
+    column, row = (ord(match[1]) - ord("a"), int(match[2]) - 1) if match else (size, size)
+    if row >= size or column >= size:
+        raise source.error(offset, f"expected a square such as d3, or a pass, got {value[:40]!r}")
+    return OthelloMove(color, row * size + column, offset)
+
+
+def _write_game(replay: Replay) -> str:
+    game = make_game(replay.game)
+    size = int(game.params["board_size"])
+    board = game.layout.cells(game.new(0)).reshape(size, size)
+    rows = " ".join("".join("-*O"[square] for square in row) for row in board)
+    result = "?" if replay.returns is None else f"{disc_difference(replay):+d}.000"
+    # GGF has no escapes.
+    names = [name.encode(errors="replace").decode() for name in (*replay.players, "", "")[:2]]
+    black, white = (" ".join(name.replace("]", ")").split()) for name in names)
+    moves = "".join(
+        f"{'BW'[color]}[{'PA' if name == 'pass' else name.upper()}]"
+        for color, name in moves_with_passes(game, replay)
+    )
+    return (
+        f"(;GM[Othello]PC[ludoteca]PB[{black}]PW[{white}]TY[{size}]RE[{result}]"
+        f"BO[{size} {rows} *]{moves};)\n"
+    )

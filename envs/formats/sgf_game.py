@@ -1,0 +1,157 @@
+"""Parts that the games of SGF share: board size, players, result, moves."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ludoteca.envs.formats.record import Claim, RecordText
+from ludoteca.envs.formats.sgf_tree import GameTree, escaped, simple_text
+from ludoteca.envs.game import Game
+from ludoteca.envs.replay import Replay
+
+COLORS = "BW"
+# A cell by letter and number, or by two letters as in Go: a1 is aa.
+LETTER_NUMBER = re.compile(r"([a-z])([1-9][0-9]?)")
+TWO_LETTERS = re.compile(r"([a-z])([a-z])")
+MOVES_IN_A_LINE = 10
+
+
+@dataclass(frozen=True)
+class SGFMove:
+    """Move of a main line.
+
+    Attributes:
+        color: 0 for black, 1 for white.
+        value: the value of the property, lowercase.
+        offset: where it stands in the text.
+    """
+
+    color: int
+    value: str
+    offset: int
+
+
+def root_text(tree: GameTree, name: str) -> str:
+    """Return a property of the root as text, empty if it is missing."""
+    prop = tree.nodes[0].get(name)
+    return "" if prop is None else simple_text(prop.values[0])
+
+
+def board_size(source: RecordText, tree: GameTree, default: int, sizes: Sequence[int]) -> int:
+    """Return the size of the board.
+
+    Raises:
+        ValueError: if it is not one of `sizes`.
+    """
+    text = root_text(tree, "SZ")
+    if not text:
+        return default
+    columns, _, rows = text.partition(":")
+    if columns in map(str, sizes) and rows in ("", columns):
+        return int(columns)
+    raise source.error(
+        tree.nodes[0]["SZ"].offset,
+        f"expected a square board of {', '.join(map(str, sizes))}, got SZ[{text:.40}]",
+    )
+
+
+def moves_of(source: RecordText, tree: GameTree) -> Iterator[SGFMove]:
+    """Yield the moves of the main line.
+
+    Raises:
+        ValueError: if a node has a move of both colors, several values, or sets up stones after
+            the root.
+    """
+    for k, node in enumerate(tree.nodes):
+        for name in ("AB", "AW", "AE"):
+            if k > 0 and name in node:
+                raise source.error(
+                    node[name].offset,
+                    f"{name} changes the board: expected only moves after the root",
+                )
+        given = [color for color in COLORS if color in node]
+        for color in given:
+            prop = node[color]
+            if len(given) > 1 or len(prop.values) > 1:
+                raise source.error(prop.offset, "expected one move in a node, got several")
+            value = simple_text(prop.values[0]).lower()
+            yield SGFMove(COLORS.index(color), value, prop.offset)
+
+
+def cell_of(
+    source: RecordText, value: str, offset: int, size: int, expected: str
+) -> tuple[int, int]:
+    """Return row and column of a cell.
+
+    Raises:
+        ValueError: if it is not one of a board of this size.
+    """
+    if match := LETTER_NUMBER.fullmatch(value):
+        row = int(match[2]) - 1
+    elif match := TWO_LETTERS.fullmatch(value):
+        row = ord(match[2]) - ord("a")
+    else:
+        raise source.error(offset, f"expected {expected}, got {value[:40]!r}")
+    column = ord(match[1]) - ord("a")
+    if row >= size or column >= size:
+        raise source.error(offset, f"{value} is not a cell of a board of {size} x {size}")
+    return row, column
+
+
+def claim_of(tree: GameTree, first: int = 0) -> Claim | None:
+    """Return the result by the property RE.
+
+    Args:
+        tree: the game.
+        first: color of player 0.
+    """
+    text = root_text(tree, "RE")
+    if not text:
+        return None
+    winner: int | None = None
+    if match := re.match(r"([BW])\+", text, re.IGNORECASE):
+        winner = COLORS.index(match[1].upper()) ^ first
+    elif text.lower() in ("0", "draw"):
+        winner = -1
+    return Claim(f"RE[{text:.40}]", winner, tree.nodes[0]["RE"].offset)
+
+
+def players_of(tree: GameTree, first: int = 0) -> tuple[str, ...]:
+    """Return the names of the players by seat."""
+    names = (root_text(tree, "PB"), root_text(tree, "PW"))
+    return names[first], names[1 - first]
+
+
+def variation_notes(tree: GameTree) -> list[str]:
+    """Return a note if the tree has variations."""
+    if not tree.variations:
+        return []
+    skipped = "1 variation is" if tree.variations == 1 else f"{tree.variations} variations are"
+    return [f"{skipped} skipped: only the main line is read"]
+
+
+def write_tree(
+    game: Game, replay: Replay, root: dict[str, str], moves: Sequence[tuple[str, str]]
+) -> str:
+    """Return a game tree.
+
+    Args:
+        game: the game.
+        replay: the replay.
+        root: properties of the root, besides players and result; PL is the color of player 0.
+        moves: color and value of each move.
+    """
+    first = COLORS.index(root.get("PL", "B"))
+    properties = dict(root)
+    for seat, name in enumerate(replay.players[:2]):
+        properties[f"P{COLORS[seat ^ first]}"] = escaped(name)
+    if replay.returns is not None:
+        difference = replay.returns[0] - replay.returns[1]
+        winner = COLORS[int(difference < 0) ^ first]
+        properties["RE"] = f"{winner}+" if difference else "0"
+    head = "".join(f"{name}[{value}]" for name, value in properties.items())
+    lines = [
+        "".join(f";{color}[{value}]" for color, value in moves[k : k + MOVES_IN_A_LINE])
+        for k in range(0, len(moves), MOVES_IN_A_LINE)
+    ]
+    return "\n".join([f"(;{head}", *lines]) + ")\n"

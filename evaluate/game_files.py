@@ -1,0 +1,75 @@
+"""Games of a file, chosen and converted for the commands, and positions in FFO format as text."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ludoteca.envs.formats.ffo import FFOLine, is_ffo, read_positions
+from ludoteca.envs.formats.record import GameRecord, RecordText
+from ludoteca.envs.formats.registry import load_games, read_record_text
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.render import board_text
+from ludoteca.envs.render.status import player_name
+from ludoteca.envs.replay import Replay
+
+
+def choose_games(path: Path, number: int | None) -> Sequence[GameRecord]:
+    """Return all games of a file, or one of them.
+
+    Args:
+        path: the file.
+        number: number of the game, from 1; by default all.
+
+    Raises:
+        ValueError: if the file cannot be read, or has fewer games.
+    """
+    games = load_games(path)
+    if number is None:
+        return games
+    if not 1 <= number <= len(games):
+        raise ValueError(f"{path} has {len(games)} games: expected --game from 1, got {number}")
+    return games[number - 1 : number]
+
+
+def only_replay(path: Path, records: Sequence[GameRecord]) -> Replay:
+    """Return the replay of the only game.
+
+    Raises:
+        ValueError: if there are several.
+    """
+    if len(records) > 1:
+        raise ValueError(f"{path} has {len(records)} games: expected one")
+    return records[0].replay
+
+
+def load_positions(path: Path) -> list[FFOLine] | None:
+    """Return the positions of a file in FFO format, or None if its content is something else.
+
+    Raises:
+        OSError: if the file cannot be read.
+        ValueError: if a line is not a position.
+    """
+    text = read_record_text(path)
+    if not is_ffo(text):
+        return None
+    try:
+        return read_positions(RecordText(text))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def positions_text(positions: Sequence[FFOLine]) -> Iterator[str]:
+    """Yield lines that show positions of Othello: the board, the legal moves and their scores."""
+    game = make_game("othello")
+    for position in positions:
+        s = position.state
+        comment = f": {position.comment}" if position.comment else ""
+        yield f"line {position.line}{comment}"
+        yield board_text(game, s)
+        names = [game.action_names[action] for action in game.legal(s)]
+        moves = " ".join(
+            f"{name}{position.scores[name]:+d}" if name in position.scores else name
+            for name in names
+        )
+        assert game.player is not None
+        mover = player_name(game, game.player(s))
+        yield f"{mover} to move: {moves}\n" if names else "the game is over\n"
