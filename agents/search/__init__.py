@@ -1,8 +1,8 @@
 """Tree search: policies, statistics and selection shared by all trees, and the agents `mcts`.
 
 Read `policy`, `policies`, `statistics` and `select` first; then `sequential` (block layout),
-`simultaneous` (joint table) and `network` (leaves evaluated by a network in batches). Imports
-`envs` and the playouts, evaluations and games of `agents`; no PyTorch.
+`simultaneous` (hash table of joint actions) and `network` (leaves evaluated by a network in
+batches). PyTorch is not imported.
 """
 
 from ludoteca.agents.search.agent import MCTSAgent

@@ -51,7 +51,7 @@ class MCTSAgent(TreeSearchAgent):
                 parameters may follow after a colon, as in `"ucb_v:zeta=2"`.
             simulations: simulations per move.
             seconds: time per move, instead of a number of simulations.
-            action_selection: selection of the final move: `"max"` (most wins), `"robust"`
+            action_selection: selection of the move to play: `"max"` (most wins), `"robust"`
                 (most visits), `"max_robust"` (both), `"mean"` or `"policy"`.
             reuse: whether the subtree of the moves played is reused by the next search.
             solver_empties: number of empty squares up to which positions are solved exactly,
@@ -79,11 +79,11 @@ class MCTSAgent(TreeSearchAgent):
             max_depth: maximum depth of a tree below its root; 0: unlimited.
 
         Raises:
-            ValueError: if a parameter is out of range or not one of the policy's, or the game has
-                no endgame solver.
+            ValueError: if a parameter is out of range or unknown to the policy, or the game has no
+                endgame solver.
         """
         if game.simultaneous:
-            raise ValueError(f"MCTSAgent needs a turn-based game, unlike {game.name}")
+            raise ValueError(f"MCTSAgent needs a turn-based game, and {game.name} is simultaneous")
         self._num_threads = integer("threads", threads, 1, 1024)
         self._parallel = choice("parallel", parallel, PARALLEL)
         self._max_nodes = integer("max_nodes", max_nodes, 2, 10**9)
@@ -96,24 +96,24 @@ class MCTSAgent(TreeSearchAgent):
             SearchOptions(policy, **options),
             threads > 1 and parallel == "tree",
         )
-        make_simulation(game, self.config)  # refuses a playout or an evaluation of other games
+        make_simulation(game, self.config)  # raises if the game lacks the playout or the evaluation
         if reuse and threads > 1 and parallel == "root":
-            raise ValueError("trees that are searched apart (parallel='root') cannot be reused")
+            raise ValueError("reuse=True needs parallel='tree' or threads=1, got parallel='root'")
         self.solver_empties = integer("solver_empties", solver_empties, 0, 60)
         self._endgame_solver = make_endgame_solver(game) if solver_empties else None
-        self._one_by_one = (
+        self._one_at_a_time = (
             reuse or threads > 1 or self.seconds is not None or self._endgame_solver is not None
         )
 
     def _make_threads(self) -> SearchThreads:
         nodes = self._max_nodes
         if self.seconds is None and not self.reuse:
-            nodes = min(nodes, self.most_simulations() * self.game.num_actions + 1)
+            nodes = min(nodes, self.max_simulations() * self.game.num_actions + 1)
         return SearchThreads(self.game, self.config, nodes, self._num_threads, self._parallel)
 
     def prepare(self) -> None:
         """Compile or load the search, so that the first move is as fast as the others."""
-        if not self._one_by_one:
+        if not self._one_at_a_time:
             compile_act(self)
             return
         if self._endgame_solver is not None:
@@ -132,12 +132,12 @@ class MCTSAgent(TreeSearchAgent):
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Search each position and choose its move."""
-        if self._one_by_one:
+        if self._one_at_a_time:
             return super().act(states, seats, rngs, env_indices)
         actions = np.zeros(len(states), np.int64)
         act = make_act(self.game, self.config)
-        trees = tuple(self._threads.trees[0])
-        act(trees, states, rngs, self._params, self.simulations, self.action_selection, actions)
+        workspace = tuple(self._threads.trees[0])
+        act(workspace, states, rngs, self._params, self.simulations, self.action_selection, actions)
         return actions
 
     def _choose(self, s: Any, rng: NDArray[np.uint64], seat: int, threads: Any) -> int:
@@ -151,7 +151,7 @@ class MCTSAgent(TreeSearchAgent):
         Args:
             s: a record, as `Game.new` returns.
             rng: random stream, uint64 `[1]`, advanced in place; a new one if None.
-            threads: workspace of a game whose tree is reused; the agent's own if None.
+            threads: workspace with the tree to reuse, see `tree_of`; the agent's own if None.
         """
         start = clock()
         if (
@@ -162,7 +162,7 @@ class MCTSAgent(TreeSearchAgent):
         rng = np.zeros(1, np.uint64) if rng is None else rng
         workspace = self._threads if threads is None else threads
         if threads is None or not keep_subtree(self.game, workspace.trees[0], s):
-            workspace.begin(s, int(rng[0]))
+            workspace.reset(s, int(rng[0]))
         for other in workspace.trees[1:]:
             other.states[0] = s
         search, best_child = make_search(self.game, self.config), make_best_child(self.config)

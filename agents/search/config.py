@@ -15,8 +15,8 @@ class SearchConfig:
 
     Attributes:
         policy: a name in `policies.POLICIES`.
-        draw_is_loss: score a draw 0 for every player, as the thesis in General Game Playing does,
-            rather than 1/2.
+        draw_is_loss: score a draw 0 for every player instead of 1/2, as the thesis in General Game
+            Playing (Valencia, UAEMex, 2021) does.
         solver: back up proven wins, draws and losses (sequential games for two players).
         amaf: `""`, `"amaf"` (constant weight), `"rave"` or `"grave"`.
         mast: `""`, `"gibbs"` or `"greedy"`: move-average sampling in playouts (Finnsson and
@@ -51,14 +51,16 @@ class SearchConfig:
         choice("mast", self.mast, ("", "gibbs", "greedy"))
         choice("decisive", self.decisive, ("", "win", "both"))
         if self.mast and self.playout != "uniform":
-            raise ValueError(f"playouts are either mast's or {self.playout}, not both")
+            raise ValueError(
+                f"mast={self.mast!r} needs uniform playouts, got playout={self.playout!r}"
+            )
 
 
 SEARCH_PARAMS = np.dtype(
     [
-        ("c", np.float64, (4,)),  # the policy's parameters
+        ("policy_params", np.float64, (4,)),  # in the order of `SelectionPolicy.params`
         ("fpu", np.float64),  # first-play urgency: the score of an arm without visits
-        ("amaf_weight", np.float64),  # "amaf": alpha; "rave" and "grave": the bias
+        ("amaf_weight", np.float64),  # "amaf": alpha; "rave" and "grave": the bias of the schedule
         ("mast_parameter", np.float64),  # temperature (gibbs) or epsilon (greedy)
         ("grave_reference", np.int32),  # visits above which an ancestor's AMAF statistics are used
         ("playout_depth", np.int32),  # plies of a playout before the position is evaluated
@@ -71,7 +73,7 @@ SEARCH_PARAMS = np.dtype(
 def work_dtype(game: Game) -> np.dtype[np.void]:
     """Return the record dtype of one thread's scratch space."""
     players, actions, plies = game.num_players, game.num_actions, game.max_plies + 1
-    per_ply = (players,) if game.simultaneous else ()  # of each ply of a path
+    per_ply = (players,) if game.simultaneous else ()
     moves = plies * (players if game.simultaneous else 1)
     scores = np.float64 if game.simultaneous else np.float32
     return np.dtype(
@@ -84,17 +86,17 @@ def work_dtype(game: Game) -> np.dtype[np.void]:
             ("reference_visits", np.int32, (actions,)),  # by action; visits are -1 without it
             ("probabilities", np.float64, (plies, *per_ply)),  # `probability`, along the path
             ("scores", scores, (players,)),
-            ("joint", np.int64, (players,)),  # the actions of one step of a simultaneous game
-            ("simulation", np.int32),
-            ("moves", np.int32),  # number of recorded moves, see `playout.make_record`
+            ("joint", np.int64, (players,)),  # joint action: one action per player
+            ("simulation", np.int32),  # number of the simulation, for `last_seen`
+            ("num_moves", np.int32),  # length of the move record, see `playouts.make_move_record`
             ("mast_visits", np.int32, (players, actions)),
-            ("seen", np.int32, (players, actions)),  # simulation in which an action was last seen
-            ("path", np.int32, (plies,)),  # the nodes visited, the root first
-            ("legal", np.int16, (actions,)),
-            ("replies", np.int16, (actions,)),
-            ("chosen", np.int16, (plies, *per_ply)),  # actions along the path
-            ("played", np.int16, (moves,)),  # every action of the simulation
-            ("player", np.int8, (moves,)),  # and its player
+            ("last_seen", np.int32, (players, actions)),  # last simulation that played the action
+            ("path", np.int32, (plies,)),  # visited nodes, the root first
+            ("legal", np.int16, (actions,)),  # legal actions
+            ("replies", np.int16, (actions,)),  # legal actions after a move
+            ("path_actions", np.int16, (plies, *per_ply)),  # actions along the path
+            ("move_actions", np.int16, (moves,)),  # move record: every action of the simulation
+            ("move_players", np.int8, (moves,)),  # and its player
         ],
         align=True,
     )

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ludoteca.agents.search.options import CommonOptions, SearchOptions, signature_with_options
 from ludoteca.agents.search.report import SearchReport
 from ludoteca.agents.search.select import MAX_ROBUST
-from ludoteca.agents.search.simultaneous.act import make_best_action, make_settled
+from ludoteca.agents.search.simultaneous.act import make_best_action, make_is_max_robust
 from ludoteca.agents.search.simultaneous.report import make_decoupled_report
 from ludoteca.agents.search.simultaneous.reuse import keep_subtree
 from ludoteca.agents.search.simultaneous.search import make_search
@@ -23,8 +23,8 @@ from ludoteca.envs.params import integer
 class DecoupledMCTSAgent(TreeSearchAgent):
     """Decoupled UCT for simultaneous games, with any selection policy.
 
-    Enhancements of `MCTSAgent` that it does not have, and why, are listed in
-    `ludoteca.agents.search.simultaneous.search`.
+    `ludoteca.agents.search.simultaneous.search` explains which enhancements of `MCTSAgent` it
+    lacks.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class DecoupledMCTSAgent(TreeSearchAgent):
         max_nodes: int = 200_000,
         **options: Unpack[CommonOptions],
     ):
-        """Make the agent; parameters and options are those of `MCTSAgent`, unless they say else.
+        """Make the agent; most parameters and options are those of `MCTSAgent`.
 
         Args:
             game: the game to play.
@@ -47,7 +47,7 @@ class DecoupledMCTSAgent(TreeSearchAgent):
                 parameters may follow after a colon, as in `"ucb_v:zeta=2"`.
             simulations: simulations per move.
             seconds: time per move, instead of a number of simulations.
-            action_selection: selection of the final move, see `MCTSAgent`.
+            action_selection: selection of the move to play, see `MCTSAgent`.
             reuse: whether the subtree of the moves played is reused by the next search; in games
                 without chance.
             threads: number of threads, each with a tree of its own (root parallelization).
@@ -64,25 +64,25 @@ class DecoupledMCTSAgent(TreeSearchAgent):
             max_depth: maximum depth of a tree below its root; 0: unlimited.
 
         Raises:
-            ValueError: if a parameter is out of range or not one of the policy's.
+            ValueError: if a parameter is out of range or unknown to the policy.
         """
         if not game.simultaneous:
             raise ValueError(
-                f"{game.name} is turn-based, and DecoupledMCTSAgent is not for such games"
+                f"DecoupledMCTSAgent needs a simultaneous game, and {game.name} is turn-based"
             )
         check_joint_actions(game)
         if reuse and "rng" in (game.state.names or ()):
-            raise ValueError(f"reuse needs a game without chance, unlike {game.name}")
+            raise ValueError(f"reuse needs a game without chance, and {game.name} has chance")
         self._num_threads = integer("threads", threads, 1, 1024)
         self._max_nodes = integer("max_nodes", max_nodes, 2, 10**9)
         if reuse and threads > 1:
-            raise ValueError("trees that are searched apart (threads > 1) cannot be reused")
+            raise ValueError(f"reuse=True needs threads=1, got threads={threads}")
         super().__init__(
             game, simulations, seconds, action_selection, reuse, SearchOptions(policy, **options)
         )
         self._search = make_search(game, self.config)
         self._best_action = make_best_action(game, self.config)
-        self._settled = make_settled(game)
+        self._is_max_robust = make_is_max_robust(game)
 
     def _make_threads(self) -> DecoupledSearchThreads:
         nodes = self._max_nodes
@@ -96,7 +96,7 @@ class DecoupledMCTSAgent(TreeSearchAgent):
     def prepare(self) -> None:
         """Compile or load the search, so that the first move is as fast as the others."""
         super().prepare()
-        self._settled(self._threads.trees[0].arms, 0)
+        self._is_max_robust(self._threads.trees[0].arms, 0)
 
     def search(
         self,
@@ -110,7 +110,7 @@ class DecoupledMCTSAgent(TreeSearchAgent):
         Args:
             s: a record, as `Game.new` returns.
             rng: random stream, uint64 `[1]`, advanced in place; a new one if None.
-            threads: workspace of a game whose tree is reused; the agent's own if None.
+            threads: workspace with the tree to reuse, see `tree_of`; the agent's own if None.
             seat: the player to act.
         """
         start = clock()
@@ -131,7 +131,7 @@ class DecoupledMCTSAgent(TreeSearchAgent):
         threads = self._threads if threads is None else threads
         work = threads.trees[0].work
         if not (self.reuse and keep_subtree(self.game, self.config, threads, s)):
-            threads.begin(s, rng)
+            threads.reset(s, rng)
 
         def best() -> int:
             arms = threads.statistics()[1]
@@ -140,7 +140,7 @@ class DecoupledMCTSAgent(TreeSearchAgent):
         self._simulate(
             start,
             lambda count: threads.run(self._search, self._params, count),
-            lambda: self._settled(threads.statistics()[1], seat),
+            lambda: self._is_max_robust(threads.statistics()[1], seat),
             lambda: False,
             len(threads.trees),
             lambda: self._report(threads, seat, best(), clock() - start),

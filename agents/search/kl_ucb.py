@@ -1,4 +1,4 @@
-"""KL-UCB: the highest mean that the scores of an arm do not contradict.
+"""KL-UCB: an upper confidence bound from the Kullback-Leibler divergence.
 
 Garivier and Cappe, "The KL-UCB algorithm for bounded stochastic bandits and beyond" (2011),
 algorithm 1: `max{q: N d(mean, q) <= ln t + c ln ln t}`, with the relative entropy d of Bernoulli
@@ -18,7 +18,7 @@ PRECISION = 1e-6
 
 @kernel
 def relative_entropy(p: float, q: float) -> float:
-    """Return d(p, q) for 0 <= p <= q < 1."""
+    """Return the relative entropy d(p, q) for 0 <= p <= q < 1."""
     left = p * math.log(p / q) if p > 0 else 0.0
     right = (1 - p) * math.log((1 - p) / (1 - q)) if p < 1 else 0.0
     return left + right
@@ -26,9 +26,9 @@ def relative_entropy(p: float, q: float) -> float:
 
 @kernel
 def kl_ucb(arm: Any, mean: float, parent: Any) -> Any:
-    """Return the index, by bisection.
+    """Return the upper confidence bound (index) of an arm, by bisection.
 
-    Without further visits an index only rises, so the previous one is the lower end.
+    Between visits of the arm its index only rises, so the bisection starts at the previous one.
     """
     if mean >= 1:
         return mean
@@ -51,13 +51,13 @@ def kl_ucb(arm: Any, mean: float, parent: Any) -> Any:
 
 @kernel
 def reset_index(arm: Any) -> None:
-    """Forget the previous index."""
+    """Reset the previous index."""
     arm.index = 0.0
 
 
 @kernel
 def update_index(arm: Any, score: float, probability: float) -> None:
-    """Forget the previous index, since the mean has changed."""
+    """Reset the previous index, since the mean has changed."""
     arm.index = 0.0
 
 

@@ -1,4 +1,4 @@
-"""Maker of the agent `mcts`: sequential or decoupled search, depending on the game."""
+"""Constructor of the agent `mcts`: sequential or decoupled search, depending on the game."""
 
 import inspect
 from typing import Any
@@ -17,7 +17,7 @@ def mcts(game: Game, **params: Any) -> Agent:
     most parameters are common to both.
 
     Raises:
-        ValueError: if a parameter is out of range, or makes no sense in `game`.
+        ValueError: if a parameter is out of range, or does not apply to `game`.
     """
     kind = DecoupledMCTSAgent if game.simultaneous else MCTSAgent
     known = _parameters(kind)

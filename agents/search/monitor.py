@@ -1,4 +1,4 @@
-"""Monitor of a search: intermediate reports, and an early end."""
+"""Monitor of a search: intermediate reports and early stopping."""
 
 import time
 from collections.abc import Callable
@@ -11,18 +11,18 @@ Monitor = Callable[[MakeReport], bool]
 ends when it returns True."""
 
 FIRST_CHUNK = 16  # simulations
-CHUNK_SECONDS = 0.05  # chunks become longer until they take so long
+CHUNK_SECONDS = 0.05  # chunks are doubled until they take this long
 
 
-def monitored(
+def with_monitor(
     run: Callable[[int], None], report: MakeReport, monitor: Monitor | None
 ) -> tuple[Callable[[int], None], Callable[[], bool]]:
     """Return a function that runs simulations in chunks, and one that returns whether to stop.
 
-    Without a monitor, simulations are run as before. The chunks do not change the result.
+    Without a monitor, all simulations are one chunk. Chunks do not change the result.
 
     Args:
-        run: function that runs so many simulations.
+        run: function that runs a given number of simulations.
         report: function that returns the report so far.
         monitor: function that is called after each chunk.
     """

@@ -1,4 +1,4 @@
-"""Options of a search as users give them, and the configuration and parameters they stand for.
+"""Search options as users write them, and their translation to configuration and parameters.
 
 An option with parameters of its own is a nested spec string, such as `policy="ucb_v:zeta=2"`. In
 the spec string of an agent these are keys with a dot: `mcts:policy=ucb_v,policy.zeta=2`.
@@ -21,9 +21,9 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.spec import parse_params
 
-AMAF = {"weight": None, "reference": 50}
-MAST = {"parameter": None}
-PLAYOUT = {"depth": None, "evaluation": ""}
+AMAF_PARAMS = {"weight": None, "reference": 50}
+MAST_PARAMS = {"parameter": None}
+PLAYOUT_PARAMS = {"depth": None, "evaluation": ""}
 
 
 class CommonOptions(TypedDict, total=False):
@@ -61,49 +61,51 @@ class SearchOptions:
     max_depth: int = 0
 
     def config(self, game: Game, shared_tree: bool = False) -> SearchConfig:
-        """Return what is compiled into the search.
+        """Return the options that are compiled into the search.
 
         Raises:
-            ValueError: if an option is out of range, or makes no sense in the game.
+            ValueError: if an option is out of range, or does not apply to the game.
         """
         if self.solver and game.num_players != 2:
             raise ValueError(f"solver needs two players, and {game.name} has {game.num_players}")
         if self.transpositions and "rng" in (game.state.names or ()):
-            raise ValueError(f"transpositions need a game without chance, unlike {game.name}")
-        playout, own = parse_nested("playout", self.playout, PLAYOUT)
+            raise ValueError(
+                f"transpositions need a game without chance, and {game.name} has chance"
+            )
+        playout, playout_params = parse_nested("playout", self.playout, PLAYOUT_PARAMS)
         return SearchConfig(
             policy=self._policy()[0],
             draw_is_loss=choice("draw", self.draw, ("half", "loss")) == "loss",
             solver=choice("solver", self.solver, (False, True)),
-            amaf=parse_nested("amaf", self.amaf, AMAF)[0],
-            mast=parse_nested("mast", self.mast, MAST)[0],
+            amaf=parse_nested("amaf", self.amaf, AMAF_PARAMS)[0],
+            mast=parse_nested("mast", self.mast, MAST_PARAMS)[0],
             decisive=self.decisive,
             transpositions=choice("transpositions", self.transpositions, (False, True)),
             shared_tree=shared_tree,
-            playout=choose_playout(game, playout, own["depth"], least=0)[0],
-            evaluation=own["evaluation"],
+            playout=choose_playout(game, playout, playout_params["depth"], least=0)[0],
+            evaluation=playout_params["evaluation"],
         )
 
     def params(self, game: Game) -> NDArray[np.void]:
         """Return the parameters at run time, a record of `SEARCH_PARAMS`. Shape `[1]`.
 
         Raises:
-            ValueError: if one is out of range, or not one of its option's.
+            ValueError: if a parameter is out of range, or unknown to its option.
         """
         name, policy = self._policy()
-        amaf, amaf_params = parse_nested("amaf", self.amaf, AMAF)
-        mast, mast_params = parse_nested("mast", self.mast, MAST)
-        playout, own = parse_nested("playout", self.playout, PLAYOUT)
+        amaf, amaf_params = parse_nested("amaf", self.amaf, AMAF_PARAMS)
+        mast, mast_params = parse_nested("mast", self.mast, MAST_PARAMS)
+        playout, playout_params = parse_nested("playout", self.playout, PLAYOUT_PARAMS)
         weight, parameter = amaf_params["weight"], mast_params["parameter"]
         params = np.zeros(1, SEARCH_PARAMS)
-        params["c"] = POLICIES[name].parameters(policy)
+        params["policy_params"] = POLICIES[name].parameters(policy)
         params["fpu"] = self.fpu
         params["amaf_weight"] = (0.5 if amaf == "amaf" else 0.1) if weight is None else weight
         params["mast_parameter"] = (
             (0.3 if mast == "gibbs" else 0.4) if parameter is None else parameter
         )
         params["grave_reference"] = integer("amaf.reference", amaf_params["reference"], 0, 10**9)
-        params["playout_depth"] = choose_playout(game, playout, own["depth"], least=0)[1]
+        params["playout_depth"] = choose_playout(game, playout, playout_params["depth"], least=0)[1]
         params["max_depth"] = integer("max_depth", self.max_depth, 0, 10**6)
         return params
 
@@ -115,7 +117,7 @@ class SearchOptions:
 
 
 def parse_nested(option: str, text: str, defaults: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Split the value of an option into its name and its parameters, with their defaults.
+    """Split `name:parameter=value,...` into the name and all parameters, with their defaults.
 
     Raises:
         ValueError: if the option has no such parameter.

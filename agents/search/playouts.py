@@ -1,4 +1,4 @@
-"""Playouts: their policy or MAST, scores at their end, and the record of their moves."""
+"""Playouts: action choice (a playout policy or MAST), final scores, and the move record."""
 
 import math
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Any
 from ludoteca.agents.evaluations import find_evaluation
 from ludoteca.agents.playouts import playout_policy
 from ludoteca.agents.search.config import SearchConfig
-from ludoteca.agents.search.distributions import unit
+from ludoteca.agents.search.distributions import sample_uniform
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import factory, kernel
 from ludoteca.envs.rng import below
@@ -15,7 +15,7 @@ from ludoteca.envs.rng import below
 
 @factory()
 def make_playout_action(game: Game, config: SearchConfig) -> Callable[..., int]:
-    """Return `playout_action(s, player, n, work, params)`, which chooses among `work.legal[:n]`."""
+    """Return `playout_action(s, player, n, work, params)`, which selects of `work.legal[:n]`."""
     mast, gibbs, uniform = config.mast != "", config.mast == "gibbs", config.playout == "uniform"
     policy = playout_policy(config.playout, game)
 
@@ -27,13 +27,13 @@ def make_playout_action(game: Game, config: SearchConfig) -> Callable[..., int]:
             return int(work.legal[below(work.rng, n)])
         if gibbs:
             return gibbs_action(player, n, work, params)
-        if unit(work.rng) <= params.mast_parameter:
+        if sample_uniform(work.rng) <= params.mast_parameter:
             return int(work.legal[below(work.rng, n)])
         return best_action(player, n, work)
 
     @kernel
     def gibbs_action(player: int, n: int, work: Any, params: Any) -> int:
-        """Sample an action by the exponential of its mean over all simulations."""
+        """Sample an action with probability proportional to `exp(mean / temperature)`."""
         total = 0.0
         for k in range(n):
             action = work.legal[k]
@@ -41,16 +41,16 @@ def make_playout_action(game: Game, config: SearchConfig) -> Callable[..., int]:
             mean = work.mast_value[player, action] / visits if visits > 0 else 0.5
             work.weights[k] = math.exp(mean / params.mast_parameter)
             total += work.weights[k]
-        left = unit(work.rng) * total
+        remaining = sample_uniform(work.rng) * total
         for k in range(n):
-            left -= work.weights[k]
-            if left <= 0:
+            remaining -= work.weights[k]
+            if remaining <= 0:
                 return int(work.legal[k])
         return int(work.legal[n - 1])
 
     @kernel
     def best_action(player: int, n: int, work: Any) -> int:
-        """Return the action of the highest mean over all simulations; of equal ones, any."""
+        """Return the action of the highest mean over all simulations; break ties at random."""
         chosen, best, ties = 0, -1.0, 0
         for k in range(n):
             action = work.legal[k]
@@ -69,7 +69,7 @@ def make_playout_action(game: Game, config: SearchConfig) -> Callable[..., int]:
 
 @factory()
 def make_scoring(game: Game, config: SearchConfig) -> Callable[..., None]:
-    """Return `write_scores(s, work)`, which writes every player's score in [0, 1]."""
+    """Return the kernel `write_scores(s, work)`; it writes the players' scores in [0, 1]."""
     is_terminal, returns, players = game.is_terminal, game.returns, game.num_players
     evaluate = find_evaluation(config.evaluation, game)
     draw_is_loss = config.draw_is_loss
@@ -92,19 +92,19 @@ def make_scoring(game: Game, config: SearchConfig) -> Callable[..., None]:
 
 
 @factory()
-def make_record(
+def make_move_record(
     game: Game, config: SearchConfig
 ) -> tuple[Callable[..., None], Callable[..., int], Callable[..., None]]:
     """Return three kernels.
 
-    `record(work, player, action)` records a move of the simulation for AMAF and MAST; in
-    simultaneous games one of each player at each ply, -1 for inactive ones. `work.moves` is set to
-    0 before.
+    `record(work, player, action)` appends a move to the move record of AMAF and MAST, which the
+    caller clears with `work.num_moves = 0`. Simultaneous games have one move per player and ply, -1
+    for inactive players.
 
-    `mark_played(work, end, ply) -> start` marks the moves from `ply` to the one before `end` in
-    `work.seen`, and returns the first one.
+    `mark_seen(work, end, ply) -> start` marks the moves `start:end` in `work.last_seen`, from the
+    first move of `ply` on.
 
-    `update_mast(work)` adds `work.scores` to the statistics of all moves.
+    `update_mast(work)` adds `work.scores` to the MAST statistics of all recorded moves.
     """
     recorded, mast = config.amaf != "" or config.mast != "", config.mast != ""
     moves_per_ply = game.num_players if game.simultaneous else 1
@@ -112,25 +112,25 @@ def make_record(
     @kernel
     def record(work: Any, player: int, action: int) -> None:
         if recorded:
-            work.player[work.moves] = player
-            work.played[work.moves] = action
-            work.moves += 1
+            work.move_players[work.num_moves] = player
+            work.move_actions[work.num_moves] = action
+            work.num_moves += 1
 
     @kernel
-    def mark_played(work: Any, end: int, ply: int) -> int:
+    def mark_seen(work: Any, end: int, ply: int) -> int:
         start = ply * moves_per_ply
         for move in range(start, end):
-            if work.played[move] >= 0:
-                work.seen[work.player[move], work.played[move]] = work.simulation
+            if work.move_actions[move] >= 0:
+                work.last_seen[work.move_players[move], work.move_actions[move]] = work.simulation
         return start
 
     @kernel
     def update_mast(work: Any) -> None:
         if mast:
-            for move in range(work.moves):
-                p, action = work.player[move], work.played[move]
+            for move in range(work.num_moves):
+                p, action = work.move_players[move], work.move_actions[move]
                 if action >= 0:
                     work.mast_visits[p, action] += 1
                     work.mast_value[p, action] += work.scores[p]
 
-    return record, mark_played, update_mast
+    return record, mark_seen, update_mast

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.agents.search.distributions import gamma
+from ludoteca.agents.search.distributions import sample_gamma
 from ludoteca.agents.search.kl_ucb import KL_UCB
 from ludoteca.agents.search.policy import SelectionPolicy, Statistic, smoothed_variance
 from ludoteca.envs.jit import kernel
@@ -32,22 +32,23 @@ from ludoteca.envs.jit import kernel
 
 @kernel
 def ucb1(arm: Any, mean: float, parent: Any) -> Any:
-    """UCB1 with its constant alpha; alpha = 2 is Auer, Cesa-Bianchi and Fischer, 2002, fig. 1."""
+    """Return the score of UCB1; alpha = 2 is Auer, Cesa-Bianchi and Fischer, 2002, fig. 1."""
     return mean + math.sqrt(parent.params[0] * parent.log_visits / arm.visits)
 
 
 @kernel
 def uct(arm: Any, mean: float, parent: Any) -> Any:
-    """UCT, Browne et al., "A survey of MCTS methods", 2012, section 3.3.1.
+    """Return the score of UCT, Browne et al., "A survey of MCTS methods", 2012, section 3.3.1.
 
-    Q/N + C sqrt(2 ln N(parent) / N(child)) is for rewards in [-1, 1]; scores in [0, 1] halve it.
+    Q/N + C sqrt(2 ln N(parent) / N(child)) is for rewards in [-1, 1]; for scores in [0, 1], C is
+    halved.
     """
     return mean + parent.params[0] / 2 * math.sqrt(2 * parent.log_visits / arm.visits)
 
 
 @kernel
 def ucb_tuned(arm: Any, mean: float, parent: Any) -> Any:
-    """UCB1-Tuned, Auer, Cesa-Bianchi and Fischer, 2002, section 4."""
+    """Return the score of UCB1-Tuned, Auer, Cesa-Bianchi and Fischer, 2002, section 4."""
     n = arm.visits
     v = arm.square / n - mean * mean + math.sqrt(2 * parent.log_visits / n)
     return mean + math.sqrt(parent.log_visits / n * min(0.25, v))
@@ -55,7 +56,7 @@ def ucb_tuned(arm: Any, mean: float, parent: Any) -> Any:
 
 @kernel
 def ucb_v(arm: Any, mean: float, parent: Any) -> Any:
-    """UCB-V, Audibert, Munos and Szepesvari, 2009, eq. 1; c = (zeta, c)."""
+    """Return the score of UCB-V, Audibert, Munos and Szepesvari, 2009, eq. 1."""
     n = arm.visits
     variance = max(arm.square / n - mean * mean, 0.0)
     explore = parent.params[0] * parent.log_visits
@@ -64,20 +65,20 @@ def ucb_v(arm: Any, mean: float, parent: Any) -> Any:
 
 @kernel
 def ucb_minimal(arm: Any, mean: float, parent: Any) -> Any:
-    """UCB-Minimal, Maes, Wehenkel and Ernst, 2011."""
+    """Return the score of UCB-Minimal, Maes, Wehenkel and Ernst, 2011."""
     return mean + parent.params[0] / arm.visits
 
 
 @kernel
 def moss(arm: Any, mean: float, parent: Any) -> Any:
-    """MOSS, Audibert and Bubeck, 2009, with the visits so far in place of the horizon."""
+    """Return the score of MOSS, Audibert and Bubeck, 2009; the horizon is the visits so far."""
     n = arm.visits
     return mean + math.sqrt(max(math.log(parent.visits / (parent.num_arms * n)), 0.0) / n)
 
 
 @kernel
 def etc(arm: Any, mean: float, parent: Any) -> Any:
-    """Explore then commit: m visits each, in turn, then the highest mean.
+    """Return the score of explore-then-commit: m visits each, in turn, then the highest mean.
 
     Equation 1.13 of the thesis in General Game Playing (Valencia, UAEMex, 2021).
     """
@@ -86,33 +87,36 @@ def etc(arm: Any, mean: float, parent: Any) -> Any:
 
 @kernel
 def ucb_alpha1(arm: Any, mean: float, parent: Any) -> Any:
-    """UCB-alpha1: UCB1 with alpha = 1 / K; algorithm 17 of the thesis."""
+    """Return the score of UCB-alpha1: UCB1 with alpha = 1 / K; algorithm 17 of the thesis."""
     return mean + math.sqrt(parent.log_visits / (parent.num_arms * arm.visits))
 
 
 @kernel
 def ucb_alpha2(arm: Any, mean: float, parent: Any) -> Any:
-    """UCB-alpha2: UCB1 with alpha = e / (2 K); algorithm 18 of the thesis."""
+    """Return the score of UCB-alpha2: UCB1 with alpha = e / (2 K); algorithm 18 of the thesis."""
     return mean + math.sqrt(math.e * parent.log_visits / (2 * parent.num_arms * arm.visits))
 
 
 @kernel
 def puct(arm: Any, mean: float, parent: Any) -> Any:
-    """PUCT, Silver et al., "Mastering the game of Go without human knowledge", 2017, methods."""
+    """Return the score of PUCT, Silver et al., "Mastering the game of Go without human knowledge".
+
+    2017, section "Methods".
+    """
     return mean + parent.params[0] * arm.prior * math.sqrt(parent.visits) / (1 + arm.visits)
 
 
 @kernel
 def uniform(arm: Any, mean: float, parent: Any) -> Any:
-    """Sample arms uniformly."""
+    """Return equal weights: arms are sampled uniformly."""
     return 1.0
 
 
 @kernel
 def epsilon_greedy(arm: Any, mean: float, parent: Any) -> Any:
-    """epsilon_n-greedy, Auer, Cesa-Bianchi and Fischer, 2002, fig. 3; c = (c, d).
+    """Return the weight of epsilon_n-greedy, Auer, Cesa-Bianchi and Fischer, 2002, fig. 3.
 
-    With epsilon = min(1, c K / (d^2 t)) any arm is sampled, otherwise one of the best.
+    With probability epsilon = min(1, c K / (d^2 t)) any arm is sampled, otherwise one of the best.
     """
     epsilon = min(
         1.0,
@@ -125,16 +129,16 @@ def epsilon_greedy(arm: Any, mean: float, parent: Any) -> Any:
 
 @kernel
 def thompson(arm: Any, mean: float, parent: Any) -> Any:
-    """Thompson sampling from Beta(1 + wins, 1 + losses); a drawn game counts half."""
-    a = gamma(1 + arm.value, parent.rng)
-    return a / (a + gamma(1 + arm.visits - arm.value, parent.rng))
+    """Sample the score of Thompson sampling from Beta(1 + wins, 1 + losses); a draw counts half."""
+    a = sample_gamma(1 + arm.value, parent.rng)
+    return a / (a + sample_gamma(1 + arm.visits - arm.value, parent.rng))
 
 
 @kernel
 def exp3(arm: Any, mean: float, parent: Any) -> Any:
-    """EXP3, Auer, Cesa-Bianchi, Freund and Schapire, 2002, fig. 1: log-weights.
+    """Return the log-weight of EXP3, Auer, Cesa-Bianchi, Freund and Schapire, 2002, fig. 1.
 
-    The search mixes in uniform exploration, gamma / K, and divides scores by probabilities.
+    `select.make_select` mixes in uniform exploration, gamma / K.
     """
     return parent.params[0] / parent.num_arms * arm.reward_estimate
 
@@ -153,22 +157,25 @@ def update_estimate(arm: Any, score: float, probability: float) -> None:
 
 @kernel
 def omc(arm: Any, mean: float, parent: Any) -> Any:
-    """Urgency of objective Monte Carlo, Chaslot et al., 2006: chance to beat the best arm."""
+    """Return the urgency of objective Monte Carlo (OMC), Chaslot et al., 2006.
+
+    It is the probability to beat the best arm, up to a constant factor.
+    """
     return math.erfc((parent.best[0] - mean) / math.sqrt(2 * smoothed_variance(arm)))
 
 
 @kernel
 def omc_deterministic(arm: Any, mean: float, parent: Any) -> Any:
-    """OMC's fairness, t urgency / (visits, sum of urgencies), up to factors common to arms."""
+    """Return OMC's fairness function: urgency / visits, up to factors that all arms share."""
     return omc(arm, mean, parent) / arm.visits
 
 
 @kernel
 def pbbm(arm: Any, mean: float, parent: Any) -> Any:
-    """Probability to beat the best move, Coulom, "Efficient selectivity", 2006, section 3.2.
+    """Return the probability to beat the best move (PBBM), Coulom, 2006, section 3.2.
 
-    Variances are those of the means; Coulom's epsilon, a floor under every probability that keeps
-    urgent moves from being starved, is left out, as the smoothed variances serve for that.
+    "Efficient selectivity and backup operators in Monte-Carlo tree search". Variances are those of
+    the means. Coulom's epsilon, a minimum probability, is left out: smoothed variances replace it.
     """
     spread = math.sqrt(2 * (parent.best[1] + smoothed_variance(arm) / arm.visits))
     return math.exp(-2.4 * (parent.best[0] - mean) / spread)

@@ -1,4 +1,4 @@
-"""Selection policy: a score of arms, its parameters, and a statistic of its own."""
+"""Selection policy: the score of an arm, its parameters, and a statistic of its own."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Parent(NamedTuple):
         num_arms: number of arms, K.
         best: highest mean, its smoothed variance divided by visits, and the number of arms that
             have that mean; `NO_BEST` unless the policy needs it.
-        params: parameters of the policy, in the order of its table line.
+        params: parameters of the policy, in the order of `SelectionPolicy.params`.
         rng: random stream of the search.
     """
 
@@ -65,17 +65,17 @@ NO_STATISTIC = Statistic()
 
 @dataclass(frozen=True, eq=False)
 class SelectionPolicy:
-    """Entry of the table of policies.
+    """Selection policy, an entry of `policies.POLICIES`.
 
     Attributes:
         score: kernel `score(arm, mean, parent) -> float`.
         params: names of the parameters, and their defaults.
         kind: `"max"`, the arm of highest score is visited, or `"weights"`, an arm is sampled with
             probability proportional to its score.
-        exponential: whether weights are EXP3's: the scores are their exponents, and the first
-            parameter is the share of uniform exploration.
+        exponential: whether scores are log-weights, and the first parameter is the share of uniform
+            exploration (EXP3).
         needs_best: whether the score depends on `Parent.best`.
-        statistic: statistic of its own.
+        statistic: further statistic that the policy keeps of every arm.
     """
 
     score: Callable[..., float]
@@ -86,10 +86,10 @@ class SelectionPolicy:
     statistic: Statistic = NO_STATISTIC
 
     def parameters(self, given: Mapping[str, float]) -> NDArray[np.float64]:
-        """Return the parameters in the order of the table, zero-padded to 4.
+        """Return the parameters in the order of `params`, zero-padded to 4.
 
         Raises:
-            ValueError: if one is given that the policy does not have.
+            ValueError: if the policy does not have a given parameter.
         """
         check_parameter_names("the policy", given, self.params)
         values = [float(given.get(name, default)) for name, default in self.params.items()]
@@ -100,7 +100,7 @@ def check_parameter_names(owner: str, given: Mapping[str, Any], known: Mapping[s
     """Check that all given parameters are known.
 
     Raises:
-        ValueError: if one is not; `owner` has the parameters.
+        ValueError: if one is not; the message names their `owner`.
     """
     for name in given:
         if name not in known:
@@ -110,8 +110,8 @@ def check_parameter_names(owner: str, given: Mapping[str, Any], known: Mapping[s
 
 
 @kernel
-def leading(best: Any, arm: Any, mean: float) -> Any:
-    """Return `Parent.best` updated with an arm; the initial value is `NO_BEST`."""
+def update_best(best: Any, arm: Any, mean: float) -> Any:
+    """Return `Parent.best` with an arm included; the initial value is `NO_BEST`."""
     if mean > best[0]:
         return (mean, smoothed_variance(arm) / arm.visits, 1)
     return (best[0], best[1], best[2] + int(mean == best[0]))
@@ -119,10 +119,10 @@ def leading(best: Any, arm: Any, mean: float) -> Any:
 
 @kernel
 def smoothed_variance(arm: Any) -> Any:
-    """Return the variance of an arm's scores with one win and one loss added: never zero.
+    """Return the variance of an arm's scores with one win and one loss added, which is never zero.
 
-    Without them two equal scores would be final for policies that estimate the probability of an
-    arm to be the best.
+    With a zero variance after two equal scores, policies that estimate the probability that an arm
+    is the best would never change their estimate.
     """
     n = arm.visits + 2
     mean = (arm.value + 1) / n

@@ -16,9 +16,9 @@ from ludoteca.agents.search.sequential.tree import ROOT, UNEXPANDED
 from ludoteca.envs.game import Game
 from ludoteca.html_table import html_table
 
-PROOFS = {WIN: "win", DRAW: "draw", LOSS: "loss"}
-MEANS = {"win": 1.0, "draw": 0.5, "loss": 0.0}
-SHOWN, WIDTH = 10, 80  # number of printed moves, and columns of a line
+PROVEN_NAMES = {WIN: "win", DRAW: "draw", LOSS: "loss"}
+OUTCOME_SCORES = {"win": 1.0, "draw": 0.5, "loss": 0.0}
+MAX_ROWS, WIDTH = 10, 80  # number of printed moves, and columns of a line
 
 
 @dataclass(frozen=True)
@@ -46,18 +46,18 @@ class SearchReport:
     """The statistics of one search.
 
     Attributes:
-        action: the chosen action; `name` is its name.
+        action: the action to play; `name` is its name.
         simulations: number of simulations.
         seconds: duration of the search.
         nodes: number of nodes of the tree.
         candidates: actions at the root, the most visited first.
         principal_variation: names of the most visited actions from the root on.
         proven: `"win"`, `"draw"`, `"loss"` for the player to move, or `""`.
-        players: in simultaneous games, the actions of every player with that player's means, empty
-            for inactive players. `candidates` are those of the player to act.
-        score: exact score of the player to move if the position was solved instead of searched (in
-            Othello, the final difference of discs); else None. Then only the best move is a
-            candidate, without visits.
+        players: in simultaneous games, the candidates of every player, empty for inactive players;
+            `candidates` are those of the player to act.
+        score: exact score of the player to move if the endgame solver solved the position (in
+            Othello, the final disc difference), with the best move as the only candidate; else
+            None.
         title: the kind of search and the game, such as `"MCTS (ucb1) of connect4"`.
     """
 
@@ -89,7 +89,7 @@ class SearchReport:
     def __str__(self) -> str:
         """Return the report in lines of at most 80 columns: the best moves, most visited first."""
         lines = textwrap.wrap(self._heading(), WIDTH)
-        lines.append(self._work())
+        lines.append(self._effort())
         if self.principal_variation:
             line = "principal variation: " + " ".join(self.principal_variation)
             lines += textwrap.wrap(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
@@ -103,7 +103,7 @@ class SearchReport:
 
     def _repr_html_(self) -> str:
         """Return the report as HTML, for notebooks: the best moves, most visited first."""
-        notes = [self._work()]
+        notes = [self._effort()]
         if self.principal_variation:
             notes.append("principal variation: " + " ".join(self.principal_variation))
         notes.append(self._legend())
@@ -118,7 +118,9 @@ class SearchReport:
 
     def _heading(self) -> str:
         """Return the kind of search, the best move and its value."""
-        best = next((one for one in self.candidates if one.action == self.action), None)
+        best = next(
+            (candidate for candidate in self.candidates if candidate.action == self.action), None
+        )
         value = "" if best is None or best.visits == 0 else f", value {best.mean:.3f}"
         value = "" if self.proven else value
         return (
@@ -127,7 +129,7 @@ class SearchReport:
             + ("" if self.score is None else f", exact score {self.score:+d}")
         )
 
-    def _work(self) -> str:
+    def _effort(self) -> str:
         """Return the number of simulations and nodes, and the time."""
         if self.score is None:
             rate = self.simulations / max(self.seconds, 1e-9)
@@ -143,19 +145,21 @@ class SearchReport:
 
 def _table(candidates: Sequence[Candidate], chosen: int | None) -> list[str]:
     """Return a heading and one line per candidate; a star marks the chosen action."""
-    total = max(sum(one.visits for one in candidates), 1)
-    shown = list(candidates[:SHOWN])
-    shown += [one for one in candidates[SHOWN:] if one.action == chosen]
-    name = max([len(one.name) for one in shown] + [4]) + 2
-    has_priors = any(one.prior is not None for one in candidates)
+    total = max(sum(candidate.visits for candidate in candidates), 1)
+    shown = list(candidates[:MAX_ROWS])
+    shown += [candidate for candidate in candidates[MAX_ROWS:] if candidate.action == chosen]
+    name = max([len(candidate.name) for candidate in shown] + [4]) + 2
+    has_priors = any(candidate.prior is not None for candidate in candidates)
     heading = f"{'move':>{name}} {'visits':>11} {'share':>7} {'value':>7}"
     lines = [heading + f" {'prior':>7}" * has_priors]
-    for one in shown:
-        value = f"{one.mean:.3f}" if one.visits or one.proven else "-"
-        label = f"* {one.name}" if one.action == chosen else one.name
-        line = f"{label:>{name}} {one.visits:>11,} {one.visits / total:>7.1%} {value:>7}"
-        line += f" {one.prior:>7.1%}" if one.prior is not None else ""
-        lines.append(line + f"  proven {one.proven}" * bool(one.proven))
+    for candidate in shown:
+        value = f"{candidate.mean:.3f}" if candidate.visits or candidate.proven else "-"
+        label = f"* {candidate.name}" if candidate.action == chosen else candidate.name
+        line = (
+            f"{label:>{name}} {candidate.visits:>11,} {candidate.visits / total:>7.1%} {value:>7}"
+        )
+        line += f" {candidate.prior:>7.1%}" if candidate.prior is not None else ""
+        lines.append(line + f"  proven {candidate.proven}" * bool(candidate.proven))
     if len(candidates) > len(shown):
         lines.append(f"{'...':>{name}} {len(candidates) - len(shown)} more in .candidates")
     return lines
@@ -165,21 +169,21 @@ def _html_table(
     candidates: Sequence[Candidate], chosen: int | None, title: str, notes: Sequence[str]
 ) -> str:
     """Return a table with a row per candidate as HTML; the chosen action is in bold."""
-    total = max(sum(one.visits for one in candidates), 1)
-    shown = list(candidates[:SHOWN])
-    shown += [one for one in candidates[SHOWN:] if one.action == chosen]
-    has_priors = any(one.prior is not None for one in candidates)
-    has_proofs = any(one.proven for one in candidates)
+    total = max(sum(candidate.visits for candidate in candidates), 1)
+    shown = list(candidates[:MAX_ROWS])
+    shown += [candidate for candidate in candidates[MAX_ROWS:] if candidate.action == chosen]
+    has_priors = any(candidate.prior is not None for candidate in candidates)
+    has_proofs = any(candidate.proven for candidate in candidates)
     rows = [
         [
-            one.name,
-            f"{one.visits:,}",
-            f"{one.visits / total:.1%}",
-            f"{one.mean:.3f}" if one.visits or one.proven else "-",
-            *(["" if one.prior is None else f"{one.prior:.1%}"] * has_priors),
-            *([one.proven] * has_proofs),
+            candidate.name,
+            f"{candidate.visits:,}",
+            f"{candidate.visits / total:.1%}",
+            f"{candidate.mean:.3f}" if candidate.visits or candidate.proven else "-",
+            *(["" if candidate.prior is None else f"{candidate.prior:.1%}"] * has_priors),
+            *([candidate.proven] * has_proofs),
         ]
-        for one in shown
+        for candidate in shown
     ]
     hidden = len(candidates) - len(shown)
     return html_table(
@@ -187,7 +191,7 @@ def _html_table(
         rows,
         title=title,
         notes=[*([f"{hidden} more in .candidates"] if hidden else []), *notes],
-        marked=[k for k, one in enumerate(shown) if one.action == chosen],
+        marked=[k for k, candidate in enumerate(shown) if candidate.action == chosen],
     )
 
 
@@ -199,7 +203,7 @@ def make_report(
     Args:
         game: the game.
         nodes: the tree, dtype `tree.node_dtype`.
-        chosen: node of the chosen action.
+        chosen: node of the action to play.
         seconds: duration of the search.
         title: the kind of search and the game.
     """
@@ -210,11 +214,11 @@ def make_report(
             game.action_names[child["action"]],
             int(child["visits"]),
             float(child["value"] / max(child["visits"], 1)),
-            PROOFS.get(int(child["proven"]), ""),
+            PROVEN_NAMES.get(int(child["proven"]), ""),
         )
         for child in _children(nodes, root)
     ]
-    candidates.sort(key=lambda one: (-one.visits, one.action))
+    candidates.sort(key=lambda candidate: (-candidate.visits, candidate.action))
     return SearchReport(
         action=int(nodes[chosen]["action"]),
         name=game.action_names[nodes[chosen]["action"]],
@@ -223,7 +227,7 @@ def make_report(
         nodes=len(nodes),
         candidates=tuple(candidates),
         principal_variation=tuple(_principal_variation(game, nodes)),
-        proven=PROOFS.get(int(root["proven"]), ""),
+        proven=PROVEN_NAMES.get(int(root["proven"]), ""),
         title=title,
     )
 
@@ -237,7 +241,9 @@ def make_exact_report(game: Game, solution: EndgameSolution) -> SearchReport:
         simulations=0,
         seconds=solution.seconds,
         nodes=solution.nodes,
-        candidates=(Candidate(solution.action, solution.name, 0, MEANS[outcome], outcome),),
+        candidates=(
+            Candidate(solution.action, solution.name, 0, OUTCOME_SCORES[outcome], outcome),
+        ),
         principal_variation=solution.principal_variation,
         proven=outcome,
         score=solution.score,
@@ -246,9 +252,9 @@ def make_exact_report(game: Game, solution: EndgameSolution) -> SearchReport:
 
 
 def _children(nodes: NDArray[np.void], parent: Any) -> NDArray[np.void]:
-    if parent["first"] == UNEXPANDED:
+    if parent["first_child"] == UNEXPANDED:
         return nodes[:0]
-    return nodes[parent["first"] : parent["first"] + parent["count"]]
+    return nodes[parent["first_child"] : parent["first_child"] + parent["num_children"]]
 
 
 def _principal_variation(game: Game, nodes: NDArray[np.void]) -> list[str]:

@@ -1,26 +1,26 @@
-"""Selection of an arm by a policy, and of the final move: one for all trees and bandits."""
+"""Selection of an arm by a policy, and of the move to play, for all trees and bandits."""
 
 import math
 from collections.abc import Callable
 from typing import Any
 
-from ludoteca.agents.search.distributions import unit
+from ludoteca.agents.search.distributions import sample_uniform
 from ludoteca.agents.search.policies import POLICIES, puct
-from ludoteca.agents.search.policy import NO_BEST, Parent, leading
+from ludoteca.agents.search.policy import NO_BEST, Parent, update_best
 from ludoteca.envs.jit import factory, kernel
 from ludoteca.envs.rng import below
 
 EXCLUDED = -math.inf  # weight of an arm that is not sampled
-UNVISITED = -1  # instead of an arm: one without visits, or any if there is none of those
+UNVISITED = -1  # returned instead of an arm: any arm without visits, or else any arm
 
-# Proven result of an arm for its player (`proven`); ordered from bad to good, and such that
-# WIN + LOSS - x is the result for the opponent.
+# Proven result of an arm for its player (`proven`): a higher one is better, and WIN + LOSS - x is
+# the result for the opponent.
 UNKNOWN, LOSS, DRAW, WIN = range(4)
 
 # Final move selection (Chaslot et al., "Progressive strategies for Monte-Carlo tree search", 2008,
-# section 2.4): the arm with the most wins, with the most visits, with both (the search continues
-# until there is one, at most twice as long), with the highest mean, or the arm that the selection
-# policy would visit next.
+# section 2.4): the arm with the highest sum of scores, with the most visits, with both (the search
+# continues until there is one, at most twice as long), with the highest mean, or with the highest
+# score by the selection policy.
 ACTION_SELECTIONS = ("max", "robust", "max_robust", "mean", "policy")
 MAX, ROBUST, MAX_ROBUST, MEAN, BY_POLICY = range(len(ACTION_SELECTIONS))
 
@@ -77,8 +77,10 @@ def make_select(
             for k in range(n):
                 arm = arm_at(arms, actions, k)
                 if arm.visits > 0:
-                    best_mean = leading(best_mean, arm, mean_of(arm, actions, k, params, work))
-        parent = Parent(visits, math.log(visits), num_arms, best_mean, params.c, work.rng)
+                    best_mean = update_best(best_mean, arm, mean_of(arm, actions, k, params, work))
+        parent = Parent(
+            visits, math.log(visits), num_arms, best_mean, params.policy_params, work.rng
+        )
         best, best_score, ties, num_scored, total = UNVISITED, -math.inf, 0, 0, 0.0
         for k in range(n):
             arm = arm_at(arms, actions, k)
@@ -120,24 +122,24 @@ def make_select(
         """Sample an arm with probability proportional to its weight."""
         weights = work.weights
         if exponential:
-            # Shifted, so that the largest weight is 1.
+            # Shifted against overflow: the largest weight is 1.
             total = 0.0
             for k in range(n):
                 if weights[k] != EXCLUDED:
                     weights[k] = math.exp(weights[k] - best_score)
                     total += weights[k]
-            mix = params.c[0]
+            gamma = params.policy_params[0]  # share of uniform exploration
             for k in range(n):
                 if weights[k] != EXCLUDED:
-                    weights[k] = (1 - mix) * weights[k] / total + mix / num_scored
+                    weights[k] = (1 - gamma) * weights[k] / total + gamma / num_scored
             total = 1.0
         if not total > 0.0:
             return best
-        left = unit(work.rng) * total
+        remaining = sample_uniform(work.rng) * total
         for k in range(n):
             if weights[k] != EXCLUDED:
-                left -= weights[k]
-                if left <= 0 and weights[k] > 0:
+                remaining -= weights[k]
+                if remaining <= 0 and weights[k] > 0:
                     work.probability = weights[k] / total
                     return k
         work.probability = weights[best] / total
@@ -151,8 +153,8 @@ def make_select_by_prior(simultaneous: bool = False) -> Callable[..., int]:
     """Return the kernel of PUCT with a network's priors and values.
 
     `select(arms, actions, n, visits, unvisited_mean, c) -> k` selects one of n arms. Arms without
-    visits have the mean `unvisited_mean`, arms with a negative prior are not selected; of equal
-    ones, the first is. In simultaneous games arm k is `arms[actions[k]]`, in others `arms[k]`.
+    visits have the mean `unvisited_mean`, arms with a negative prior are not selected; ties go to
+    the first. In simultaneous games arm k is `arms[actions[k]]`, in others `arms[k]`.
     """
     arm_at = make_arm_at(simultaneous)
 
@@ -193,7 +195,7 @@ def make_arm_at(simultaneous: bool) -> Callable[..., Any]:
 def make_mixed_mean(amaf: str) -> Callable[..., float]:
     """Return the kernel `mixed_mean(arm, action, params, work)`.
 
-    It computes the mean of a visited arm, mixed with its AMAF mean. "amaf": alpha-AMAF, Helmbold
+    It returns the mean of a visited arm, mixed with its AMAF mean. "amaf": alpha-AMAF, Helmbold
     and Parker-Wood, 2009. "rave": Gelly and Silver, 2011, section 4.3, with the weight of Silver's
     thesis, 2009, eq. 8.25. "grave": the same with an ancestor's statistics, Cazenave, "Generalized
     rapid action value estimation", 2015; they are in `work.reference_visits` and
@@ -248,9 +250,9 @@ def make_select_final(
         if needs_best:
             for k in range(n):
                 if arms[k].visits > 0:
-                    best_mean = leading(best_mean, arms[k], arms[k].value / arms[k].visits)
+                    best_mean = update_best(best_mean, arms[k], arms[k].value / arms[k].visits)
         log_visits = math.log(visits) if visits > 0 else 0.0
-        parent = Parent(visits, log_visits, num_arms, best_mean, params.c, work.rng)
+        parent = Parent(visits, log_visits, num_arms, best_mean, params.policy_params, work.rng)
         best, best_points, ties, proven_draw = 0, -math.inf, 0, -1
         for k in range(n):
             arm = arms[k]
@@ -271,7 +273,7 @@ def make_select_final(
                     points -= 1e12
                 if arm.proven == DRAW:
                     proven_draw = k
-                    points -= 1e6  # no longer visited: compared by its value alone, below
+                    points -= 1e6  # compared with the best mean below
             if points > best_points or (points == best_points and arm.visits > arms[best].visits):
                 best, best_points, ties = k, points, 1
             elif simultaneous and points == best_points and arm.visits == arms[best].visits:

@@ -1,4 +1,4 @@
-"""Statistics of an arm, an action of one player in one node.
+"""Statistics of an arm: an action of one player in one node.
 
 A tree of a sequential game stores them in its nodes (`sequential/tree.py`), a tree of a
 simultaneous game by node, player and action (`simultaneous/tree.py`), a bandit in an array.
@@ -20,7 +20,7 @@ from ludoteca.envs.jit import factory, kernel
 ARM_FIELDS = (
     ("value", np.float64),  # sum of scores
     ("square", np.float64),  # sum of squared scores
-    ("amaf_value", np.float64),  # sum of scores of simulations that played the action later on
+    ("amaf_value", np.float64),  # sum of scores of simulations that played the action later
     ("visits", np.int32),
     ("amaf_visits", np.int32),
     ("prior", np.float32),  # probability of the action under a policy (PUCT)
@@ -32,7 +32,7 @@ NETWORK_FIELDS = ("value", "visits", "prior")
 
 
 def arm_dtype(policy: str | None, *fields: tuple[str, Any]) -> np.dtype[np.void]:
-    """Return the record dtype of an arm, with the policy's own statistic and further fields.
+    """Return the record dtype of an arm: `ARM_FIELDS`, the policy's statistic and `fields`.
 
     `policy` is None for network-guided search.
     """
@@ -42,7 +42,7 @@ def arm_dtype(policy: str | None, *fields: tuple[str, Any]) -> np.dtype[np.void]
 
 
 def summed_fields(policy: str) -> tuple[str, ...]:
-    """Return the fields that are summed where several trees are merged."""
+    """Return the fields that are summed to merge trees (root parallelization)."""
     own = (name for name, _ in POLICIES[policy].statistic.fields)
     return (*(name for name, _ in ARM_FIELDS if name != "prior"), *own)
 
@@ -53,8 +53,8 @@ def make_statistics(policy: str | None) -> tuple[Callable[..., None], Callable[.
 
     `reset_arm(arm, prior)` resets the statistics of an arm.
 
-    `add_score(arm, score, probability)` adds the score of a visit, of an arm that was selected with
-    that probability; searches with playouts only.
+    `add_score(arm, score, probability)` adds the score of a visit to an arm that was selected with
+    that probability; only for searches with playouts.
     """
     has_playouts = policy is not None
     statistic = NO_STATISTIC if policy is None else POLICIES[policy].statistic

@@ -1,4 +1,4 @@
-"""Base class of agents that search a tree by playouts."""
+"""Base class of tree search agents with playouts."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -9,18 +9,18 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.search.clock import search_for
-from ludoteca.agents.search.monitor import MakeReport, Monitor, monitored
+from ludoteca.agents.search.monitor import MakeReport, Monitor, with_monitor
 from ludoteca.agents.search.options import SearchOptions
 from ludoteca.agents.search.select import ACTION_SELECTIONS, MAX_ROBUST
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.records import batch_of_one
 
-KEPT_TREES = 64  # trees that an agent with reuse keeps; the least recently used is dropped
+MAX_REUSED_TREES = 64  # of an agent with `reuse`; the least recently used tree is dropped
 
 
 class TreeSearchAgent(Agent):
-    """Monte Carlo tree search.
+    """Monte Carlo tree search with playouts.
 
     The agent is stateless unless `reuse` is set: then each search continues with the subtree that
     the moves played have reached.
@@ -51,36 +51,38 @@ class TreeSearchAgent(Agent):
         self.reuse = choice("reuse", reuse, (False, True))
         self.monitor: Monitor | None = None
         self._threads = self._make_threads()
-        self._kept: dict[tuple[int, int], Any] = {}  # by index of the game and seat
+        self._reused_trees: dict[tuple[int, int], Any] = {}  # by env_index and seat
 
     @abstractmethod
     def _make_threads(self) -> Any:
-        """Return the workspaces of new threads."""
+        """Return new workspaces, one per thread."""
 
     @abstractmethod
     def _choose(self, s: Any, rng: NDArray[np.uint64], seat: int, threads: Any) -> int:
         """Search one position; return the chosen action."""
 
-    def most_simulations(self) -> int:
+    def max_simulations(self) -> int:
         """Return the maximum number of simulations of a search without time limit."""
         return self.simulations * (2 if self.action_selection == MAX_ROBUST else 1)
 
     def prepare(self) -> None:
         """Compile or load the search, so that the first move is as fast as the others."""
-        states, nowhere = batch_of_one(self.game), np.full(1, -1)
+        states, no_env = batch_of_one(self.game), np.full(1, -1)
         simulations, self.simulations = self.simulations, 1
         seconds, self.seconds = self.seconds, None
         try:
             for _ in range(1 + self.reuse):  # the second search reuses the tree of the first
-                self.act(states, np.zeros(1, np.int64), np.zeros((1, 1), np.uint64), nowhere)
+                self.act(states, np.zeros(1, np.int64), np.zeros((1, 1), np.uint64), no_env)
         finally:
             self.simulations, self.seconds = simulations, seconds
-            self.reset(nowhere)
+            self.reset(no_env)
 
     def reset(self, env_indices: NDArray[np.int64]) -> None:
-        """Forget the trees of the games at `env_indices`: new ones begin there."""
-        gone = set(env_indices.tolist())
-        self._kept = {key: tree for key, tree in self._kept.items() if key[0] not in gone}
+        """Drop the trees of the games at `env_indices`, where new games begin."""
+        ended = set(env_indices.tolist())
+        self._reused_trees = {
+            key: tree for key, tree in self._reused_trees.items() if key[0] not in ended
+        }
 
     def act(
         self,
@@ -100,25 +102,24 @@ class TreeSearchAgent(Agent):
     def tree_of(self, env_index: int, seat: int) -> Any:
         """Return the workspace with the reusable tree of a game.
 
-        It is kept until the next game at its index begins (`reset`), or until many others were used
-        since.
+        It is kept until `reset`, or until `MAX_REUSED_TREES` others have been used since.
 
         Args:
             env_index: index of the game in its batch.
-            seat: the agent's player there.
+            seat: the player that the agent plays.
         """
         key = (env_index, seat)
-        tree = self._kept.pop(key, None) or self._make_threads()
-        self._kept[key] = tree  # last: the first key is the least recently used
-        if len(self._kept) > KEPT_TREES:
-            del self._kept[next(iter(self._kept))]
+        tree = self._reused_trees.pop(key, None) or self._make_threads()
+        self._reused_trees[key] = tree  # last: the first key is the least recently used
+        if len(self._reused_trees) > MAX_REUSED_TREES:
+            del self._reused_trees[next(iter(self._reused_trees))]
         return tree
 
     def _simulate(
         self,
         start: float,
         run: Callable[[int], None],
-        is_settled: Callable[[], bool],
+        is_max_robust: Callable[[], bool],
         is_proven: Callable[[], bool],
         threads: int,
         report: MakeReport,
@@ -126,22 +127,22 @@ class TreeSearchAgent(Agent):
         """Call `run(simulations)` until the budget is spent, or the root is proven.
 
         With the final move selection `max_robust`, the search continues until one move has both
-        most wins and most visits (`is_settled`), at most twice as long. `start` is the start of the
-        search, by `ludoteca.envs.clock.clock`. A monitor can stop the search earlier.
+        most wins and most visits (`is_max_robust`), at most twice as long. `start` is the start of
+        the search, by `ludoteca.envs.clock.clock`. A monitor can stop the search earlier.
         """
-        run, is_stopped = monitored(run, report, self.monitor)
+        run, is_stopped = with_monitor(run, report, self.monitor)
         if self.seconds is None:
             run(self.simulations)
-            left = self.simulations
+            remaining = self.simulations
             while (
                 self.action_selection == MAX_ROBUST
-                and left > 0
+                and remaining > 0
                 and not is_stopped()
-                and not is_settled()
+                and not is_max_robust()
             ):
                 more = max(self.simulations // 10, 1)
                 run(more)
-                left -= more
+                remaining -= more
             return
 
         def run_more(count: int) -> bool:

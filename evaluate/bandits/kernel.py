@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.agents.search.distributions import unit
+from ludoteca.agents.search.distributions import sample_uniform
 from ludoteca.agents.search.policies import POLICIES
 from ludoteca.agents.search.policy import NO_BEST, Parent
 from ludoteca.agents.search.select import make_select
@@ -75,7 +75,7 @@ def make_play(policy_name: str, lazy: bool) -> Any:
 
     @kernel
     def index(arm: Any, t: Any, log_t: Any, n: Any, params: Any, work: Any) -> Any:
-        parent = Parent(t, log_t, n, NO_BEST, params.c, work.rng)
+        parent = Parent(t, log_t, n, NO_BEST, params.policy_params, work.rng)
         return score(arm, arm.value / arm.visits, parent)
 
     @kernel
@@ -155,7 +155,7 @@ def make_play(policy_name: str, lazy: bool) -> Any:
                                 arms, work.weights, last, t, log_old, params, work
                             )
                     # Pull.
-                    x = 1.0 if unit(streams[arm]) <= chances[arm] else 0.0
+                    x = 1.0 if sample_uniform(streams[arm]) <= chances[arm] else 0.0
                     pulled = arms[arm]
                     pulled.visits += 1
                     add_score(pulled, x, work.probability)

@@ -74,7 +74,7 @@ def play_bandits(
             f"checkpoints must ascend from 1 at least to {rounds} at most, got {checkpoints!r}"
         )
     params_array = np.zeros(1, SEARCH_PARAMS)
-    params_array["c"] = _parameters(policy, params or {})
+    params_array["policy_params"] = _parameters(policy, params or {})
     play = make_play(policy, lazy and policy in MONOTONE)
     count, arms = problems.shape
     regrets = np.zeros((count, len(at)))

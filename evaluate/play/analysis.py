@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.search.agent import MCTSAgent
 from ludoteca.agents.search.decoupled_agent import DecoupledMCTSAgent
-from ludoteca.agents.search.report import MEANS, SearchReport
+from ludoteca.agents.search.report import OUTCOME_SCORES, SearchReport
 from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.records import batch_of_one
 from ludoteca.evaluate.play.history import GameHistory
@@ -187,9 +187,9 @@ def analysis_of_search(
             priors[candidate.action] = candidate.prior
         if candidate.visits > 0 or candidate.proven:
             shares[candidate.action] = candidate.visits / max(visits, 1)
-            values[candidate.action] = MEANS.get(candidate.proven, candidate.mean)
+            values[candidate.action] = OUTCOME_SCORES.get(candidate.proven, candidate.mean)
         if candidate.action == report.action and np.isfinite(values[candidate.action]):
-            score = MEANS.get(report.proven, float(values[candidate.action]))
+            score = OUTCOME_SCORES.get(report.proven, float(values[candidate.action]))
     return MoveAnalysis(
         agent=name,
         ply=ply,

@@ -227,7 +227,7 @@ def test_puct_of_each_player_switches_action_at_hand_computed_value(visits, mean
     for p in range(2):
         for more, chosen in ((-3e-5, 1), (3e-5, 0)):
             trees.states[0] = started(game, 1)[0]
-            compiled.begin(trees)
+            compiled.reset(trees)
             trees.nodes["evaluated"][0, 0], trees.values[0, 0] = True, 0.5
             arms = trees.arms[0, 0]
             arms["prior"], arms["visits"], arms["value"] = ILLEGAL, 0, 0
@@ -240,4 +240,4 @@ def test_puct_of_each_player_switches_action_at_hand_computed_value(visits, mean
             arms["value"][p, actions[1]] = visits[1] * (mean or 0)
             params = SelectionParams(2 * 1.5, np.inf, 2 * fpu, fpu_by_prior=False)
             compiled.descend(trees, np.array([1]), np.array([BY_POLICY]), params)
-            assert trees.simulations["chosen"][0, 0, 0, p] == actions[chosen]
+            assert trees.simulations["actions"][0, 0, 0, p] == actions[chosen]

@@ -17,7 +17,7 @@ from ludoteca.agents.search.policies import POLICIES
 from ludoteca.agents.search.select import ACTION_SELECTIONS, LOSS, WIN
 from ludoteca.agents.search.sequential.act import make_act, make_best_child
 from ludoteca.agents.search.sequential.search import make_search, search_kernel
-from ludoteca.agents.search.sequential.tree import PLAYED, ROOT, SIZE, UNEXPANDED
+from ludoteca.agents.search.sequential.tree import CURRENT, ROOT, SIZE, UNEXPANDED
 from ludoteca.agents.search.sequential.workspace import Workspace
 from ludoteca.envs.game import Game
 from ludoteca.envs.record_views import view_records
@@ -67,14 +67,14 @@ def check_tree(nodes: np.ndarray, exact: bool = True) -> None:
     """
     for i, node in enumerate(nodes):
         assert 0 <= node["value"] <= node["visits"] + 1e-9
-        if node["first"] == UNEXPANDED:
+        if node["first_child"] == UNEXPANDED:
             continue
-        children = nodes[node["first"] : node["first"] + node["count"]]
+        children = nodes[node["first_child"] : node["first_child"] + node["num_children"]]
         visits = children["visits"]
-        opened = children[0]["opened"]
-        assert (visits[:opened] > 0).all(), "the opened children come first"
-        assert (visits[opened:] == 0).all()
-        assert visits.sum() == children[0]["selections"]
+        num_visited = children[0]["num_visited"]
+        assert (visits[:num_visited] > 0).all(), "the visited children come first"
+        assert (visits[num_visited:] == 0).all()
+        assert visits.sum() == children[0]["block_visits"]
         assert len(set(children["action"].tolist())) == len(children)
         if exact:
             assert node["visits"] == visits.sum() + (i != ROOT)
@@ -151,7 +151,7 @@ def test_interpreted_searches_equal_compiled_ones(options: dict[str, Any]) -> No
     agent.search(play(game, "b2", "a1"), np.array([3], np.uint64))
     compiled = agent_tree(agent).copy()
 
-    agent._threads.begin(play(game, "b2", "a1"), 3)
+    agent._threads.reset(play(game, "b2", "a1"), 3)
     tree = agent._threads.trees[0]
     records = [view_records(array) for array in (tree.nodes, tree.table, tree.states)]
     nodes, table, states = records
@@ -251,10 +251,10 @@ def test_transpositions_share_the_children_of_equal_positions() -> None:
     )
     plain.search(game.new())
     shared.search(game.new())
-    firsts = agent_tree(shared)["first"]
+    firsts = agent_tree(shared)["first_child"]
     blocks = firsts[firsts != UNEXPANDED]
     assert len(set(blocks.tolist())) < len(blocks), "some nodes have the same children"
-    plain_firsts = agent_tree(plain)["first"]
+    plain_firsts = agent_tree(plain)["first_child"]
     plain_blocks = plain_firsts[plain_firsts != UNEXPANDED]
     assert len(set(plain_blocks.tolist())) == len(plain_blocks)
 
@@ -265,11 +265,11 @@ def test_amaf_credits_all_actions_the_player_played_later() -> None:
     agent.search(game.new())
     tree = agent._threads.trees[0]
     nodes, work = tree.nodes, tree.work[0]
-    plies = int((tree.states[PLAYED]["board"] >= 0).sum())
-    mine = set(work["played"][:plies][work["player"][:plies] == 0].tolist())
+    plies = int((tree.states[CURRENT]["board"] >= 0).sum())
+    mine = set(work["move_actions"][:plies][work["move_players"][:plies] == 0].tolist())
     assert len(mine) == (plies + 1) // 2
     root = nodes[ROOT]
-    for child in nodes[root["first"] : root["first"] + root["count"]]:
+    for child in nodes[root["first_child"] : root["first_child"] + root["num_children"]]:
         assert child["amaf_visits"] == (int(child["action"]) in mine)
         assert child["amaf_value"] == child["amaf_visits"] * work["scores"][0]
 
@@ -310,25 +310,25 @@ def test_reuse_continues_with_the_subtree_of_the_moves_played() -> None:
     s = game.empty(1)
     s[0] = game.new()
     agent.act(s, seats, np.array([[1]], np.uint64), env_indices)
-    nodes = agent._kept[0, 0].trees[0].nodes
+    nodes = agent._reused_trees[0, 0].trees[0].nodes
     root = nodes[ROOT]
-    children = nodes[root["first"] : root["first"] + root["count"]]
+    children = nodes[root["first_child"] : root["first_child"] + root["num_children"]]
     mine = children[children["visits"].argmax()]
-    replies = nodes[mine["first"] : mine["first"] + mine["count"]]
+    replies = nodes[mine["first_child"] : mine["first_child"] + mine["num_children"]]
     reply = replies[replies["visits"].argmax()].copy()
 
     record = view_records(s)[0]
     game.step(record, int(mine["action"]))
     game.step(record, int(reply["action"]))
     agent.act(s, seats, np.array([[2]], np.uint64), env_indices)
-    tree = agent._kept[0, 0].trees[0]
+    tree = agent._reused_trees[0, 0].trees[0]
     assert tree.nodes[ROOT]["visits"] == reply["visits"] + 500
     check_kept = tree.nodes[: tree.size].copy()
     check_kept[ROOT]["visits"] -= 1  # its first visit was as a leaf
     check_tree(check_kept)
 
     agent.reset(env_indices)
-    assert not agent._kept, "a new game begins with a new tree"
+    assert not agent._reused_trees, "a new game begins with a new tree"
 
 
 def test_a_tree_that_is_full_is_still_searched() -> None:
@@ -367,7 +367,7 @@ def test_a_visit_counts_as_a_loss_until_its_score_is_known() -> None:
     agent.search(game.new())
     nodes = agent_tree(agent)
     root = nodes[ROOT]
-    children = nodes[root["first"] : root["first"] + root["count"]]
+    children = nodes[root["first_child"] : root["first_child"] + root["num_children"]]
     best = children["visits"].argmax()
     before = children["value"][best] / children["visits"][best]
     children["visits"][best] += 10  # ten threads on their way
@@ -436,7 +436,7 @@ def test_playouts_may_follow_a_policy() -> None:
     s, legal = game.new(), np.zeros(game.num_actions, np.int16)
     choices = 0
     with np.errstate(over="ignore"):
-        game.step(s, int(work.played[0]))  # chosen in the tree
+        game.step(s, int(work.move_actions[0]))  # chosen in the tree
         ply = 1
         while not game.is_terminal(s):
             options = legal[: game.legal_actions(s, legal)].tolist()
@@ -446,7 +446,7 @@ def test_playouts_may_follow_a_policy() -> None:
                 after[0] = s
                 game.step(after[0], action)
                 gains[action] = -int(after[0].discs[1 - s.to_move]).bit_count()
-            played = int(work.played[ply])
+            played = int(work.move_actions[ply])
             assert gains[played] == max(gains.values())
             choices += len(set(gains.values())) > 1
             game.step(s, played)
@@ -536,9 +536,12 @@ def test_search_beats_random_play(id_: str) -> None:
         ({"threads": 0}, "threads must be an integer from 1"),
         ({"playout": "wild"}, "playout must be one of 'uniform', 'valid', 'safe', 'greedy'"),
         ({"playout": "greedy"}, "there are no greedy playouts for connect4, only for othello"),
-        ({"playout": "safe", "mast": "gibbs"}, "playouts are either mast's or safe, not both"),
+        (
+            {"playout": "safe", "mast": "gibbs"},
+            "mast='gibbs' needs uniform playouts, got playout='safe'",
+        ),
         ({"playout": ":evaluation=discs"}, "connect4 has no evaluation 'discs'; it has returns"),
-        ({"threads": 2, "parallel": "root", "reuse": True}, "cannot be reused"),
+        ({"threads": 2, "parallel": "root", "reuse": True}, "reuse=True needs"),
     ],
 )
 def test_invalid_parameters_raise(options: dict[str, Any], message: str) -> None:
@@ -567,7 +570,7 @@ def test_options_may_have_parameters_of_their_own() -> None:
     for agent in (by_spec, by_name):
         assert isinstance(agent, MCTSAgent)
         assert (agent.config.policy, agent.config.amaf) == ("ucb_v", "grave")
-        assert agent._params["c"][0].tolist() == [2, 1, 0, 0]
+        assert agent._params["policy_params"][0].tolist() == [2, 1, 0, 0]
         assert agent._params["grave_reference"][0] == 7
         assert agent._params["playout_depth"][0] == 3
     assert by_spec.config == by_name.config

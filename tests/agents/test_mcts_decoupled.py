@@ -16,7 +16,7 @@ from ludoteca.agents.search.config import SEARCH_PARAMS, SearchConfig, work_dtyp
 from ludoteca.agents.search.decoupled_agent import DecoupledMCTSAgent
 from ludoteca.agents.search.policies import POLICIES
 from ludoteca.agents.search.select import ACTION_SELECTIONS
-from ludoteca.agents.search.simultaneous.act import best_action_kernel, settled_kernel
+from ludoteca.agents.search.simultaneous.act import best_action_kernel, is_max_robust_kernel
 from ludoteca.agents.search.simultaneous.search import STATES, make_search, search_kernel
 from ludoteca.agents.search.simultaneous.tree import (
     FULL,
@@ -92,7 +92,7 @@ class Search:
         self.table = np.zeros(table_size(nodes), np.int32)
         self.states, self.work = game.empty(STATES), np.zeros(1, work_dtype(game))
         self.params = np.zeros(1, SEARCH_PARAMS)
-        self.params["c"] = POLICIES[self.config.policy].parameters({})
+        self.params["policy_params"] = POLICIES[self.config.policy].parameters({})
         self.params["fpu"] = fpu
         self.params["playout_depth"] = game.max_plies if depth is None else depth
         self.states[0] = s
@@ -382,7 +382,7 @@ def test_action_selection_rules():
     arms["visits"][0, 1], arms["value"][0, 1] = (0, 60, 70, 10), (0, 40, 35, 9)
     work = view_records(np.zeros(1, work_dtype(game)))[0]
     params = view_records(np.zeros(1, SEARCH_PARAMS))[0]
-    params.c[0] = 2.0
+    params.policy_params[0] = 2.0
     best_action = best_action_kernel(game, SearchConfig())
     with np.errstate(over="ignore"):
         chosen = {
@@ -391,9 +391,9 @@ def test_action_selection_rules():
         }
     assert chosen == {"max": 1, "robust": 2, "max_robust": 2, "mean": 3, "policy": 3}
     assert best_action(arms, 0, 1, params, work) == 0  # who has no move
-    assert not settled_kernel(game)(arms, 1)
+    assert not is_max_robust_kernel(game)(arms, 1)
     arms["visits"][0, 1, 1] = 80
-    assert settled_kernel(game)(arms, 1)
+    assert is_max_robust_kernel(game)(arms, 1)
     # Equal moves are chosen equally often.
     arms["visits"][0, 1], arms["value"][0, 1] = 50, 20
     with np.errstate(over="ignore"):
@@ -404,16 +404,16 @@ def test_action_selection_rules():
 
 def test_joint_action_table_matches_a_dictionary():
     rng = np.random.default_rng(0)
-    start_tree, find_child = make_table("ucb1")
+    reset_tree, find_or_add_child = make_table("ucb1")
     nodes, arms = view_records(np.zeros(300, NODE)), np.zeros((300, 1, 1), arm_dtype("ucb1"))
     arms, table = view_records(arms), np.zeros(table_size(300), np.int32)
     for _ in range(3):  # whatever an earlier tree left in it
         with np.errstate(over="ignore"):
-            start_tree(nodes, arms)
+            reset_tree(nodes, arms)
             size, known = 1, {}
             for _ in range(700):
                 node, joint = int(rng.integers(size)), int(rng.integers(4))
-                found = find_child(nodes, arms, table, size, node, joint)
+                found = find_or_add_child(nodes, arms, table, size, node, joint)
                 if (node, joint) in known:
                     assert found == known[node, joint]
                 elif size == 300:
@@ -493,7 +493,7 @@ def test_search_beats_three_geese():
         ("tron", "mcts:solver=True", "no parameter 'solver' where all move at once, as in tron"),
         ("tron", "mcts:transpositions=True", "no parameter 'transpositions' where all move"),
         ("hungry_geese", "mcts:reuse=True", "reuse needs a game without chance"),
-        ("tron", "mcts:reuse=True,threads=2", "cannot be reused"),
+        ("tron", "mcts:reuse=True,threads=2", "reuse=True needs"),
         ("hungry_geese", "mcts:decisive=win", "no parameter 'decisive' where .* hungry_geese"),
         (
             "connect4",
@@ -518,7 +518,9 @@ def test_invalid_parameters_raise(game, spec, message):
 
 
 def test_sequential_and_simultaneous_searches_reject_other_games():
-    with pytest.raises(ValueError, match="MCTSAgent needs a turn-based game, unlike tron"):
+    with pytest.raises(
+        ValueError, match="MCTSAgent needs a turn-based game, and tron is simultaneous"
+    ):
         MCTSAgent(tron())
     with pytest.raises(ValueError, match="connect4 is turn-based"):
         DecoupledMCTSAgent(make_game("connect4"))
@@ -555,11 +557,13 @@ def test_amaf_of_one_simulation_by_hand():
         agent.search(game.new(), np.array([3], np.uint64))
     tree = agent._threads.trees[0]
     work, root = tree.work[0], tree.arms[0]
-    moves = int(work["moves"])
+    moves = int(work["num_moves"])
     for p in range(2):
         played = {
             int(action)
-            for action, player in zip(work["played"][:moves], work["player"][:moves], strict=True)
+            for action, player in zip(
+                work["move_actions"][:moves], work["move_players"][:moves], strict=True
+            )
             if player == p and action >= 0
         }
         assert set(np.flatnonzero(root["amaf_visits"][p])) == played

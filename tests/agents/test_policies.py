@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from ludoteca.agents.search.config import SEARCH_PARAMS, SearchConfig, work_dtype
-from ludoteca.agents.search.distributions import gamma, unit
+from ludoteca.agents.search.distributions import sample_gamma, sample_uniform
 from ludoteca.agents.search.policies import POLICIES
-from ludoteca.agents.search.policy import NO_BEST, Parent, leading
+from ludoteca.agents.search.policy import NO_BEST, Parent, update_best
 from ludoteca.agents.search.sequential.selection import make_selection
 from ludoteca.agents.search.sequential.tree import ROOT, node_dtype
 from ludoteca.envs.record_views import view_records
@@ -189,7 +189,7 @@ def scores(name: str, s: Statistics, c: list[float]) -> NDArray[np.float64]:
     arms, rng = s.records(name), stream(1)
     best = NO_BEST
     for arm, x in zip(arms, s.x, strict=True):
-        best = leading(best, arm, x)
+        best = update_best(best, arm, x)
     parent = Parent(int(s.t), math.log(s.t), s.k, best, np.array(c), rng)
     return np.array(
         [POLICIES[name].score(arm, x, parent) for arm, x in zip(arms, s.x, strict=True)]
@@ -289,10 +289,10 @@ def block_of(s: Statistics, name: str) -> tuple[Callable[[], tuple[int, float]],
     choose, _, _ = make_selection(game, config)
     nodes = np.zeros(s.k + 1, node_dtype(name))
     nodes[1:] = s.records(name)
-    nodes[ROOT]["first"], nodes[ROOT]["count"], nodes[ROOT]["visits"] = 1, s.k, s.t
-    nodes[1]["opened"], nodes[1]["selections"] = s.k, s.t
+    nodes[ROOT]["first_child"], nodes[ROOT]["num_children"], nodes[ROOT]["visits"] = 1, s.k, s.t
+    nodes[1]["num_visited"], nodes[1]["block_visits"] = s.k, s.t
     params = np.zeros(1, SEARCH_PARAMS)
-    params["c"][0, : len(POLICIES[name].params)] = list(POLICIES[name].params.values())
+    params["policy_params"][0, : len(POLICIES[name].params)] = list(POLICIES[name].params.values())
     params["fpu"] = math.inf
     work = np.zeros(1, work_dtype(game))
     work["rng"] = 5
@@ -357,7 +357,7 @@ def test_thompson_draws_from_the_posterior(visits: int, wins: float) -> None:
 def test_gamma_sampler_matches_the_distribution(shape: float) -> None:
     rng, count = stream(12), 4000
     with np.errstate(over="ignore"):
-        draws = np.array([gamma(shape, rng) for _ in range(count)])
+        draws = np.array([sample_gamma(shape, rng) for _ in range(count)])
     assert draws.mean() == pytest.approx(shape, abs=4 * math.sqrt(shape / count))
     assert draws.var() == pytest.approx(shape, rel=4 * math.sqrt((2 + 6 / shape) / count))
     assert stats.kstest(draws, stats.gamma(shape).cdf).pvalue > 0.001
@@ -366,7 +366,7 @@ def test_gamma_sampler_matches_the_distribution(shape: float) -> None:
 def test_unit_sampler_is_uniform_and_positive() -> None:
     rng = stream(13)
     with np.errstate(over="ignore"):
-        draws = [unit(rng) for _ in range(4000)]
+        draws = [sample_uniform(rng) for _ in range(4000)]
     assert stats.kstest(draws, "uniform").pvalue > 0.001
     # The state from which 64 zero bits come, and one from which only ones come.
     assert unit_of_bits(0) == 2.0**-53
@@ -383,7 +383,7 @@ def unit_of_bits(bits: int) -> float:
             back = z ^ (back >> shift)
         z = back * pow(mix, -1, 2**64) & mask if mix else back
     with np.errstate(over="ignore"):
-        return unit(stream((z - 0x9E3779B97F4A7C15) & mask))
+        return sample_uniform(stream((z - 0x9E3779B97F4A7C15) & mask))
 
 
 # As bandits.
@@ -452,21 +452,24 @@ def test_rave_weight_matches_hand_computation(case: str) -> None:
     bias, visits, value, amaf_visits, amaf_value, expected = MIXED[case]
     game = make_game("tictactoe")
     config = SearchConfig(policy="etc", amaf=case.partition(" ")[0])
-    choose, forget_reference, set_reference = make_selection(game, config)
+    choose, clear_reference, set_reference = make_selection(game, config)
     nodes = np.zeros(8, node_dtype("etc"))
-    nodes[ROOT]["first"], nodes[ROOT]["count"] = 1, 2
-    nodes[1]["opened"], nodes[1]["selections"] = 2, 2 * visits
+    nodes[ROOT]["first_child"], nodes[ROOT]["num_children"] = 1, 2
+    nodes[1]["num_visited"], nodes[1]["block_visits"] = 2, 2 * visits
     nodes["action"][1:3] = 4, 7
     nodes["visits"][1:3], nodes["value"][1] = visits, value
     nodes["amaf_visits"][1], nodes["amaf_value"][1] = amaf_visits, amaf_value
-    nodes[5]["first"], nodes[5]["count"] = 6, 2  # the ancestor of GRAVE and its children
+    nodes[5]["first_child"], nodes[5]["num_children"] = (
+        6,
+        2,
+    )  # the ancestor of GRAVE and its children
     nodes["action"][6:8] = (2, 4) if "unknown" not in case else (2, 3)
     nodes["amaf_visits"][6:8], nodes["amaf_value"][6:8] = (9, 60), (9.0, 36.0)
     params = np.zeros(1, SEARCH_PARAMS)
-    params["c"][0, 0], params["fpu"], params["amaf_weight"] = 1, math.inf, bias
+    params["policy_params"][0, 0], params["fpu"], params["amaf_weight"] = 1, math.inf, bias
     work = view_records(np.zeros(1, work_dtype(game)))[0]
     tree = view_records(nodes)
-    forget_reference(work)
+    clear_reference(work)
     if case in ("grave", "grave of an action unknown there"):
         set_reference(tree, 5, work)
     for more, chosen in ((-2e-6, 1), (2e-6, 2)):
@@ -481,11 +484,11 @@ def test_unvisited_action_is_selected_below_first_play_urgency(more) -> None:
     game = make_game("tictactoe")
     choose, _, _ = make_selection(game, SearchConfig(policy="ucb_minimal"))
     nodes = np.zeros(4, node_dtype("ucb_minimal"))
-    nodes[ROOT]["first"], nodes[ROOT]["count"] = 1, 3
-    nodes[1]["opened"], nodes[1]["selections"] = 2, 14
+    nodes[ROOT]["first_child"], nodes[ROOT]["num_children"] = 1, 3
+    nodes[1]["num_visited"], nodes[1]["block_visits"] = 2, 14
     nodes["visits"][1:3], nodes["value"][1:3] = (10, 4), (6.0, 1.0)
     params = np.zeros(1, SEARCH_PARAMS)
-    params["c"][0, 0], params["fpu"] = 1, 0.7 + more
+    params["policy_params"][0, 0], params["fpu"] = 1, 0.7 + more
     work = np.zeros(1, work_dtype(game))
     work["rng"] = 5
     memory = (view_records(nodes), ROOT, view_records(work)[0])

@@ -48,7 +48,7 @@ def test_uniform_loses_the_mean_gap() -> None:
 
 def parameters(policy: str) -> np.ndarray:
     params = np.zeros(1, SEARCH_PARAMS)
-    params["c"] = POLICIES[policy].parameters({})
+    params["policy_params"] = POLICIES[policy].parameters({})
     return params
 
 

@@ -27,7 +27,17 @@ from ludoteca.envs.registry import make_game
 from ludoteca.envs.rng import next_u64
 
 FILE = Path(__file__).parents[1] / "golden" / "search_trees.json"
-NODE_FIELDS = ("action", "visits", "value", "square", "first", "count", "opened", "mover", "proven")
+NODE_FIELDS = (
+    "action",
+    "visits",
+    "value",
+    "square",
+    "first_child",
+    "num_children",
+    "num_visited",
+    "mover",
+    "proven",
+)
 AMAF_FIELDS = ("amaf_visits", "amaf_value")
 
 

@@ -1,4 +1,4 @@
 """Network-guided tree search in batches: PUCT, Gumbel AlphaZero, UCT, and decoupled PUCT.
 
-Imports `envs`, the rest of `agents.search` and no PyTorch: networks are callables.
+PyTorch is not imported: networks are callables.
 """

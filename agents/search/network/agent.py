@@ -17,7 +17,7 @@ from ludoteca.envs.records import batch_of_one
 
 
 class NetworkGuidedAgent(Agent):
-    """Searches positions in batches; subclasses set `simulations` and implement the search.
+    """Agent that searches positions in batches; subclasses implement `search_positions`.
 
     Attributes:
         simulations: simulations per search.
@@ -38,9 +38,8 @@ class NetworkGuidedAgent(Agent):
         Args:
             encoder: encoder of the network's observations.
             config: policy and parameters of the search.
-            leaf_batch: leaves of one search that the network evaluates together.
-            max_num_considered_actions: Gumbel: maximum number of actions that are considered at the
-                root.
+            leaf_batch: number of leaves of one search that the network evaluates together.
+            max_num_considered_actions: maximum number of actions considered at the root (Gumbel).
         """
         super().__init__(encoder.game)
         self._encoder, self._config = encoder, config
@@ -62,7 +61,7 @@ class NetworkGuidedAgent(Agent):
         """
 
     def allocate_search(self, count: int) -> NetworkGuidedSearch:
-        """Return the workspace of `count` searches, the previous one if it is large enough."""
+        """Return a workspace for `count` searches: the previous one if it is large enough."""
         if self._search is None or count > self._capacity:
             self._capacity = count
             self._search = NetworkGuidedSearch(
@@ -76,7 +75,7 @@ class NetworkGuidedAgent(Agent):
         return self._search
 
     def prepare(self) -> None:
-        """Compile the search by a single simulation, which also runs the network."""
+        """Compile the search: run one simulation, which also runs the network."""
         simulations, self.simulations = self.simulations, min(self.simulations, 1)
         self._search, self._capacity = None, 0
         try:
@@ -89,7 +88,7 @@ class NetworkGuidedAgent(Agent):
 
         Args:
             s: a record, as `Game.new` returns.
-            rng: random stream, uint64 `[1]`, advanced in place; zero if None.
+            rng: random stream, uint64 `[1]`, advanced in place; a stream seeded 0 if None.
         """
         start = clock()
         streams = (np.zeros(1, np.uint64) if rng is None else rng).reshape(1, 1)
@@ -122,7 +121,7 @@ class NetworkGuidedAgent(Agent):
         return f"{type(self).__name__} of {self.game.name}"
 
     def values(self, s: Any) -> NDArray[np.float32]:
-        """Return the mean value of every action, NaN without visits.
+        """Search one position; return the mean value of every action, NaN without visits.
 
         Args:
             s: a record, as `Game.new` returns.

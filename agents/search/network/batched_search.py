@@ -12,8 +12,7 @@ from ludoteca.agents.search.network.trees import ILLEGAL, SearchTrees, make_tree
 from ludoteca.agents.search.simultaneous.tree import ROOT
 from ludoteca.envs.game import Game
 
-# Positions [K] and seats [K] -> probabilities of actions, float32 [K, A], and values in [-1, 1],
-# float32 [K].
+# Positions [K] and their players [K] -> priors, float32 [K, A], and values in [-1, 1], float32 [K].
 SeatEvaluator = Callable[
     [NDArray[np.void], NDArray[np.int64]], tuple[NDArray[np.float32], NDArray[np.float32]]
 ]
@@ -36,14 +35,14 @@ class BatchedSearch:
         self.trees: SearchTrees = self._all
         self._compiled = make_simulation(game, config.policy, config.decisive)
 
-    def _begin(
+    def _reset(
         self,
         states: NDArray[np.void],
         streams: NDArray[np.uint64] | None,
         simulations: int,
         evaluate: SeatEvaluator,
     ) -> SearchTrees:
-        """Make new trees of the positions, with evaluated roots.
+        """Reset the trees to the positions and evaluate the roots.
 
         Raises:
             ValueError: if there are more positions or simulations than the workspace holds.
@@ -57,7 +56,7 @@ class BatchedSearch:
         trees = self.trees = self._all.first(count)
         trees.states[:] = states
         trees.streams[:] = 0 if streams is None else streams
-        self._compiled.begin(trees)
+        self._compiled.reset(trees)
         self._expand(trees, evaluate)
         return trees
 
@@ -68,7 +67,7 @@ class BatchedSearch:
         first: NDArray[np.int64],
         evaluate: SeatEvaluator,
     ) -> None:
-        """Run `counts` simulations in each tree, at most `leaf_batch`; see `Simulation.descend`."""
+        """Run `counts` simulations per tree, at most `leaf_batch`; see `Simulation.descend`."""
         self._compiled.descend(trees, counts, first, self._params)
         self._expand(trees, evaluate)
 

@@ -57,7 +57,7 @@ class DecoupledSearchResult:
 
 
 class DecoupledNetworkGuidedSearch(BatchedSearch):
-    """Search over a batch of positions of one simultaneous game."""
+    """Decoupled PUCT over a batch of positions of one simultaneous game."""
 
     def __init__(self, game: Game, count: int, simulations: int, leaf_batch: int = 1):
         """Allocate the workspace.
@@ -86,21 +86,20 @@ class DecoupledNetworkGuidedSearch(BatchedSearch):
 
         Args:
             states: the positions. Shape `[B]`.
-            evaluate: the network; policies are 0 for masked actions.
+            evaluate: the network; priors are 0 for masked actions.
             simulations: simulations per search.
             streams: one random stream per position, advanced in place. Shape `[B, 1]`.
             c_puct: PUCT's exploration constant; values are in [0, 1].
             fpu_reduction: first-play urgency: the value of an action without visits is the node's
                 value minus this.
-            seconds: time limit; the first simulations are run in any case.
-            uniform_fraction: share of the uniform policy in the players' policies at the root,
-                while searching.
+            seconds: time limit; the first `leaf_batch` simulations are always run.
+            uniform_fraction: weight of the uniform policy in the priors at the root.
 
         Raises:
             ValueError: if there are more positions or simulations than the workspace holds.
         """
         start = clock()
-        # Twice, for values in [-1, 1].
+        # Doubled, since `SelectionParams` are for values in [-1, 1].
         self._params = SelectionParams(2 * c_puct, math.inf, 2 * fpu_reduction, False)
 
         def evaluate_seats(
@@ -110,7 +109,7 @@ class DecoupledNetworkGuidedSearch(BatchedSearch):
             check_shapes("policies", len(positions), self.game, policies, values)
             return np.where(policies > 0, policies, ILLEGAL), values
 
-        trees = self._begin(states, streams, simulations, evaluate_seats)
+        trees = self._reset(states, streams, simulations, evaluate_seats)
         arms = trees.arms[:, ROOT]
         policies = np.maximum(arms["prior"], 0)
         if uniform_fraction > 0:
@@ -120,7 +119,7 @@ class DecoupledNetworkGuidedSearch(BatchedSearch):
             arms["prior"] = np.where(allowed, mixed, ILLEGAL)
         first = np.full(len(states), BY_POLICY)
         for k in range(0, simulations, self._leaf_batch):
-            # The first simulations are run in any case: without visits there is no result.
+            # The first simulations are always run: without visits there is no result.
             if k > 0 and seconds is not None and clock() - start > seconds:
                 break
             counts = np.full(len(states), min(self._leaf_batch, simulations - k))

@@ -9,8 +9,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-NEVER = -np.inf
-OVER = -1  # instead of a number of visits: the simulations are finished
+EXCLUDED = -np.inf
+FINISHED = -1  # instead of a visit count: the search has no simulation left
 
 
 @cache
@@ -41,28 +41,28 @@ class SequentialHalving:
 
     def __init__(
         self,
-        noisy: NDArray[np.floating],
+        noisy_logits: NDArray[np.floating],
         legal: NDArray[np.bool_],
         max_num_considered_actions: int,
         simulations: NDArray[np.int64],
     ):
-        """Make the schedules of the searches.
+        """Make the visit schedules of the searches.
 
         Args:
-            noisy: log priors plus Gumbel noise. Shape `[B, A]`.
+            noisy_logits: log priors plus Gumbel noise. Shape `[B, A]`.
             legal: mask of the legal actions. Shape `[B, A]`.
             max_num_considered_actions: maximum number of considered actions.
             simulations: simulations per search. Shape `[B]`.
         """
-        self._noisy = np.where(legal, noisy, NEVER)
+        self._noisy_logits = np.where(legal, noisy_logits, EXCLUDED)
         counts = np.minimum(
             np.minimum(legal.sum(1), max_num_considered_actions), np.maximum(simulations, 1)
         )
-        self._schedule = np.full((len(legal), simulations.max(initial=0)), OVER)
+        self._schedule = np.full((len(legal), simulations.max(initial=0)), FINISHED)
         for b, (considered, budget) in enumerate(zip(counts, simulations, strict=True)):
             self._schedule[b, :budget] = sequence_of_considered_visits(int(considered), int(budget))
-        # Only the best by prior and noise are considered.
-        order = np.argsort(-self._noisy, axis=1, kind="stable")
+        # Only the actions with the highest noisy logits are considered.
+        order = np.argsort(-self._noisy_logits, axis=1, kind="stable")
         rank = np.empty_like(order)
         np.put_along_axis(rank, order, np.arange(legal.shape[1])[None], axis=1)
         self._is_considered = rank < counts[:, None]
@@ -70,22 +70,27 @@ class SequentialHalving:
     def choose(
         self, simulation: int, visits: NDArray[np.int32], values: NDArray[np.floating]
     ) -> NDArray[np.int64]:
-        """Return the root actions of a simulation. Shape `[B]`.
-
-        Actions of searches whose simulations are finished are arbitrary.
+        """Return the root actions of a simulation; arbitrary for finished searches. Shape `[B]`.
 
         Args:
             simulation: index of the simulation.
             visits: visit counts so far. Shape `[B, A]`.
-            values: `sigma(q)` of each action. Shape `[B, A]`.
+            values: transformed values `sigma(q)` of the actions. Shape `[B, A]`.
         """
-        due = self._is_considered & (visits == self._schedule[:, simulation, None])
-        chosen: NDArray[np.int64] = np.where(due, self._noisy + values, NEVER).argmax(1)
+        is_candidate = self._is_considered & (visits == self._schedule[:, simulation, None])
+        chosen: NDArray[np.int64] = np.where(
+            is_candidate, self._noisy_logits + values, EXCLUDED
+        ).argmax(1)
         return chosen
 
     def best(self, visits: NDArray[np.int32], values: NDArray[np.floating]) -> NDArray[np.int64]:
-        """Return the actions to play: the best of the most visited. Shape `[B]`."""
-        most = visits == visits.max(1, keepdims=True)
-        able = most & (self._noisy > NEVER)
-        best: NDArray[np.int64] = np.where(able, self._noisy + values, NEVER).argmax(1)
+        """Return the actions to play. Shape `[B]`.
+
+        Of the most visited actions, it is the best by noisy logit and value.
+        """
+        is_most_visited = visits == visits.max(1, keepdims=True)
+        is_candidate = is_most_visited & (self._noisy_logits > EXCLUDED)
+        best: NDArray[np.int64] = np.where(
+            is_candidate, self._noisy_logits + values, EXCLUDED
+        ).argmax(1)
         return best

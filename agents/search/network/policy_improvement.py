@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 def improved_policies(
     policies: NDArray[Any], visits: NDArray[Any], values: NDArray[Any], value_scale: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return policies improved by searches, mean values, and the improvements in value.
+    """Return improved policies, mean values, and the improvements in expected value.
 
-    The policy maximizes the mean value minus its divergence from the network's policy, divided by
-    `value_scale`: `softmax(log policy + value_scale * value)`, values from 0 to 1 (Danihelka et
-    al., "Policy value_scale by planning with Gumbel", 2022, equation 11; Grill et al.,
-    "Monte-Carlo tree search as regularized policy optimization", 2020). Actions without visits
-    have the mean value.
+    The improved policy maximizes the expected value minus the divergence from the network's policy
+    / `value_scale`: it is `softmax(log policy + value_scale * value)`, with values in [0, 1]
+    (Danihelka et al., "Policy improvement by planning with Gumbel", 2022, equation 11; Grill et
+    al., "Monte-Carlo tree search as regularized policy optimization", 2020). Actions without
+    visits get the mean value.
 
     Args:
         policies: the network's policies, 0 for masked actions. Shape `[..., A]`.
@@ -34,6 +34,6 @@ def improved_policies(
     best = np.where(policies > 0, q_values, -np.inf).max(-1, keepdims=True)
     weights = policies * np.exp(value_scale / 2 * np.minimum(q_values - best, 0))
     total = weights.sum(-1, keepdims=True)
-    better = weights / np.where(total > 0, total, 1)
-    improvements = np.maximum(((better - policies) * q_values).sum(-1) / 2, 0)
-    return better, means, improvements
+    improved = weights / np.where(total > 0, total, 1)
+    improvements = np.maximum(((improved - policies) * q_values).sum(-1) / 2, 0)
+    return improved, means, improvements

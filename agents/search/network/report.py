@@ -23,11 +23,11 @@ def make_network_guided_report(
     Args:
         game: the game.
         result: the result, for one position.
-        trees: the trees of the search, of which the first is read.
-        action: the chosen action.
+        trees: the trees of the search; only the first is read.
+        action: the action to play.
         seconds: duration of the search.
         title: the kind of search and the game.
-        priors: whether the network has a policy.
+        priors: whether the network has a policy head.
     """
     visits, prior = result.visit_counts[0], trees.priors[0, ROOT]
     legal = np.flatnonzero(prior >= 0)

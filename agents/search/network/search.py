@@ -27,7 +27,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory
 from ludoteca.html_table import html_table
 
-ROWS = 20  # of a batch, shown in notebooks
+ROWS = 20  # rows of a batch in notebooks
 
 # Planes [K, ...] -> logits of all actions, float32 [K, A], and values in [-1, 1], float32 [K].
 Evaluate = Callable[[NDArray[np.int8]], tuple[NDArray[np.float32], NDArray[np.float32]]]
@@ -55,7 +55,8 @@ class SearchResult:
 
     Attributes:
         visit_counts: visit counts of the actions. Shape `[B, A]`.
-        action_weights: improved policy: normalized visit counts, or Gumbel's. Shape `[B, A]`.
+        action_weights: improved policy: normalized visit counts, or that of Gumbel AlphaZero. Shape
+            `[B, A]`.
         action_values: mean values of the actions for the player to move, NaN without visits. Shape
             `[B, A]`.
         root_value: value of the improved policy for the player to move. Shape `[B]`.
@@ -93,7 +94,7 @@ class SearchResult:
 
 
 class NetworkGuidedSearch(BatchedSearch):
-    """Search over a batch of positions of one sequential game for two players."""
+    """Network-guided search over a batch of positions of one sequential game for two players."""
 
     def __init__(
         self,
@@ -110,9 +111,8 @@ class NetworkGuidedSearch(BatchedSearch):
             encoder: encoder of the network's observations.
             count: B, maximum number of positions in a batch.
             simulations: maximum number of simulations per search.
-            config: policy and parameters; by default PUCT's.
-            max_num_considered_actions: Gumbel: maximum number of actions that are considered at the
-                root.
+            config: policy and parameters; PUCT by default.
+            max_num_considered_actions: maximum number of actions considered at the root (Gumbel).
             leaf_batch: leaves of one search that the network evaluates together, with virtual loss;
                 more than one is faster for small batches, and a little weaker. Not for Gumbel.
 
@@ -144,32 +144,33 @@ class NetworkGuidedSearch(BatchedSearch):
             states: the positions. Shape `[B]`.
             evaluate: the network.
             simulations: simulations per search: one number, or one per position, shape `[B]`.
-            rng: generator of the noise at the roots; None for none.
+            rng: random generator of the noise at the roots; None: no noise.
             dirichlet_fraction: PUCT: weight of Dirichlet noise in the roots' priors.
             dirichlet_alpha: concentration of the Dirichlet distribution.
             gumbel_scale: Gumbel: scale of the Gumbel noise at the roots.
             streams: UCT: one random stream per position, advanced in place. Shape `[B, 1]`.
-            seconds: time limit; the first simulations are run in any case.
-            stop_early: PUCT: end a search when another action cannot become the most visited any
-                more, or there is only one; with a time limit, at the present speed.
+            seconds: time limit; the first `leaf_batch` simulations are always run.
+            stop_early: PUCT: end a search once no other action can become the most visited in the
+                remaining simulations (with a time limit: those expected at the current speed), or
+                if there is only one action.
 
         Raises:
             ValueError: if there are more positions or simulations than the workspace holds.
         """
         count = len(states)
         budget = np.broadcast_to(np.asarray(simulations, np.int64), (count,))
-        longest = int(budget.max(initial=0))
+        max_budget = int(budget.max(initial=0))
         start = clock()
 
         def evaluate_seats(positions: NDArray[np.void], seats: NDArray[np.int64]) -> Any:
             return self._evaluate_seats(positions, seats, evaluate)
 
-        trees = self._begin(states, streams, longest, evaluate_seats)
+        trees = self._reset(states, streams, max_budget, evaluate_seats)
         priors = trees.priors[:, ROOT]
         legal = priors >= 0
         halving = None
         if self._config.policy == "gumbel":
-            halving = self._halving(priors, legal, budget, rng, gumbel_scale)
+            halving = self._make_halving(priors, legal, budget, rng, gumbel_scale)
         elif rng is not None and dirichlet_fraction > 0:
             noise = np.where(legal, rng.gamma(dirichlet_alpha, size=legal.shape), 0)
             noise /= np.maximum(noise.sum(1, keepdims=True), 1e-30)
@@ -178,12 +179,12 @@ class NetworkGuidedSearch(BatchedSearch):
             )
         first = np.full(count, BY_POLICY)
         stop_early = stop_early and self._config.policy == "puct"
-        for k in range(0, longest, self._leaf_batch):
+        for k in range(0, max_budget, self._leaf_batch):
             if stop_early and k > 0:
                 budget = self._stop_decided(trees, budget, k, clock() - start, seconds)
                 if k >= budget.max():
                     break
-            # The first simulations are run in any case: without visits there is no best action.
+            # The first simulations are always run: without visits there is no best action.
             if k > 0 and seconds is not None and clock() - start > seconds:
                 break
             if halving is not None:
@@ -199,20 +200,22 @@ class NetworkGuidedSearch(BatchedSearch):
         trees: SearchTrees,
         budget: NDArray[np.int64],
         k: int,
-        passed: float,
+        elapsed: float,
         seconds: float | None,
     ) -> NDArray[np.int64]:
-        """Return the simulations per search, only `k` where the best action is decided."""
-        longest = int(budget.max())
-        remaining = longest - k
+        """Return the budgets, cut to `k` simulations where the most visited action is decided."""
+        max_budget = int(budget.max())
+        remaining = max_budget - k
         if seconds is not None:
-            remaining = min(remaining, math.ceil(k * max(seconds - passed, 0) / max(passed, 1e-9)))
+            remaining = min(
+                remaining, math.ceil(k * max(seconds - elapsed, 0) / max(elapsed, 1e-9))
+            )
         is_forced = (trees.priors[:, ROOT] >= 0).sum(1) == 1 if k == self._leaf_batch else False
         if k <= remaining and not np.any(is_forced):
-            return budget  # a lead is at most k
+            return budget  # the lead is at most k, so nothing is decided
         visits = trees.visits[:, ROOT]
         is_first = np.arange(visits.shape[1]) == visits.argmax(1)[:, None]
-        # Of equal ones the first is played, so that a lead must be larger than what remains.
+        # Ties go to the first action, so the lead must exceed the remaining simulations.
         lead = visits.max(1) - np.where(is_first, 0, visits).max(1)
         is_decided = is_forced | (lead > np.minimum(budget - k, remaining))
         return np.where(is_decided, np.minimum(budget, k), budget)
@@ -229,7 +232,7 @@ class NetworkGuidedSearch(BatchedSearch):
         self._compiled.write_priors(states, logits, self.trees.work, priors)
         return priors, values
 
-    def _halving(
+    def _make_halving(
         self,
         priors: NDArray[np.float32],
         legal: NDArray[np.bool_],
@@ -237,13 +240,13 @@ class NetworkGuidedSearch(BatchedSearch):
         rng: np.random.Generator | None,
         gumbel_scale: float,
     ) -> SequentialHalving:
-        noisy = np.log(np.where(legal, np.maximum(priors, 1e-9), 1))
+        noisy_logits = np.log(np.where(legal, np.maximum(priors, 1e-9), 1))
         if rng is not None and gumbel_scale > 0:
-            noisy = noisy + gumbel_scale * rng.gumbel(size=noisy.shape)
-        return SequentialHalving(noisy, legal, self._max_num_considered_actions, budget)
+            noisy_logits = noisy_logits + gumbel_scale * rng.gumbel(size=noisy_logits.shape)
+        return SequentialHalving(noisy_logits, legal, self._max_num_considered_actions, budget)
 
     def _sigma(self, trees: SearchTrees) -> NDArray[np.float64]:
-        """Return `sigma(q)` of the roots' actions, 0 without visits."""
+        """Return the transformed values `sigma(q)` of the roots' actions, 0 without visits."""
         visits, scores = trees.visits[:, ROOT], trees.scores[:, ROOT]
         q = scores / np.maximum(visits, 1)
         return np.where(visits > 0, sigma(q, visits.max(1, keepdims=True), self._params), 0.0)
@@ -257,10 +260,10 @@ class NetworkGuidedSearch(BatchedSearch):
         if halving is not None:
             make_write_policies()(trees, self._params, policy)
             best = halving.best(visits, self._sigma(trees))
-        elif self._config.policy == "uct":  # the highest mean; of equal ones, the most visited
+        elif self._config.policy == "uct":  # the highest mean; ties go to the most visited
             means = np.where(visits > 0, values, -np.inf)
             best = np.where(means == means.max(1, keepdims=True), visits, -1).argmax(1)
-        elif (searched == 0).any():  # no simulation: the priors are all there is
+        elif (searched == 0).any():  # without simulations, the priors are the policy
             policy[searched == 0] = np.maximum(trees.priors[searched == 0, ROOT], 0)
             best = np.where(searched == 0, policy.argmax(1), best)
         # Expected value of the improved policy over the visited actions.

@@ -1,4 +1,4 @@
-"""Interior selection of network-guided searches: PUCT, UCT, and Gumbel AlphaZero's.
+"""Interior selection of network-guided searches: PUCT, UCT and Gumbel AlphaZero.
 
 A selection is a kernel `select(arms, actions, n, value, params, policy, rng) -> k`, which selects
 one of n arms. In simultaneous games arm k is `arms[actions[k]]`, in others `arms[k]`. Arms with a
@@ -31,11 +31,11 @@ class SelectionParams(NamedTuple):
 
     Attributes:
         c_init: PUCT's exploration constant (pb_c_init).
-        c_base: base of its logarithmic growth with visits (pb_c_base); infinite for none.
+        c_base: base of its logarithmic growth with visits (pb_c_base); infinite: no growth.
         fpu_reduction: first-play urgency: the value of an action without visits is the node's value
             minus this.
-        fpu_by_prior: whether that is multiplied by the square root of the visited actions' prior
-            probability.
+        fpu_by_prior: whether `fpu_reduction` is multiplied by the square root of the total prior of
+            the visited actions (as in KataGo).
         c_visit: Gumbel: constant added to the maximum visit count (maxvisit_init).
         c_scale: Gumbel: weight of values relative to log priors (value_scale).
         c_uct: UCT's exploration constant.
@@ -70,7 +70,7 @@ class NetworkSearchConfig(NamedTuple):
 
 @factory()
 def make_interior_selection(policy: str, simultaneous: bool) -> Callable[..., int]:
-    """Return the selection of a policy; in simultaneous games it is PUCT."""
+    """Return the selection kernel of a policy; in simultaneous games only PUCT."""
     if policy == "puct":
         return make_puct(simultaneous)
     return {"gumbel": gumbel, "uct": uct}[policy]
@@ -78,7 +78,7 @@ def make_interior_selection(policy: str, simultaneous: bool) -> Callable[..., in
 
 @factory()
 def make_puct(simultaneous: bool = False) -> Callable[..., int]:
-    """Return the selection of the highest `Q + c P sqrt(N) / (1 + n)`; of equal ones, the first.
+    """Return the kernel that selects the highest `Q + c P sqrt(N) / (1 + n)`; ties go to the first.
 
     Silver et al., "A general reinforcement learning algorithm that masters chess, shogi, and Go
     through self-play" (2018), supplementary materials, "Search".
@@ -106,10 +106,10 @@ def make_puct(simultaneous: bool = False) -> Callable[..., int]:
 
 @kernel
 def uct(arms: Any, actions: Any, n: int, value: float, params: Any, policy: Any, rng: Any) -> int:
-    """Select an action without visits at random, or the action of the highest UCT score.
+    """Select a random unvisited action, or if there is none, the action of the highest UCT score.
 
-    Browne et al., "A survey of Monte Carlo tree search methods", 2012, algorithm 2. N(parent)
-    counts the simulations that continued from there.
+    Browne et al., "A survey of Monte Carlo tree search methods", 2012, algorithm 2. N(parent) is
+    the sum of the children's visits.
     """
     count, unvisited = 0, 0
     for k in range(n):
@@ -197,6 +197,6 @@ def write_improved_policy(arms: Any, value: float, params: Any, out: Any) -> Non
 def sigma(q: Any, most: Any, params: Any) -> Any:
     """Return the transformed value `(c_visit + max visits) c_scale q`, q in [0, 1] (equation 8).
 
-    Takes numbers; when not compiled, also arrays.
+    The arguments are numbers, or arrays when not compiled.
     """
     return (params.c_visit + most) * params.c_scale * q

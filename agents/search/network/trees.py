@@ -1,7 +1,7 @@
 """Batched trees of network-guided searches, in the layout of `simultaneous/tree.py`.
 
-A node has a row of arms for each player who chooses there: in simultaneous games for all players,
-in sequential games for the player to move only. Scores and values are in [0, 1].
+A node has one row of arms per player in simultaneous games, and one row, of the player to move, in
+sequential games. Scores and values are in [0, 1].
 """
 
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from ludoteca.agents.search.statistics import arm_dtype
 from ludoteca.envs.game import Game
 
 ILLEGAL = -1.0  # prior of an action that is illegal or masked
-NO_LEAF = -1  # instead of a leaf: no simulation, or one that has ended in a terminal position
+NO_LEAF = -1  # instead of a leaf: no simulation, or one that ended in a terminal position
 SCRATCH = ("work", "spare")  # shared by the trees
 
 
@@ -29,7 +29,7 @@ class SearchTrees(NamedTuple):
         arms: statistics of actions, dtype `statistics.arm_dtype(None)`. Shape `[B, N, R, A]`.
         table: children by joint action, int32. Shape `[B, table_size(N)]`.
         size: number of nodes. Shape `[B]`.
-        leaf_states: last positions of L simultaneous simulations. Shape `[B, L]`.
+        leaf_states: last positions of the L simulations of a leaf batch. Shape `[B, L]`.
         simulations: dtype `simulation_dtype`. Shape `[B, L]`.
         streams: random streams. uint64, shape `[B, 1]`.
         work: scratch space, dtype `work_dtype`. Shape `[1]`.
@@ -92,13 +92,13 @@ def simulation_dtype(rows: int, depth: int) -> np.dtype[np.void]:
     """Return the record dtype of a simulation of up to `depth` plies."""
     return np.dtype(
         [
-            ("leaf", np.int32),  # its node, or `NO_LEAF`
+            ("leaf", np.int32),  # node of the leaf, or `NO_LEAF`
             ("depth", np.int32),  # length of the path
-            ("pending", np.bool_),  # whether the network has to evaluate the last position
-            ("seats", np.int64, (rows,)),  # players to evaluate it for, -1 for inactive ones
+            ("pending", np.bool_),  # whether the network has to evaluate the leaf
+            ("seats", np.int64, (rows,)),  # players to evaluate the leaf for, -1 for inactive ones
             ("values", np.float64, (rows,)),  # final values of inactive players
             ("path", np.int32, (depth,)),  # nodes above the leaf
-            ("chosen", np.int16, (depth, rows)),  # actions in these nodes, or `NO_ACTION`
+            ("actions", np.int16, (depth, rows)),  # actions in these nodes, or `NO_ACTION`
         ],
         align=True,
     )
@@ -124,7 +124,7 @@ def make_trees(game: Game, count: int, nodes: int, leaf_batch: int = 1) -> Searc
         game: the game.
         count: B.
         nodes: N; a search of n simulations needs n + 1.
-        leaf_batch: L, number of simultaneous simulations per search.
+        leaf_batch: L, number of leaves per search that are evaluated together.
 
     Raises:
         ValueError: if the game has too many joint actions.

@@ -1,4 +1,4 @@
-"""Final move selection after a search, and the compiled loop over a batch of positions."""
+"""Selection of the move to play, and the compiled search of a batch of positions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,17 +13,17 @@ from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 
 @factory("search")
 def make_act(game: Game, config: SearchConfig) -> Any:
-    """Return `act(trees, positions, rngs, params, simulations, action_selection, actions)`.
+    """Return `act(workspace, positions, rngs, params, simulations, action_selection, actions)`.
 
-    The function searches each of `positions` with a new tree and writes the chosen `actions`, int64
-    `[K]`; the search of position k uses the random stream `rngs[k]`, uint64 `[K, 1]`, advanced in
-    place. `trees` are the first six arguments of the search, see `search.search_kernel`.
+    It searches each of K `positions` with a new tree and writes the chosen `actions`, int64 `[K]`.
+    The search of position k uses the random stream `rngs[k]`, uint64 `[K, 1]`, advanced in place.
+    `workspace` is the tuple of a `Workspace`.
     """
     search, best_child = search_kernel(game, config), best_child_kernel(config)
 
     @compiled_without_allocation
     def act(
-        trees: Any,
+        workspace: Any,
         positions: Any,
         rngs: Any,
         params_array: Any,
@@ -31,7 +31,7 @@ def make_act(game: Game, config: SearchConfig) -> Any:
         action_selection: int,
         actions: Any,
     ) -> None:
-        nodes, shared, table, states, words, works = trees
+        nodes, shared, table, states, words, works = workspace
         work, params = works[0], params_array[0]
         for k in range(len(positions)):
             states[START] = positions[k]
@@ -68,7 +68,7 @@ def make_best_child(config: SearchConfig) -> Any:
 def best_child_kernel(config: SearchConfig) -> Callable[..., int]:
     """Return `best_child(nodes, action_selection, params, work) -> node`.
 
-    It selects the child of the root to play, see `select.make_select_final`.
+    It returns the child of the root to play, see `select.make_select_final`.
     """
     draw_value = 0.0 if config.draw_is_loss else 0.5
     select_final = make_select_final(config.policy, config.solver, False, draw_value)
@@ -76,10 +76,16 @@ def best_child_kernel(config: SearchConfig) -> Callable[..., int]:
     @kernel
     def best_child(nodes: Any, action_selection: int, params: Any, work: Any) -> int:
         root = nodes[ROOT]
-        block = nodes[root.first]
-        arms = nodes[root.first : root.first + block.opened]
-        return root.first + select_final(
-            arms, block.opened, block.selections, root.count, action_selection, params, work
+        block = nodes[root.first_child]
+        arms = nodes[root.first_child : root.first_child + block.num_visited]
+        return root.first_child + select_final(
+            arms,
+            block.num_visited,
+            block.block_visits,
+            root.num_children,
+            action_selection,
+            params,
+            work,
         )
 
     return best_child

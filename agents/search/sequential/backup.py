@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ludoteca.agents.search.config import SearchConfig
-from ludoteca.agents.search.playouts import make_record
+from ludoteca.agents.search.playouts import make_move_record
 from ludoteca.agents.search.select import DRAW, LOSS, UNKNOWN, WIN
 from ludoteca.agents.search.sequential.tree import ROOT, UNEXPANDED
 from ludoteca.agents.search.statistics import make_statistics
@@ -16,17 +16,17 @@ from ludoteca.envs.jit import factory, kernel
 def make_backup(game: Game, config: SearchConfig) -> tuple[Callable[..., None], ...]:
     """Return three kernels.
 
-    `back_up(nodes, work, depth)` adds `work.scores` to the nodes of `work.path`; their
-    visits were incremented during selection.
+    `back_up(nodes, work, depth)` adds `work.scores` to the nodes of `work.path`, whose visits were
+    incremented during selection.
 
-    `prove_end(nodes, node, s, work)` marks the node of a finished game as proven.
+    `prove_terminal(nodes, node, s, work)` marks a terminal node as proven.
 
-    `proven_scores(nodes, node, work)` writes the scores of a proven node.
+    `write_proven_scores(nodes, node, work)` writes the scores of a proven node to `work.scores`.
     """
     returns, players = game.returns, game.num_players
     solver, amaf, draw_is_loss = config.solver, config.amaf != "", config.draw_is_loss
     _, add_score = make_statistics(config.policy)
-    _, mark_played, update_mast = make_record(game, config)
+    _, mark_seen, update_mast = make_move_record(game, config)
 
     @kernel
     def back_up(nodes: Any, work: Any, depth: int) -> None:
@@ -43,16 +43,16 @@ def make_backup(game: Game, config: SearchConfig) -> tuple[Callable[..., None], 
 
     @kernel
     def update_amaf(nodes: Any, work: Any, depth: int) -> None:
-        """Credit every child of the path whose action its player played at that ply or later."""
+        """Update every child of the path's nodes whose player played its action there or later."""
         work.simulation += 1
-        move = work.moves
+        move = work.num_moves
         for d in range(depth, -1, -1):
-            move = mark_played(work, move, d)
+            move = mark_seen(work, move, d)
             parent = nodes[work.path[d]]
-            if parent.first != UNEXPANDED:
-                mover = nodes[parent.first].mover
-                for k in range(parent.first, parent.first + parent.count):
-                    if work.seen[mover, nodes[k].action] == work.simulation:
+            if parent.first_child != UNEXPANDED:
+                mover = nodes[parent.first_child].mover
+                for k in range(parent.first_child, parent.first_child + parent.num_children):
+                    if work.last_seen[mover, nodes[k].action] == work.simulation:
                         nodes[k].amaf_visits += 1
                         nodes[k].amaf_value += work.scores[mover]
 
@@ -65,26 +65,26 @@ def make_backup(game: Game, config: SearchConfig) -> tuple[Callable[..., None], 
         """
         parent = nodes[node]
         best, unknown = LOSS, False
-        for k in range(parent.first, parent.first + parent.count):
+        for k in range(parent.first_child, parent.first_child + parent.num_children):
             proven = nodes[k].proven
             unknown |= proven == UNKNOWN
             best = max(best, proven)
         if unknown and best != WIN:
             return False
-        if node == ROOT or nodes[parent.first].mover == parent.mover:
+        if node == ROOT or nodes[parent.first_child].mover == parent.mover:
             parent.proven = best
         else:
             parent.proven = WIN + LOSS - best
         return True
 
     @kernel
-    def prove_end(nodes: Any, node: int, s: Any, work: Any) -> None:
+    def prove_terminal(nodes: Any, node: int, s: Any, work: Any) -> None:
         returns(s, work.scores)
         x = work.scores[nodes[node].mover]
         nodes[node].proven = WIN if x > 0 else (LOSS if x < 0 else DRAW)
 
     @kernel
-    def proven_scores(nodes: Any, node: int, work: Any) -> None:
+    def write_proven_scores(nodes: Any, node: int, work: Any) -> None:
         for p in range(players):
             proven = int(nodes[node].proven)
             if p != nodes[node].mover:
@@ -94,4 +94,4 @@ def make_backup(game: Game, config: SearchConfig) -> tuple[Callable[..., None], 
             else:
                 work.scores[p] = 1.0 if proven == WIN else 0.0
 
-    return back_up, prove_end, proven_scores
+    return back_up, prove_terminal, write_proven_scores

@@ -12,7 +12,7 @@ from ludoteca.agents.search.statistics import make_statistics
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import factory, kernel
 
-PROBES = 8  # slots probed for an entry of the transposition table
+PROBES = 8  # slots of the transposition table that a lookup probes (open addressing)
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 U32 = np.uint64(32)
 
@@ -23,13 +23,13 @@ def make_expansion(
 ) -> tuple[Callable[..., None], Callable[..., None], Callable[..., bool]]:
     """Return three kernels.
 
-    `start_tree(nodes, shared, table, work)` makes a tree with only a root.
+    `reset_tree(nodes, shared, table, work)` resets the tree to its root.
 
     `expand(nodes, node, shared, table, states, s, words, work)` creates the children of `node`,
     with position `s`, unless the tree is full. With transpositions, a position that was expanded
     before shares its existing children.
 
-    `wins_at_once(states, s, action, work) -> bool` returns whether `action` wins in `s`.
+    `wins_immediately(states, s, action, work) -> bool` returns whether `action` wins in `s`.
     """
     legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
     returns = game.returns
@@ -40,25 +40,30 @@ def make_expansion(
 
     @kernel
     def reset_node(node: Any, prior: float, action: int, mover: int) -> None:
-        """Make a record the node of an action without visits."""
+        """Reset a node to the unvisited child of an action."""
         reset_arm(node, prior)
-        node.first, node.count, node.opened, node.selections = UNEXPANDED, 0, 0, 0
+        node.first_child, node.num_children, node.num_visited, node.block_visits = (
+            UNEXPANDED,
+            0,
+            0,
+            0,
+        )
         node.action, node.mover, node.proven = action, mover, UNKNOWN
 
     @kernel
-    def start_tree(nodes: Any, shared: Any, table: Any, work: Any) -> None:
+    def reset_tree(nodes: Any, shared: Any, table: Any, work: Any) -> None:
         reset_node(nodes[ROOT], 1.0, -1, NO_PLAYER)
         shared[SIZE] = 1
         for i in range(len(table)):
-            table[i].first = UNEXPANDED
+            table[i].first_child = UNEXPANDED
         work.simulation = 0
-        work.seen[:] = 0
+        work.last_seen[:] = 0
         work.mast_visits[:] = 0
         work.mast_value[:] = 0.0
 
     @kernel
-    def wins_at_once(states: Any, s: Any, action: int, work: Any) -> bool:
-        """Return whether `action` wins in `s`; overwrite the spare position."""
+    def wins_immediately(states: Any, s: Any, action: int, work: Any) -> bool:
+        """Return whether `action` wins in `s`; overwrite `states[SPARE]`."""
         mover = player(s)
         states[SPARE] = s
         spare = states[SPARE]
@@ -69,8 +74,8 @@ def make_expansion(
         return False
 
     @kernel
-    def lets_win(states: Any, s: Any, action: int, work: Any) -> bool:
-        """Return whether the next player could win at once after `action` in `s`."""
+    def allows_win(states: Any, s: Any, action: int, work: Any) -> bool:
+        """Return whether the opponent could win immediately after `action` in `s`."""
         mover = player(s)
         states[SPARE] = s
         spare = states[SPARE]
@@ -92,17 +97,17 @@ def make_expansion(
 
     @kernel
     def candidates(states: Any, s: Any, work: Any) -> int:
-        """Write the actions that get a child: the legal ones that decisive moves do not exclude."""
+        """Write the actions to expand to `work.legal`: the legal ones but for decisive moves."""
         n = legal_actions(s, work.legal)
         if decisive:
             for k in range(n):
-                if wins_at_once(states, s, work.legal[k], work):
+                if wins_immediately(states, s, work.legal[k], work):
                     work.legal[0] = work.legal[k]
                     return 1
             if anti:
                 kept = 0
                 for k in range(n):
-                    if not lets_win(states, s, work.legal[k], work):
+                    if not allows_win(states, s, work.legal[k], work):
                         work.legal[kept] = work.legal[k]
                         kept += 1
                 return kept if kept > 0 else legal_actions(s, work.legal)
@@ -127,11 +132,14 @@ def make_expansion(
             key = hash_of(words)
             for probe in range(PROBES):
                 i = np.int64((key + np.uint64(probe)) % np.uint64(len(table)))
-                if table[i].first == UNEXPANDED:
+                if table[i].first_child == UNEXPANDED:
                     entry = i
                     break
                 if table[i].key == key:
-                    parent.first, parent.count = table[i].first, table[i].count
+                    parent.first_child, parent.num_children = (
+                        table[i].first_child,
+                        table[i].num_children,
+                    )
                     return
         n = candidates(states, s, work)
         first = shared[SIZE]
@@ -141,10 +149,14 @@ def make_expansion(
         mover = player(s)
         for k in range(n):
             reset_node(nodes[first + k], 1.0 / n, work.legal[k], mover)
-        parent.first, parent.count = first, n
-        # Not joined by `and`: without transpositions the compiler drops what it cannot type.
+        parent.first_child, parent.num_children = first, n
+        # Nested: without transpositions Numba prunes the branch, in which `key` has no type.
         if transpositions:  # noqa: SIM102
             if entry >= 0:
-                table[entry].key, table[entry].first, table[entry].count = key, first, n
+                table[entry].key, table[entry].first_child, table[entry].num_children = (
+                    key,
+                    first,
+                    n,
+                )
 
-    return start_tree, expand, wins_at_once
+    return reset_tree, expand, wins_immediately

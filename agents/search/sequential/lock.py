@@ -12,7 +12,7 @@ LOCK = 0  # index into the array that holds the lock
 def acquire(shared: Any) -> None:
     """Acquire the lock of `shared`, int64 `[n]`."""
     while exchange(shared, LOCK, 1) != 0:
-        # Read without writing until it seems free, so as not to slow down its holder.
+        # Only read until it seems free: writes would slow down the thread that holds it.
         while load(shared, LOCK) != 0:
             pause()
 

@@ -29,7 +29,7 @@ class SearchThreads:
     def __init__(
         self, game: Game, config: SearchConfig, max_nodes: int, threads: int, parallel: str
     ):
-        self._made_of = game, config, max_nodes, threads, parallel
+        self._arguments = game, config, max_nodes, threads, parallel
         self._fields = summed_fields(config.policy)
         first = Workspace.make(game, config, max_nodes)
         self.shared_tree = parallel == "tree"
@@ -42,7 +42,7 @@ class SearchThreads:
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the constructor's arguments and the state that the next search may reuse.
+        """Return the constructor's arguments, the trees and the state of the threads.
 
         The transposition table is left out, since every search clears it.
         """
@@ -51,20 +51,20 @@ class SearchThreads:
             for tree in (self.trees[:1] if self.shared_tree else self.trees)
         ]
         own = [(tree.states, tree.work) for tree in self.trees]
-        return {"made_of": self._made_of, "used": used, "own": own}
+        return {"arguments": self._arguments, "used": used, "own": own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        SearchThreads.__init__(self, *state["made_of"])
+        SearchThreads.__init__(self, *state["arguments"])
         for tree, (nodes, shared) in zip(self.trees, state["used"], strict=False):
             tree.nodes[: len(nodes)], tree.shared[:] = nodes, shared
         for tree, (states, work) in zip(self.trees, state["own"], strict=True):
             tree.states[:], tree.work[:] = states, work
 
-    def begin(self, s: Any, rng: int) -> None:
-        """Start the search of position `s`, with one random stream per thread."""
+    def reset(self, s: Any, rng: int) -> None:
+        """Reset the trees to position `s`, with one random stream per thread."""
         streams = np.random.SeedSequence(rng).generate_state(len(self.trees), np.uint64)
         for k, tree in enumerate(self.trees):
-            tree.begin(s, rng if k == 0 else int(streams[k]))
+            tree.reset(s, rng if k == 0 else int(streams[k]))
 
     def run(self, search: Callable[..., None], params: NDArray[np.void], count: int) -> None:
         """Run `count` simulations, divided among the threads."""
@@ -84,26 +84,26 @@ class SearchThreads:
             other.result()
 
     def nodes(self) -> NDArray[np.void]:
-        """Return the tree; of several trees, the root and its children with summed statistics."""
+        """Return the tree; with root parallelization, the root and its children, summed."""
         if self.shared_tree or len(self.trees) == 1:
             return self.trees[0].nodes[: self.trees[0].size]
-        return merged([tree.nodes for tree in self.trees], self._fields)
+        return merge_trees([tree.nodes for tree in self.trees], self._fields)
 
 
-def merged(trees: list[NDArray[np.void]], fields: tuple[str, ...]) -> NDArray[np.void]:
+def merge_trees(trees: list[NDArray[np.void]], fields: tuple[str, ...]) -> NDArray[np.void]:
     """Return the summed statistics of the trees' roots and of their children.
 
     Args:
         trees: trees of one position, each with an expanded root.
-        fields: the statistics.
+        fields: the fields to sum.
 
     Returns:
-        A tree of the root and its children, those with visits first.
+        A tree of the root and its children, the visited ones first.
     """
-    blocks = [nodes[nodes[ROOT]["first"] :][: nodes[ROOT]["count"]] for nodes in trees]
+    blocks = [nodes[nodes[ROOT]["first_child"] :][: nodes[ROOT]["num_children"]] for nodes in trees]
     children = {int(child["action"]): child.copy() for child in blocks[0]}
     for child in children.values():
-        child["first"] = UNEXPANDED
+        child["first_child"] = UNEXPANDED
     for block in blocks[1:]:
         for child in block:
             known = children[int(child["action"])]
@@ -114,10 +114,10 @@ def merged(trees: list[NDArray[np.void]], fields: tuple[str, ...]) -> NDArray[np
     nodes = np.array([trees[0][ROOT].copy(), *ordered], trees[0].dtype)
     nodes[ROOT]["visits"] = sum(int(tree[ROOT]["visits"]) for tree in trees)
     nodes[ROOT]["proven"] = max(int(tree[ROOT]["proven"]) for tree in trees)
-    nodes[ROOT]["first"] = 1
-    nodes[1]["opened"] = np.count_nonzero(nodes["visits"][1:])
-    nodes[1]["selections"] = nodes["visits"][1:].sum()
+    nodes[ROOT]["first_child"] = 1
+    nodes[1]["num_visited"] = np.count_nonzero(nodes["visits"][1:])
+    nodes[1]["block_visits"] = nodes["visits"][1:].sum()
     return nodes
 
 
-__all__ = ["PARALLEL", "SearchThreads", "merged"]
+__all__ = ["PARALLEL", "SearchThreads", "merge_trees"]

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.search.sequential.tree import (
+    CURRENT,
     NO_PLAYER,
-    PLAYED,
     ROOT,
     SIZE,
     SPARE,
@@ -24,8 +24,8 @@ NOT_FOUND = -1
 def keep_subtree(game: Game, trees: Workspace, s: Any) -> bool:
     """Make the node of position `s` the root, if it is at most two plies below the old root.
 
-    These are the own move and the reply; after two consecutive moves of the opponent a new tree is
-    needed.
+    Two plies are the agent's move and the opponent's reply. After two consecutive moves of the
+    opponent the node is not found.
 
     Returns:
         Whether the node was found. If not, the tree is unchanged.
@@ -36,8 +36,8 @@ def keep_subtree(game: Game, trees: Workspace, s: Any) -> bool:
     wanted = game.empty(1)
     wanted[0] = s
     target = wanted.view(trees.words.dtype)
-    used = field_bits(game).view(trees.words.dtype)
-    node = make_find(game)(nodes, trees.states, trees.words, target, used)
+    mask = field_mask(game).view(trees.words.dtype)
+    node = make_find_node(game)(nodes, trees.states, trees.words, target, mask)
     if node == NOT_FOUND:
         return False
     kept = np.empty_like(nodes[: shared[SIZE]])
@@ -45,13 +45,13 @@ def keep_subtree(game: Game, trees: Workspace, s: Any) -> bool:
     nodes[:size] = kept[:size]
     shared[SIZE] = size
     trees.states[START] = s
-    trees.table["first"] = UNEXPANDED  # its entries point into the old tree
+    trees.table["first_child"] = UNEXPANDED  # the entries refer to the old tree
     return True
 
 
 @factory()
-def field_bits(game: Game) -> NDArray[np.uint8]:
-    """Return a byte mask of a record's fields, 0 for padding bytes."""
+def field_mask(game: Game) -> NDArray[np.uint8]:
+    """Return the byte mask of a position record: 255 in fields, 0 in padding."""
     bits = np.zeros(game.state.itemsize, np.uint8)
     for dtype, offset in (entry[:2] for entry in (game.state.fields or {}).values()):
         bits[offset : offset + dtype.itemsize] = 0xFF
@@ -59,37 +59,43 @@ def field_bits(game: Game) -> NDArray[np.uint8]:
 
 
 @factory()
-def make_find(game: Game) -> Any:
-    """Return `find(nodes, states, words, target, used) -> node`, that of the target."""
+def make_find_node(game: Game) -> Any:
+    """Return `find(nodes, states, words, target, mask) -> node`, the node of position `target`."""
     step = game.step
 
     @kernel
-    def same(words: Any, target: Any, used: Any) -> bool:
+    def equal(words: Any, target: Any, mask: Any) -> bool:
         for i in range(len(target)):  # noqa: SIM110 (compiled)
-            if (words[i] ^ target[i]) & used[i]:
+            if (words[i] ^ target[i]) & mask[i]:
                 return False
         return True
 
     @compiled_without_allocation
-    def find(nodes: Any, states: Any, words: Any, target: Any, used: Any) -> int:
-        if same(words[START], target, used):
+    def find(nodes: Any, states: Any, words: Any, target: Any, mask: Any) -> int:
+        if equal(words[START], target, mask):
             return ROOT
         root = nodes[ROOT]
-        for k in range(root.first, root.first + root.count if root.first != UNEXPANDED else 0):
-            states[PLAYED] = states[START]
-            step(states[PLAYED], nodes[k].action)
-            if same(words[PLAYED], target, used):
+        for k in range(
+            root.first_child,
+            root.first_child + root.num_children if root.first_child != UNEXPANDED else 0,
+        ):
+            states[CURRENT] = states[START]
+            step(states[CURRENT], nodes[k].action)
+            if equal(words[CURRENT], target, mask):
                 return k
-        for k in range(root.first, root.first + root.count if root.first != UNEXPANDED else 0):
+        for k in range(
+            root.first_child,
+            root.first_child + root.num_children if root.first_child != UNEXPANDED else 0,
+        ):
             child = nodes[k]
-            if child.first == UNEXPANDED:
+            if child.first_child == UNEXPANDED:
                 continue
-            states[PLAYED] = states[START]
-            step(states[PLAYED], child.action)
-            for j in range(child.first, child.first + child.count):
-                states[SPARE] = states[PLAYED]
+            states[CURRENT] = states[START]
+            step(states[CURRENT], child.action)
+            for j in range(child.first_child, child.first_child + child.num_children):
+                states[SPARE] = states[CURRENT]
                 step(states[SPARE], nodes[j].action)
-                if same(words[SPARE], target, used):
+                if equal(words[SPARE], target, mask):
                     return j
         return NOT_FOUND
 
@@ -98,7 +104,7 @@ def make_find(game: Game) -> Any:
 
 @factory()
 def make_copy_subtree() -> Any:
-    """Return `copy_subtree(nodes, root, out) -> size`, which keeps siblings consecutive."""
+    """Return `copy_subtree(nodes, root, out) -> size`; siblings stay consecutive."""
 
     @compiled_without_allocation
     def copy_subtree(nodes: Any, root: int, out: Any) -> int:
@@ -106,19 +112,19 @@ def make_copy_subtree() -> Any:
         # The new root has no parent.
         out[0].mover, out[0].action = NO_PLAYER, -1
         size = 1
-        done = 0
-        while done < size:
-            first = out[done].first
+        copied = 0
+        while copied < size:
+            first = out[copied].first_child
             if first != UNEXPANDED:
-                count = out[done].count
+                count = out[copied].num_children
                 if size + count > len(out):  # only shared blocks can make the copy larger
-                    out[done].first = UNEXPANDED
+                    out[copied].first_child = UNEXPANDED
                 else:
                     for k in range(count):
                         out[size + k] = nodes[first + k]
-                    out[done].first = size
+                    out[copied].first_child = size
                     size += count
-            done += 1
+            copied += 1
         return size
 
     return copy_subtree

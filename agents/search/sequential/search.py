@@ -1,22 +1,22 @@
 """Monte Carlo tree search for sequential games, compiled per game and configuration.
 
 Coulom, "Efficient selectivity and backup operators in Monte-Carlo tree search", 2006; Kocsis and
-Szepesvari, "Bandit based Monte-Carlo planning", 2006. Any number of players: a node's score is that
-of the player who moved into it.
+Szepesvari, "Bandit based Monte-Carlo planning", 2006. For any number of players: a node sums the
+scores of the player who moved into it.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 from ludoteca.agents.search.config import SearchConfig
-from ludoteca.agents.search.playouts import make_record
+from ludoteca.agents.search.playouts import make_move_record
 from ludoteca.agents.search.select import UNKNOWN
 from ludoteca.agents.search.sequential.backup import make_backup
 from ludoteca.agents.search.sequential.expansion import make_expansion
 from ludoteca.agents.search.sequential.lock import acquire, release
 from ludoteca.agents.search.sequential.selection import make_selection
 from ludoteca.agents.search.sequential.simulation import make_simulation
-from ludoteca.agents.search.sequential.tree import PLAYED, ROOT, SIZE, START, UNEXPANDED
+from ludoteca.agents.search.sequential.tree import CURRENT, ROOT, SIZE, START, UNEXPANDED
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.rng import next_u64
@@ -64,13 +64,13 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
     step, is_terminal = game.step, game.is_terminal
     solver, grave, shared_tree = config.solver, config.amaf == "grave", config.shared_tree
     has_chance = "rng" in (game.state.names or ())
-    start_tree, expand, _ = make_expansion(game, config)
-    choose, forget_reference, set_reference = make_selection(game, config)
+    reset_tree, expand, _ = make_expansion(game, config)
+    choose, clear_reference, set_reference = make_selection(game, config)
     play_out = make_simulation(game, config)
-    record, _, _ = make_record(game, config)
+    record, _, _ = make_move_record(game, config)
     player: Any = game.player
     recorded = config.amaf != "" or config.mast != ""
-    back_up, prove_end, proven_scores = make_backup(game, config)
+    back_up, prove_terminal, write_proven_scores = make_backup(game, config)
 
     @kernel
     def descend(
@@ -83,28 +83,28 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
         work: Any,
         params: Any,
     ) -> int:
-        """Select and expand from the root; return the depth of the leaf, `work.path[depth]`.
+        """Select down to a leaf, expanding nodes; return the depth of the leaf, `work.path[depth]`.
 
         Visits are incremented here and scores are added later: a virtual loss for other threads
         (Chaslot, Winands and van den Herik, "Parallel Monte-Carlo tree search", 2008).
         """
         node, depth = ROOT, 0
-        work.path[0], work.moves = ROOT, 0
+        work.path[0], work.num_moves = ROOT, 0
         if grave:
-            forget_reference(work)
+            clear_reference(work)
         nodes[ROOT].visits += 1
         while not (solver and nodes[node].proven != UNKNOWN):
-            if nodes[node].first == UNEXPANDED:
+            if nodes[node].first_child == UNEXPANDED:
                 if is_terminal(s) or (node != ROOT and nodes[node].visits == 1):
                     break
                 if depth > 0 and depth == params.max_depth:
                     break
-                expand(nodes, node, shared, table, states, s, words[PLAYED], work)
-                if nodes[node].first == UNEXPANDED:
+                expand(nodes, node, shared, table, states, s, words[CURRENT], work)
+                if nodes[node].first_child == UNEXPANDED:
                     break
             if grave and nodes[node].visits > params.grave_reference:
                 set_reference(nodes, node, work)
-            nodes[nodes[node].first].selections += 1
+            nodes[nodes[node].first_child].block_visits += 1
             node = choose(nodes, node, work, params)
             nodes[node].visits += 1
             if recorded:
@@ -126,23 +126,23 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
         params: Any,
         simulations: int,
     ) -> None:
-        s = states[PLAYED]
+        s = states[CURRENT]
         if shared_tree:
             acquire(shared)
         if shared[SIZE] == 0:
-            start_tree(nodes, shared, table, work)
+            reset_tree(nodes, shared, table, work)
         for _ in range(simulations):
             if solver and nodes[ROOT].proven != UNKNOWN:
                 break
-            states[PLAYED] = states[START]
+            states[CURRENT] = states[START]
             if has_chance:
                 s.rng[0] = next_u64(work.rng)
             depth = descend(nodes, shared, table, states, s, words, work, params)
             leaf = work.path[depth]
             if solver and depth > 0 and nodes[leaf].proven == UNKNOWN and is_terminal(s):
-                prove_end(nodes, leaf, s, work)
+                prove_terminal(nodes, leaf, s, work)
             if solver and nodes[leaf].proven != UNKNOWN:
-                proven_scores(nodes, leaf, work)
+                write_proven_scores(nodes, leaf, work)
             else:
                 if shared_tree:
                     release(shared)

@@ -1,4 +1,4 @@
-"""Selection of a child: first-play urgency, the selection policy, and GRAVE's reference node."""
+"""Selection of a child: first-play urgency, selection policy, and reference node of GRAVE."""
 
 import math
 from collections.abc import Callable
@@ -20,8 +20,8 @@ def make_selection(
     `choose(nodes, node, work, params) -> child` selects a child of an expanded node and writes the
     probability of that choice to `work.probability`.
 
-    `forget_reference(work)` and `set_reference(nodes, node, work)` make no node or `node` the
-    reference node of GRAVE, whose AMAF statistics are used.
+    `set_reference(nodes, node, work)` copies the AMAF statistics of the reference node of GRAVE;
+    `clear_reference(work)` removes them.
     """
     select = make_select(config.policy, config.amaf, config.solver)
     amaf, num_actions = config.amaf != "", game.num_actions
@@ -29,56 +29,58 @@ def make_selection(
     @kernel
     def choose(nodes: Any, node: int, work: Any, params: Any) -> int:
         parent = nodes[node]
-        block = nodes[parent.first]
-        opened, unopened = block.opened, parent.count - block.opened
-        if opened > 0 and not (unopened > 0 and params.fpu == math.inf):
-            arms = nodes[parent.first : parent.first + opened]
-            visits = max(block.selections, 1)
-            k = select(arms, work.legal, opened, unopened, visits, parent.count, params, work)
+        block = nodes[parent.first_child]
+        visited, unvisited = block.num_visited, parent.num_children - block.num_visited
+        if visited > 0 and not (unvisited > 0 and params.fpu == math.inf):
+            arms = nodes[parent.first_child : parent.first_child + visited]
+            visits = max(block.block_visits, 1)
+            k = select(
+                arms, work.legal, visited, unvisited, visits, parent.num_children, params, work
+            )
             if k != UNVISITED:
-                return parent.first + k
-            if unopened == 0:
-                return parent.first + below(work.rng, opened)
+                return parent.first_child + k
+            if unvisited == 0:
+                return parent.first_child + below(work.rng, visited)
         work.probability = 1.0
-        return open_child(nodes, node, work)
+        return visit_new_child(nodes, node, work)
 
     @kernel
-    def open_child(nodes: Any, node: int, work: Any) -> int:
-        """Choose a child without visits at random and move it to the end of the opened ones.
+    def visit_new_child(nodes: Any, node: int, work: Any) -> int:
+        """Choose an unvisited child at random, or the one of the highest AMAF mean if there is one.
 
-        With AMAF statistics, the child of the highest AMAF mean is chosen.
+        Swap it behind the visited children and count it as visited.
         """
         parent = nodes[node]
-        block = nodes[parent.first]
-        chosen = block.opened + below(work.rng, parent.count - block.opened)
+        block = nodes[parent.first_child]
+        chosen = block.num_visited + below(work.rng, parent.num_children - block.num_visited)
         if amaf:
             best = -1.0
-            for k in range(block.opened, parent.count):
-                child = nodes[parent.first + k]
+            for k in range(block.num_visited, parent.num_children):
+                child = nodes[parent.first_child + k]
                 if child.amaf_visits > 0 and child.amaf_value / child.amaf_visits > best:
                     best = child.amaf_value / child.amaf_visits
                     chosen = k
-        at, last = parent.first + chosen, parent.first + block.opened
+        at, last = parent.first_child + chosen, parent.first_child + block.num_visited
         if at != last:
-            # Neither has visits or children, so they differ in these fields only.
+            # Neither has visits or children, so only these fields differ.
             a, b = nodes[at], nodes[last]
             a.action, b.action = b.action, a.action
             a.prior, b.prior = b.prior, a.prior
             a.amaf_visits, b.amaf_visits = b.amaf_visits, a.amaf_visits
             a.amaf_value, b.amaf_value = b.amaf_value, a.amaf_value
-        block.opened += 1
+        block.num_visited += 1
         return last
 
     @kernel
-    def forget_reference(work: Any) -> None:
+    def clear_reference(work: Any) -> None:
         for action in range(num_actions):
             work.reference_visits[action] = -1
 
     @kernel
     def set_reference(nodes: Any, node: int, work: Any) -> None:
-        forget_reference(work)
-        for k in range(nodes[node].first, nodes[node].first + nodes[node].count):
+        clear_reference(work)
+        for k in range(nodes[node].first_child, nodes[node].first_child + nodes[node].num_children):
             work.reference_visits[nodes[k].action] = nodes[k].amaf_visits
             work.reference_value[nodes[k].action] = nodes[k].amaf_value
 
-    return choose, forget_reference, set_reference
+    return choose, clear_reference, set_reference

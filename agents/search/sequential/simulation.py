@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ludoteca.agents.search.config import SearchConfig
-from ludoteca.agents.search.playouts import make_playout_action, make_record, make_scoring
+from ludoteca.agents.search.playouts import make_move_record, make_playout_action, make_scoring
 from ludoteca.agents.search.sequential.expansion import make_expansion
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import factory, kernel
@@ -14,11 +14,11 @@ from ludoteca.envs.jit import factory, kernel
 def make_simulation(game: Game, config: SearchConfig) -> Callable[..., None]:
     """Return the kernel `play_out(states, s, work, params)`.
 
-    It plays `s` to the end, at most `params.playout_depth` plies, and writes every player's score
-    in [0, 1] to `work.scores`.
+    It plays a playout from `s`, at most `params.playout_depth` plies, and writes the players'
+    scores in [0, 1] to `work.scores`.
     """
     legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
-    players, longest = game.num_players, game.max_plies
+    players, max_plies = game.num_players, game.max_plies
     player: Any = game.player
     playout: Any = game.playout
     decisive, amaf = config.decisive != "", config.amaf != ""
@@ -31,21 +31,21 @@ def make_simulation(game: Game, config: SearchConfig) -> Callable[..., None]:
     )
     playout_action = make_playout_action(game, config)
     write_scores = make_scoring(game, config)
-    record, _, _ = make_record(game, config)
-    _, _, wins_at_once = make_expansion(game, config)
+    record, _, _ = make_move_record(game, config)
+    _, _, wins_immediately = make_expansion(game, config)
 
     @kernel
     def choose(states: Any, s: Any, n: int, work: Any, params: Any) -> int:
         """Return a winning action, or the playout policy's choice among `work.legal[:n]`."""
         if decisive:
             for k in range(n):
-                if wins_at_once(states, s, work.legal[k], work):
+                if wins_immediately(states, s, work.legal[k], work):
                     return int(work.legal[k])
         return playout_action(s, player(s), n, work, params)
 
     @kernel
     def play_out(states: Any, s: Any, work: Any, params: Any) -> None:
-        if has_playout and params.playout_depth >= longest:
+        if has_playout and params.playout_depth >= max_plies:
             if not is_terminal(s):
                 mover = player(s)
                 n = playout(s, work.legal, work.rng)

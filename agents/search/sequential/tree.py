@@ -8,17 +8,16 @@ ROOT = 0
 UNEXPANDED = 0  # no node has the root as a child
 NO_PLAYER = -1
 
-# The children of a node are consecutive: a block. Transpositions may share a block.
-# A node is the arm of the player who moved into it, so that a parent compares its children by their
-# means.
+# The children of a node are consecutive records, a block, which transpositions may share. The first
+# child holds the fields of the block. A node is also the arm of the player who moved into it.
 NODE_FIELDS = (
-    ("first", np.int32),  # first child, or UNEXPANDED
-    ("selections", np.int32),  # of the first node in a block: visits of the block's nodes
+    ("first_child", np.int32),  # first child, or UNEXPANDED
+    ("block_visits", np.int32),  # of the block, in its first node: sum of visits
     ("action", np.int16),  # action that led here
-    ("count", np.int16),  # number of children
-    ("opened", np.int16),  # of the first node in a block: number of visited nodes, which come first
+    ("num_children", np.int16),  # number of children
+    ("num_visited", np.int16),  # of the block, in its first node: visited nodes, which come first
     ("mover", np.int8),  # player who moved into the node, or NO_PLAYER at the root
-    ("proven", np.int8),  # result for the mover, see `select.UNKNOWN`
+    ("proven", np.int8),  # proven result for the mover, see `select.UNKNOWN`
 )
 
 
@@ -28,12 +27,14 @@ def node_dtype(policy: str) -> np.dtype[np.void]:
 
 
 # Entry of the transposition table: the block of a position's children.
-ENTRY = np.dtype([("key", np.uint64), ("first", np.int32), ("count", np.int16)], align=True)
+ENTRY = np.dtype(
+    [("key", np.uint64), ("first_child", np.int32), ("num_children", np.int16)], align=True
+)
 
-# State shared by the threads of a tree: a lock, see `lock.LOCK`, and the number of nodes.
+# Array shared by the threads of a tree: the lock, at `lock.LOCK`, and the number of nodes, at SIZE.
 SIZE = 1
 SHARED = 2
 
-# Positions of a thread: the root's, the one being played, and a spare one.
-START, PLAYED, SPARE = range(3)
+# Positions of a thread: the root's, that of the simulation, and a spare one.
+START, CURRENT, SPARE = range(3)
 STATES = 3

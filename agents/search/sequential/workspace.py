@@ -12,7 +12,7 @@ from ludoteca.envs.records import CACHE_LINE, as_words
 
 
 class Workspace(NamedTuple):
-    """Tree and scratch space of one thread, see `search.search_kernel`."""
+    """Tree and scratch space of one thread; for the fields see `search.search_kernel`."""
 
     nodes: NDArray[np.void]
     shared: NDArray[np.int64]
@@ -32,33 +32,33 @@ class Workspace(NamedTuple):
         entries = 1 << (max_nodes - 1).bit_length() if config.transpositions else 0
         tree = (
             np.zeros(max_nodes, node_dtype(config.policy)),
-            apart(SHARED, np.int64),
+            aligned_zeros(SHARED, np.int64),
             np.zeros(entries, ENTRY),
         )
-        return cls(*tree, *_thread_memory(game))
+        return cls(*tree, *_make_thread_arrays(game))
 
     def for_another_thread(self, game: Game) -> "Workspace":
         """Return the workspace of another thread that searches the same tree."""
-        return Workspace(self.nodes, self.shared, self.table, *_thread_memory(game))
+        return Workspace(self.nodes, self.shared, self.table, *_make_thread_arrays(game))
 
-    def begin(self, s: Any, rng: int) -> None:
+    def reset(self, s: Any, rng: int) -> None:
         """Reset the tree to position `s`, with the random stream `rng`."""
         self.shared[:] = 0
         self.states[0] = s
-        for name in ("seen", "simulation", "mast_visits", "mast_value"):
+        for name in ("last_seen", "simulation", "mast_visits", "mast_value"):
             self.work[name] = 0
         self.work["rng"] = rng
 
 
-def _thread_memory(game: Game) -> tuple[NDArray[Any], ...]:
-    states = apart(STATES, game.state)
+def _make_thread_arrays(game: Game) -> tuple[NDArray[Any], ...]:
+    states = aligned_zeros(STATES, game.state)
     states[:] = game.empty(STATES)
-    return states, as_words(states), apart(1, work_dtype(game))
+    return states, as_words(states), aligned_zeros(1, work_dtype(game))
 
 
-def apart(count: int, dtype: DTypeLike) -> NDArray[Any]:
-    """Return zeros in separate cache lines, which avoids false sharing between cores."""
+def aligned_zeros(count: int, dtype: DTypeLike) -> NDArray[Any]:
+    """Return zeros that begin at a cache line and share none, against false sharing."""
     size = count * np.dtype(dtype).itemsize
-    room = np.zeros(-(-size // CACHE_LINE) * CACHE_LINE + CACHE_LINE, np.uint8)
-    start = -room.ctypes.data % CACHE_LINE
-    return room[start : start + size].view(dtype)
+    buffer = np.zeros(-(-size // CACHE_LINE) * CACHE_LINE + CACHE_LINE, np.uint8)
+    start = -buffer.ctypes.data % CACHE_LINE
+    return buffer[start : start + size].view(dtype)

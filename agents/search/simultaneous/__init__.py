@@ -1,1 +1,1 @@
-"""Monte Carlo tree search with playouts for simultaneous games: decoupled, joint table of nodes."""
+"""Decoupled Monte Carlo tree search with playouts for simultaneous games."""

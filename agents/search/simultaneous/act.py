@@ -1,4 +1,4 @@
-"""Final move selection in decoupled search."""
+"""Selection of the action to play after a decoupled search."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,22 +23,22 @@ def make_best_action(game: Game, config: SearchConfig) -> Callable[..., int]:
 
 
 @factory()
-def make_settled(game: Game) -> Callable[..., bool]:
-    """Return the compiled form of `settled_kernel(game)`."""
-    run = settled_kernel(game)
+def make_is_max_robust(game: Game) -> Callable[..., bool]:
+    """Return the compiled form of `is_max_robust_kernel(game)`."""
+    run = is_max_robust_kernel(game)
 
     @compiled_without_allocation
-    def settled(arms: Any, seat: int) -> bool:
+    def is_max_robust(arms: Any, seat: int) -> bool:
         return run(arms, seat)
 
-    return settled  # type: ignore[no-any-return]
+    return is_max_robust  # type: ignore[no-any-return]
 
 
 @factory()
 def best_action_kernel(game: Game, config: SearchConfig) -> Callable[..., int]:
-    """Return `best_action(arms, seat, action_selection, params, work) -> action`, the final move.
+    """Return `best_action(arms, seat, action_selection, params, work) -> action`.
 
-    See `select.make_select_final`. Returns 0 if the player cannot act.
+    It returns the action to play, see `select.make_select_final`; 0 if the player is inactive.
     """
     num_actions = game.num_actions
     select_final = make_select_final(config.policy, simultaneous=True)
@@ -57,12 +57,12 @@ def best_action_kernel(game: Game, config: SearchConfig) -> Callable[..., int]:
 
 
 @factory()
-def settled_kernel(game: Game) -> Callable[..., bool]:
-    """Return `settled(arms, seat) -> bool`: whether one action has most wins and most visits."""
+def is_max_robust_kernel(game: Game) -> Callable[..., bool]:
+    """Return `is_max_robust(arms, seat) -> bool`: one action has both most wins and most visits."""
     num_actions = game.num_actions
 
     @kernel
-    def settled(arms: Any, seat: int) -> bool:
+    def is_max_robust(arms: Any, seat: int) -> bool:
         most_wins, most_visits = 0.0, 0
         for action in range(num_actions):
             most_wins = max(most_wins, arms[ROOT, seat, action].value)
@@ -73,4 +73,4 @@ def settled_kernel(game: Game) -> Callable[..., bool]:
                 return True
         return False
 
-    return settled
+    return is_max_robust

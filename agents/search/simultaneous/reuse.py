@@ -28,11 +28,11 @@ def keep_subtree(game: Game, config: SearchConfig, threads: DecoupledSearchThrea
     nodes, arms = np.empty_like(tree.nodes[:size]), np.empty_like(tree.arms[:size])
     table, index = np.zeros_like(tree.table), np.full(size, -1, np.int32)
     copy = make_copy_subtree(config.policy)
-    kept = copy(tree.nodes, tree.arms, size, node, nodes, arms, table, index)
-    tree.nodes[:kept], tree.arms[:kept] = nodes[:kept], arms[:kept]
+    new_size = copy(tree.nodes, tree.arms, size, node, nodes, arms, table, index)
+    tree.nodes[:new_size], tree.arms[:new_size] = nodes[:new_size], arms[:new_size]
     tree.table[:] = table
     tree.states[START] = s
-    threads.sizes[0] = kept
+    threads.sizes[0] = new_size
     return True
 
 
@@ -60,12 +60,12 @@ def _same(a: Any, b: Any) -> bool:
 
 @factory()
 def make_copy_subtree(policy: str) -> Any:
-    """Return `copy_subtree(nodes, arms, size, root, new_nodes, new_arms, table, index) -> size`.
+    """Return `copy_subtree(nodes, arms, size, root, new_nodes, new_arms, table, index)`.
 
-    It copies the subtree of `root`; `index`, filled with -1, becomes the new index of each node.
-    Children come after their parents in both trees.
+    It copies the subtree of `root`, returns its size, and writes each node's new index to `index`,
+    which is -1 before. Children come after their parents in both trees.
     """
-    start_tree, find_child = make_table(policy)
+    reset_tree, find_or_add_child = make_table(policy)
 
     @compiled_without_allocation
     def copy_subtree(
@@ -78,18 +78,18 @@ def make_copy_subtree(policy: str) -> Any:
         table: Any,
         index: Any,
     ) -> int:
-        start_tree(new_nodes, new_arms)
-        index[root], kept = ROOT, 1
+        reset_tree(new_nodes, new_arms)
+        index[root], new_size = ROOT, 1
         for node in range(root + 1, size):
             if index[nodes[node].parent] >= 0:
                 parent = index[nodes[node].parent]
-                find_child(new_nodes, new_arms, table, kept, parent, nodes[node].joint)
-                index[node] = kept
-                kept += 1
+                find_or_add_child(new_nodes, new_arms, table, new_size, parent, nodes[node].joint)
+                index[node] = new_size
+                new_size += 1
         for node in range(root, size):
             if index[node] >= 0:
                 new_arms[index[node]] = arms[node]
                 new_nodes[index[node]].visits = nodes[node].visits
-        return kept
+        return new_size
 
     return copy_subtree

@@ -2,22 +2,21 @@
 
 In every node each player has a separate bandit problem over their own actions, and all choose
 independently; the joint action leads to the next node. Chance is open-loop: a node stands for the
-actions that led there, not for sampled chance events.
+joint actions that led there, whatever the chance events were.
 
 Tak, Lanctot and Winands, "Monte Carlo tree search variants for simultaneous move games", 2014,
 section III.A; its use for Tron is due to Samothrakis, Robles and Lucas, 2010.
 
-Enhancements of sequential search that stay out, and why: a solver, since an arm is not a position:
-its result depends on the actions of the others, and a proof needs the solution of the matrix game
-of the node; decisive moves, for the same reason; transpositions and tree parallelization, since
-nodes stand for joint actions and are few.
+It has no solver and no decisive moves, since the result of an action depends on the actions of the
+others: a proof would need the solution of the node's matrix game. It has no transpositions and no
+tree parallelization, since trees of joint actions have few nodes.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 from ludoteca.agents.search.config import SearchConfig
-from ludoteca.agents.search.playouts import make_playout_action, make_record, make_scoring
+from ludoteca.agents.search.playouts import make_move_record, make_playout_action, make_scoring
 from ludoteca.agents.search.simultaneous.selection import NO_ACTION, make_selection
 from ludoteca.agents.search.simultaneous.tree import FULL, ROOT, make_table
 from ludoteca.agents.search.statistics import make_statistics
@@ -25,7 +24,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.rng import next_u64
 
-START, PLAYED = range(2)  # positions of a search: the root's, and the one being played
+START, CURRENT = range(2)  # positions of a search: the root's, and that of the simulation
 STATES = 2
 
 
@@ -70,8 +69,8 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., int]:
     step, is_terminal = game.step, game.is_terminal
     has_chance = "rng" in (game.state.names or ())
     grave = config.amaf == "grave"
-    start_tree, find_child = make_table(config.policy)
-    choose_all = make_selection(game, config)
+    reset_tree, find_or_add_child = make_table(config.policy)
+    select_joint_action = make_selection(game, config)
     play_out = make_playout(game, config)
     back_up = make_backup(game, config)
 
@@ -87,20 +86,20 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., int]:
         simulations: int,
     ) -> int:
         if size == 0:
-            start_tree(nodes, arms)
+            reset_tree(nodes, arms)
             size = 1
             work.simulation = 0
-            work.seen[:] = 0
+            work.last_seen[:] = 0
             work.mast_visits[:] = 0
             work.mast_value[:] = 0.0
-        s = states[PLAYED]
+        s = states[CURRENT]
         for _ in range(simulations):
-            states[PLAYED] = states[START]
+            states[CURRENT] = states[START]
             if has_chance:
                 s.rng[0] = next_u64(work.rng)
             # Select and expand.
             node, depth, reference = ROOT, 0, NO_ACTION
-            work.moves = 0
+            work.num_moves = 0
             nodes[ROOT].visits += 1
             while not is_terminal(s) and (node == ROOT or nodes[node].visits > 1):
                 if depth > 0 and depth == params.max_depth:
@@ -108,10 +107,10 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., int]:
                 if grave and nodes[node].visits > params.grave_reference:
                     reference = node
                 work.path[depth] = node
-                joint = choose_all(arms, node, reference, s, depth, work, params)
+                joint = select_joint_action(arms, node, reference, s, depth, work, params)
                 step(s, work.joint)
                 depth += 1
-                child = find_child(nodes, arms, table, size, node, joint)
+                child = find_or_add_child(nodes, arms, table, size, node, joint)
                 if child == FULL:
                     break
                 size = max(size, child + 1)
@@ -128,11 +127,11 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., int]:
 def make_backup(game: Game, config: SearchConfig) -> Callable[..., None]:
     """Return `back_up(arms, work, depth)`.
 
-    It adds `work.scores` to the arms of the path, whose visits were incremented during selection.
+    The kernel adds `work.scores` to the arms of the path, whose visits selection has incremented.
     """
     players, num_actions, amaf = game.num_players, game.num_actions, config.amaf != ""
     _, add_score = make_statistics(config.policy)
-    _, mark_played, update_mast = make_record(game, config)
+    _, mark_seen, update_mast = make_move_record(game, config)
 
     @kernel
     def back_up(arms: Any, work: Any, depth: int) -> None:
@@ -141,21 +140,21 @@ def make_backup(game: Game, config: SearchConfig) -> Callable[..., None]:
         update_mast(work)
         for d in range(depth):
             for p in range(players):
-                action = work.chosen[d, p]
+                action = work.path_actions[d, p]
                 if action != NO_ACTION:
                     arm = arms[work.path[d], p, action]
                     add_score(arm, work.scores[p], work.probabilities[d, p])
 
     @kernel
     def update_amaf(arms: Any, work: Any, depth: int) -> None:
-        """Credit every arm of the path whose action its player played at that ply or later."""
+        """Update every arm of the path's nodes whose player played its action there or later."""
         work.simulation += 1
-        move = work.moves
+        move = work.num_moves
         for d in range(depth - 1, -1, -1):
-            move = mark_played(work, move, d)
+            move = mark_seen(work, move, d)
             for p in range(players):
                 for action in range(num_actions):
-                    if work.seen[p, action] == work.simulation:
+                    if work.last_seen[p, action] == work.simulation:
                         arm = arms[work.path[d], p, action]
                         arm.amaf_visits += 1
                         arm.amaf_value += work.scores[p]
@@ -167,14 +166,14 @@ def make_backup(game: Game, config: SearchConfig) -> Callable[..., None]:
 def make_playout(game: Game, config: SearchConfig) -> Callable[..., None]:
     """Return the kernel `play_out(s, work, params)`.
 
-    It plays `s` to the end, at most `params.playout_depth` plies, and writes every player's score
-    in [0, 1] to `work.scores`.
+    It plays a playout from `s`, at most `params.playout_depth` plies, and writes the players'
+    scores in [0, 1] to `work.scores`.
     """
     legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
     players = game.num_players
     playout_action = make_playout_action(game, config)
     write_scores = make_scoring(game, config)
-    record, _, _ = make_record(game, config)
+    record, _, _ = make_move_record(game, config)
 
     @kernel
     def play_out(s: Any, work: Any, params: Any) -> None:

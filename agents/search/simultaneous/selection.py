@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ludoteca.agents.search.config import SearchConfig
-from ludoteca.agents.search.playouts import make_record
+from ludoteca.agents.search.playouts import make_move_record
 from ludoteca.agents.search.select import UNVISITED, make_select
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import factory, kernel
@@ -16,19 +16,20 @@ NO_ACTION = -1  # of an inactive player
 
 @factory()
 def make_selection(game: Game, config: SearchConfig) -> Callable[..., int]:
-    """Return the kernel `choose_all(arms, node, reference, s, depth, work, params) -> joint`.
+    """Return `select_joint_action(arms, node, reference, s, depth, work, params) -> joint`.
 
-    It selects an action for every active player in `node`, whose position is `s`, counts the
-    visits, and writes the actions to `work.chosen[depth]` and `work.joint`. `joint` is the index of
-    the joint action, see `tree.NODE`; `reference` is the reference node of GRAVE, or -1.
+    It selects an action for every active player in `node`, whose position is `s`, increments the
+    visits, and writes the actions to `work.path_actions[depth]` and `work.joint`. `joint` is the
+    index of the joint action, see `tree.NODE_FIELDS`; `reference` is the reference node of GRAVE,
+    or -1.
     """
     legal_actions, players, num_actions = game.legal_actions, game.num_players, game.num_actions
     select = make_select(config.policy, config.amaf, simultaneous=True)
-    record, _, _ = make_record(game, config)
+    record, _, _ = make_move_record(game, config)
     amaf, grave = config.amaf != "", config.amaf == "grave"
 
     @kernel
-    def choose_all(
+    def select_joint_action(
         arms: Any, node: int, reference: int, s: Any, depth: int, work: Any, params: Any
     ) -> int:
         joint = 0
@@ -42,7 +43,7 @@ def make_selection(game: Game, config: SearchConfig) -> Callable[..., int]:
                 arms[node, p, action].visits += 1
                 work.probabilities[depth, p] = work.probability
             record(work, p, action)
-            work.chosen[depth, p] = action
+            work.path_actions[depth, p] = action
             work.joint[p] = max(action, 0)
             joint = joint * num_actions + max(action, 0)
         return joint
@@ -65,9 +66,9 @@ def make_selection(game: Game, config: SearchConfig) -> Callable[..., int]:
             visits += arm.visits
             if arm.visits == 0:
                 unvisited += 1
-                if below(work.rng, unvisited) == 0 and best < 0:  # each with equal probability
+                if below(work.rng, unvisited) == 0 and best < 0:  # reservoir sampling
                     unvisited_action = work.legal[k]
-                # With AMAF statistics, the action of the highest AMAF mean.
+                # If there are AMAF statistics: the action of the highest AMAF mean.
                 if amaf and arm.amaf_visits > 0 and arm.amaf_value / arm.amaf_visits > best:
                     best = arm.amaf_value / arm.amaf_visits
                     unvisited_action = work.legal[k]
@@ -81,4 +82,4 @@ def make_selection(game: Game, config: SearchConfig) -> Callable[..., int]:
         work.probability = 1.0
         return int(unvisited_action)
 
-    return choose_all
+    return select_joint_action

@@ -1,7 +1,7 @@
 """Tree of a decoupled search: arrays of nodes and arms, and a hash table of children.
 
-A node stands for a sequence of joint actions. In each node every player has one arm per action;
-there is one child per joint action that was played, found through the table.
+A node stands for a sequence of joint actions. In each node every player has one arm per action, and
+each joint action that was played has a child.
 """
 
 from collections.abc import Callable
@@ -15,20 +15,20 @@ from ludoteca.envs.jit import factory, kernel
 
 ROOT = 0
 
-FULL = -1  # the tree has its maximum number of nodes
-MIX = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio
+FULL = -1  # returned instead of a new child if the tree is full
+MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio
 
 NODE_FIELDS = (
-    ("joint", np.int64),  # index of the joint action that led here: its actions as digits
+    ("joint", np.int64),  # index of the joint action that led here: digits in base `num_actions`
     ("parent", np.int32),
-    ("slot", np.int32),  # slot of this node in the table
+    ("slot", np.int32),  # its index in the hash table
     ("visits", np.int32),
 )
 NODE = np.dtype(list(NODE_FIELDS), align=True)
 
 
 def table_size(nodes: int) -> int:
-    """Return the length of the table of a tree of up to `nodes` nodes: a power of 2, half full."""
+    """Return the length of the hash table for `nodes` nodes: a power of 2, at most half full."""
     return 1 << (2 * nodes - 1).bit_length()
 
 
@@ -40,8 +40,8 @@ def check_joint_actions(game: Game) -> None:
     """
     if game.num_actions**game.num_players >= 2**63:
         raise ValueError(
-            f"{game.spec} has {game.num_actions}^{game.num_players} joint actions, and a search "
-            "has room for 2^63 - 1"
+            f"{game.spec} has {game.num_actions}^{game.num_players} joint actions, "
+            "and a search supports at most 2^63 - 1"
         )
 
 
@@ -49,12 +49,12 @@ def check_joint_actions(game: Game) -> None:
 def make_table(policy: str | None) -> tuple[Callable[..., None], Callable[..., int]]:
     """Return two kernels over arms of dtype `statistics.arm_dtype(policy)`.
 
-    `start_tree(nodes, arms)` makes the root the only node.
+    `reset_tree(nodes, arms)` makes the root the only node.
 
-    `find_child(nodes, arms, table, size, node, joint)` returns the child of `node` by a joint
-    action; `size` if it is new, or `FULL`. The table uses open addressing. A slot is in use if its
-    node is in the tree and refers back to the slot, so entries of earlier searches need not be
-    cleared.
+    `find_or_add_child(nodes, arms, table, size, node, joint)` returns the child of `node` by a
+    joint action: `size` if it was added, `FULL` if it could not be. The table uses open addressing.
+    A slot is in use if its node is in the tree and refers back to the slot, so entries of earlier
+    searches need not be cleared.
     """
     reset_arm, _ = make_statistics(policy)
 
@@ -68,15 +68,17 @@ def make_table(policy: str | None) -> tuple[Callable[..., None], Callable[..., i
                 reset_arm(arms[node, p, action], 0.0)
 
     @kernel
-    def start_tree(nodes: Any, arms: Any) -> None:
+    def reset_tree(nodes: Any, arms: Any) -> None:
         nodes[ROOT].joint, nodes[ROOT].parent, nodes[ROOT].slot = -1, -1, -1
         reset_node(nodes, arms, ROOT)
 
     @kernel
-    def find_child(nodes: Any, arms: Any, table: Any, size: int, node: int, joint: int) -> int:
+    def find_or_add_child(
+        nodes: Any, arms: Any, table: Any, size: int, node: int, joint: int
+    ) -> int:
         mask = len(table) - 1
-        mixed = (np.uint64(joint) * MIX ^ np.uint64(node)) * MIX
-        slot = np.int64(mixed >> np.uint64(32)) & mask
+        hashed = (np.uint64(joint) * MULTIPLIER ^ np.uint64(node)) * MULTIPLIER
+        slot = np.int64(hashed >> np.uint64(32)) & mask
         while True:
             child = table[slot]
             if child >= size or nodes[child].slot != slot:
@@ -91,4 +93,4 @@ def make_table(policy: str | None) -> tuple[Callable[..., None], Callable[..., i
         reset_node(nodes, arms, size)
         return size
 
-    return start_tree, find_child
+    return reset_tree, find_or_add_child

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.search.config import SearchConfig, work_dtype
-from ludoteca.agents.search.sequential.workspace import apart
+from ludoteca.agents.search.sequential.workspace import aligned_zeros
 from ludoteca.agents.search.simultaneous.search import START, STATES
 from ludoteca.agents.search.simultaneous.tree import NODE, ROOT, table_size
 from ludoteca.agents.search.statistics import arm_dtype, summed_fields
@@ -16,7 +16,7 @@ from ludoteca.envs.game import Game
 
 
 class DecoupledWorkspace(NamedTuple):
-    """Tree and scratch space of one thread, see `search.search_kernel`."""
+    """Tree and scratch space of one thread; for the fields see `search.search_kernel`."""
 
     nodes: NDArray[np.void]
     arms: NDArray[np.void]
@@ -27,36 +27,36 @@ class DecoupledWorkspace(NamedTuple):
     @classmethod
     def make(cls, game: Game, config: SearchConfig, max_nodes: int) -> "DecoupledWorkspace":
         """Return the workspace of one tree and one thread."""
-        states = apart(STATES, game.state)
+        states = aligned_zeros(STATES, game.state)
         states[:] = game.empty(STATES)
         return cls(
             np.zeros(max_nodes, NODE),
             np.zeros((max_nodes, game.num_players, game.num_actions), arm_dtype(config.policy)),
             np.zeros(table_size(max_nodes), np.int32),
             states,
-            apart(1, work_dtype(game)),
+            aligned_zeros(1, work_dtype(game)),
         )
 
 
 class DecoupledSearchThreads:
     """Threads that search one position, each with a tree of its own (root parallelization).
 
-    The statistics of the moves at the roots are added up. Chaslot, Winands and van den Herik,
-    "Parallel Monte-Carlo tree search", 2008.
+    The statistics of the roots are summed. Chaslot, Winands and van den Herik, "Parallel
+    Monte-Carlo tree search", 2008.
     """
 
     def __init__(self, game: Game, config: SearchConfig, max_nodes: int, threads: int):
-        self._made_of = game, config, max_nodes, threads
+        self._arguments = game, config, max_nodes, threads
         self._fields = summed_fields(config.policy)
         self.trees = [DecoupledWorkspace.make(game, config, max_nodes) for _ in range(threads)]
         self.sizes = [0] * threads
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def __reduce__(self) -> tuple[type["DecoupledSearchThreads"], tuple[Any, ...]]:
-        return DecoupledSearchThreads, self._made_of  # searches share no state
+        return DecoupledSearchThreads, self._arguments  # searches share no state
 
-    def begin(self, s: Any, rng: NDArray[np.uint64]) -> None:
-        """Start the search of position `s`, with one random stream per thread."""
+    def reset(self, s: Any, rng: NDArray[np.uint64]) -> None:
+        """Reset the trees to position `s`, with one random stream per thread."""
         streams = np.random.SeedSequence(int(rng[0])).generate_state(len(self.trees), np.uint64)
         for k, tree in enumerate(self.trees):
             tree.states[START] = s
