@@ -59,6 +59,8 @@ class SearchReport:
             Othello, the final disc difference), with the best move as the only candidate; else
             None.
         title: the kind of search and the game, such as `"MCTS (ucb1) of connect4"`.
+        depth: depth in plies that an alpha-beta search has finished; else None. Then only the best
+            move is a candidate, and all nodes are its visits.
     """
 
     action: int
@@ -72,6 +74,7 @@ class SearchReport:
     players: tuple[tuple[Candidate, ...], ...] = ()
     score: int | None = None
     title: str = ""
+    depth: int | None = None
 
     def to_json(self) -> str:
         """Return the report as JSON text."""
@@ -83,6 +86,7 @@ class SearchReport:
             f"simulations={self.simulations}, nodes={self.nodes}"
             + f", proven={self.proven!r}" * bool(self.proven)
             + ("" if self.score is None else f", score={self.score:+d}")
+            + ("" if self.depth is None else f", depth={self.depth}")
             + ")"
         )
 
@@ -93,7 +97,7 @@ class SearchReport:
         if self.principal_variation:
             line = "principal variation: " + " ".join(self.principal_variation)
             lines += textwrap.wrap(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
-        if not self.players:
+        if not self.players and self.depth is None:
             lines += _table(self.candidates, self.action)
         for p, moves in enumerate(self.players):
             mine = self.action if moves is self.candidates else None
@@ -131,6 +135,11 @@ class SearchReport:
 
     def _effort(self) -> str:
         """Return the number of simulations and nodes, and the time."""
+        if self.depth is not None:
+            rate = self.nodes / max(self.seconds, 1e-9)
+            return (
+                f"depth {self.depth} in {self.seconds:.3f} s, {self.nodes:,} nodes ({rate:,.0f}/s)"
+            )
         if self.score is None:
             rate = self.simulations / max(self.seconds, 1e-9)
             work = f"{self.simulations:,} simulations in {self.seconds:.3f} s ({rate:,.0f}/s)"
@@ -140,7 +149,8 @@ class SearchReport:
 
     def _legend(self) -> str:
         player = "each player" if self.players else "the player to move"
-        return f"value: mean score of {player}, 1 = win, 0.5 = draw, 0 = loss"
+        score = "mean score" if self.depth is None else "score"
+        return f"value: {score} of {player}, 1 = win, 0.5 = draw, 0 = loss"
 
 
 def _table(candidates: Sequence[Candidate], chosen: int | None) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ludoteca.agents.search.config import SearchConfig
+from ludoteca.agents.search.position_hash import hash_of
 from ludoteca.agents.search.select import UNKNOWN
 from ludoteca.agents.search.sequential.tree import NO_PLAYER, ROOT, SIZE, SPARE, UNEXPANDED
 from ludoteca.agents.search.statistics import make_statistics
@@ -13,8 +14,6 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.jit import factory, kernel
 
 PROBES = 8  # slots of the transposition table that a lookup probes (open addressing)
-MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-U32 = np.uint64(32)
 
 
 @factory()
@@ -112,15 +111,6 @@ def make_expansion(
                         kept += 1
                 return kept if kept > 0 else legal_actions(s, work.legal)
         return n
-
-    @kernel
-    def hash_of(words: Any) -> Any:
-        """Return the hash of a position's record."""
-        key = np.uint64(len(words))
-        for word in words:
-            key = (key ^ np.uint64(word)) * MULTIPLIER
-            key ^= key >> U32
-        return key
 
     @kernel
     def expand(

@@ -1,0 +1,1 @@
+"""Alpha-beta search of sequential games for two players."""
