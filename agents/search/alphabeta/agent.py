@@ -16,7 +16,7 @@ from ludoteca.agents.search.alphabeta.search import (
 from ludoteca.agents.search.alphabeta.table import NOT_FOUND, WIN, find, make_table
 from ludoteca.agents.search.monitor import Monitor
 from ludoteca.agents.search.position_hash import hash_of
-from ludoteca.agents.search.report import PROOFS, Candidate, SearchReport
+from ludoteca.agents.search.report import PROVEN_NAMES, Candidate, SearchReport
 from ludoteca.agents.search.select import DRAW, LOSS
 from ludoteca.agents.search.select import WIN as PROVEN_WIN
 from ludoteca.envs.clock import clock
@@ -186,7 +186,7 @@ class _Deepening:
         game, nodes = self._agent.game, int(self._work["nodes"])
         names, value = game.action_names, self.value / WIN
         proof = PROVEN_WIN if value > 0 else LOSS if value < 0 else DRAW
-        proven = PROOFS[proof] if self.is_solved else ""
+        proven = PROVEN_NAMES[proof] if self.is_solved else ""
         return SearchReport(
             action=self.action,
             name=names[self.action],
