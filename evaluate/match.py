@@ -41,6 +41,7 @@ class MatchResult:
         replays: replays of the first games, `num_replays` of them.
         first_game: number of the first game.
         returns: returns of every game for every seat. Shape `[games, P]`.
+        plies: number of plies of every game. Shape `[games]`.
         forfeits: forfeits of the agents by game, ply and seat, see `Agent.forfeit_reason`.
         game_digests: digests of the games, equal if the same agents in the same seats chose the
             same actions. Shape `[games]`.
@@ -58,6 +59,7 @@ class MatchResult:
     replays: tuple[Replay, ...] = ()
     first_game: int = 0
     returns: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+    plies: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
     forfeits: tuple[Forfeit, ...] = field(default=(), repr=False)
     game_digests: NDArray[np.uint64] | None = field(default=None, repr=False, compare=False)
 
@@ -185,6 +187,7 @@ def play_match(
         replays=tuple(results.replays[k] for k in range(num_replays)),
         first_game=first_game,
         returns=returns,
+        plies=results.plies,
         forfeits=tuple(sorted(results.forfeits, key=lambda f: (f.game, f.ply, f.seat))),
         game_digests=results.game_digests,
     )

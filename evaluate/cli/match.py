@@ -3,13 +3,19 @@
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tyro.conf import Positional, arg
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.cli.options import Agents, File, Folder
+from ludoteca.evaluate.cli.options import Agents, File, Folder, Number
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ludoteca.envs.replay import Replay
+    from ludoteca.evaluate.statistics.sprt import Sprt
 
 
 def match_command(parameters: Any) -> Callable[..., None]:
@@ -19,13 +25,20 @@ def match_command(parameters: Any) -> Callable[..., None]:
         game: Annotated[Positional[str], arg(metavar="GAME")],
         rules: parameters,
         agents: Agents = ("random", "random"),
-        games: int = 1000,
+        games: Number = None,
         seed: int = 0,
         threads: int = 1,
         random_plies: int = 0,
         json: File = None,
         replays: Folder = None,
         replay_count: int = 10,
+        sprt: Annotated[
+            tuple[float, float] | None, arg(metavar="ELO0 ELO1", help_behavior_hint="")
+        ] = None,
+        alpha: float = 0.05,
+        beta: float = 0.05,
+        elo_model: Literal["logistic", "normalized"] = "logistic",
+        counts: Literal["auto", "pentanomial", "trinomial"] = "auto",
     ) -> None:
         """Play a match of many games between agents, and count wins, draws and losses.
 
@@ -36,7 +49,8 @@ def match_command(parameters: Any) -> Callable[..., None]:
             rules: Parameters of the game.
             agents: two agents, or up to one per seat, such as random mcts:simulations=200; each
                 plays every seat equally often.
-            games: number of games.
+            games: number of games, 1000 by default; of a sequential test the limit, 100,000 by
+                default.
             seed: the same seed gives the same match.
             threads: number of threads that share the games; more than one pays for agents that
                 search.
@@ -45,8 +59,35 @@ def match_command(parameters: Any) -> Callable[..., None]:
             json: also write all results to this file.
             replays: also write replays of the first games to this folder.
             replay_count: number of these replays.
+            sprt: play until a sequential test (SPRT) is decided: is the first agent ELO0 (H0) or
+                ELO1 (H1) points of Elo stronger than the second?
+            alpha: probability of accepting H1 at ELO0.
+            beta: probability of accepting H0 at ELO1.
+            elo_model: scale of ELO0 and ELO1.
+            counts: results that the test counts: pairs of games with exchanged seats (pentanomial),
+                or single games (trinomial); auto chooses pairs if both games begin equally.
         """
         loaded_game = make_game(game, **rules)
+        if sprt is not None:
+            from ludoteca.evaluate.sequential_match import counts_for
+            from ludoteca.evaluate.statistics.sprt import Sprt
+
+            used = counts_for(loaded_game) if counts == "auto" else counts
+            test = Sprt(*sprt, alpha, beta, elo_model, used)
+            run_test_and_report(
+                loaded_game,
+                agents,
+                test,
+                games,
+                seed,
+                threads,
+                random_plies,
+                json,
+                replays,
+                replay_count,
+            )
+            return
+        games = 1000 if games is None else games
         play_and_report(
             loaded_game, agents, games, seed, threads, random_plies, json, replays, replay_count
         )
@@ -66,14 +107,8 @@ def play_and_report(
     replay_count: int,
 ) -> None:
     """Play a match, print the table, and write the requested files."""
-    from json import dumps
-
-    from rich.console import Console
-
     from ludoteca.evaluate.match import play_match
     from ludoteca.evaluate.match_table import match_json, match_text
-    from ludoteca.files import write_whole
-    from ludoteca.provenance import run_provenance
 
     result = play_match(
         game,
@@ -85,13 +120,69 @@ def play_and_report(
         progress=sys.stderr.isatty(),
         random_plies=random_plies,
     )
-    console = Console(highlight=False)
-    print(match_text(result, console.width))
+    width = _console().width
+    print(match_text(result, width))
+    _write(match_json(result), result.replays, json, replays)
+
+
+def run_test_and_report(
+    game: Game,
+    agents: Sequence[str],
+    test: "Sprt",
+    games: int | None,
+    seed: int,
+    threads: int,
+    random_plies: int,
+    json: Path | None,
+    replays: Path | None,
+    replay_count: int,
+) -> None:
+    """Play a sequential match, print the decision, and write the requested files.
+
+    Raises:
+        KeyboardInterrupt: if the user ended the match, after its report.
+    """
+    from ludoteca.evaluate.sequential_match import MAX_GAMES, play_sequential_match
+    from ludoteca.evaluate.sequential_text import sequential_json, sequential_text
+
+    result = play_sequential_match(
+        game,
+        agents,
+        test,
+        max_games=MAX_GAMES if games is None else games,
+        seed=seed,
+        num_threads=threads,
+        num_replays=replay_count if replays else 0,
+        random_plies=random_plies,
+        progress=sys.stderr.isatty(),
+    )
+    print(sequential_text(result, _console().width))
+    _write(sequential_json(result), result.match.replays, json, replays)
+    if result.interrupted:
+        sys.stdout.flush()
+        raise KeyboardInterrupt
+
+
+def _console() -> "Console":
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def _write(
+    content: dict[str, Any], games: Sequence["Replay"], json: Path | None, replays: Path | None
+) -> None:
+    """Write the numbers and the replays to the requested files."""
+    from json import dumps
+
+    from ludoteca.files import write_whole
+    from ludoteca.provenance import run_provenance
+
+    console = _console()
     if json is not None:
-        content = match_json(result) | run_provenance()
-        write_whole(json, dumps(content, indent=2) + "\n")
+        write_whole(json, dumps(content | run_provenance(), indent=2) + "\n")
         console.print(f"all numbers: {json}", soft_wrap=True)
     if replays is not None:
-        for k, replay in enumerate(result.replays):
+        for k, replay in enumerate(games):
             replay.save(replays / f"game_{k:04}.json")
-        console.print(f"{len(result.replays)} replays: {replays}", soft_wrap=True)
+        console.print(f"{len(games)} replays: {replays}", soft_wrap=True)

@@ -1,0 +1,210 @@
+"""Sequential match of two agents, which ends when a test of their Elo difference is decided."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.agent import Agent
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import integer
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.match import BATCH_SIZE, MatchResult, play_match, seat_agents
+from ludoteca.evaluate.match_record import agent_record, seat_record
+from ludoteca.evaluate.match_schedule import assign_seats
+from ludoteca.evaluate.statistics.sprt import UNDECIDED, Sprt
+from ludoteca.evaluate.statistics.stopped_elo import StoppedElo, estimate_elo
+from ludoteca.progress import RunStatus, show_progress
+
+MAX_GAMES = 100_000  # default limit
+SLICE_SECONDS = 1.0  # time between two looks at the test
+
+
+@dataclass(frozen=True)
+class SequentialResult:
+    """Result of a sequential match.
+
+    Attributes:
+        test: the test of the Elo difference of the first agent and the second.
+        match: the games up to the decision.
+        frequencies: losses, draws and wins of the first agent, or pairs of games by the sum of its
+            scores, 0 to 2. Shape `[3]` or `[5]`.
+        llr: log-likelihood ratio of H1 and H0.
+        decision: the accepted hypothesis, "H0" or "H1", or "undecided".
+        elo: estimate of the Elo difference; None if the results do not vary.
+        games_played: number of games played, those after the decision included.
+        interrupted: whether the user ended the match.
+    """
+
+    test: Sprt
+    match: MatchResult
+    frequencies: tuple[int, ...]
+    llr: float
+    decision: str
+    elo: StoppedElo | None
+    games_played: int
+    interrupted: bool = False
+
+
+def counts_for(game: Game) -> str:
+    """Return the counts that suit a game: pentanomial if both games of a pair begin equally.
+
+    Seats are exchanged in the second game of a pair, and random plies are the same in both. Games
+    with chance begin differently, so theirs count one by one.
+    """
+    return "trinomial" if "rng" in (game.state.names or ()) else "pentanomial"
+
+
+def play_sequential_match(
+    game: Game | str,
+    agents: Sequence[str | Agent],
+    test: Sprt,
+    *,
+    max_games: int = MAX_GAMES,
+    seed: int = 0,
+    num_threads: int = 1,
+    num_replays: int = 0,
+    random_plies: int = 0,
+    progress: bool = False,
+) -> SequentialResult:
+    """Play games until a sequential test is decided; its Elo difference is the first agent's.
+
+    The games are those of `play_match` with the same seed, in slices of about a second. The test
+    looks at them in their order and stops at the first decision; later games of the slice do not
+    count, so the result does not depend on the time that games take.
+
+    Args:
+        game: a game or its spec string.
+        agents: spec strings of two agents, or the agents.
+        test: the test.
+        max_games: number of games after which an undecided match ends, even if pentanomial.
+        seed: determines the match.
+        num_threads: number of threads that share the games.
+        num_replays: number of first games whose replays are returned, at most.
+        random_plies: number of random plies at the beginning of each game, the same for both games
+            of a pair.
+        progress: show the log-likelihood ratio and its bounds on standard error.
+
+    Raises:
+        ValueError: if there are not two agents, or another argument is out of range.
+        KeyboardInterrupt: if the user ends the match before the first games are finished.
+    """
+    game = make_game(game) if isinstance(game, str) else game
+    if len(agents) != 2:
+        raise ValueError(
+            f"a sequential test is between 2 agents, got {len(agents)}: "
+            f"{', '.join(map(str, agents))}"
+        )
+    integer("max_games", max_games, test.games_per_result, 10**9)
+    if max_games % test.games_per_result:
+        raise ValueError(
+            f"a pentanomial test counts pairs of games: max_games must be even, got {max_games}"
+        )
+    names = tuple(agent if isinstance(agent, str) else type(agent).__name__ for agent in agents)
+    seated = seat_agents(game, agents) if num_threads == 1 else agents
+    parts: list[MatchResult] = []
+    played, size, interrupted = 0, 2 * num_threads, False
+    llr, decision, counted = 0.0, UNDECIDED, 0
+    frequencies = np.zeros(5 if test.games_per_result == 2 else 3)
+
+    def status() -> RunStatus:
+        bounds = f"LLR {llr:+.2f} in {test.lower:.2f} to {test.upper:.2f}"
+        return RunStatus("playing", bounds, counted, max_games, "games")
+
+    with show_progress(status, progress):
+        while decision == UNDECIDED and played < max_games:
+            start = time.monotonic()
+            count = min(size, max_games - played)
+            try:
+                part = play_match(
+                    game,
+                    seated,
+                    count,
+                    seed=seed,
+                    first_game=played,
+                    num_threads=num_threads,
+                    num_replays=min(max(num_replays - played, 0), count),
+                    random_plies=random_plies,
+                )
+            except KeyboardInterrupt:
+                if not parts:
+                    raise
+                interrupted = True
+                break
+            parts.append(part)
+            for result in _results(part, test.games_per_result):
+                frequencies[result] += 1
+                counted += test.games_per_result
+                llr = test.llr(frequencies)
+                decision = test.verdict(llr)
+                if decision != UNDECIDED:
+                    break
+            played += count
+            size = _next_size(count, time.monotonic() - start, num_threads)
+    return SequentialResult(
+        test=test,
+        match=_join(parts, names, counted),
+        frequencies=tuple(frequencies.astype(int).tolist()),
+        llr=llr,
+        decision=decision,
+        elo=estimate_elo(test, frequencies),
+        games_played=played,
+        interrupted=interrupted,
+    )
+
+
+def _next_size(count: int, seconds: float, num_threads: int) -> int:
+    """Return the number of games of the next slice: a second's, at most four times as many."""
+    fitting = count * SLICE_SECONDS / max(seconds, 1e-9)
+    return max(2 * num_threads, 2 * int(min(fitting, 4 * count, BATCH_SIZE * num_threads) / 2))
+
+
+def _results(part: MatchResult, games_per_result: int) -> NDArray[np.int64]:
+    """Return the index of each result in the frequencies: twice the score of the first agent."""
+    assert part.returns is not None
+    is_own = _seating(part) == 0
+    best_own = np.where(is_own, part.returns, -np.inf).max(1)
+    best_other = np.where(is_own, -np.inf, part.returns).max(1)
+    doubled = 1 + np.sign(best_own - best_other).astype(np.int64)
+    sums: NDArray[np.int64] = doubled.reshape(-1, games_per_result).sum(1)
+    return sums
+
+
+def _seating(part: MatchResult) -> NDArray[np.int64]:
+    numbers = part.first_game + np.arange(part.games)
+    return assign_seats(numbers, len(part.by_seat), len(part.agents))
+
+
+def _join(parts: Sequence[MatchResult], names: tuple[str, ...], games: int) -> MatchResult:
+    """Return the first `games` games of consecutive parts of a match as one result."""
+
+    def joined(values: Callable[[MatchResult], Any]) -> Any:
+        return np.concatenate([values(part) for part in parts])[:games]
+
+    returns, seating = joined(lambda part: part.returns), joined(_seating)
+    seats = range(returns.shape[1])
+    agents = range(len(names))
+    replays = [replay for part in parts for replay in part.replays]
+    return replace(
+        parts[0],
+        agents=names,
+        games=games,
+        totals=tuple(agent_record(returns, seating, a) for a in agents),
+        seats=tuple(
+            tuple(seat_record(returns, p, seating[:, p] == a) for p in seats) for a in agents
+        ),
+        by_seat=tuple(seat_record(returns, p, np.ones(games, np.bool_)) for p in seats),
+        mean_plies=float(joined(lambda part: part.plies).mean()),
+        seconds=sum(part.seconds for part in parts),
+        replays=tuple(
+            replace(replay, players=tuple(names[a] for a in row))
+            for replay, row in zip(replays[:games], seating, strict=False)
+        ),
+        returns=returns,
+        plies=joined(lambda part: part.plies),
+        forfeits=tuple(f for part in parts for f in part.forfeits if f.game < games),
+        game_digests=joined(lambda part: part.game_digests),
+    )
