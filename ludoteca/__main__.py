@@ -55,6 +55,10 @@ COMMANDS = {
         "ludoteca.evaluate.cli.rating:rating",
         "Rate the checkpoints of a training run and other agents (Elo).",
     ),
+    "compare-runs": Command(
+        "ludoteca.evaluate.cli.compare_runs:compare_runs_command",
+        "Compare training runs over several seeds, with bootstrap intervals.",
+    ),
     "solve": Command(
         "ludoteca.evaluate.cli.solve:solve_command",
         "Solve a small game: perfect play, and the value of each move.",
