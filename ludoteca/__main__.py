@@ -82,6 +82,18 @@ COMMANDS = {
         "ludoteca.evaluate.cli.replay:replay",
         "Verify, print, draw or watch a saved game.",
     ),
+    "gtp": Command(
+        "ludoteca.evaluate.cli.gtp:gtp_command",
+        "Play Hex as an engine, in the Go Text Protocol (GTP 2).",
+    ),
+    "htp": Command(
+        "ludoteca.evaluate.cli.htp:htp_command",
+        "Play Hex as an engine for HexGui, in the Hex Text Protocol.",
+    ),
+    "nboard": Command(
+        "ludoteca.evaluate.cli.nboard:nboard_command",
+        "Play Othello as an engine, in the NBoard protocol (version 2).",
+    ),
     "bench": Command(
         "ludoteca.evaluate.cli.bench:bench",
         "Benchmark environments and searches.",

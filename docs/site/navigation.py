@@ -10,7 +10,15 @@ SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Home", ("index.md",)),
     (
         "Start",
-        ("install.md", "quick_start.md", "playing.md", "arena.md", "command_line.md", "faq.md"),
+        (
+            "install.md",
+            "quick_start.md",
+            "playing.md",
+            "arena.md",
+            "engines.md",
+            "command_line.md",
+            "faq.md",
+        ),
     ),
     ("Tutorial", ("tutorial/*",)),
     ("Games", ("games/*", "adding_a_game.md", "gdl.md")),

@@ -1,0 +1,1 @@
+"""Text protocols in which other programs use agents as engines."""
