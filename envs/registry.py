@@ -31,6 +31,7 @@ GAMES = {
     "BreakthroughHoles-v0": "ludoteca.envs.games.breakthrough:breakthrough_holes",
     "BreakthroughSuicide-v0": "ludoteca.envs.games.breakthrough:breakthrough_suicide",
     "KnightThrough-v0": "ludoteca.envs.games.knight_through:knight_through",
+    "KnightFight-v0": "ludoteca.envs.games.knight_fight:knight_fight",
     "SheepAndWolf-v0": "ludoteca.envs.games.sheep_and_wolf:sheep_and_wolf",
     "TicTacToeLarge-v0": "ludoteca.envs.games.tictactoe:tictactoe_large",
     "FreeForAll-v0": "ludoteca.envs.games.free_for_all:free_for_all",
