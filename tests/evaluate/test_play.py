@@ -127,7 +127,7 @@ def test_a_move_and_an_undo_in_every_game(name, human):
     assert len(session.actions) == human
     before = session.current.tobytes()
     targets = set(controller.picker.targets())
-    assert targets
+    assert targets or controller.picker.buttons()
     circles = [shape for shape in screen.draw().shapes if isinstance(shape, Circle)]
     assert len(circles) >= len(targets)
     action = session.legal()[-1] if is_on_board(session.game, session.legal()[-1]) else 0
@@ -135,7 +135,8 @@ def test_a_move_and_an_undo_in_every_game(name, human):
     do(screen, action)
     settle(controller)
     assert session.actions[human] == action
-    assert len(session.actions) == human + 2
+    assert session.game.player(session.current) == human  # the agent has moved, if it was to move
+    assert len(session.actions) > human
     controller.key("u")
     assert len(session.actions) == human
     assert session.current.tobytes() == before
