@@ -25,7 +25,7 @@ SMALL = {
     "BreakthroughHoles-v0": "rows=5,columns=3,holes=b3",
     "BreakthroughSuicide-v0": "rows=4,columns=2",
     "KnightThrough-v0": "rows=6,columns=4",
-    "KnightFight-v0": "board_size=4",
+    "KnightFight-v0": "board_size=6",
     "SheepAndWolf-v0": "board_size=4",
     "TicTacToeLarge-v0": "board_size=4,line=3",
     "FreeForAll-v0": "board_size=3,plies=8",
