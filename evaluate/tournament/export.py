@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ludoteca.evaluate.statistics.alpha_rank import alpha_rank
 from ludoteca.evaluate.statistics.intervals import wilson
+from ludoteca.evaluate.statistics.nash_averaging import nash_average
 from ludoteca.evaluate.statistics.ratings import Ratings
 from ludoteca.evaluate.tournament.analysis import Analysis
 from ludoteca.evaluate.tournament.results import PairResult, Results
@@ -61,7 +63,7 @@ def csv_text(rows: Sequence[dict[str, Any]]) -> str:
 def to_json(results: Results, analysis: Analysis) -> dict[str, Any]:
     """Return all numbers except the pairs' as JSON values."""
     t = results.tournament
-    ratings = results.ratings
+    ratings, nash = results.ratings, nash_average(results.advantages())
     numbers = {
         key: None if value is None else np.asarray(value).tolist()
         for key, value in (
@@ -106,6 +108,11 @@ def to_json(results: Results, analysis: Analysis) -> dict[str, Any]:
             }
             for difference in analysis.differences
         ],
+        "nash_averaging": {
+            "probabilities": nash.probabilities.tolist(),
+            "ratings": nash.ratings.tolist(),
+        },
+        "alpha_rank": alpha_rank(results.advantages()).tolist(),
         "elo": _ratings_json(ratings),
         "elo_by_game": [_ratings_json(game_ratings) for game_ratings in results.ratings_by_game],
     }

@@ -13,7 +13,9 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.markdown import number, table
 from ludoteca.evaluate.match_table import rules_name
+from ludoteca.evaluate.statistics.alpha_rank import alpha_rank
 from ludoteca.evaluate.statistics.intervals import wilson
+from ludoteca.evaluate.statistics.nash_averaging import nash_average
 from ludoteca.evaluate.statistics.ratings import Ratings
 from ludoteca.evaluate.tournament import plots, sections
 from ludoteca.evaluate.tournament.analysis import Analysis, analyze
@@ -112,6 +114,14 @@ def to_markdown(
         "is 0; the intervals refer to differences from it.",
         sections.rating_table(ratings, results.ratings_by_game, games, names),
         "![Ratings](ratings.png)",
+        "## Nash averaging and alpha-rank",
+        "Rankings that cope with cycles and with redundant agents. The Nash rating is the expected "
+        "advantage (wins minus losses, by games) over an agent drawn with the Nash probabilities, "
+        "the maximum-entropy equilibrium; alpha-rank mass is the share of time in an evolutionary "
+        "process with strong selection. Both take the observed results as exact.",
+        sections.nash_table(
+            nash_average(results.advantages()), alpha_rank(results.advantages()), names
+        ),
         "## Ranks",
         f"Rank by {score_name} in each game, 1 the best; ties share the mean of their ranks.",
         sections.rank_table(analysis, names, games),

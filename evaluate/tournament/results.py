@@ -124,6 +124,12 @@ class Results:
         """Ratings of the agents in each game."""
         return [rate(w, d) for w, d in zip(self.wins(), self.draws(), strict=True)]
 
+    def advantages(self) -> NDArray[np.float64]:
+        """Return the wins minus the losses of a against b, by the number of games, `[a, b]`."""
+        wins, t = self.wins().sum(0), self.tournament
+        advantages: NDArray[np.float64] = (wins - wins.T) / (t.games_per_pair * len(t.games))
+        return advantages
+
     def points(self) -> NDArray[Any]:
         """Return the points of each agent in each game, `[g, a]`.
 

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ludoteca.evaluate.forfeits import Forfeit, forfeit_counts
 from ludoteca.evaluate.markdown import bold, number, p_text, p_value, table
+from ludoteca.evaluate.statistics.nash_averaging import NashAverage
 from ludoteca.evaluate.statistics.ranks import AGENTS, GAMES
 from ludoteca.evaluate.statistics.ratings import Ratings
 from ludoteca.evaluate.statistics.wilcoxon import MIN_GAMES
@@ -142,6 +144,24 @@ def wilcoxon_text(analysis: Analysis, names: Sequence[str]) -> str:
         f"These p values are not corrected for the number of tests, {len(analysis.differences)}; "
         f"after Holm's correction the smallest is {p_value(least_holm)}."
     )
+
+
+def nash_table(average: NashAverage, mass: NDArray[np.float64], names: Sequence[str]) -> str:
+    """Return the table of Nash averaging and alpha-rank, the highest Nash rating first."""
+    order = sorted(
+        range(len(names)),
+        key=lambda a: (-round(float(average.ratings[a]), 4), -average.probabilities[a], -mass[a]),
+    )
+    rows = [
+        (
+            names[a],
+            f"{average.probabilities[a]:.3f}",
+            f"{round(float(average.ratings[a]), 3) + 0.0:+.3f}",
+            f"{mass[a]:.3f}",
+        )
+        for a in order
+    ]
+    return table(("agent", "Nash probability", "Nash rating", "alpha-rank mass"), rows)
 
 
 def rating_table(

@@ -238,3 +238,25 @@ def test_ctrl_c_prints_how_to_resume(tmp_path, capsys, monkeypatch):
     arguments = ["tournament", "--games", "tictactoe", "--agents", "random", "greedy"]
     assert main([*arguments, "--out", str(tmp_path), "--processes", "1"]) == 130
     assert capsys.readouterr().err == "interrupted; the same command resumes\n"
+
+
+@pytest.mark.interpreted
+def test_report_has_nash_averaging_and_alpha_rank(tmp_path):
+    results = synthetic(1, 3)
+    # Rock, paper, scissors, each agent winning three quarters of its games against the next.
+    half = results.outcomes.shape[-1] // 2
+    results.outcomes[:] = 1
+    results.outcomes[..., half:][..., ::2] = -1
+    results.outcomes[:, results.tournament.pairs.index((0, 2))] *= -1
+    share = results.advantages()[0, 1]
+    assert results.advantages() == pytest.approx(
+        np.array([[0, share, -share], [-share, 0, share], [share, -share, 0]])
+    )
+    write_report(results, tmp_path)
+    numbers = json.loads((tmp_path / "results.json").read_text())
+    assert numbers["nash_averaging"]["probabilities"] == pytest.approx([1 / 3] * 3)
+    assert numbers["nash_averaging"]["ratings"] == pytest.approx([0] * 3, abs=1e-6)
+    assert numbers["alpha_rank"] == pytest.approx([1 / 3] * 3)
+    report = (tmp_path / "report.md").read_text()
+    assert "## Nash averaging and alpha-rank" in report
+    assert report.count("| 0.333 | +0.000 | 0.333 |") == 3

@@ -1,0 +1,122 @@
+"""Tests of alpha-rank and Nash averaging against OpenSpiel and equilibria computed by hand."""
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+from ludoteca.evaluate.statistics.alpha_rank import alpha_rank, stationary
+from ludoteca.evaluate.statistics.nash_averaging import nash_average
+
+pytestmark = pytest.mark.interpreted
+
+CYCLE = np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])  # rock, paper, scissors
+
+
+def copies(advantages, numbers):
+    """Return the advantages with as many copies of each agent."""
+    rows = np.repeat(np.arange(len(advantages)), numbers)
+    return advantages[np.ix_(rows, rows)]
+
+
+def random_advantages(seed, agents):
+    upper = np.triu(np.random.default_rng(seed).uniform(-1, 1, (agents, agents)), 1)
+    return upper - upper.T
+
+
+def test_equilibrium_of_rock_paper_scissors_is_uniform():
+    average = nash_average(CYCLE)
+    assert average.probabilities == pytest.approx([1 / 3] * 3, abs=1e-6)
+    assert average.ratings == pytest.approx([0, 0, 0], abs=1e-6)
+
+
+def test_redundant_copies_share_the_probability_of_their_agent():
+    average = nash_average(copies(CYCLE, [1, 2, 3]))
+    expected = [1 / 3, 1 / 6, 1 / 6, 1 / 9, 1 / 9, 1 / 9]
+    assert average.probabilities == pytest.approx(expected, abs=1e-6)
+    assert average.ratings == pytest.approx([0] * 6, abs=1e-6)
+
+
+def test_unequal_cycle_by_hand():
+    # a beats b by 1, b beats c by 2, c beats a by 3: (2, 3, 1) / 6, each by the opposite pair.
+    advantages = np.array([[0.0, 1, -3], [-1, 0, 2], [3, -2, 0]])
+    average = nash_average(advantages)
+    assert average.probabilities == pytest.approx([2 / 6, 3 / 6, 1 / 6], abs=1e-6)
+
+
+def test_agent_that_loses_to_all_has_no_probability_and_a_negative_rating():
+    advantages = np.zeros((4, 4))
+    advantages[:3, :3] = CYCLE
+    advantages[:3, 3], advantages[3, :3] = (0.2, 0.4, 0.9), (-0.2, -0.4, -0.9)
+    average = nash_average(advantages)
+    assert average.probabilities == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0], abs=1e-6)
+    assert average.ratings[3] == pytest.approx(-0.5, abs=1e-6)
+
+
+def test_best_agent_has_all_probability():
+    average = nash_average(np.array([[0, 0.4, 0.2], [-0.4, 0, 0.9], [-0.2, -0.9, 0]]))
+    assert average.probabilities.tolist() == [1, 0, 0]
+    assert average.ratings == pytest.approx([0, -0.4, -0.2])
+
+
+def test_equal_agents_share_the_probability():
+    assert nash_average(np.zeros((4, 4))).probabilities == pytest.approx([0.25] * 4)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_equilibrium_has_the_most_entropy(seed):
+    """SLSQP, another method, finds no equilibrium with more entropy."""
+    advantages = np.round(random_advantages(seed, 5) * 2) / 2  # ties make several equilibria
+    average = nash_average(advantages)
+    p = average.probabilities
+    assert average.ratings.max() < 1e-5
+
+    def loss(q):
+        return float((q * np.log(np.maximum(q, 1e-12))).sum())
+
+    found = optimize.minimize(
+        loss,
+        p * 0.9 + 0.1 / 5,
+        bounds=[(0, 1)] * 5,
+        constraints=[
+            {"type": "eq", "fun": lambda q: q.sum() - 1},
+            {"type": "ineq", "fun": lambda q: -advantages @ q},
+        ],
+    )
+    assert loss(p) <= found.fun + 1e-4
+
+
+def test_alpha_rank_is_that_of_open_spiel():
+    reference = pytest.importorskip("open_spiel.python.egt.alpharank", reason="needs OpenSpiel")
+    for seed in range(4):
+        advantages = random_advantages(seed, 5)
+        for alpha in (0.1, 1.0, 3.0):
+            expected = reference.compute([advantages], m=20, alpha=alpha)[2]
+            assert alpha_rank(advantages, alpha, population=20) == pytest.approx(expected, abs=1e-8)
+        expected = reference.compute([advantages], use_inf_alpha=True, inf_alpha_eps=0.01)[2]
+        assert alpha_rank(advantages) == pytest.approx(expected, abs=1e-8)
+
+
+def test_alpha_rank_of_a_cycle_is_uniform_and_of_a_winner_nearly_all():
+    assert alpha_rank(CYCLE) == pytest.approx([1 / 3] * 3)
+    assert alpha_rank(CYCLE, alpha=100) == pytest.approx([1 / 3] * 3)
+    order = np.array([[0, 1.0, 1], [-1, 0, 1], [-1, -1, 0]])
+    mass = alpha_rank(order)
+    assert mass[0] > 0.97 > mass[1] > mass[2] > 0
+    assert alpha_rank(order, alpha=1000)[0] == pytest.approx(1)
+
+
+def test_stationary_distribution_by_hand():
+    # Two states: mass is proportional to the probability of entering.
+    assert stationary(np.array([[0, 0.1], [0.3, 0]])) == pytest.approx([0.75, 0.25])
+
+
+def test_bad_payoffs_are_refused():
+    with pytest.raises(ValueError, match="expected antisymmetric advantages"):
+        nash_average([[0, 1], [1, 0]])
+    for function in (nash_average, alpha_rank):
+        with pytest.raises(ValueError, match=r"shape \[agents, agents\], got shape \[2\]"):
+            function([0, 1])
+        with pytest.raises(ValueError, match="finite"):
+            function([[0, np.nan], [0, 0]])
+    with pytest.raises(ValueError, match="alpha must be a number"):
+        alpha_rank(CYCLE, alpha=-1)
