@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.gdl.network import Network, Program
+from ludoteca.envs.interpreted import interpreting
 from ludoteca.envs.jit import compiled, factory
 
 CASES = 64  # per evaluation
+FEW_GATES = 200  # are interpreted within a few milliseconds; compilation takes seconds
 ZERO, ALL = np.uint64(0), ~np.uint64(0)
 Bits = NDArray[np.bool_]
 
@@ -63,7 +65,9 @@ def _evaluate_cases(program: Program, may: Bits, must: Bits) -> tuple[Bits, Bits
     values[1 : 1 + may.shape[1], 0] = _pack(may)
     values[1 : 1 + may.shape[1], 1] = _pack(must)
     outputs = np.zeros((len(program.outputs), 2), np.uint64)
-    make_ternary()(values, program.gates, program.segments, program.outputs, outputs)
+    with interpreting(len(program.gates) <= FEW_GATES):
+        ternary = make_ternary()
+    ternary(values, program.gates, program.segments, program.outputs, outputs)
     return _unpack(outputs[:, 0], len(may)), _unpack(outputs[:, 1], len(may))
 
 

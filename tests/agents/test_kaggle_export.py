@@ -105,6 +105,7 @@ def test_one_function_may_play_all_geese_and_game_after_game():
                 assert answer in choices(own, s, int(seat), 12)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("name", RULES)
 def test_exported_files_play_without_this_package(name, tmp_path):
     file = tmp_path / "submission.py"
@@ -120,7 +121,8 @@ def test_exported_files_play_without_this_package(name, tmp_path):
         [sys.executable, "-P", "-c", code, str(file)], capture_output=True, text=True
     )
     assert (run.stderr, run.stdout.strip() in NAMES) == ("", True)
-    result = play_match("hungry_geese", [f"kaggle:{file}", "random_valid"], 2)
+    board = "hungry_geese:num_players=2,episode_steps=30"
+    result = play_match(board, [f"kaggle:{file}", "random_valid"], 2)
     assert result.forfeits == ()
 
 

@@ -76,6 +76,7 @@ def test_exported_searches_choose_the_same_actions(kind, tmp_path):
     assert differs > 0 or kind == "uib2021"  # whose values here hardly differ
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize(
     ("kind", "view"),
     [

@@ -19,9 +19,11 @@ def test_shares_of_equal_answers_by_hand():
     assert shares(np.array([[0, 1, 2, 3]]), 4) == {"agreement": 0, "predictable": 0}
 
 
+@pytest.mark.interpreted
 def test_deterministic_agent_agrees_with_itself(tmp_path):
     agents = ("deterministic", "random")
-    agreement(agents, tmp_path / "a.json", games=6, moves=60, repeats=5)
+    game = "hungry_geese:num_players=2,rows=5,columns=6"
+    agreement(agents, tmp_path / "a.json", game=game, games=6, moves=60, repeats=5)
     sure, chance = json.loads((tmp_path / "a.json").read_text())["agents"]
     assert (sure["moves"], sure["agreement"], sure["predictable"]) == (60, 1, 1)
     assert chance["agreement"] == pytest.approx(0.25, abs=0.1)

@@ -180,8 +180,9 @@ def test_agent_follows_solved_endgames():
     ("rule", "gate"),
     [
         ("puct", 0),
+        ("puct", 40),
         pytest.param("gumbel", 0, marks=pytest.mark.slow),
-        ("gumbel", 40),
+        pytest.param("gumbel", 40, marks=pytest.mark.slow),
     ],
 )
 def test_resumed_run_ends_with_the_same_result(tmp_path, rule, gate):
