@@ -85,7 +85,9 @@ class Agent(ABC):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Return one legal action per position; in simultaneous games also `FORFEIT`.
+        """Return one legal action per position, or `FORFEIT`.
+
+        In sequential games, only matches of two players accept `FORFEIT`: the opponent wins.
 
         Args:
             states: positions. Shape `[K]`; not to be changed.

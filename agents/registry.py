@@ -41,6 +41,8 @@ AGENTS = {
     "uctnet": "ludoteca.agents.uctnet:UCTNetAgent",
     "torch": "ludoteca.agents.external.torch_agent:load_torch_agent",
     "kaggle": "ludoteca.agents.external.kaggle.agent:KaggleAgent",
+    "gtp": "ludoteca.agents.external.engines.gtp:GTPAgent",
+    "htp": "ludoteca.agents.external.engines.gtp:HTPAgent",
     "function": "ludoteca.agents.function:FunctionAgent",
     "onnx": "ludoteca.agents.external.onnx:ONNXAgent",
 }

@@ -20,6 +20,7 @@ from ludoteca.evaluate.forfeits import Forfeit
 from ludoteca.evaluate.match_schedule import GameResults, MatchSchedule, update_digests
 
 NO_GAME = -1
+NOBODY = -1
 
 
 class MatchRunner:
@@ -51,6 +52,8 @@ class MatchRunner:
         self._batch = GameBatch(schedule.game, batch_size, record=schedule.num_replays > low)
         self._episode_states = self._batch.episode_states
         self._number = np.full(batch_size, NO_GAME)  # the game at each index of the batch
+        # Player who forfeited the game at each index, in sequential games of two players.
+        self._forfeited = np.full(batch_size, NOBODY)
         self._rngs = np.zeros((batch_size, schedule.game.num_players), np.uint64)
         self._openings = np.zeros((batch_size, schedule.game.num_players), np.uint64)
         self._random = RandomAgent(schedule.game)
@@ -92,6 +95,10 @@ class MatchRunner:
         schedule, results, numbers = self._schedule, self._results, self._number[ended]
         returns = np.zeros((len(ended), self._game.num_players))
         make_returns(self._game)(self._batch.states, ended, returns)
+        lost = np.flatnonzero(self._forfeited[ended] != NOBODY)
+        returns[lost] = 1
+        returns[lost, self._forfeited[ended[lost]]] = -1
+        self._forfeited[ended] = NOBODY
         results.returns[numbers] = returns
         for env_index, k in zip(ended, numbers, strict=True):
             if k < schedule.num_replays:
@@ -133,6 +140,12 @@ class MatchRunner:
             rows, seats = np.divmod(np.flatnonzero(active & (seating == a)), self._game.num_players)
             if len(rows) > 0:
                 joint[rows, seats] = self._act(a, env_indices[rows], seats)
+        digests = results.game_digests
+        for p in range(self._game.num_players):
+            digests[numbers] = update_digests(digests[numbers], joint[:, p])
+        if not self._game.simultaneous and self._game.num_players == 2:
+            playing = self._end_forfeited(env_indices, joint)
+            env_indices, numbers, joint = env_indices[playing], numbers[playing], joint[playing]
         illegal = self._stepper.apply_joint_actions(
             batch.states, self._episode_states, env_indices, joint, batch.history, self._scratch
         )
@@ -140,9 +153,15 @@ class MatchRunner:
             k, p = divmod(int(illegal), self._game.num_players)
             self._raise_illegal(int(env_indices[k]), p, int(joint[k, p]))
         results.plies[numbers] += 1
-        digests = results.game_digests
-        for p in range(self._game.num_players):
-            digests[numbers] = update_digests(digests[numbers], joint[:, p])
+
+    def _end_forfeited(
+        self, env_indices: NDArray[np.int64], joint: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """End the games that the player to move forfeits; return the rows of the other games."""
+        rows, seats = np.nonzero(joint == FORFEIT)
+        self._forfeited[env_indices[rows]] = seats
+        self._episode_states["over"][env_indices[rows]] = True
+        return np.flatnonzero((joint != FORFEIT).all(1))
 
     def _active_seats(self, env_indices: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return whether each seat is to act in each of the games. Shape `[K, P]`."""

@@ -129,6 +129,10 @@ def think(
             if seat in history.players_to_act_at(k):
                 _act(agent, s, seat, _stream(history, seat, k))
     analysis = _think(agent, name, history, seat)
+    if analysis.action == FORFEIT and not history.game.simultaneous:
+        raise ValueError(
+            ": ".join(("it forfeited", *agent.forfeit_reason(int(ENV_INDEX[0]), seat)))
+        )
     check_action(history, seat, analysis.action)
     return analysis
 

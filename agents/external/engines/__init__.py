@@ -1,0 +1,1 @@
+"""Engines of other programs as agents: GTP and HTP (Hex), NBoard (Othello)."""

@@ -1,0 +1,92 @@
+"""Base of agents that are engines in processes of their own, one for each seat."""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.external.engines.process import EngineProcess, split_command
+from ludoteca.agents.external.kaggle.process import FailureError
+from ludoteca.envs.game import FORFEIT, Game
+from ludoteca.envs.params import integer, real
+
+RESIGNED = "resign"  # kind of a forfeit, besides crash, timeout and invalid
+START = 60.0  # seconds for the start of an engine
+Seat = tuple[int, int]  # index of the game, player
+
+
+class EngineAgent(Agent):
+    """Engine that plays by a text protocol, with a time limit per move."""
+
+    def __init__(self, game: Game, command: str, seconds: float = 60.0, games: int = 4):
+        """Make the agent; engines are started at their first moves.
+
+        Args:
+            game: the game to play.
+            command: command line that starts the engine.
+            seconds: time limit of a move.
+            games: maximum number of games in parallel, with a process for each seat of each.
+
+        Raises:
+            ValueError: if there is no such program, or a parameter is out of range.
+        """
+        self.check_game(game)
+        super().__init__(game)
+        split_command(command)
+        self.command = command
+        self.seconds = real("seconds", seconds, 1e-3, 1e6)
+        self.max_games = integer("games", games, 1, 1024)
+        self._engines: dict[Seat, Any] = {}
+        self._forfeit_reasons: dict[Seat, tuple[str, str]] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the settings; a copy starts its own engines."""
+        return super().__getstate__() | {"_engines": {}}
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        env_indices: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Return the moves of the engines, or `FORFEIT` of those that fail."""
+        actions = np.zeros(len(states), np.int64)
+        records = states.view(np.recarray)
+        for k, seat in enumerate(zip(env_indices.tolist(), seats.tolist(), strict=True)):
+            try:
+                actions[k] = self._move(records[k], seat)
+            except FailureError as failure:
+                self._forfeit_reasons[seat] = failure.kind, failure.message
+                actions[k] = FORFEIT
+        return actions
+
+    def forfeit_reason(self, env_index: int, seat: int) -> tuple[str, str]:
+        """Return the reason: `crash`, `timeout`, `invalid` or `resign`, and a message."""
+        return self._forfeit_reasons.get((env_index, seat), ("forfeit", ""))
+
+    def close(self) -> None:
+        """End all engines; the agent remains usable."""
+        for engine in self._engines.values():
+            engine.process.close()
+        self._engines.clear()
+
+    def _move(self, s: Any, seat: Seat) -> int:
+        engine = self._engines.get(seat)
+        if engine is None or not engine.process.alive:
+            process = EngineProcess(self.command)
+            process.limit(START)
+            engine = self._engines[seat] = self.make_engine(process)
+        engine.process.limit(self.seconds)
+        action: int = engine.move(s)
+        return action
+
+    @abstractmethod
+    def make_engine(self, process: EngineProcess) -> Any:
+        """Return an engine with `process`, and `move(s)`, which returns a legal action.
+
+        Raises:
+            FailureError: if the engine does not answer.
+        """

@@ -1,0 +1,237 @@
+"""Tests of the agents `gtp` and `htp`: engines in processes, good ones and broken ones."""
+
+import copy
+import os
+import sys
+
+import numpy as np
+import pytest
+
+from ludoteca.agents.external.engines import agent as engine_agent
+from ludoteca.agents.external.engines.gtp import moves_to, stones_after, stones_of
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.game import FORFEIT
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.match import play_match
+from ludoteca.evaluate.match_table import match_text
+from ludoteca.evaluate.play.agent_thread import AgentThread
+from ludoteca.evaluate.play.history import GameHistory
+from ludoteca.evaluate.protocols.gtp_hex import HexServer
+from ludoteca.evaluate.protocols.htp import HTPServer
+
+pytestmark = pytest.mark.interpreted
+
+# Plays the first empty cell of a 3x3 board; the argument says how it is broken.
+ENGINE = """
+import os, sys, time
+kind, taken = sys.argv[1], set()
+def out(text):
+    sys.stdout.write(text)
+    sys.stdout.flush()
+for line in sys.stdin:
+    name, *arguments = line.split()
+    if name == "clear_board":
+        taken.clear()
+    if name == "play":
+        taken.add(arguments[1])
+    if name != "genmove":
+        out("= \\n\\n" if kind != "refusing" or name != "play" else "? no\\n\\n")
+        continue
+    if kind == "crashing":
+        sys.stderr.write("Segmentation\\tfault")
+        sys.exit(3)
+    if kind == "slow":
+        time.sleep(60)
+    if kind == "garbage":
+        out("\\x00\\xff what?\\n\\n")
+    if kind == "flooding":
+        while True:
+            out("x" * 1000)
+    if kind == "chatty":
+        sys.stderr.write("thinking " * 20000)
+    move = next(c + r for r in "123" for c in "abc" if c + r not in taken)
+    move = {"illegal": "z9", "resigning": "resign"}.get(kind, move)
+    taken.add(move)
+    out("\\r\\n=  " + move.upper() + "\\r\\n\\r\\n")
+"""
+
+
+@pytest.fixture
+def engine(tmp_path):
+    file = tmp_path / "engine.py"
+    file.write_text(ENGINE)
+    return lambda kind: f"command={sys.executable} -I -S {file} {kind}"
+
+
+@pytest.mark.parametrize("kind", ["good", "chatty"])
+def test_engines_play_matches_in_both_seats(engine, kind):
+    result = play_match("hex:board_size=3", [f"gtp:{engine(kind)}", "random"], 6, seed=2)
+    assert result.forfeits == ()
+    assert sum(record.wins for record in result.totals) == 6
+
+
+def test_engines_play_after_random_plies_and_against_themselves(engine):
+    spec = f"htp:{engine('good')}"
+    game = make_game("hex:board_size=3,swap=True,first=white")
+    result = play_match(game, [spec, spec], 4, random_plies=2, num_replays=4)
+    assert result.forfeits == ()
+    assert all(replay.returns is not None for replay in result.replays)
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason", "message"),
+    [
+        ("crashing", "crash", "its standard error ends: Segmentation fault"),
+        ("slow", "timeout", "no answer within 0.2 s"),
+        ("garbage", "invalid", "expected = or ? in answer to 'genmove black', got \\x00"),
+        ("flooding", "invalid", "it wrote more than 1048576 bytes for one move"),
+        ("illegal", "invalid", "its move z9 is illegal"),
+        ("refusing", "invalid", "it refused 'play "),
+        ("resigning", "resign", "it resigned"),
+    ],
+)
+def test_broken_engines_forfeit_with_the_reason(engine, kind, reason, message):
+    seconds = 0.2 if kind == "slow" else 30
+    spec = f"gtp:{engine(kind)},seconds={seconds}"
+    result = play_match("hex:board_size=3", [spec, "random"], 2, num_replays=2)
+    assert [(f.game, f.agent, f.seat, f.kind) for f in result.forfeits] == [
+        (0, 0, 0, reason), (1, 0, 1, reason),
+    ] or (kind == "refusing" and {f.kind for f in result.forfeits} == {reason})  # fmt: skip
+    texts = [forfeit.message for forfeit in result.forfeits]
+    assert any(message in text for text in texts)
+    assert all(len(text) < 1000 for text in texts)
+    assert result.totals[0].wins == 0
+    assert result.totals[1].wins == 2
+    assert np.array_equal(result.returns, [[-1, 1], [1, -1]])
+    assert [replay.returns for replay in result.replays] == [None, None]
+    assert f"forfeited 2 times (2 {reason})" in match_text(result)
+
+
+def test_forfeits_of_other_agents_in_sequential_games():
+    agents = [Quitter(make_game("tictactoe")), "random"]
+    result = play_match("tictactoe", agents, 10, batch_size=3)
+    assert result.totals[0].losses == 10
+    assert [f.ply for f in result.forfeits] == [2, 3] * 5
+
+
+class Quitter(type(make_agent("random", make_game("tictactoe")))):
+    """Agent that leaves a game at its second move."""
+
+    def act(self, states, seats, rngs, env_indices):
+        actions = super().act(states, seats, rngs, env_indices)
+        stones = np.array(
+            [self.game.layout.cells(s).astype(bool).sum() for s in self.records(states)]
+        )
+        return np.where(stones >= 2, FORFEIT, actions)
+
+    @staticmethod
+    def records(states):
+        return [states.view(np.recarray)[k] for k in range(len(states))]
+
+
+def test_play_shows_why_an_engine_forfeits(engine):
+    game = make_game("hex:board_size=3")
+    agent = make_agent(f"gtp:{engine('illegal')}", game)
+    failure = AgentThread(agent, "engine").think(GameHistory(game))
+    assert str(failure) == "engine failed: it forfeited: invalid: its move z9 is illegal"
+
+
+def test_settings_are_checked(engine):
+    game = make_game("hex:board_size=3")
+    with pytest.raises(ValueError, match="must begin with a program that can be run, got 'no-such"):
+        make_agent("gtp:command=no-such-program --x", game)
+    with pytest.raises(ValueError, match="not a command line: No closing quotation"):
+        make_agent("gtp:command=python 'x", game)
+    with pytest.raises(ValueError, match="play hex, not othello"):
+        make_agent(f"gtp:{engine('good')}", make_game("othello"))
+    with pytest.raises(ValueError, match="seconds must be"):
+        make_agent(f"gtp:{engine('good')},seconds=0", game)
+
+
+def test_engines_end_with_the_agent(engine):
+    game = make_game("hex:board_size=3")
+    agent = make_agent(f"gtp:{engine('good')}", game)
+    one = np.zeros(1, np.int64)
+    states = np.array([game.new()], game.state)
+    assert agent.act(states, one, np.zeros((1, 1), np.uint64), one).tolist() == [0]
+    (child,) = [seat.process._child for seat in agent._engines.values()]
+    assert copy.deepcopy(agent)._engines == {}
+    assert child.poll() is None
+    agent.close()
+    assert child.poll() is not None
+    with pytest.raises(ProcessLookupError):
+        os.kill(child.pid, 0)
+
+
+@pytest.mark.parametrize("swap", [False, True])
+@pytest.mark.parametrize("first", ["black", "white"])
+def test_positions_are_set_up_by_moves(swap, first):
+    game = make_game("hex", board_size=4, swap=swap, first=first)
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        history = GameHistory(game)
+        while not history.is_over:
+            history.play(int(rng.choice(history.legal())) if len(history.actions) != 1 or not swap
+                         else 16)  # fmt: skip
+            s = history.current
+            moves = moves_to(game, s)
+            assert stones_after(moves) == stones_of(game, s)
+            again = GameHistory(game)
+            for _, name in moves:
+                again.play(game.action_names.index(name.replace("swap-pieces", "swap")))
+                if again.is_over:
+                    break
+            same = [np.array_equal(again.current[name], s[name]) for name in game.state.names]
+            assert again.is_over or all(same)
+
+
+class ServerProcess:
+    """Server of this package in place of a process."""
+
+    kind, swap, agent = HexServer, False, "random"
+
+    def __init__(self, command):
+        self.server = self.kind(make_game("hex", swap=self.swap), self.agent)
+        self.lines, self.alive = [], True
+
+    def limit(self, seconds):
+        pass
+
+    def write_line(self, line):
+        self.lines += "".join(self.server.respond(line)).split("\n")[:-1]
+
+    def read_line(self):
+        return self.lines.pop(0)
+
+    def close(self):
+        self.alive = False
+
+    def failure(self, kind, message):
+        raise AssertionError(f"{kind}: {message}")
+
+
+@pytest.mark.parametrize("size", range(2, 20))
+@pytest.mark.parametrize("swap", [False, True])
+def test_servers_are_played_by_the_agents_on_all_boards(monkeypatch, size, swap):
+    monkeypatch.setattr(engine_agent, "EngineProcess", ServerProcess)
+    kind, name = [(HexServer, "gtp"), (HTPServer, "htp")][size % 2]
+    monkeypatch.setattr(ServerProcess, "kind", kind)
+    monkeypatch.setattr(ServerProcess, "swap", swap)
+    game = make_game("hex", board_size=size, swap=swap, first=("black", "white")[size // 2 % 2])
+    spec = f"{name}:command={sys.executable}"
+    if size <= 5:
+        result = play_match(game, [spec, spec if swap else "random"], 4, seed=size)
+        assert result.forfeits == ()
+        return
+    agent, history = make_agent(spec, game), GameHistory(game)
+    for ply in range(6):
+        seat, env_index = np.array([ply % 2]), np.zeros(1, np.int64)
+        action = agent.act(np.array([history.current], game.state), seat, None, env_index)
+        history.play(size * size if swap and ply == 1 else int(action[0]))
+
+
+@pytest.mark.slow
+def test_command_is_played_by_the_agent_in_its_process():
+    command = f"{sys.executable} -P -m ludoteca gtp --swap --agent random"
+    result = play_match("hex:board_size=2,swap=True", [f"gtp:command={command}", "random"], 4)
+    assert result.forfeits == ()
