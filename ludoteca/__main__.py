@@ -41,6 +41,10 @@ COMMANDS = {
         "Play a match of many games between agents: wins, draws and losses.",
         game_options=True,
     ),
+    "power": Command(
+        "ludoteca.evaluate.cli.power:power_command",
+        "Compute how many games a match needs to show a difference.",
+    ),
     "tournament": Command(
         "ludoteca.evaluate.cli.tournament:tournament",
         "Play a round robin of agents in several games, with ratings and tests.",

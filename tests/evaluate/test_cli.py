@@ -133,7 +133,7 @@ def test_parameters_are_options_or_in_the_spec_string(capsys, tmp_path, argument
             ["bench", "envs", "--pears"],
             "bench does not know --pears (did you mean --peers?); see ludoteca bench --help",
         ),
-        (["duel"], "unknown command 'duel'; there are list, play, arena, match, tournament, train"),
+        (["duel"], "unknown command 'duel'; there are list, play, arena, match, power, tournament"),
         (
             ["reproduce", "hexx"],
             "unknown experiment 'hexx' (did you mean 'hex'?); there are bandits",
