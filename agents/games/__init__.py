@@ -1,4 +1,4 @@
-"""Knowledge of agents about single games: one `Knowledge` per game, see `registry`.
+"""Game-specific knowledge of agents: one `Knowledge` per game, see `registry`.
 
-Imports `envs` and `agents.agent`; solvers, features and counterparts are loaded at their first use.
+Endgame solvers, features and OpenSpiel counterparts are imported at their first use.
 """

@@ -1,4 +1,4 @@
-"""Knowledge of Breakthrough: its counterpart in OpenSpiel."""
+"""Knowledge of Breakthrough: OpenSpiel's version."""
 
 from ludoteca.agents.games.knowledge import Knowledge
 

@@ -1,4 +1,4 @@
-"""Knowledge of one game: its policies, evaluations, features, endgame solver and counterpart."""
+"""Knowledge of one game: policies, evaluations, features, endgame solver, OpenSpiel's version."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ Target = str
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Everything that agents know about one game beyond its rules; every part is optional.
+    """Game-specific knowledge of agents beyond the rules; every part is optional.
 
     Attributes:
         greedy: policy of the agent `greedy`, also the playout policy `"greedy"`.
@@ -26,10 +26,10 @@ class Knowledge:
             for uniformly random playouts to the end of the game.
         evaluations: evaluations of positions at which a playout was truncated, by name; the first
             is the default.
-        playout_reward: reward of the agent `flat` at the end of a playout, in place of the return.
-        features: hand-crafted features for networks, a target of a `HandCraftedFeatures`.
+        playout_reward: reward of a playout for the agent `flat`, in place of the return.
+        features: hand-crafted features for networks, a target of type `HandCraftedFeatures`.
         endgame_solver: class of the endgame solver, a target.
-        openspiel: function that returns OpenSpiel's counterpart of the game, a target.
+        openspiel: function that returns OpenSpiel's version of the game, a target.
     """
 
     greedy: Policy | None = None
@@ -43,17 +43,17 @@ class Knowledge:
 
 
 class HandCraftedFeatures(NamedTuple):
-    """Planes that a game computes for networks in addition to its observation.
+    """Hand-crafted features of a game for networks, used in place of its observation.
 
     Attributes:
         planes: number of planes.
         high: largest value.
         workspace_rows: function from the number of players to the rows of the kernels' workspace,
             int32 `[rows, cells]`.
-        prepare: kernel `prepare(s, workspace)`, which computes what all players share.
+        prepare: kernel `prepare(s, workspace)`, which computes what is equal for all players.
         observe: kernel `observe(s, player, workspace, out)`, which writes the planes.
         safe_actions: kernel `safe_actions(s, player, workspace, out) -> count`, which writes the
-            mask of the actions that are not certain to lose.
+            mask of the actions that do not certainly lose, and returns their number.
     """
 
     planes: int
@@ -65,5 +65,5 @@ class HandCraftedFeatures(NamedTuple):
 
 
 def load(target: Target) -> Any:
-    """Return the object that an import target names."""
+    """Import the object that a target names."""
     return load_target(target)

@@ -1,4 +1,4 @@
-"""Knowledge of Othello: the greedy policy, the evaluation by discs, an endgame solver."""
+"""Knowledge of Othello: greedy policy, evaluation by disc_difference, endgame solver."""
 
 from typing import Any
 
@@ -12,8 +12,8 @@ from ludoteca.envs.rng import below
 
 
 @kernel
-def most_discs(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
-    """Choose among the moves that flip the most discs."""
+def most_flips(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
+    """Return the move that flips the most discs; break ties at random."""
     size = s.board.shape[1]
     best, ties, best_action = -1, 0, int(legal[0])
     for k in range(n):
@@ -26,22 +26,22 @@ def most_discs(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
             best, ties, best_action = flipped, 1, action
         elif flipped == best:
             ties += 1
-            if below(rng, ties) == 0:  # each of the tied moves is kept with equal probability
+            if below(rng, ties) == 0:  # reservoir sampling
                 best_action = action
     return best_action
 
 
 @kernel
-def discs(s: Any, out: Any) -> None:
-    """Return the disc difference as a fraction of all discs: +1 if all are own, 0 if equal."""
+def disc_difference(s: Any, out: Any) -> None:
+    """Write each player's disc difference as a fraction of all discs, in [-1, 1]."""
     black, white = count(s.discs[0]), count(s.discs[1])
     out[0] = (black - white) / (black + white)
     out[1] = -out[0]
 
 
 OTHELLO = Knowledge(
-    greedy=most_discs,
-    evaluations={"discs": discs},
+    greedy=most_flips,
+    evaluations={"discs": disc_difference},
     endgame_solver="ludoteca.agents.games.endgame.othello:OthelloEndgameSolver",
     openspiel="ludoteca.agents.external.openspiel_counterparts:othello_counterpart",
 )

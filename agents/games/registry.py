@@ -18,12 +18,12 @@ KNOWLEDGE: dict[str, Knowledge] = {
     "breakthrough": breakthrough.BREAKTHROUGH,
     "tron": TRON,
 }
-NOTHING = Knowledge()
+NO_KNOWLEDGE = Knowledge()
 
 
 def find_knowledge(game: Game) -> Knowledge:
     """Return the knowledge of a game; games without an entry have an empty one."""
-    return KNOWLEDGE.get(game.name, NOTHING)
+    return KNOWLEDGE.get(game.name, NO_KNOWLEDGE)
 
 
 def games_with(part: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Knowledge of Tic-Tac-Toe: its counterpart in OpenSpiel."""
+"""Knowledge of Tic-Tac-Toe: OpenSpiel's version."""
 
 from ludoteca.agents.games.knowledge import Knowledge
 

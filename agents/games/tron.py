@@ -9,7 +9,7 @@ from ludoteca.envs.symmetry import DIRECTIONS
 
 
 @kernel
-def safe_rider(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
+def safe_move(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
     """Return a uniformly random move onto a free cell; if there is none, any random move."""
     rows, columns = s.walls.shape
     num_safe, sampled = 0, -1
@@ -23,4 +23,4 @@ def safe_rider(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
     return sampled if num_safe > 0 else below(rng, 4)
 
 
-TRON = Knowledge(playouts={"safe": safe_rider})
+TRON = Knowledge(playouts={"safe": safe_move})

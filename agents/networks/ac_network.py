@@ -1,4 +1,4 @@
-"""Policy and actor-critic networks for simultaneous games, from one player's view."""
+"""Policy and actor-critic networks, with one player's observation as input."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer
 
 Kind = Literal["torus", "residual", "uib2021"]
-SLOPE = 0.3  # of LeakyReLU: the default of Keras 2, since the thesis does not give it
+SLOPE = 0.3  # of LeakyReLU in `uib2021`: the default of Keras 2, since the thesis gives none
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class ACConfig:
 
 
 class ACNetwork(nn.Module):
-    """Maps planes to action logits and, with a value head, the value for the observing player."""
+    """Network from planes to action logits and, with a value head, the observer's value."""
 
     def __init__(self, config: ACConfig, encoder: SeatEncoder):
         super().__init__()
@@ -75,8 +75,8 @@ class UIB2021Body(nn.Module):
     """The network of Martín Miralles, "Hungry Geese" (UIB, 2021), sections 2.4 and 5.2.
 
     Blocks of a 3x3 convolution, LeakyReLU and batch normalization; means over the board; dense
-    layers of 1024 and 512 with LeakyReLU and dropout. With a value, a dense layer of 512 for each
-    of the two heads follows that of 1024. The thesis does not give the slope of LeakyReLU, `SLOPE`.
+    layers of 1024 and 512 with LeakyReLU and dropout. With a value head, each head has its own
+    layer of 512.
     """
 
     def __init__(self, config: ACConfig, encoder: SeatEncoder):
@@ -96,13 +96,13 @@ class UIB2021Body(nn.Module):
         """Return one output per action, and one more for the value."""
         features = self.convolutions(x)
         means = nn.functional.avg_pool2d(features, features.shape[2:]).flatten(1)
-        whole = self.dense(means)
-        out: Tensor = self.policy(whole)
-        return out if self.value is None else torch.cat([out, self.value(whole)], 1)
+        hidden = self.dense(means)
+        out: Tensor = self.policy(hidden)
+        return out if self.value is None else torch.cat([out, self.value(hidden)], 1)
 
 
 class ResidualBody(nn.Module):
-    """Residual tower; heads use global pooling, and the middle cell of centered observations."""
+    """Residual trunk; the head has global pooling and the middle cell of centered observations."""
 
     def __init__(self, config: ACConfig, encoder: SeatEncoder):
         super().__init__()
@@ -115,7 +115,7 @@ class ResidualBody(nn.Module):
         features = config.filters * (2 if self.middle is None else 3)
         outputs = encoder.game.num_actions + config.value
         self.flat = None
-        if self.middle is None:  # the player may be anywhere: the head needs all cells
+        if self.middle is None:  # not centered on the player: the head needs all cells
             self.flat = nn.Conv2d(config.filters, 4, 1)
             features += 4 * rows * columns
         self.head = nn.Sequential(nn.Linear(features, 128), nn.ReLU(), nn.Linear(128, outputs))
@@ -154,7 +154,7 @@ def load_ac_network(game: Game, file: Path) -> tuple[ACNetwork, dict[str, Any]]:
     """Return the network in a file and the file's metadata.
 
     Raises:
-        ValueError: if the file holds no such network, or one that does not fit the game.
+        ValueError: if the file contains no such network, or one that does not fit the game.
     """
     return load_network(
         game, file, lambda config: make_ac_network(ACConfig(**config), game), "actor-critic network"

@@ -1,16 +1,16 @@
 """Model cards of the shipped networks: training and strength.
 
-A card is a JSON document beside the network's file, `agents/weights/KIND/NAME.json`, that
-`python -m ludoteca.evaluate.cards` writes:
+A card is a JSON document beside the network's file, `agents/weights/AGENT/NAME.json`, written by
+`python -m ludoteca.evaluate.cards`:
 
 - `"agent"`, `"game"`: spec strings of the network as an agent and of its game.
-- `"command"`, `"seed"`, `"date"`, `"versions"`: of the training run that wrote the file.
-- `"trained_by"`: its training, including earlier runs.
-- `"trained_against"`: spec strings of the opponents in its training, besides itself.
+- `"command"`, `"seed"`, `"date"`, `"versions"`: those of the training run.
+- `"trained_by"`: description of the training, including earlier runs.
+- `"trained_against"`: spec strings of the training opponents other than itself.
 - `"strength"`: matches. Each has `"agents"`, the network first, `"games"`, `"seed"`, `"command"`,
   `"date"`, `"versions"`, and `"seats"`: for each seat of the network, or for `"any"`, the numbers
-  of games, wins, draws, losses and different games (`"distinct"`), and the 95 % Wilson interval of
-  the win rate from `"low"` to `"high"`.
+  of games, wins, draws, losses and distinct games, and the 95 % Wilson interval of the win rate,
+  `"low"` and `"high"`.
 """
 
 import json
@@ -19,7 +19,7 @@ from typing import Any
 
 from ludoteca.agents.networks.weights import find_weights, shipped_weights
 
-TRAINED, SIMILAR, NOT_TRAINED = "yes", "its kind", "no"
+TRAINED, SAME_KIND, NOT_TRAINED = "yes", "its kind", "no"
 
 
 def card_path(kind: str, name: str) -> Path:
@@ -34,8 +34,8 @@ def card_path(kind: str, name: str) -> Path:
     """
     networks = shipped_weights(kind)
     if name not in networks:
-        find_weights(name, kind)  # raises with the known names, if it is not a file either
-        raise FileNotFoundError(f"the package comes with no network {kind}:{name}")
+        find_weights(name, kind)  # raises and lists the known names, unless `name` is a file
+        raise FileNotFoundError(f"there is no shipped network {kind}:{name}")
     return networks[name].with_name(f"{name}.json")
 
 
@@ -49,18 +49,18 @@ def load_card(kind: str, name: str) -> dict[str, Any]:
     return card
 
 
-def trained_against(card: dict[str, Any], rival: str) -> str:
-    """Return whether a network was trained against an agent or a similar one.
+def trained_against(card: dict[str, Any], opponent: str) -> str:
+    """Return whether a network was trained against an agent, or against one of its kind.
 
     Args:
         card: the network's card.
-        rival: spec string of the agent.
+        opponent: spec string of the agent.
 
     Returns:
-        `"yes"`, `"its kind"` if only against the same agent with other parameters or another
-        network, or `"no"`.
+        `"yes"`; `"its kind"`: only against the same agent with other parameters or another network;
+        or `"no"`.
     """
-    if rival in card["trained_against"]:
+    if opponent in card["trained_against"]:
         return TRAINED
     kinds = {spec.partition(":")[0] for spec in card["trained_against"]}
-    return SIMILAR if rival.partition(":")[0] in kinds else NOT_TRAINED
+    return SAME_KIND if opponent.partition(":")[0] in kinds else NOT_TRAINED

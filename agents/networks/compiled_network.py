@@ -1,4 +1,4 @@
-"""Compiled inference of residual policy-value networks on CPUs: one call for all layers."""
+"""Compiled inference of residual policy-value networks on CPUs: one function for all layers."""
 
 import math
 import threading
@@ -28,20 +28,20 @@ from ludoteca.agents.networks.winograd import (
     GAP,
     PRODUCTS,
     make_convolve,
-    tiles_of,
+    num_tiles,
     transform_weights,
 )
 from ludoteca.envs.interpreted import is_interpreted
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.records import CACHE_LINE
 
-# Tiles that pass through a layer together: their transforms stay in the processor's cache.
-TILES_AT_ONCE = 64
+# Tiles per batch of a layer: their transforms stay in the CPU's cache.
+TILES_PER_BATCH = 64
 ZERO = np.float32(0)
 
 
 class Shape(NamedTuple):
-    """Sizes of a network, by which it is compiled.
+    """Sizes of a network, constants of its compiled function.
 
     Attributes:
         rows, columns: size of the planes.
@@ -50,8 +50,8 @@ class Shape(NamedTuple):
         planes: number of planes.
         filters: filters of the trunk.
         head_filters: filters of the first layer of the policy head; 1: its outputs are the logits
-            of the cells.
-        others: actions that are not cells.
+            of the actions, which are cells.
+        others: number of actions that are not cells.
     """
 
     rows: int
@@ -75,14 +75,14 @@ class Shape(NamedTuple):
         """Number of inputs of the linear layer for the actions that are not cells."""
         if self.head_filters == 1:
             return 2 * self.filters
-        return self.rows * self.columns * padded(self.head_filters)
+        return self.rows * self.columns * round_up(self.head_filters)
 
 
 class CompiledNetwork:
-    """Outputs of a policy-value network, equal to PyTorch's up to rounding.
+    """Compiled policy-value network, with outputs equal to PyTorch's up to rounding.
 
-    Convolutions are Winograd's, see `winograd`. There are no calls of Python or PyTorch between the
-    layers, which take most of the time of small batches. Safe in several threads.
+    Convolutions are Winograd's, see `winograd`. No Python or PyTorch runs between the layers, which
+    would take most of the time of small batches. It is thread-safe.
     """
 
     def __init__(self, network: PVNetwork, scale: float):
@@ -112,21 +112,21 @@ class CompiledNetwork:
         )
         self._scale = np.float32(scale)
         self._trunk = (
-            _concatenated([transform_weights(_array(layer.weight)) for layer in layers]),
-            _concatenated([_array(layer.bias) for layer in layers]),
+            _concatenate([transform_weights(_array(layer.weight)) for layer in layers]),
+            _concatenate([_array(layer.bias) for layer in layers]),
             np.array([block.pool is not None for block in blocks], np.bool_),
-            _concatenated([_dense(block.pool) for block in blocks if block.pool is not None]),
+            _concatenate([_dense(block.pool) for block in blocks if block.pool is not None]),
         )
         head, last = tower.first_layer, tower.linear_layer
         weights = [_dense(head, _array(head.weight)[:, :, 0, 0])]
         if last is not None:
             matrix = _array(last.weight)
-            if self._shape.head_filters > 1:  # cells first, and whole vectors of filters
+            if self._shape.head_filters > 1:  # inputs in channels last, with padded filters
                 matrix = matrix.reshape(len(matrix), self._shape.head_filters, -1).swapaxes(1, 2)
-                matrix = _whole_vectors(matrix).reshape(len(matrix), -1)
+                matrix = _pad_to_vectors(matrix).reshape(len(matrix), -1)
             weights.append(_dense(last, matrix))
         weights += [_dense(network.value[0]), _dense(network.value[2])]
-        self._heads = _concatenated(weights)
+        self._heads = _concatenate(weights)
         self._workspaces = threading.local()
 
     def __call__(self, planes: NDArray[np.int8]) -> NDArray[np.float32]:
@@ -144,26 +144,26 @@ class CompiledNetwork:
         local = vars(self._workspaces)
         if "arrays" not in local:
             shape = self._shape
-            cells, tiles = shape.rows * shape.columns, tiles_of(shape.rows, shape.columns)
-            count = positions_at_once(shape)
-            width = max(shape.filters, padded(shape.planes))
+            cells, tiles = shape.rows * shape.columns, num_tiles(shape.rows, shape.columns)
+            count = batch_size(shape)
+            width = max(shape.filters, round_up(shape.planes))
             sizes = [
-                count * cells * padded(shape.planes),
+                count * cells * round_up(shape.planes),
                 count * cells * shape.filters,
-                count * cells * max(shape.filters, padded(shape.head_filters)),
+                count * cells * max(shape.filters, round_up(shape.head_filters)),
                 PRODUCTS * (count * tiles * width + GAP),
                 PRODUCTS * (count * tiles * width + GAP),
                 PRODUCTS * LANES,
                 2 * shape.filters,
-                max(shape.filters, padded(shape.others)),
+                max(shape.filters, round_up(shape.others)),
             ]
-            local["arrays"] = tuple(_aligned(size) for size in sizes)
+            local["arrays"] = tuple(_aligned_zeros(size) for size in sizes)
         workspace: tuple[NDArray[np.float32], ...] = local["arrays"]
         return workspace
 
 
 def can_compile(network: nn.Module) -> bool:
-    """Return whether there is compiled code: for policy-value networks with whole vectors."""
+    """Return whether a network can be compiled: a policy-value network with whole vectors."""
     return (
         isinstance(network, PVNetwork)
         and network.config.filters % LANES == 0
@@ -178,9 +178,9 @@ def make_run_network(shape: Shape) -> Any:
     top, left, board_rows, board_columns = shape[2:6]
     head_filters, others = shape.head_filters, shape.others
     cells, depth, num_cells = shape.cells, shape.depth, rows * columns
-    inputs, board = padded(planes), num_cells * filters
-    head, last = padded(head_filters), padded(others)
-    at_once = positions_at_once(shape)
+    inputs, board = round_up(planes), num_cells * filters
+    head, last = round_up(head_filters), round_up(others)
+    batch = batch_size(shape)
     enter = make_convolve(rows, columns, inputs, planes, filters)
     convolve = make_convolve(rows, columns, filters, filters, filters)
     first, size = PRODUCTS * planes * filters, PRODUCTS * filters * filters
@@ -190,24 +190,24 @@ def make_run_network(shape: Shape) -> Any:
     head_step = gcd(head // LANES, WIDTH) * LANES
     pool_size, head_size = (2 * filters + 1) * filters, (filters + 1) * head
     others_size = (depth + 1) * last if others > 0 else 0
-    share = np.float32(1 / num_cells)
+    per_cell = np.float32(1 / num_cells)
 
     @kernel
-    def pool(x: Any, start: int, whole: Any) -> None:
-        """Write the means and maxima of a position's filters."""
+    def pool(x: Any, start: int, pooled: Any) -> None:
+        """Write the means and maxima of the filters of a position to `pooled`."""
         for f in range(0, filters, LANES):
             total = largest = load(x, start + f)
             for cell in range(1, num_cells):
                 v = load(x, start + cell * filters + f)
                 total, largest = add(total, v), maximum(largest, v)
-            store(whole, f, multiply_add(total, splat(share), splat(ZERO)))
-            store(whole, filters + f, largest)
+            store(pooled, f, multiply_add(total, splat(per_cell), splat(ZERO)))
+            store(pooled, filters + f, largest)
 
     @kernel
-    def add_pooled(x: Any, start: int, pools: Any, k: int, whole: Any, change: Any) -> None:
-        """Add a linear function of the means and maxima of a position's filters to all cells."""
-        pool(x, start, whole)
-        to_filters(whole, 0, pools, k, change)
+    def add_pooled(x: Any, start: int, pools: Any, k: int, pooled: Any, change: Any) -> None:
+        """Add the global features of a position, after a linear layer, to all cells."""
+        pool(x, start, pooled)
+        to_filters(pooled, 0, pools, k, change)
         for f in range(0, filters, LANES):
             v = load(change, f)
             for cell in range(num_cells):
@@ -239,10 +239,10 @@ def make_run_network(shape: Shape) -> Any:
 
     @kernel
     def run_heads(
-        x: Any, start: int, heads: Any, out: Any, whole: Any, hidden: Any, w: Any
+        x: Any, start: int, heads: Any, out: Any, pooled: Any, hidden: Any, w: Any
     ) -> None:
         """Write the logits of a position's actions and its value."""
-        pool(x, start, whole)
+        pool(x, start, pooled)
         run_head(x, start, heads, hidden)
         if head_filters == 1:
             for row in range(board_rows):
@@ -252,37 +252,37 @@ def make_run_network(shape: Shape) -> Any:
         else:
             rectify(hidden, num_cells * head)
         if others > 0:
-            to_others(whole if head_filters == 1 else hidden, 0, heads, head_size, w)
+            to_others(pooled if head_filters == 1 else hidden, 0, heads, head_size, w)
             for action in range(others):
                 out[cells + action] = w[action]
-        to_filters(whole, 0, heads, head_size + others_size, w)
+        to_filters(pooled, 0, heads, head_size + others_size, w)
         rectify(w, filters)
-        to_value(w, 0, heads, head_size + others_size + pool_size, whole)
-        out[cells + others] = math.tanh(whole[0])
+        to_value(w, 0, heads, head_size + others_size + pool_size, pooled)
+        out[cells + others] = math.tanh(pooled[0])
 
     @compiled_without_allocation
     def run_network(
-        given: Any, scale: Any, count: int, weights: Any, biases: Any, pooled: Any, pools: Any,
-        heads: Any, out: Any, entered: Any, x: Any, hidden: Any, v: Any, m: Any, line: Any,
-        whole: Any, w: Any,
+        planes_in: Any, scale: Any, count: int, weights: Any, biases: Any, is_pooled: Any,
+        pools: Any, heads: Any, out: Any, inputs_nhwc: Any, x: Any, hidden: Any, v: Any, m: Any,
+        line: Any, pooled: Any, w: Any,
     ) -> None:  # fmt: skip
-        for start in range(0, count, at_once):
-            n = min(at_once, count - start)
+        for start in range(0, count, batch):
+            n = min(batch, count - start)
             for p in range(n):
                 for i in range(planes):
                     source = ((start + p) * planes + i) * num_cells
                     for cell in range(num_cells):
-                        number = np.float32(given[source + cell]) * scale
-                        entered[(p * num_cells + cell) * inputs + i] = number
-            enter(entered, n, False, weights, 0, biases, 0, False, x, v, m, line)
+                        number = np.float32(planes_in[source + cell]) * scale
+                        inputs_nhwc[(p * num_cells + cell) * inputs + i] = number
+            enter(inputs_nhwc, n, False, weights, 0, biases, 0, False, x, v, m, line)
             rectify(x, n * board)
             pools_before = 0
-            for k in range(len(pooled)):
+            for k in range(len(is_pooled)):
                 layer, b = first + 2 * k * size, (2 * k + 1) * filters
                 convolve(x, n, True, weights, layer, biases, b, False, hidden, v, m, line)
-                if pooled[k]:
+                if is_pooled[k]:
                     for p in range(n):
-                        add_pooled(hidden, p * board, pools, pools_before * pool_size, whole, w)
+                        add_pooled(hidden, p * board, pools, pools_before * pool_size, pooled, w)
                     pools_before += 1
                 convolve(
                     hidden, n, True, weights, layer + size, biases, b + filters, True,
@@ -290,7 +290,7 @@ def make_run_network(shape: Shape) -> Any:
                 )  # fmt: skip
             rectify(x, n * board)
             for p in range(n):
-                run_heads(x, p * board, heads, out[start + p], whole, hidden, w)
+                run_heads(x, p * board, heads, out[start + p], pooled, hidden, w)
 
     return run_network
 
@@ -315,25 +315,25 @@ def make_dense(depth: int, outputs: int) -> Any:
     return dense
 
 
-def positions_at_once(shape: Shape) -> int:
-    """Return the number of positions that pass through the layers together."""
-    return max(1, TILES_AT_ONCE // tiles_of(shape.rows, shape.columns))
+def batch_size(shape: Shape) -> int:
+    """Return the number of positions per batch of a layer."""
+    return max(1, TILES_PER_BATCH // num_tiles(shape.rows, shape.columns))
 
 
-def padded(count: int) -> int:
-    """Return a number of filters in memory, whole vectors."""
+def round_up(count: int) -> int:
+    """Round a number of filters up to whole vectors."""
     return -(-count // LANES) * LANES
 
 
 def _dense(layer: Any, matrix: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
-    """Return the weights `[in, out]` and biases of a linear layer, in whole vectors of outputs."""
+    """Return the weights `[in, out]` and biases of a linear layer, with padded outputs."""
     weights = _array(layer.weight) if matrix is None else matrix
-    return _whole_vectors(np.append(weights.T, _array(layer.bias)[None], axis=0))
+    return _pad_to_vectors(np.append(weights.T, _array(layer.bias)[None], axis=0))
 
 
-def _whole_vectors(array: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return an array with zeros after its last axis, up to a multiple of `LANES`."""
-    more = padded(array.shape[-1]) - array.shape[-1]
+def _pad_to_vectors(array: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Pad the last axis of an array with zeros to a multiple of `LANES`."""
+    more = round_up(array.shape[-1]) - array.shape[-1]
     return np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, more)])
 
 
@@ -343,15 +343,15 @@ def _array(parameter: Tensor | None) -> NDArray[np.float32]:
     return array
 
 
-def _concatenated(arrays: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
-    """Return a flat copy of arrays at a multiple of a cache line."""
-    out = _aligned(sum(array.size for array in arrays))
+def _concatenate(arrays: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """Concatenate arrays to a flat array that begins at a cache line."""
+    out = _aligned_zeros(sum(array.size for array in arrays))
     np.concatenate([out[:0], *(array.ravel() for array in arrays)], out=out)
     return out
 
 
-def _aligned(size: int) -> NDArray[np.float32]:
-    """Return a flat array of zeros at a multiple of a cache line."""
+def _aligned_zeros(size: int) -> NDArray[np.float32]:
+    """Return a flat array of zeros that begins at a cache line."""
     memory = np.zeros(4 * size + CACHE_LINE, np.uint8)
     start = -memory.ctypes.data % CACHE_LINE
     return memory[start : start + 4 * size].view(np.float32)

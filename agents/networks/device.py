@@ -10,14 +10,14 @@ def find_device(name: str) -> torch.device:
         name: such as `"cpu"`, `"cuda"` or `"cuda:1"`.
 
     Raises:
-        ValueError: if there is no such device here.
+        ValueError: if PyTorch cannot use the device.
     """
     try:
         device = torch.device(name)
         torch.zeros(1, device=device).cpu()
-    except Exception as error:  # each backend of PyTorch raises other errors
+    except Exception as error:  # the backends of PyTorch raise different exceptions
         reason = str(error).strip().partition("\n")[0]
         raise ValueError(
-            f"device must be one that PyTorch has here, such as cpu or cuda, got {name!r}: {reason}"
+            f"device must be one that PyTorch can use, such as cpu or cuda, got {name!r}: {reason}"
         ) from None
     return device

@@ -1,4 +1,4 @@
-"""Encoder of positions of sequential games for networks, from the mover's view."""
+"""Encoder of sequential games: observations from the view of the player to move."""
 
 from dataclasses import replace
 
@@ -11,11 +11,11 @@ from ludoteca.envs.symmetry import Symmetry
 
 
 class Encoder:
-    """Encodes positions so that one network can play both players.
+    """Encoder of positions with which one network can play both players.
 
     Positions of games with a `mirror` are always encoded as player 0 would observe them, and
-    actions are translated. In other games the mover's observation gets one more plane, the player's
-    index.
+    actions are translated. In other games the observation of the player to move has one more plane,
+    the player's index.
 
     Attributes:
         game: the game.
@@ -32,8 +32,8 @@ class Encoder:
         """
         if game.simultaneous or game.num_players != 2:
             raise ValueError(
-                f"needs a game for two players who move in turn, got {game.spec} for "
-                f"{game.num_players}{' at once' if game.simultaneous else ''}"
+                f"needs a sequential game for two players, got {game.spec}, "
+                f"{'simultaneous' if game.simultaneous else 'sequential'} for {game.num_players}"
             )
         self.game = game
         self._mirror = None if game.mirror is None else game.mirror()
@@ -57,10 +57,10 @@ class Encoder:
         """
         observations, masks = self._observer.observe(states, seats)
         if self._mirror is not None:
-            turned = np.flatnonzero(seats)
-            if len(turned) > 0:
-                observations[turned] = self._mirror.observation(observations[turned])
-                masks[turned] = self._mirror.policy(masks[turned])
+            mirrored = np.flatnonzero(seats)
+            if len(mirrored) > 0:
+                observations[mirrored] = self._mirror.observation(observations[mirrored])
+                masks[mirrored] = self._mirror.policy(masks[mirrored])
             return observations, masks
         planes = np.empty((len(observations), *self.shape), np.int8)
         planes[:, :-1] = observations
@@ -68,7 +68,7 @@ class Encoder:
         return planes, masks
 
     def translate(self, actions: NDArray[np.int64], seats: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Translate the network's actions to the game's, or back. Shape `[K]`."""
+        """Translate the network's actions to the game's, or vice versa. Shape `[K]`."""
         if self._mirror is None:
             return actions
         return np.where(seats == 1, self._mirror.actions[actions], actions)
@@ -84,13 +84,13 @@ class Encoder:
         """
         if self._mirror is None or not seats.any():
             return values
-        turned = np.flatnonzero(seats)
+        mirrored = np.flatnonzero(seats)
         values = values.copy()
-        values[turned] = self._mirror.policy(values[turned])
+        values[mirrored] = self._mirror.policy(values[mirrored])
         return values
 
     def _extended(self, symmetry: Symmetry) -> Symmetry:
-        """Return a symmetry extended by the plane of the player's index."""
+        """Return a symmetry that also maps the plane of the player's index."""
         if self._mirror is not None or symmetry.planes is None:
             return symmetry
         return replace(symmetry, planes=np.append(symmetry.planes, len(symmetry.planes)))

@@ -1,4 +1,4 @@
-"""Cache of network evaluations, since searches and games revisit positions."""
+"""Cache of network evaluations, for positions that searches and games revisit."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,12 +10,12 @@ from torch import nn
 from ludoteca.envs.jit import compiled_without_allocation, factory
 
 Run = Callable[[NDArray[np.int8]], NDArray[np.float32]]
-NOWHERE = -1
-PRIME, U29 = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
+NO_SLOT = -1
+MULTIPLIER, U29 = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
 
 
 class EvaluationCache:
-    """A network with a cache: it is run only on positions that are not in the cache.
+    """Network with a cache of its outputs: it is run only on positions that are not cached.
 
     Attributes:
         lookups: number of positions looked up.
@@ -36,12 +36,14 @@ class EvaluationCache:
         self._run = run
         self._planes = np.zeros((capacity, int(np.prod(shape))), np.uint8)
         self._outputs = np.zeros((capacity, outputs), np.float32)
-        self._used = np.zeros(capacity, np.int64)  # the call that filled the slot; 0: free
+        self._used = np.zeros(
+            capacity, np.int64
+        )  # number of the last call that used the slot; 0: free
         self._calls = 0
         self.lookups = self.misses = 0
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the settings and the slots in use, which are few in most cases."""
+        """Return the settings and only the used slots, which are usually few."""
         used = np.flatnonzero(self._used)
         arrays = {key: getattr(self, key)[used] for key in ("_planes", "_outputs", "_used")}
         return vars(self) | arrays | {"_capacity": (used, len(self._used))}
@@ -64,21 +66,21 @@ class EvaluationCache:
         self._calls += 1
         flat = np.ascontiguousarray(planes).reshape(len(planes), self._planes.shape[1])
         flat = flat.view(np.uint8)
-        places = np.empty(len(planes), np.int64)
+        slots = np.empty(len(planes), np.int64)
         new = np.empty(len(planes), np.bool_)
-        make_find()(flat, self._planes, self._used, self._calls, places, new)
+        make_find()(flat, self._planes, self._used, self._calls, slots, new)
         self.lookups += len(planes)
         self.misses += int(new.sum())
         if not new.any():
-            return self._outputs[places]
+            return self._outputs[slots]
         try:
             computed = self._run(planes[new])
         except BaseException:
-            self.clear()  # slots are marked as used without outputs
+            self.clear()  # new slots are marked as used but have no outputs
             raise
-        is_stored = places[new] != NOWHERE
-        self._outputs[places[new][is_stored]] = computed[is_stored]
-        outputs = self._outputs[places]
+        is_stored = slots[new] != NO_SLOT
+        self._outputs[slots[new][is_stored]] = computed[is_stored]
+        outputs = self._outputs[slots]
         outputs[new] = computed
         return outputs
 
@@ -95,36 +97,36 @@ class CachedRunner(EvaluationCache):
 
 @factory()
 def make_find() -> Any:
-    """Return the compiled function `find(planes, known, used, call, places, new)`.
+    """Return the compiled function `find(planes, known, used, call, slots, new)`.
 
-    For each row of `planes`, uint8 `[K, n]`, it writes its slot in `known`, uint8
-    `[capacity, n]`, to `places`, and to `new` whether it was not there before. A row whose slot
-    was filled in the same call, by `used`, gets `NOWHERE`.
+    It looks up each row of `planes`, uint8 `[K, n]`, in the cache `known`, uint8 `[capacity, n]`,
+    and writes its slot to `slots`, and to `new` whether it was not cached. New rows overwrite their
+    slot, unless another row of the same call, by `used`, has it: then the slot is `NO_SLOT`.
     """
 
     @compiled_without_allocation
-    def find(planes: Any, known: Any, used: Any, call: int, places: Any, new: Any) -> None:
+    def find(planes: Any, known: Any, used: Any, call: int, slots: Any, new: Any) -> None:
         last, width = len(known) - 1, planes.shape[1]
         for k in range(len(planes)):
-            mixed = PRIME
+            key = MULTIPLIER
             for i in range(width):
-                mixed = (mixed ^ np.uint64(planes[k, i])) * PRIME
-                mixed ^= mixed >> U29
-            place = int(np.int64(mixed & np.uint64(last)))
-            same = used[place] != 0
+                key = (key ^ np.uint64(planes[k, i])) * MULTIPLIER
+                key ^= key >> U29
+            slot = int(np.int64(key & np.uint64(last)))
+            same = used[slot] != 0
             if same:
                 for i in range(width):
-                    if known[place, i] != planes[k, i]:
+                    if known[slot, i] != planes[k, i]:
                         same = False
                         break
-            places[k], new[k] = place, not same
+            slots[k], new[k] = slot, not same
             if not same:
-                if used[place] == call:
-                    places[k] = NOWHERE
+                if used[slot] == call:
+                    slots[k] = NO_SLOT
                 else:
                     for i in range(width):
-                        known[place, i] = planes[k, i]
-            if places[k] != NOWHERE:
-                used[place] = call
+                        known[slot, i] = planes[k, i]
+            if slots[k] != NO_SLOT:
+                used[slot] = call
 
     return find

@@ -1,9 +1,8 @@
-"""Computation graphs of networks of any PyTorch library: JSON and weights, run without it.
+"""Computation graphs of PyTorch networks, as JSON and weights that run without the network's code.
 
-`torch.export` records which tensor operations a network consists of, whatever classes it is made
-of. They are written as JSON and run again by name, in order. Only operations that are
-listed here run, and all of them are functions of tensors: a graph from a file of unknown origin can
-neither import modules nor touch files.
+`torch.export` records the tensor operations of a network of any library. They are written as JSON,
+and run by name, in order. Only the operations listed here are allowed, all of them functions of
+tensors: a graph from an untrusted file can neither import modules nor access files.
 """
 
 import copy
@@ -18,13 +17,11 @@ import torch
 from torch import Tensor, nn
 
 Document = dict[str, Any]
-EXAMPLES = (
-    3  # observations in the batch that is recorded; sizes 0 and 1 would be special to PyTorch
-)
-MOST_NODES = 20_000
-MOST_NUMBERS = 1 << 24  # in all intermediate results for one observation
-TOLERANCE = 1e-4  # of the recorded graph's results, relative and absolute
-# Functions of PyTorch's ATen library: none of them changes its arguments or draws random numbers.
+EXAMPLES = 3  # batch size of the recorded observations; PyTorch specializes on 0 and 1
+MAX_NODES = 20_000
+MAX_NUMBERS = 1 << 24  # in all intermediate results for one observation
+TOLERANCE = 1e-4  # relative and absolute, between the outputs of the network and its graph
+# Functions of PyTorch's ATen library; none changes its arguments or samples random numbers.
 OPERATIONS = (
     "abs add addmm all amax amin any arange argmax argmin avg_pool2d adaptive_avg_pool2d "
     "_adaptive_avg_pool2d adaptive_max_pool2d alias atan baddbmm batch_norm bitwise_and "
@@ -44,9 +41,9 @@ OPERATIONS = (
     "unflatten _unsafe_view unsqueeze upsample_nearest2d var view where zeros zeros_like"
 )
 ATEN = frozenset(OPERATIONS.split())
-# Operations that create tensors, on the device of the weights.
+# Operations that create tensors: they get the device of the weights.
 CREATING = ("arange", "full", "ones", "scalar_tensor", "zeros")
-# Arithmetic with sizes of batches.
+# Arithmetic with batch sizes.
 PYTHON: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "floordiv": operator.floordiv,
@@ -55,16 +52,16 @@ PYTHON: dict[str, Callable[..., Any]] = {
     "neg": operator.neg,
     "sub": operator.sub,
 }
-# Results lie in memory as the device wants them, which views of other shapes may not suit.
+# The memory layout of results depends on the device, and views may not support it.
 RESHAPED = {"view": "reshape", "_unsafe_view": "reshape"}
-CHECKS = ("_assert", "sym_constrain")  # recorded assertions begin so
+ASSERTIONS = ("_assert", "sym_constrain")  # prefixes of recorded assertions, which are left out
 
 
 class Graph:
     """A recorded network, a callable from observations to the network's first output.
 
     Attributes:
-        document: what `record_graph` returned, as JSON holds it.
+        document: the graph as JSON content, see `record_graph`.
         weights: the tensors that it refers to, by name.
     """
 
@@ -74,9 +71,9 @@ class Graph:
         """Prepare a graph to run.
 
         Args:
-            document: what `record_graph` returned.
+            document: the graph, see `record_graph`.
             weights: tensors by name.
-            device: where it runs.
+            device: device to run it on.
 
         Raises:
             ValueError: if the document is damaged, or has an operation that is not allowed.
@@ -86,10 +83,10 @@ class Graph:
         try:
             self._input, self._output = str(document["input"]), str(document["output"])
             nodes = document["nodes"]
-            if len(nodes) > MOST_NODES:
-                raise ValueError(f"{len(nodes)} operations, and {MOST_NODES} are the most")
+            if len(nodes) > MAX_NODES:
+                raise ValueError(f"at most {MAX_NODES} operations are allowed, got {len(nodes)}")
             self._nodes = [
-                (str(node["name"]), _function(node["op"]), node["args"], _keywords(node))
+                (str(node["name"]), _function(node["op"]), node["args"], _keyword_arguments(node))
                 for node in nodes
             ]
             if not all(isinstance(args, list) for _, _, args, _ in self._nodes):
@@ -101,9 +98,9 @@ class Graph:
         """Run the network.
 
         Args:
-            observations: shape `[K, *shape]`, of the type that it was recorded with.
+            observations: shape `[K, *shape]`, of the dtype of the recorded observations.
         """
-        return self._run(observations, lambda made: None)
+        return self._run(observations, lambda result: None)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"document": self.document, "weights": self.weights, "device": self.device}
@@ -119,11 +116,11 @@ class Graph:
         """Return the shape of the graph's output for one observation, without computing it.
 
         Args:
-            shape: of the observation.
-            dtype: its type.
+            shape: shape of the observation.
+            dtype: dtype of the observation.
 
         Raises:
-            ValueError: if the graph does not take it, or would need too much memory.
+            ValueError: if the graph does not accept the observation or needs too much memory.
         """
         numbers = 0
 
@@ -131,8 +128,8 @@ class Graph:
             nonlocal numbers
             for output in result if isinstance(result, tuple | list) else (result,):
                 numbers += output.numel() if isinstance(output, Tensor) else 0
-            if numbers > MOST_NUMBERS:
-                raise ValueError(f"it computes more than {MOST_NUMBERS:,} numbers an observation")
+            if numbers > MAX_NUMBERS:
+                raise ValueError(f"it computes more than {MAX_NUMBERS:,} numbers per observation")
 
         try:
             result = self.to("meta")._run(
@@ -146,7 +143,7 @@ class Graph:
             ) from None
         return tuple(result.shape[1:])
 
-    def _run(self, observations: Tensor, watch: Callable[[Any], None]) -> Tensor:
+    def _run(self, observations: Tensor, on_result: Callable[[Any], None]) -> Tensor:
         values: dict[str, Any] = {self._input: observations}
 
         def resolve(argument: Any) -> Any:
@@ -171,7 +168,7 @@ class Graph:
         for name, function, args, kwargs in self._nodes:
             keywords = {key: resolve(value) for key, value in kwargs.items()}
             values[name] = function(*[resolve(arg) for arg in args], **keywords)
-            watch(values[name])
+            on_result(values[name])
         result: Tensor = values[self._output]
         return result
 
@@ -179,43 +176,43 @@ class Graph:
 def record_graph(
     network: Callable[[Tensor], Any], observations: Tensor
 ) -> tuple[Document, dict[str, Tensor]]:
-    """Record a network.
+    """Record a network as a graph.
 
     Args:
         network: a module, or a function of observations. If it returns several results, the first
-            is recorded. It is recorded on the CPU and in the mode of evaluation, and not changed.
+            is recorded. A copy is recorded, on the CPU and in evaluation mode.
         observations: example inputs. Shape `[3 or more, *shape]`.
 
     Returns:
         The graph as a JSON document, and the weights that it refers to.
 
     Raises:
-        ValueError: if it cannot be recorded, as its operations depend on the batch's size or its
-            observations; or if it has operations that are not supported.
-        Exception: whatever the network itself raises for the observations.
+        ValueError: if its operations depend on the batch size or on values of observations, or are
+            not supported.
+        Exception: any exception of the network itself.
     """
     module = copy.deepcopy(network) if isinstance(network, nn.Module) else _Function(network)
     module = module.to("cpu").eval()
     batch = torch.export.Dim("batch")
     with torch.no_grad():
-        module(observations)  # the network's own error says best which inputs it takes
+        module(observations)  # raises the network's own error for wrong observations
     try:
         with torch.no_grad(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # PyTorch's about its own ways
+            warnings.simplefilter("ignore")  # of PyTorch's internals
             program = torch.export.export(
                 module, (observations,), dynamic_shapes=({0: batch},), strict=False
             ).run_decompositions({})
-    except Exception as error:  # the network's own code, and PyTorch's about it
+    except Exception as error:  # of the network's code or of PyTorch
         raise ValueError(
             f"this network cannot be recorded as a graph: {str(error).strip():.800}"
         ) from error
-    document, weights = _written(program)
+    document, weights = _to_document(program)
     _compare(module, Graph(json.loads(json.dumps(document)), weights), observations)
     return document, weights
 
 
 class _Function(nn.Module):
-    """A function as a module."""
+    """Module that calls a function."""
 
     def __init__(self, function: Callable[[Tensor], Any]):
         super().__init__()
@@ -225,7 +222,7 @@ class _Function(nn.Module):
         return self._function(observations)
 
 
-def _written(program: Any) -> tuple[Document, dict[str, Tensor]]:
+def _to_document(program: Any) -> tuple[Document, dict[str, Tensor]]:
     signature, graph = program.graph_signature, program.graph_module.graph
     tensors = {**program.constants, **program.state_dict}
     of_input = {
@@ -265,10 +262,10 @@ def _written(program: Any) -> tuple[Document, dict[str, Tensor]]:
             output = node.args[0][0]
         elif node.op == "call_function":
             op = _op_name(node.target)
-            if op.split(".")[1].startswith(CHECKS):
+            if op.split(".")[1].startswith(ASSERTIONS):
                 continue
             _function(op)
-            # Where numbers lie in memory is up to the device that runs the graph.
+            # The memory layout depends on the device that runs the graph.
             keywords = {
                 k: v for k, v in node.kwargs.items() if k not in ("layout", "memory_format")
             }
@@ -306,8 +303,8 @@ def _function(op: Any) -> Callable[..., Any]:
     raise ValueError(f"the graph of a network cannot have the operation {op!r:.80}")
 
 
-def _keywords(node: Document) -> Document:
-    """Return the keyword arguments of an operation, with a device if it makes a tensor."""
+def _keyword_arguments(node: Document) -> Document:
+    """Return the keyword arguments of an operation, with a device if it creates a tensor."""
     name = str(node["op"]).split(".")[1]
     return {**node["kwargs"], "device": {"device": 0}} if name in CREATING else {**node["kwargs"]}
 
@@ -316,7 +313,7 @@ def _compare(module: nn.Module, graph: Graph, observations: Tensor) -> None:
     """Validate that a graph and its network give equal outputs, also for other batch sizes.
 
     Raises:
-        ValueError: if it does not.
+        ValueError: if they do not.
     """
     for batch in (observations, observations[:1], torch.cat([observations, observations])):
         with torch.no_grad():

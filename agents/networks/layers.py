@@ -1,23 +1,23 @@
-"""Network layers for boards of any size: residual trunk, 2x2 convolution."""
+"""Network layers for boards of any size: residual trunk and 2x2 convolution."""
 
 import torch
 from torch import Tensor, nn
 
 from ludoteca.agents.networks import fused
 from ludoteca.agents.networks.pooling import global_pooling
-from ludoteca.agents.networks.torus import around
+from ludoteca.agents.networks.torus import pad_circularly
 
 
 class Trunk(nn.Module):
-    """A convolution and residual blocks at the board's full size.
+    """A convolution and residual blocks, all of the board's size.
 
-    Without normalization: each block starts as the identity (its last weights are zero; Zhang,
-    Dauphin and Ma, "Fixup initialization", 2019, section 3), so that deep towers learn stably, and
-    nothing depends on the other positions of a batch.
+    There is no normalization, so outputs do not depend on the other positions of a batch. Each
+    block starts as the identity, with zeros as its last weights, so that deep networks train stably
+    (Zhang, Dauphin and Ma, "Fixup initialization", 2019, section 3).
 
     Attributes:
         torus: whether padding is circular.
-        fused: whether fused operators are used, see `fused.works`; for inference only.
+        fused: whether fused operators are used, see `fused.is_available`; for inference only.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class Trunk(nn.Module):
             planes: planes of the input.
             filters: filters of every layer.
             blocks: number of residual blocks of two convolutions.
-            pooled_every: interval of blocks with global pooling; 0: none.
+            pooled_every: every how many blocks one has global pooling; 0: none.
             torus: whether padding is circular.
         """
         super().__init__()
@@ -41,9 +41,9 @@ class Trunk(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Return features. Shape `[K, filters, rows, columns]`."""
         if self.torus:
-            x = around(x, 1)
+            x = pad_circularly(x, 1)
         if self.fused:
-            x = fused.convolved(self.enter, x)
+            x = fused.conv_relu(self.enter, x)
             for block in self.blocks:
                 assert isinstance(block, Block)
                 x = block.run_fused(x)
@@ -52,11 +52,11 @@ class Trunk(nn.Module):
 
 
 class Block(nn.Module):
-    """A residual block of two convolutions (He et al., 2016, pre-activated).
+    """A pre-activation residual block of two convolutions (He et al., 2016).
 
-    A pooled block adds features of the whole board between them (Wu, "Accelerating self-play
-    learning in Go", 2019, section 3.3): means and maxima of all filters, through a linear layer. On
-    a torus, the board is continued once for both convolutions, and the filters are the input's.
+    A pooled block adds global features between them: means and maxima of the first convolution's
+    filters, through a linear layer (Wu, "Accelerating self-play learning in Go", 2019, section
+    3.3). On a torus, the input is padded once for both convolutions, and its filters are pooled.
     """
 
     def __init__(self, filters: int, pooled: bool = False, torus: bool = False):
@@ -75,37 +75,37 @@ class Block(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Return the input plus the residual. Shape `[K, filters, rows, columns]`."""
         activated = torch.relu(x)
-        out = self.first(around(activated, 2) if self.torus else activated)
+        out = self.first(pad_circularly(activated, 2) if self.torus else activated)
         if self.pool is not None:
-            out = out + self.pool(self._whole(activated, out))[:, :, None, None]
-        changed: Tensor = self.second(torch.relu(out))
-        return x + changed
+            out = out + self.pool(self._global_features(activated, out))[:, :, None, None]
+        residual: Tensor = self.second(torch.relu(out))
+        return x + residual
 
     def run_fused(self, x: Tensor) -> Tensor:
-        """Return the same by fused operators, for inference on CPUs."""
+        """Return what `forward` returns, computed by fused operators, for inference on CPUs."""
         activated = torch.relu(x)
-        padded = around(activated, 2) if self.torus else activated
+        padded = pad_circularly(activated, 2) if self.torus else activated
         if self.pool is None:
-            out = fused.convolved(self.first, padded)
+            out = fused.conv_relu(self.first, padded)
         else:
             out = self.first(padded)
-            out.add_(self.pool(self._whole(activated, out))[:, :, None, None]).relu_()
-        return fused.added(self.second, out, x)
+            out.add_(self.pool(self._global_features(activated, out))[:, :, None, None]).relu_()
+        return fused.conv_add_(self.second, out, x)
 
-    def _whole(self, seen: Tensor, out: Tensor) -> Tensor:
-        """Return means and maxima of the board, without the circular padding."""
-        return global_pooling(seen if self.torus else out)
+    def _global_features(self, activated: Tensor, out: Tensor) -> Tensor:
+        """Return the global features: of `out`, or on a torus of the unpadded input."""
+        return global_pooling(activated if self.torus else out)
 
 
-class Windows(nn.Module):
-    """A convolution with 2x2 kernels and ReLU, on channels last.
+class Convolution2x2(nn.Module):
+    """A 2x2 convolution with ReLU, in channels last.
 
-    One product of matrices is faster on CPUs than PyTorch's convolution with such small kernels.
+    One matrix product is faster on CPUs than PyTorch's convolution with such small kernels.
     """
 
     def __init__(self, planes: int, filters: int):
         super().__init__()
-        self.kernels = nn.Conv2d(planes, filters, 2)  # holds the weights, does not run
+        self.kernels = nn.Conv2d(planes, filters, 2)  # only holds the weights
 
     def forward(self, x: Tensor) -> Tensor:
         """Map `[K, rows, columns, planes]` to `[K, rows - 1, columns - 1, filters]`."""
@@ -115,7 +115,7 @@ class Windows(nn.Module):
         return torch.relu(nn.functional.linear(windows, weights, self.kernels.bias))
 
 
-def inside(x: Tensor, rows: int, columns: int) -> Tensor:
-    """Cut off the padding around a board. Shape `[..., rows, columns]`."""
+def crop(x: Tensor, rows: int, columns: int) -> Tensor:
+    """Remove the padding of a board. Shape `[..., rows, columns]`."""
     top, left = (x.shape[-2] - rows) // 2, (x.shape[-1] - columns) // 2
     return x[..., top : top + rows, left : left + columns]

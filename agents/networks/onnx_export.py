@@ -27,8 +27,8 @@ LOADERS: dict[str, tuple[type, Any]] = {
 KEY, FORMAT = "ludoteca", "ludoteca-onnx"  # as in `ludoteca.agents.external.onnx`
 
 
-class Scaled(nn.Module):
-    """A network on unscaled planes, with separate outputs."""
+class UnscaledNetwork(nn.Module):
+    """Network with unscaled planes as input and one output per head."""
 
     def __init__(self, network: nn.Module, scale: float, num_actions: int, with_value: bool):
         super().__init__()
@@ -46,20 +46,19 @@ class Scaled(nn.Module):
 def export_onnx(agent: str, out: str | Path, game: str | Game | None = None) -> Path:
     """Write the network of an agent as an ONNX file; return its path.
 
-    Its input `planes`, float32 `[B, planes, rows, columns]`, are those of `Encoder`: the position
-    as its mover's. Outputs are `q_values` `[B, actions]` (dqn), or `logits` `[B, actions]` and
-    `value` `[B]` (az). An agent `onnx:FILE` plays as `dqn:NETWORK` does, or the move of the highest
-    logit: a search is not part of the file, not even the look for moves that win at once which
-    `az:NETWORK,simulations=0` takes.
+    The input is `planes`, float32 `[B, planes, rows, columns]`: the observation that `Encoder`
+    returns. The outputs are `q_values` `[B, actions]` (dqn), or `logits` `[B, actions]` and `value`
+    `[B]` (az). An agent `onnx:FILE` plays the move of the highest Q value or logit. The file has no
+    search, not even that for winning moves of `az:NETWORK,simulations=0`.
 
     Args:
         agent: spec string of an agent with a Q network or a policy-value network, such as
             `"az:connect4"`.
-        out: the file, which must end in `.onnx`.
+        out: path of the file, ending in `.onnx`.
         game: the game, by default the one that the network was trained for.
 
     Raises:
-        ValueError: if the agent has no such network, or it does not fit the game.
+        ValueError: if the agent cannot be exported, or its network does not fit the game.
         FileNotFoundError: if there is no such network.
         ImportError: if the packages onnx and onnxscript are missing.
     """
@@ -69,7 +68,7 @@ def export_onnx(agent: str, out: str | Path, game: str | Game | None = None) -> 
     name, text = split_agent(agent)
     if name not in LOADERS:
         raise ValueError(
-            f"agent {name} cannot be exported to ONNX; those that can are {', '.join(LOADERS)}"
+            f"agent {name} cannot be exported to ONNX; expected one of {', '.join(LOADERS)}"
         )
     params = parse_params(agent, text, first="path", known=agent_params(name))
     if "path" not in params:
@@ -81,7 +80,7 @@ def export_onnx(agent: str, out: str | Path, game: str | Game | None = None) -> 
     loaded_game = make_game(game) if isinstance(game, str) else game
     network, _ = LOADERS[name][1](loaded_game, file)
     encoder = Encoder(loaded_game)
-    module = Scaled(network, encoder.scale, loaded_game.num_actions, name == "az").eval()
+    module = UnscaledNetwork(network, encoder.scale, loaded_game.num_actions, name == "az").eval()
     outputs = ["logits", "value"] if name == "az" else ["q_values"]
     metadata = {"format": FORMAT, "game": loaded_game.spec, "view": "network", "agent": agent}
     write_whole(out, _onnx_bytes(module, encoder.shape, outputs, json.dumps(metadata)))
@@ -93,7 +92,7 @@ def _onnx_bytes(
 ) -> bytes:
     try:
         import onnx
-        import onnxscript  # noqa: F401 - what torch.onnx needs
+        import onnxscript  # noqa: F401 - torch.onnx needs it
     except ImportError as error:
         raise ImportError(
             'the export to ONNX needs onnx and onnxscript: pip install "ludoteca[onnx]"'

@@ -34,7 +34,7 @@ class PVConfig:
 
 
 class PVNetwork(nn.Module):
-    """Maps planes to action logits and to the value for the player to move.
+    """Network from planes to action logits and the value for the player to move.
 
     Silver et al., "A general reinforcement learning algorithm that masters chess, shogi, and Go
     through self-play" (2018).
@@ -55,8 +55,8 @@ class PVNetwork(nn.Module):
         Returns:
             Shape `[K, num_actions + 1]`.
         """
-        features, whole = self.tower.see(planes)
-        return torch.cat([self.tower.actions(features, whole), torch.tanh(self.value(whole))], 1)
+        features, pooled = self.tower.features(planes)
+        return torch.cat([self.tower.actions(features, pooled), torch.tanh(self.value(pooled))], 1)
 
 
 def make_pv_network(config: PVConfig, game: Game) -> PVNetwork:

@@ -1,4 +1,4 @@
-"""Q networks, with dueling heads."""
+"""Q networks, by default with dueling heads."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.agents.networks.layers import Windows
+from ludoteca.agents.networks.layers import Convolution2x2
 from ludoteca.agents.networks.tower import Tower, value_head
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer
@@ -22,20 +22,21 @@ class QConfig:
 
     kind: Kind = "residual"
     """`tanaka2018`: convolutions with 2x2 kernels, ReLU and one linear layer, for one board size
-    (Tanaka, 2018, section 3.7). `residual`: full-size residual blocks; where actions are
-    cells, the same weights fit every board size."""
+    (Tanaka, 2018, section 3.7). `residual`: residual blocks of the board's size; in games whose
+    actions are cells, the same weights fit every board size."""
     filters: tuple[int, ...] = (64,)
-    """Filters: of each convolution (`tanaka2018`), or one number for all (`residual`)."""
+    """Number of filters: of each convolution (`tanaka2018`), or one for all (`residual`)."""
     blocks: int = 4
     """Number of residual blocks."""
     dueling: bool = True
     """Separate value and advantage heads (Wang et al., "Dueling network architectures", 2016,
     equation 9); residual networks only."""
     init: Init = "default"
-    """Initial weights: `default`, PyTorch's; `zero`, as in Tanaka (2018), which leaves all but the
-    last biases at zero, since no gradient passes; `zero_head`, zero in the last layer only."""
+    """Initial weights. `default`: PyTorch's. `zero`: all zero, as in Tanaka (2018); then no
+    gradient passes, and only the last biases are trained. `zero_head`: zero in the last layer."""
     bounded: bool = True
-    """Whether values are in (-1, 1) and outputs are logits of winning, as the loss `bce` needs."""
+    """Whether outputs are logits of the probability to win, so that Q values are in (-1, 1); the
+    loss `bce` needs that."""
 
     def __post_init__(self) -> None:
         choice("kind", self.kind, tuple(BODIES))
@@ -47,9 +48,9 @@ class QConfig:
         for filters in self.filters:
             integer("filters", filters, 1, 4096)
         if self.kind == "residual" and len(self.filters) != 1:
-            raise ValueError(f"a residual network has one number of filters, got {self.filters}")
+            raise ValueError(f"kind=residual needs one number of filters, got {self.filters}")
         if self.kind == "tanaka2018" and self.dueling:
-            raise ValueError("a network of kind tanaka2018 cannot be dueling")
+            raise ValueError("kind=tanaka2018 needs dueling=False, got dueling=True")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the configuration as JSON content."""
@@ -57,18 +58,22 @@ class QConfig:
 
 
 def q_config(content: dict[str, Any]) -> QConfig:
-    """Return the configuration from the content that `as_dict` returned."""
+    """Return the configuration from JSON content, see `QConfig.as_dict`."""
     return QConfig(**content | {"filters": tuple(content["filters"])})
 
 
 class QNetwork(nn.Module):
-    """Maps planes to one output per action: its Q value, or the logit of winning if `bounded`."""
+    """Network from planes to one output per action: Q value, or logit of winning if `bounded`."""
 
     def __init__(self, config: QConfig, encoder: Encoder):
         super().__init__()
         self.config = config
         self.body = BODIES[config.kind](config, encoder)
-        zeroed = {"default": (), "zero": self.parameters(), "zero_head": self.body.last()}
+        zeroed = {
+            "default": (),
+            "zero": self.parameters(),
+            "zero_head": self.body.last_layer_weights(),
+        }
         for parameter in zeroed[config.init]:
             nn.init.zeros_(parameter)
 
@@ -78,7 +83,7 @@ class QNetwork(nn.Module):
         return outputs
 
     def values(self, outputs: Tensor) -> Tensor:
-        """Return the Q values of outputs: 2 p - 1 for a probability p of winning if `bounded`."""
+        """Convert outputs to Q values; if `bounded`, 2 p - 1 for a probability p of winning."""
         return torch.tanh(outputs / 2) if self.config.bounded else outputs
 
 
@@ -90,7 +95,7 @@ class Tanaka2018Body(nn.Module):
         planes, rows, columns = encoder.shape
         layers = []
         for filters in config.filters:
-            layers.append(Windows(planes, filters))
+            layers.append(Convolution2x2(planes, filters))
             planes, rows, columns = filters, rows - 1, columns - 1
         if min(rows, columns) < 1:
             raise ValueError(f"{encoder.game.spec} is too small for {len(config.filters)} layers")
@@ -102,7 +107,7 @@ class Tanaka2018Body(nn.Module):
         out: Tensor = self.head(self.convolutions(x.permute(0, 2, 3, 1)).flatten(1))
         return out
 
-    def last(self) -> list[nn.Parameter]:
+    def last_layer_weights(self) -> list[nn.Parameter]:
         """Return the weights of the last layer."""
         return list(self.head.parameters())
 
@@ -117,13 +122,13 @@ class ResidualBody(Tower):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return one output per action."""
-        features, whole = self.see(x)
-        out = self.actions(features, whole)
+        features, pooled = self.features(x)
+        out = self.actions(features, pooled)
         if self.value is not None:
-            out = self.value(whole) + out - out.mean(1, keepdim=True)
+            out = self.value(pooled) + out - out.mean(1, keepdim=True)
         return out
 
-    def last(self) -> list[nn.Parameter]:
+    def last_layer_weights(self) -> list[nn.Parameter]:
         """Return the weights of the last layers."""
         ends = [self.head[-1], self.others, self.value[-1] if self.value is not None else None]
         return [weight for end in ends if end is not None for weight in end.parameters()]

@@ -22,11 +22,11 @@ Backend = Literal["auto", "torch", "compiled"]
 DTYPES: dict[Precision, torch.dtype] = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 BFLOAT16_UNITS = {"amx_bf16", "avx512_bf16"}
 # Positions per forward pass; larger batches are not faster and take more memory.
-LARGEST = 1024
+MAX_BATCH = 1024
 
 
 class Runner:
-    """Inference of a network from NumPy planes to NumPy outputs.
+    """Inference of a network, with NumPy arrays as input and output.
 
     Attributes:
         precision: precision of the computation, `"float32"` or `"bfloat16"`.
@@ -45,10 +45,10 @@ class Runner:
 
         Args:
             network: the network; its weights are copied.
-            scale: factor of the planes.
+            scale: factor of the planes before they enter the network.
             device: device, such as `"cpu"` or `"cuda"`.
-            precision: `"bfloat16"` is several times faster on CPUs and GPUs made for it, and has
-                three significant digits; `"auto"`: see `faster_precision`.
+            precision: `"bfloat16"` is several times faster on CPUs and GPUs with bfloat16 units,
+                and has three significant digits; `"auto"`: see `faster_precision`.
             backend: `"torch"`: PyTorch's layers; `"compiled"`: one compiled function for all layers
                 of a policy-value network, several times faster for small batches on CPUs, and equal
                 up to rounding (see `compiled_network`); `"auto"`: compiled where possible.
@@ -62,14 +62,14 @@ class Runner:
         self._original = copy.deepcopy(network).to(self._device).eval()
         self.precision = faster_precision(device) if precision == "auto" else precision
         self.backend: Backend = "torch" if backend == "torch" else self._find_backend(backend)
-        self._running = self._converted()
+        self._running = self._convert()
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_running": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._running = self._converted()  # operators depend on the machine
+        self._running = self._convert()  # depends on the machine
 
     def load(self, network: nn.Module) -> None:
         """Copy the weights of a network of the same architecture."""
@@ -82,11 +82,13 @@ class Runner:
                 for name, tensor in module_weights.items():
                     tensor.copy_(weights[name])
         if self.backend == "compiled":
-            self._running = self._converted()
+            self._running = self._convert()
 
     def __call__(self, planes: NDArray[np.int8]) -> NDArray[np.float32]:
         """Return the outputs, float32 `[K, ...]`, for planes `[K, planes, rows, columns]`."""
-        parts = [self._run(planes[k : k + LARGEST]) for k in range(0, max(len(planes), 1), LARGEST)]
+        parts = [
+            self._run(planes[k : k + MAX_BATCH]) for k in range(0, max(len(planes), 1), MAX_BATCH)
+        ]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _run(self, planes: NDArray[np.int8]) -> NDArray[np.float32]:
@@ -114,12 +116,12 @@ class Runner:
             return "compiled"
         if backend == "compiled":
             raise ValueError(
-                "the backend compiled needs a CPU, float32, and a policy-value network whose "
-                f"filters are a multiple of {LANES}"
+                "backend='compiled' needs a CPU, float32, and a policy-value network with a "
+                f"multiple of {LANES} filters"
             )
         return "torch"
 
-    def _converted(self) -> nn.Module | CompiledNetwork:
+    def _convert(self) -> nn.Module | CompiledNetwork:
         module: Any = self._original
         if self.backend == "compiled":
             return CompiledNetwork(module, self._scale)
@@ -129,16 +131,16 @@ class Runner:
         if self._device.type == "cpu" and self.precision == "bfloat16":
             for part in module.modules():
                 if isinstance(part, Trunk):
-                    part.fused = fused.works(self._type)
+                    part.fused = fused.is_available(self._type)
         return module  # type: ignore[no-any-return]
 
 
 @cache
 def faster_precision(device: str = "cpu") -> Precision:
-    """Return the faster precision of convolutions here, by the features of the device.
+    """Return the precision that is faster for convolutions on a device.
 
-    There are no timings, so that runs with the same settings are reproducible on one machine.
-    Processors with bfloat16 units are only recognized on Linux.
+    It is decided by the features of the hardware, not by timing, so that runs are reproducible on
+    one machine. CPUs with bfloat16 units are recognized on Linux only.
     """
     if torch.device(device).type == "cuda":
         return "bfloat16" if torch.cuda.is_bf16_supported() else "float32"
@@ -150,6 +152,6 @@ def faster_precision(device: str = "cpu") -> Precision:
 def to_tensor(
     planes: NDArray[np.int8], scale: float, device: torch.device, dtype: torch.dtype
 ) -> Tensor:
-    """Return planes as a tensor, channels last in memory."""
+    """Return scaled planes as a tensor in channels last."""
     tensor = torch.from_numpy(planes).to(device).to(dtype, memory_format=torch.channels_last)
     return tensor if scale == 1 else tensor * scale

@@ -1,4 +1,4 @@
-"""Encoder of positions for networks that play any seat, one observation per player."""
+"""Encoder of positions for networks that play any seat: one observation per player."""
 
 from typing import Any, Literal
 
@@ -18,12 +18,11 @@ View = Literal["plain", "hand_crafted"]
 
 
 class SeatEncoder:
-    """Encodes positions so that one network can play every player.
+    """Encoder of positions with which one network can play every player.
 
-    The view `plain` is the game's observation, in sequential games for two players that of
-    `Encoder`; `hand_crafted` are the features of its
-    `HAND_CRAFTED_FEATURES`, and its masks leave out actions that lose for certain, as long as there
-    are others.
+    The view `plain` is the game's observation, in sequential games that of `Encoder`. The view
+    `hand_crafted` has the game's `HandCraftedFeatures`; its masks exclude actions that certainly
+    lose, unless all do.
 
     Attributes:
         game: the game.
@@ -44,7 +43,7 @@ class SeatEncoder:
         self._sequential = None if game.simultaneous else Encoder(game)
         if self._sequential is not None:
             if view != "plain":
-                raise ValueError(f"{game.spec} has no hand-crafted features: needs view='plain'")
+                raise ValueError(f"{game.spec} needs view='plain', got view={view!r}")
             self.shape, self.scale = self._sequential.shape, self._sequential.scale
             self.symmetries = self._sequential.symmetries
             self._encode: Any = self._sequential.encode
@@ -73,7 +72,7 @@ class SeatEncoder:
         return planes_and_masks
 
     def translate(self, actions: NDArray[np.int64], seats: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Translate the network's actions to the game's, or back. Shape `[K]`."""
+        """Translate the network's actions to the game's, or vice versa. Shape `[K]`."""
         return actions if self._sequential is None else self._sequential.translate(actions, seats)
 
     def translate_policy(
@@ -117,7 +116,7 @@ def differs_from_previous(states: NDArray[np.void]) -> NDArray[np.bool_]:
 
 @factory("network input")
 def make_feature_encoder(game: Game) -> Any:
-    """Return the compiled `encode(states, new, seats, planes, masks)`, which fills the last two.
+    """Return the compiled `encode(states, new, seats, planes, masks)`, which writes the last two.
 
     `new` marks the positions that differ from the previous one.
     """
@@ -144,9 +143,9 @@ def make_feature_encoder(game: Game) -> Any:
 
 
 def _symmetries_about_the_center(game: Game, rows: int, columns: int) -> tuple[Symmetry, ...]:
-    """Return the symmetries of the game that map the center to itself: `rows // 2`, `columns // 2`.
+    """Return the symmetries that map the center, `rows // 2`, `columns // 2`, to itself.
 
-    That cell of a torus is its own image also on boards with an even side.
+    Hand-crafted features are centered there. On a torus this works for even sizes, too.
     """
     about_center = []
     for symmetry in game.symmetries():

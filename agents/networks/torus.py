@@ -7,17 +7,21 @@ import torch
 from torch import Tensor
 
 
-def around(x: Tensor, width: int) -> Tensor:
-    """Return boards with circular padding: `[K, C, rows, columns]` in channels last.
+def pad_circularly(x: Tensor, width: int) -> Tensor:
+    """Return boards with circular padding of `width` cells, in channels last.
+
+    Args:
+        x: shape `[K, C, rows, columns]`.
+        width: number of cells added at each edge.
 
     PyTorch's circular padding does the same, several times slower.
     """
-    continued: Tensor = _Around.apply(x, width)  # type: ignore[no-untyped-call]
-    return continued
+    padded: Tensor = _CircularPadding.apply(x, width)  # type: ignore[no-untyped-call]
+    return padded
 
 
-class _Around(torch.autograd.Function):
-    """Copies the edges; the gradients of the copies are added to those of the cells."""
+class _CircularPadding(torch.autograd.Function):
+    """Circular padding; the gradients of copied cells are added to those of the originals."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, width: int) -> Tensor:
@@ -43,7 +47,7 @@ class _Around(torch.autograd.Function):
 
 @cache
 def _cells(rows: int, columns: int, width: int) -> Tensor:
-    """Return the cell of the board for each cell of the padded board."""
+    """Return the index of the board's cell for each cell of the padded board."""
     down = torch.arange(-width, rows + width) % rows
     right = torch.arange(-width, columns + width) % columns
     return (down[:, None] * columns + right).flatten()

@@ -1,17 +1,18 @@
-"""Residual tower with one output per action, the common part of our networks."""
+"""Residual tower with one output per action, shared by Q and policy-value networks."""
 
 import torch
 from torch import Tensor, nn
 
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.agents.networks.layers import Trunk, inside
+from ludoteca.agents.networks.layers import Trunk, crop
 from ludoteca.agents.networks.pooling import global_pooling
 
 
 class Tower(nn.Module):
-    """Residual blocks, and one output per cell where actions are cells.
+    """Residual blocks and a head with one output per action.
 
-    Then its weights fit every board size, as long as no other action needs the board's features.
+    In games whose actions are cells, the head is a convolution, and the same weights fit every
+    board size. Other actions have a linear layer.
     """
 
     def __init__(self, encoder: Encoder, filters: int, blocks: int):
@@ -19,15 +20,14 @@ class Tower(nn.Module):
         layout = encoder.game.layout
         self.trunk = Trunk(encoder.shape[0], filters, blocks)
         self.cells = layout.rows * layout.columns if layout.cell_actions else 0
-        others = encoder.game.num_actions - self.cells
-        # Where actions are cells, the head is one convolution; otherwise its last layer is linear.
+        num_others = encoder.game.num_actions - self.cells
         self.head = nn.Sequential(nn.Conv2d(filters, 1 if self.cells else 32, 1))
         self.others = None
-        if self.cells and others:
-            self.others = nn.Linear(2 * filters, others)
+        if self.cells and num_others:
+            self.others = nn.Linear(2 * filters, num_others)
         if not self.cells:
             board = encoder.shape[1] * encoder.shape[2]
-            self.head.extend([nn.ReLU(), nn.Flatten(), nn.Linear(32 * board, others)])
+            self.head.extend([nn.ReLU(), nn.Flatten(), nn.Linear(32 * board, num_others)])
         self.board, self.planes_shape = (layout.rows, layout.columns), encoder.shape[1:]
 
     @property
@@ -44,24 +44,24 @@ class Tower(nn.Module):
         assert linear is None or isinstance(linear, nn.Linear)
         return linear
 
-    def see(self, planes: Tensor) -> tuple[Tensor, Tensor]:
-        """Return features of each cell and of the whole board.
+    def features(self, planes: Tensor) -> tuple[Tensor, Tensor]:
+        """Compute the features of each cell and of the whole board.
 
         Shapes `[K, filters, rows, columns]` and `[K, 2 * filters]`.
         """
-        features = self.trunk(planes)
-        return features, global_pooling(features)
+        cells = self.trunk(planes)
+        return cells, global_pooling(cells)
 
-    def actions(self, features: Tensor, whole: Tensor) -> Tensor:
+    def actions(self, features: Tensor, pooled: Tensor) -> Tensor:
         """Return one output per action. Shape `[K, num_actions]`."""
         out: Tensor = self.head(features)
         if self.cells:
-            out = inside(out[:, 0], *self.board).flatten(1)
+            out = crop(out[:, 0], *self.board).flatten(1)
         if self.others is not None:
-            out = torch.cat([out, self.others(whole)], 1)
+            out = torch.cat([out, self.others(pooled)], 1)
         return out
 
 
 def value_head(filters: int) -> nn.Sequential:
-    """Return the value head, from the pooled features to one number."""
+    """Return the value head, which maps pooled features to one number."""
     return nn.Sequential(nn.Linear(2 * filters, filters), nn.ReLU(), nn.Linear(filters, 1))

@@ -1,4 +1,4 @@
-"""Value networks."""
+"""Value networks, trained by value regression."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,17 +20,17 @@ View = Literal["second", "mover"]
 
 @dataclass(frozen=True)
 class ValueConfig:
-    """Architecture of a value network; by default that of Sancho and Fernández, as far as given."""
+    """Architecture of a value network; the defaults are those of Sancho and Fernández if given."""
 
     filters: tuple[int, ...] = (32, 64, 128)
-    """Filters of each 3x3 convolution; the source only gives the last one's."""
+    """Filters of each 3x3 convolution; the source only gives the last number."""
     hidden: int = 256
     """Units of the hidden layer."""
     dropout: float = 0.5
     """Dropout rate of the convolutions' outputs."""
     view: View = "second"
-    """Observing player, whose value is estimated. `second`: always the second player; in
-    Othello the discs of white, then those of black, without the player to move, as in the source.
+    """Observing player, whose value is estimated. `second`: always the second player, as in the
+    source: in Othello the planes are the discs of white and of black, without the player to move.
     `mover`: the player to move."""
 
     def __post_init__(self) -> None:
@@ -47,12 +47,12 @@ class ValueConfig:
 
 
 def value_config(content: dict[str, Any]) -> ValueConfig:
-    """Return the configuration from the content that `as_dict` returned."""
+    """Return the configuration from JSON content, see `ValueConfig.as_dict`."""
     return ValueConfig(**content | {"filters": tuple(content["filters"])})
 
 
 class ValueView:
-    """Encoder of positions for a value network, and choice of the player to evaluate.
+    """Encoder of positions for a value network, from the view of the player to evaluate.
 
     Attributes:
         game: the game.
@@ -87,18 +87,19 @@ class ValueView:
         return self._observer.observe(states, np.ones(len(states), np.int64))[0]
 
     def signs(self, seats: NDArray[np.integer]) -> NDArray[np.float32]:
-        """Return the sign between the network's value and that of player 0.
+        """Return the factor from the network's values to player 0's values: 1 or -1. Shape `[K]`.
 
-        Shape `[K]`: 1 or -1, for positions where `seats` `[K]` are to move.
+        Args:
+            seats: players to move. Shape `[K]`.
         """
         observers = seats if self._encoder is not None else np.ones(len(seats))
         return np.where(observers == 0, 1, -1).astype(np.float32)
 
 
 class ValueNetwork(nn.Module):
-    """Convolutions, dropout, a hidden layer and one number in (-1, 1).
+    """Value network of convolutions, dropout and a hidden layer; values are in (-1, 1).
 
-    The value network for Othello of Sancho and Fernández (University of Seville), section III-D.
+    Sancho and Fernández (University of Seville), section III-D, for Othello.
     """
 
     def __init__(self, config: ValueConfig, shape: tuple[int, int, int]):
@@ -140,7 +141,7 @@ def load_value_network(game: Game, file: Path) -> tuple[ValueNetwork, dict[str, 
     """Return the network in a file and the file's metadata.
 
     Raises:
-        ValueError: if the file holds no value network, or one that does not fit the game.
+        ValueError: if the file contains no value network, or one that does not fit the game.
     """
     return load_network(
         game, file, lambda config: make_value_network(value_config(config), game), "value network"

@@ -1,7 +1,7 @@
-"""Vectors of float32 for compiled functions, and products of small matrices made of them.
+"""SIMD vectors of float32 for compiled functions, and products of small matrices.
 
-Numba leaves it to LLVM to find vector instructions, which fails in loops over more than a few
-arrays. These functions name them. In interpreted code a vector is a NumPy array.
+LLVM's automatic vectorization fails in loops over more than a few arrays, so these functions state
+the vector instructions. In interpreted code a vector is a NumPy array.
 """
 
 from functools import cache
@@ -15,7 +15,7 @@ from numba.extending import intrinsic, models, overload, register_model
 from numba.np.arrayobj import make_array
 
 _FEATURES = binding.get_host_cpu_features()
-# Numbers in a vector, and vectors in a row of a block whose sums stay in registers.
+# Numbers in a vector, and vectors in a row of a block: its sums stay in registers.
 LANES, WIDTH = 4, 4
 if _FEATURES.get("avx512f"):
     LANES, WIDTH = 16, 4
@@ -26,7 +26,7 @@ _INDEX, _VECTOR = ir.IntType(64), ir.VectorType(ir.FloatType(), LANES)
 
 
 class VectorType(types.Type):
-    """Numba's type of `LANES` numbers in a register."""
+    """Numba type of a vector: `LANES` numbers in a register."""
 
     def __init__(self) -> None:
         super().__init__(name=f"float32x{LANES}")
@@ -52,7 +52,7 @@ def store(values: Any, k: int, v: Any) -> None:
 
 
 def splat(number: Any) -> Any:
-    """Return a vector of equal numbers, float32."""
+    """Return a vector with `number` in every element."""
     return np.full(LANES, number, np.float32)
 
 
@@ -67,7 +67,7 @@ def subtract(v: Any, w: Any) -> Any:
 
 
 def maximum(v: Any, w: Any) -> Any:
-    """Return the larger number of each pair."""
+    """Return the elementwise maximum of two vectors."""
     return np.maximum(v, w)
 
 
@@ -78,30 +78,31 @@ def multiply_add(v: Any, w: Any, to: Any) -> Any:
 
 @cache
 def make_multiply_block(rows: int, width: int) -> Any:
-    """Return the product of a block of `rows` rows and `width` vectors.
+    """Return `multiply_block(a, i, stride_a, b, j, stride_b, c, k, stride_c, depth)`.
 
-    It is called as `multiply_block(a, i, row, b, j, next_b, c, k, next_c, depth)` and writes
-    `c = a @ b` of flat arrays from the indices i, j and k on, whose rows are `row`, `next_b` and
-    `next_c` numbers apart; `depth` is the number of columns of `a`.
+    It writes the matrix product `c = a @ b`. The matrices begin at `a[i]`, `b[j]` and `c[k]` of
+    flat arrays; `a` has `rows` rows and `depth` columns, `b` has `width` vectors as columns.
     """
 
     def multiply_block(
         a: Any,
         i: int,
-        row: int,
+        stride_a: int,
         b: Any,
         j: int,
-        next_b: int,
+        stride_b: int,
         c: Any,
         k: int,
-        next_c: int,
+        stride_c: int,
         depth: int,
     ) -> None:
         for r in range(rows):
             total = np.zeros(width * LANES, np.float32)
             for d in range(depth):
-                total += a[i + r * row + d] * b[j + d * next_b : j + d * next_b + width * LANES]
-            c[k + r * next_c : k + r * next_c + width * LANES] = total
+                total += (
+                    a[i + r * stride_a + d] * b[j + d * stride_b : j + d * stride_b + width * LANES]
+                )
+            c[k + r * stride_c : k + r * stride_c + width * LANES] = total
 
     compiled_block: Any = _make_block_intrinsic(rows, width)
 
@@ -109,20 +110,20 @@ def make_multiply_block(rows: int, width: int) -> Any:
     def compiled_multiply_block(
         a: Any,
         i: Any,
-        row: Any,
+        stride_a: Any,
         b: Any,
         j: Any,
-        next_b: Any,
+        stride_b: Any,
         c: Any,
         k: Any,
-        next_c: Any,
+        stride_c: Any,
         depth: Any,
     ) -> Any:
         def call(
-            a: Any, i: Any, row: Any, b: Any, j: Any, next_b: Any, c: Any, k: Any, next_c: Any,
-            depth: Any,
+            a: Any, i: Any, stride_a: Any, b: Any, j: Any, stride_b: Any,
+            c: Any, k: Any, stride_c: Any, depth: Any,
         ) -> None:  # fmt: skip
-            compiled_block(a, i, row, b, j, next_b, c, k, next_c, depth)
+            compiled_block(a, i, stride_a, b, j, stride_b, c, k, stride_c, depth)
 
         return call
 
@@ -133,15 +134,15 @@ def _make_block_intrinsic(rows: int, width: int) -> Any:
     @intrinsic
     def block(
         typingctx: Any,
-        a: Any, i: Any, row: Any, b: Any, j: Any, next_b: Any, c: Any, k: Any, next_c: Any,
+        a: Any, i: Any, stride_a: Any, b: Any, j: Any, stride_b: Any, c: Any, k: Any, stride_c: Any,
         depth: Any,
     ) -> Any:  # fmt: skip
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             first, second, result = (
                 make_array(signature.args[n])(context, builder, args[n]).data for n in (0, 3, 6)
             )
-            _, i, row, _, j, next_b, _, k, next_c, depth = args
-            lines = [_row(builder, first, i, row, r) for r in range(rows)]
+            _, i, stride_a, _, j, stride_b, _, k, stride_c, depth = args
+            lines = [_row(builder, first, i, stride_a, r) for r in range(rows)]
             weights = builder.gep(second, [j])
             before = builder.block
             loop, end = (builder.append_basic_block(name) for name in ("multiply", "multiplied"))
@@ -149,7 +150,7 @@ def _make_block_intrinsic(rows: int, width: int) -> Any:
             builder.position_at_end(loop)
             d = builder.phi(_INDEX)
             sums = [[builder.phi(_VECTOR) for _ in range(width)] for _ in range(rows)]
-            line = builder.gep(weights, [builder.mul(d, next_b)])
+            line = builder.gep(weights, [builder.mul(d, stride_b)])
             factors = [builder.load(_vector_at(builder, line, v), align=4) for v in range(width)]
             totals = []
             for r in range(rows):
@@ -168,7 +169,7 @@ def _make_block_intrinsic(rows: int, width: int) -> Any:
             builder.cbranch(builder.icmp_signed("<", following, depth), loop, end)
             builder.position_at_end(end)
             for r in range(rows):
-                out = _row(builder, result, k, next_c, r)
+                out = _row(builder, result, k, stride_c, r)
                 for v in range(width):
                     builder.store(totals[r][v], _vector_at(builder, out, v), align=4)
             return context.get_dummy_value()
@@ -204,7 +205,7 @@ def _multiply_add(builder: Any, v: Any, w: Any, to: Any) -> Any:
     return builder.call(cgutils.get_or_insert_function(builder.module, function, name), [v, w, to])
 
 
-# Numba passes intrinsics a first argument, the typing context, which type checkers miss below.
+# Numba passes the first argument of intrinsics, the typing context, so calls below omit it.
 @intrinsic
 def _load(typingctx: Any, values: Any, k: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -233,7 +234,7 @@ def _splat_number(typingctx: Any, number: Any) -> Any:
 
 
 def _arithmetic(operation: str) -> Any:
-    """Return the intrinsic of an operation of LLVM on two vectors."""
+    """Return the intrinsic of an LLVM operation on two vectors."""
 
     @intrinsic
     def combine(typingctx: Any, v: Any, w: Any) -> Any:

@@ -22,12 +22,12 @@ from ludoteca.files import opening, parse_json, read_bytes, write_whole
 
 Network = TypeVar("Network", bound=nn.Module)
 SUFFIX = ".safetensors"
-LARGEST_HEADER, LARGEST = 16 << 20, 4 << 30  # bytes of the header and of a whole file
+MAX_HEADER_BYTES, MAX_BYTES = 16 << 20, 4 << 30
 SIZES = {
     "F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1,
     "BOOL": 1,
-}  # bytes of the numbers that we write  # fmt: skip
-KEY = "ludoteca"  # of our JSON document among the file's metadata
+}  # bytes per number, by dtype  # fmt: skip
+KEY = "ludoteca"  # key of our JSON document in the metadata of safetensors
 
 
 def save_weights(path: str | Path, weights: dict[str, Tensor], about: dict[str, Any]) -> None:
@@ -43,20 +43,20 @@ def save_weights(path: str | Path, weights: dict[str, Tensor], about: dict[str, 
 
 
 def load_weights(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Return the weights and the metadata of a file.
+    """Return the weights and the metadata of a network file.
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if it is not such a file.
+        ValueError: if it is not a network file.
     """
     about = read_header(path).about
     try:
-        weights = load(read_bytes(path, LARGEST))
+        weights = load(read_bytes(path, MAX_BYTES))
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path} holds no network of this package: {error}") from None
     for name, tensor in weights.items():
         if not torch.isfinite(tensor).all():
-            raise ValueError(f"{path} is damaged: its weights {name} are not all finite numbers")
+            raise ValueError(f"{path} is damaged: its weights {name} are not all finite")
     return weights, about
 
 
@@ -73,15 +73,15 @@ class Header(NamedTuple):
 
 
 def read_header(path: str | Path) -> Header:
-    """Return the header of a file; weights are not read, only their size is validated.
+    """Return the header of a network file; weights are not read, only their size is validated.
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if it is not such a file, or its length does not match its weights.
+        ValueError: if it is not a network file, or its length does not match its weights.
     """
     with opening(path) as file:
         length = int.from_bytes(file.read(8), "little")
-        text = file.read(length) if length <= LARGEST_HEADER else b""
+        text = file.read(length) if length <= MAX_HEADER_BYTES else b""
         rest = os.fstat(file.fileno()).st_size - 8 - length
     try:
         if len(text) != length:
@@ -111,8 +111,8 @@ def load_network(
 ) -> tuple[Network, dict[str, Any]]:
     """Return the network in a file and the file's metadata.
 
-    The shapes that the configuration requires are compared with those of the weights before memory
-    is allocated for either.
+    The shapes of the weights are compared with those of the configuration before any memory is
+    allocated. A network without any update gives a warning.
 
     Args:
         game: the game to play.
@@ -120,15 +120,13 @@ def load_network(
         make: function from the file's configuration to a network.
         kind: expected kind of network, such as `"Q network"`.
 
-    A network without any update gives a warning.
-
     Raises:
-        ValueError: if the file holds no such network, or one that does not fit the game.
+        ValueError: if the file contains no such network, or one that does not fit the game.
     """
     shapes, about = read_header(file)
     try:
         with torch.device("meta"):
-            form = make(about["network"])
+            meta_network = make(about["network"])
         with names_from(file):
             trained = make_game(about["game"])
     except (KeyError, TypeError, RuntimeError) as error:
@@ -137,7 +135,7 @@ def load_network(
         raise ValueError(f"{file}: {error}") from None
     if trained.name != game.name:
         raise ValueError(f"{file} plays {trained.name}, not {game.name}")
-    needed = {name: tuple(tensor.shape) for name, tensor in form.state_dict().items()}
+    needed = {name: tuple(tensor.shape) for name, tensor in meta_network.state_dict().items()}
     if needed != shapes:
         if trained.spec != game.spec:
             raise ValueError(
@@ -149,19 +147,18 @@ def load_network(
     network.load_state_dict(weights)
     if is_untrained(about):
         warnings.warn(
-            f"{file} holds a network that has not learned anything yet (0 updates): it plays as "
-            "its random weights do",
+            f"{file} contains a network without any training (0 updates): its weights are random",
             stacklevel=2,
         )
     return network, about
 
 
 def _difference(shapes: dict[str, tuple[int, ...]], needed: dict[str, tuple[int, ...]]) -> str:
-    """Describe the first difference between the weights' shapes and the configuration's."""
+    """Describe the first difference between the shapes of the weights and the needed ones."""
     name = next(name for name in sorted({*shapes, *needed}) if shapes.get(name) != needed.get(name))
     return (
-        f"of its weights {name:.80}, the configuration asks for the shape {needed.get(name)}, and "
-        f"there is {shapes.get(name)}"
+        f"its weights {name:.80} must have the shape {needed.get(name)}, by its configuration, but "
+        f"have {shapes.get(name)}"
     )
 
 
@@ -179,7 +176,7 @@ def is_untrained(about: dict[str, Any]) -> bool:
 
 
 def find_weights(name: str | Path, kind: str) -> Path:
-    """Return the file of a network, by its path or the name of a shipped network.
+    """Find the file of a network, by its path or the name of a shipped network.
 
     Args:
         name: a file, a folder of a training run, or a name such as `"hex5"`.
@@ -197,7 +194,7 @@ def find_weights(name: str | Path, kind: str) -> Path:
         return shipped[str(name)]
     raise FileNotFoundError(
         f"there is no network {str(name)!r}: it is neither a file, nor the folder of a training "
-        f"run, nor one of those that come with the package: {', '.join(shipped) or 'none'}"
+        f"run, nor a shipped network: {', '.join(shipped) or 'there are none'}"
     )
 
 
@@ -209,4 +206,4 @@ def shipped_weights(kind: str) -> dict[str, Path]:
 
 def fingerprint(file: Path) -> str:
     """Return the first 12 digits of a file's SHA-256."""
-    return hashlib.sha256(read_bytes(file, LARGEST)).hexdigest()[:12]
+    return hashlib.sha256(read_bytes(file, MAX_BYTES)).hexdigest()[:12]

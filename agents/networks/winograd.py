@@ -1,8 +1,8 @@
 """Convolutions with 3x3 kernels by Winograd's minimal filtering, F(4x4, 3x3).
 
 Lavin and Gray, "Fast algorithms for convolutional neural networks", 2016: tiles of 4x4 outputs from
-6x6 inputs need 36 products of matrices with a quarter of the multiplications. Results differ from a
-direct convolution's by rounding, about 1e-5.
+6x6 inputs need 36 matrix products with a quarter of the multiplications. The results differ from
+those of a direct convolution by rounding, about 1e-5.
 
 Boards are flat arrays `[positions, rows, columns, filters]`, tiles `[36, tiles, filters]`.
 """
@@ -28,11 +28,11 @@ from ludoteca.agents.networks.vectors import (
 )
 from ludoteca.envs.jit import factory, kernel
 
-TILE, AREA, PRODUCTS = 4, 6, 36
-# Numbers between the 36 matrices, so that they are not in the same sets of the processor's cache.
+OUT_TILE, IN_TILE, PRODUCTS = 4, 6, 36  # sides of output and input tiles, number of matrix products
+# Padding between the 36 matrices, so that they are not in the same sets of the CPU's cache.
 GAP = 80
 F0, F2, F4, F5, F8 = (np.float32(number) for number in (0, 2, 4, 5, 8))
-FILTERING = np.array(
+WEIGHT_TRANSFORM = np.array(
     [
         [1 / 4, 0, 0],
         [-1 / 6, -1 / 6, -1 / 6],
@@ -45,23 +45,23 @@ FILTERING = np.array(
 
 
 def transform_weights(weights: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return transformed kernels. Shapes `[out, in, 3, 3]` and `[36, in, out]`."""
+    """Transform kernels `[out, in, 3, 3]` to `[36, in, out]`."""
     kernels = weights.transpose(2, 3, 1, 0).astype(np.float64).reshape(3, -1)
-    half = (FILTERING @ kernels).reshape(AREA, 3, -1).transpose(1, 0, 2).reshape(3, -1)
-    whole = (FILTERING @ half).reshape(AREA, AREA, *weights.shape[1::-1])
+    half = (WEIGHT_TRANSFORM @ kernels).reshape(IN_TILE, 3, -1).transpose(1, 0, 2).reshape(3, -1)
+    whole = (WEIGHT_TRANSFORM @ half).reshape(IN_TILE, IN_TILE, *weights.shape[1::-1])
     return np.ascontiguousarray(
         whole.transpose(1, 0, 2, 3).reshape(PRODUCTS, *weights.shape[1::-1]), np.float32
     )
 
 
-def tiles_of(rows: int, columns: int) -> int:
+def num_tiles(rows: int, columns: int) -> int:
     """Return the number of tiles of a board."""
-    return -(-rows // TILE) * -(-columns // TILE)
+    return -(-rows // OUT_TILE) * -(-columns // OUT_TILE)
 
 
 @kernel
-def transform_line(d0: Any, d1: Any, d2: Any, d3: Any, d4: Any, d5: Any) -> Any:
-    """Return the transform of six inputs."""
+def transform_input_line(d0: Any, d1: Any, d2: Any, d3: Any, d4: Any, d5: Any) -> Any:
+    """Return the one-dimensional input transform, of six vectors."""
     a, b = multiply_add(splat(-F4), d2, d4), multiply_add(splat(-F4), d1, d3)
     c, e = subtract(d4, d2), subtract(d3, d1)
     return (
@@ -75,8 +75,8 @@ def transform_line(d0: Any, d1: Any, d2: Any, d3: Any, d4: Any, d5: Any) -> Any:
 
 
 @kernel
-def output_line(m0: Any, m1: Any, m2: Any, m3: Any, m4: Any, m5: Any) -> Any:
-    """Return four outputs of six products."""
+def transform_output_line(m0: Any, m1: Any, m2: Any, m3: Any, m4: Any, m5: Any) -> Any:
+    """Return the one-dimensional output transform, of six vectors to four."""
     a, b, c, e = add(m1, m2), subtract(m1, m2), add(m3, m4), subtract(m3, m4)
     return (
         add(m0, add(a, c)),
@@ -90,25 +90,25 @@ def output_line(m0: Any, m1: Any, m2: Any, m3: Any, m4: Any, m5: Any) -> Any:
 def make_convolve(rows: int, columns: int, inputs: int, depth: int, outputs: int) -> Any:
     """Return the kernel `convolve(x, n, relu, weights, first, biases, b, adds, out, v, m, line)`.
 
-    It maps `n` positions from `x` to `out`: 3x3 convolution of `x` (with `relu`: of its positive
-    part), whose weights begin at index `first` and its biases at `b`; with `adds` the result is
-    added to `out`. `v`, `m` and `line` are scratch space.
+    It writes the 3x3 convolution of `n` positions `x` to `out`, or with `adds` adds it to `out`.
+    With `relu`, ReLU is applied to `x` before. The weights begin at `weights[first]`, the biases at
+    `biases[b]`. `v`, `m` and `line` are scratch space.
 
     Args:
         rows: rows of the board.
         columns: columns of the board.
         inputs: filters of `x` in memory, a multiple of `LANES`.
-        depth: filters of `x` that have weights.
+        depth: filters of `x` without padding.
         outputs: filters of `out`, a multiple of `LANES`.
     """
     width = gcd(outputs // LANES, WIDTH)
-    down, across = -(-rows // TILE), -(-columns // TILE)
-    six, two = make_multiply_block(BLOCK_ROWS, width), make_multiply_block(2, width)
+    tile_rows, tile_columns = -(-rows // OUT_TILE), -(-columns // OUT_TILE)
+    multiply_rows, two = make_multiply_block(BLOCK_ROWS, width), make_multiply_block(2, width)
     one = make_multiply_block(1, width)
 
     @kernel
     def read(x: Any, start: int, row: int, relu: bool) -> Any:
-        """Return a vector of a board, zero outside of it."""
+        """Return a vector of the board, or zeros outside of it."""
         zero = splat(F0)
         if row < 0 or row >= rows:
             return zero
@@ -118,22 +118,22 @@ def make_convolve(rows: int, columns: int, inputs: int, depth: int, outputs: int
     @kernel
     def transform_inputs(x: Any, n: int, relu: bool, v: Any, line: Any) -> None:
         zero, pitch = splat(F0), columns * inputs
-        plane = n * down * across * inputs + GAP
-        for t in range(n * down * across):
+        plane = n * tile_rows * tile_columns * inputs + GAP
+        for t in range(n * tile_rows * tile_columns):
             p, top, left = (
-                t // (down * across),
-                t // across % down * TILE - 1,
-                t % across * TILE - 1,
+                t // (tile_rows * tile_columns),
+                t // tile_columns % tile_rows * OUT_TILE - 1,
+                t % tile_columns * OUT_TILE - 1,
             )
             for f in range(0, inputs, LANES):
-                for j in range(AREA):
+                for j in range(IN_TILE):
                     column = left + j
                     if column < 0 or column >= columns:
-                        for i in range(AREA):
-                            store(line, (i * AREA + j) * LANES, zero)
+                        for i in range(IN_TILE):
+                            store(line, (i * IN_TILE + j) * LANES, zero)
                         continue
                     k = ((p * rows + top) * columns + column) * inputs + f
-                    e = transform_line(
+                    e = transform_input_line(
                         read(x, k, top, relu),
                         read(x, k + pitch, top + 1, relu),
                         read(x, k + 2 * pitch, top + 2, relu),
@@ -141,17 +141,17 @@ def make_convolve(rows: int, columns: int, inputs: int, depth: int, outputs: int
                         read(x, k + 4 * pitch, top + 4, relu),
                         read(x, k + 5 * pitch, top + 5, relu),
                     )
-                    write_six(line, j * LANES, AREA * LANES, e)
-                for i in range(AREA):
-                    e = transform_line(*read_six(line, i * AREA * LANES, LANES))
-                    write_six(v, i * AREA * plane + t * inputs + f, plane, e)
+                    write_six(line, j * LANES, IN_TILE * LANES, e)
+                for i in range(IN_TILE):
+                    e = transform_input_line(*read_six(line, i * IN_TILE * LANES, LANES))
+                    write_six(v, i * IN_TILE * plane + t * inputs + f, plane, e)
 
     @kernel
     def multiply(v: Any, k: int, weights: Any, first: int, m: Any, to: int, count: int) -> None:
         for column in range(0, outputs, width * LANES):
             t = 0
             while t + BLOCK_ROWS <= count:
-                six(
+                multiply_rows(
                     v, k + t * inputs, inputs, weights, first + column, outputs,
                     m, to + t * outputs + column, outputs, depth,
                 )  # fmt: skip
@@ -169,36 +169,42 @@ def make_convolve(rows: int, columns: int, inputs: int, depth: int, outputs: int
                 )  # fmt: skip
 
     @kernel
-    def put(out: Any, k: int, v: Any, adds: bool) -> None:
+    def write(out: Any, k: int, v: Any, adds: bool) -> None:
         store(out, k, add(load(out, k), v) if adds else v)
 
     @kernel
     def transform_outputs(
         m: Any, n: int, biases: Any, b: int, adds: bool, out: Any, line: Any
     ) -> None:
-        plane = n * down * across * outputs + GAP
-        for t in range(n * down * across):
-            p, top, left = t // (down * across), t // across % down * TILE, t % across * TILE
+        plane = n * tile_rows * tile_columns * outputs + GAP
+        for t in range(n * tile_rows * tile_columns):
+            p, top, left = (
+                t // (tile_rows * tile_columns),
+                t // tile_columns % tile_rows * OUT_TILE,
+                t % tile_columns * OUT_TILE,
+            )
             for f in range(0, outputs, LANES):
                 bias = load(biases, b + f)
-                for j in range(AREA):
-                    e0, e1, e2, e3 = output_line(
-                        *read_six(m, j * plane + t * outputs + f, AREA * plane)
+                for j in range(IN_TILE):
+                    e0, e1, e2, e3 = transform_output_line(
+                        *read_six(m, j * plane + t * outputs + f, IN_TILE * plane)
                     )
                     store(line, j * LANES, e0)
-                    store(line, (AREA + j) * LANES, e1)
-                    store(line, (2 * AREA + j) * LANES, e2)
-                    store(line, (3 * AREA + j) * LANES, e3)
-                for i in range(min(TILE, rows - top)):
-                    e0, e1, e2, e3 = output_line(*read_six(line, i * AREA * LANES, LANES))
+                    store(line, (IN_TILE + j) * LANES, e1)
+                    store(line, (2 * IN_TILE + j) * LANES, e2)
+                    store(line, (3 * IN_TILE + j) * LANES, e3)
+                for i in range(min(OUT_TILE, rows - top)):
+                    e0, e1, e2, e3 = transform_output_line(
+                        *read_six(line, i * IN_TILE * LANES, LANES)
+                    )
                     k = ((p * rows + top + i) * columns + left) * outputs + f
-                    put(out, k, add(e0, bias), adds)
+                    write(out, k, add(e0, bias), adds)
                     if left + 1 < columns:
-                        put(out, k + outputs, add(e1, bias), adds)
+                        write(out, k + outputs, add(e1, bias), adds)
                     if left + 2 < columns:
-                        put(out, k + 2 * outputs, add(e2, bias), adds)
+                        write(out, k + 2 * outputs, add(e2, bias), adds)
                     if left + 3 < columns:
-                        put(out, k + 3 * outputs, add(e3, bias), adds)
+                        write(out, k + 3 * outputs, add(e3, bias), adds)
 
     @kernel
     def convolve(
@@ -206,7 +212,7 @@ def make_convolve(rows: int, columns: int, inputs: int, depth: int, outputs: int
         out: Any, v: Any, m: Any, line: Any,
     ) -> None:  # fmt: skip
         transform_inputs(x, n, relu, v, line)
-        count = n * down * across
+        count = n * tile_rows * tile_columns
         for q in range(PRODUCTS):
             multiply(
                 v, q * (count * inputs + GAP), weights, first + q * depth * outputs,
@@ -219,7 +225,7 @@ def make_convolve(rows: int, columns: int, inputs: int, depth: int, outputs: int
 
 @kernel
 def read_six(values: Any, k: int, stride: int) -> Any:
-    """Return six vectors, `stride` numbers apart."""
+    """Return six vectors, with a stride of `stride` numbers."""
     return (
         load(values, k),
         load(values, k + stride),
@@ -232,7 +238,7 @@ def read_six(values: Any, k: int, stride: int) -> Any:
 
 @kernel
 def write_six(values: Any, k: int, stride: int, e: Any) -> None:
-    """Write six vectors, `stride` numbers apart."""
+    """Write six vectors, with a stride of `stride` numbers."""
     store(values, k, e[0])
     store(values, k + stride, e[1])
     store(values, k + 2 * stride, e[2])

@@ -132,7 +132,7 @@ def test_networks_that_cannot_be_compiled_run_by_pytorch_or_say_so():
     narrow = make_q_network(QConfig(filters=(vectors.LANES + 1,), blocks=1), game)
     assert Runner(narrow, backend="auto").backend == "torch"
     assert Runner(narrow, precision="bfloat16", backend="auto").backend == "torch"
-    with pytest.raises(ValueError, match="the backend compiled needs a CPU, float32, and a polic"):
+    with pytest.raises(ValueError, match="backend='compiled' needs a CPU, float32, and a polic"):
         Runner(narrow, backend="compiled")
     with pytest.raises(ValueError, match="backend must be one of 'auto', 'torch', 'compiled'"):
         Runner(narrow, backend="onnx")

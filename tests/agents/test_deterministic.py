@@ -343,7 +343,7 @@ def test_agent_beats_one_step_lookahead():
 @pytest.mark.parametrize(
     ("game", "spec", "message"),
     [
-        ("tron", "deterministic", "the deterministic agent is for hungry_geese, not for tron"),
+        ("tron", "deterministic", "the deterministic agent needs the game hungry_geese, got tron"),
         ("hungry_geese", "deterministic:2", "corridor must be a number from 0 to 1, got 2"),
         ("hungry_geese", "deterministic:reach=-1", "reach must be an integer from 0 to 100"),
         ("hungry_geese", "deterministic:hungry=x", "hungry must be an integer from 0 to 10000"),

@@ -357,13 +357,13 @@ def test_unsolvable_positions_raise() -> None:
     hex_game, small = make_game("hex"), make_game("othello:board_size=6")
     s = FFO[1].state()
     with pytest.raises(
-        ValueError, match="endgames of hex cannot be solved, only of othello, connect4"
+        ValueError, match="hex has no endgame solver; games with one are othello, connect4"
     ):
         solve_endgame(hex_game, hex_game.new())
     with pytest.raises(ValueError, match="must be one record of othello:board_size=6"):
         solve_endgame(small, s)
     over = random_games(GAME, 1, 0)[0][-1]
-    with pytest.raises(ValueError, match="the game is over: nothing is left to solve"):
+    with pytest.raises(ValueError, match="expected an unfinished position, but the game is over"):
         solve_endgame(GAME, over)
     wrong = s.copy()
     wrong.discs[0] |= wrong.discs[1]

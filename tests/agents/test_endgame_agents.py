@@ -75,7 +75,7 @@ def test_games_are_played_to_the_end(more: str) -> None:
 
 def test_endgames_of_other_games_are_refused() -> None:
     with pytest.raises(
-        ValueError, match="endgames of hex cannot be solved, only of othello, connect4"
+        ValueError, match="hex has no endgame solver; games with one are othello, connect4"
     ):
         make_agent("mcts:solver_empties=10", make_game("hex"))
     with pytest.raises(ValueError, match="no parameter 'solver_empties' where all move at once"):

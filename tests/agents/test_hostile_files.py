@@ -113,9 +113,9 @@ def test_spec_values_must_have_the_type_of_their_parameter(game, spec, error, me
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ("device=hex5", "device must be one that PyTorch has here.* got 'hex5'"),
-        ("device=meta", "device must be one that PyTorch has here.* got 'meta'"),
-        ("device=5", "device must be one that PyTorch has here.* got '5'"),
+        ("device=hex5", "device must be one that PyTorch can use.* got 'hex5'"),
+        ("device=meta", "device must be one that PyTorch can use.* got 'meta'"),
+        ("device=5", "device must be one that PyTorch can use.* got '5'"),
         ("fpu_reduction=x", "fpu_reduction must be a number, got 'x' in 'az:"),
         ("precision=3", "precision must be one of 'auto', 'float32', 'bfloat16', got '3'"),
     ],

@@ -9,7 +9,7 @@ import torch
 from ludoteca.agents.external.kaggle import bundle
 from ludoteca.agents.external.kaggle.bundle import Bundle, pack, unpack
 
-LIMIT = 3
+MAX_LENGTH = 3
 BIG = np.arange(100, dtype=np.int32).reshape(10, 10)
 LITTLE = np.array([1.5, 2.5])
 ODD = {"a": [1, (2.5, None)], "b": math.inf}
@@ -22,7 +22,7 @@ def twice(x: int) -> int:
 def first(x: int) -> int:
     y: int = twice(x)
     z: int
-    z = sum(twice(one) for one in range(LIMIT))
+    z = sum(twice(one) for one in range(MAX_LENGTH))
     return y + z + int(BIG[9, 9]) + int(LITTLE[1] * 2) + ODD["a"][0]
 
 

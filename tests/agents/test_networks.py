@@ -9,7 +9,7 @@ from ludoteca.agents.dqn import QNetworkAgent
 from ludoteca.agents.networks import fused
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.evaluation_cache import EvaluationCache
-from ludoteca.agents.networks.layers import Windows
+from ludoteca.agents.networks.layers import Convolution2x2
 from ludoteca.agents.networks.q_network import QConfig, make_q_network, q_config
 from ludoteca.agents.networks.runner import Runner, faster_precision
 from ludoteca.agents.networks.weights import find_weights, load_weights, save_weights
@@ -98,7 +98,7 @@ def test_actions_round_trip_through_the_encoder(game):
 
 
 def test_simultaneous_games_are_refused():
-    with pytest.raises(ValueError, match="two players who move in turn, got tron"):
+    with pytest.raises(ValueError, match="a sequential game for two players, got tron"):
         Encoder(make_game("tron"))
 
 
@@ -200,7 +200,7 @@ def test_files_without_a_network_raise(tmp_path):
     save_weights(path, {"a": torch.zeros(2)}, {"game": "hex"})
     with pytest.raises(ValueError, match="holds no Q network: KeyError\\('network'\\)"):
         make_agent(f"dqn:{path}", make_game("hex"))
-    with pytest.raises(FileNotFoundError, match=r"no network 'nowhere'.* come with the package"):
+    with pytest.raises(FileNotFoundError, match=r"no network 'nowhere'.* nor a shipped network"):
         find_weights("nowhere", "dqn")
 
 
@@ -228,11 +228,11 @@ def test_runners_agree_with_the_network_and_with_each_other():
     assert Runner(network, precision="auto").precision == faster_precision("cpu")
     # On CPUs, that was a trunk whose passes are fused, where PyTorch can do that.
     trunk = Runner(network, precision="bfloat16")._running.body.trunk
-    assert trunk.fused == fused.works(torch.bfloat16)
+    assert trunk.fused == fused.is_available(torch.bfloat16)
     trunk.fused = False
     with torch.inference_mode():
         apart = trunk(torch.from_numpy(planes).bfloat16()).float()
-        if fused.works(torch.bfloat16):
+        if fused.is_available(torch.bfloat16):
             trunk.fused = True
             together = trunk(torch.from_numpy(planes).bfloat16()).float()
             assert (apart - together).abs().max() < 0.05 * apart.abs().max()
@@ -243,13 +243,13 @@ def test_runners_agree_with_the_network_and_with_each_other():
 
 
 def test_fused_convolutions_are_used_only_where_correct(monkeypatch):
-    assert fused.works(torch.float32) == fused.works(torch.bfloat16)
-    right = fused.added
+    assert fused.is_available(torch.float32) == fused.is_available(torch.bfloat16)
+    right = fused.conv_add_
     for wrong in (lambda layer, x, to: to + x, lambda layer, x, to: right(layer, to, x)):
-        monkeypatch.setattr(fused, "added", wrong)
-        assert not fused.works.__wrapped__(torch.float32)
-    monkeypatch.setattr(fused, "ONES", ([1, 1], 1))  # no such arguments
-    assert not fused.works.__wrapped__(torch.float32)
+        monkeypatch.setattr(fused, "conv_add_", wrong)
+        assert not fused.is_available.__wrapped__(torch.float32)
+    monkeypatch.setattr(fused, "STRIDE_DILATION_GROUPS", ([1, 1], 1))  # no such arguments
+    assert not fused.is_available.__wrapped__(torch.float32)
 
 
 def test_evaluation_cache_runs_the_network_once_per_position():
@@ -296,7 +296,7 @@ def test_runner_copies_its_weights():
     planes, _ = Encoder(game).encode(game.empty(1), np.zeros(1, np.int64))
     before = runner(planes)
     with torch.no_grad():
-        for weight in network.body.last():
+        for weight in network.body.last_layer_weights():
             weight += 1
     assert np.array_equal(runner(planes), before)
     runner.load(network)
@@ -307,9 +307,9 @@ def test_runner_copies_its_weights():
     ("settings", "problem"),
     [
         ({"kind": "mlp"}, "kind must be one of 'tanaka2018', 'residual', got 'mlp'"),
-        ({"filters": (8, 8)}, "a residual network has one number of filters"),
+        ({"filters": (8, 8)}, "kind=residual needs one number of filters"),
         ({"filters": (0,)}, "filters must be an integer from 1"),
-        ({"kind": "tanaka2018"}, "cannot be dueling"),
+        ({"kind": "tanaka2018"}, "kind=tanaka2018 needs dueling=False"),
         ({"init": "one"}, "init must be one of"),
     ],
 )
@@ -320,6 +320,6 @@ def test_invalid_network_settings_raise(settings, problem):
 
 def test_sum_over_windows_is_a_convolution():
     torch.manual_seed(0)
-    windows, x = Windows(3, 5), torch.randn(4, 3, 6, 7)
+    windows, x = Convolution2x2(3, 5), torch.randn(4, 3, 6, 7)
     expected = torch.relu(windows.kernels(x)).permute(0, 2, 3, 1)
     assert torch.allclose(windows(x.permute(0, 2, 3, 1)), expected, atol=1e-6)

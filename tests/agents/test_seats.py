@@ -14,7 +14,7 @@ from ludoteca.agents.networks.layers import Trunk
 from ludoteca.agents.networks.pooling import global_pooling
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.networks.seats import SeatEncoder
-from ludoteca.agents.networks.torus import around
+from ludoteca.agents.networks.torus import pad_circularly
 from ludoteca.agents.networks.weights import save_weights
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.games.goose_positions import geese
@@ -106,12 +106,12 @@ def corridors(s, p, near, steps_occupied):
             )
             rival_arrives = 0 < reach.get(cell, 0) <= min(near, n)
             if cell not in path and not blocked and not rival_arrives:
-                if n == goose_corridors.LIMIT:
+                if n == goose_corridors.MAX_LENGTH:
                     return n, num_cells
                 there, more = longest([*path, cell], eaten + (s.occupied[row, column] < 0))
                 deepest, num_cells = max(deepest, there), num_cells + more
-                if deepest == goose_corridors.LIMIT or num_cells > goose_corridors.MAX_CELLS:
-                    return goose_corridors.LIMIT, num_cells
+                if deepest == goose_corridors.MAX_LENGTH or num_cells > goose_corridors.MAX_CELLS:
+                    return goose_corridors.MAX_LENGTH, num_cells
         return deepest, num_cells
 
     lengths = {}
@@ -123,7 +123,7 @@ def corridors(s, p, near, steps_occupied):
             far = 0
             if steps_occupied.get(cell, 0) <= 1:
                 far, _ = longest([cell], int(s.occupied[row, column] < 0))
-            lengths[cell] = max(lengths.get(cell, 0), 100 * far // goose_corridors.LIMIT)
+            lengths[cell] = max(lengths.get(cell, 0), 100 * far // goose_corridors.MAX_LENGTH)
     return lengths
 
 
@@ -252,7 +252,7 @@ def test_circular_padding_matches_pytorch():
     ours, theirs = (given.clone().requires_grad_() for _ in range(2))
     weights = torch.randn(3, 5, 11, 15, dtype=torch.float64)
     expected = nn.functional.pad(theirs, (2, 2, 2, 2), mode="circular")
-    padded = around(ours, 2)
+    padded = pad_circularly(ours, 2)
     assert torch.equal(padded, expected)
     (padded * weights).sum().backward()
     (expected * weights).sum().backward()

@@ -308,7 +308,7 @@ def test_every_sequential_game_can_be_learned(id_, tmp_path):
         eval_simulations=1,
     )
     if make_game(id_).simultaneous:
-        with pytest.raises(ValueError, match="two players who move in turn"):
+        with pytest.raises(ValueError, match="a sequential game for two players"):
             RLTraining(config, tensorboard=False)
         return
     training = RLTraining(config, tensorboard=False)

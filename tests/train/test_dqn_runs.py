@@ -88,7 +88,7 @@ def test_every_sequential_game_can_be_learned(id_, tmp_path):
         eval_games=1,
     )
     if game.simultaneous:
-        with pytest.raises(ValueError, match="two players who move in turn"):
+        with pytest.raises(ValueError, match="a sequential game for two players"):
             RLTraining(config, tensorboard=False)
         return
     training = RLTraining(config, tensorboard=False)

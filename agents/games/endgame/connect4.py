@@ -12,9 +12,9 @@ from ludoteca.envs.game import Game
 
 
 class Connect4EndgameSolver:
-    """Solves Connect Four, see `ludoteca.agents.games.endgame.solution.EndgameSolver`.
+    """Endgame solver of Connect Four, see `solution.EndgameSolver`.
 
-    Scores are 1, 0 and -1, however many moves a win takes.
+    Scores are 1, 0 and -1, regardless of the number of moves to the win.
     """
 
     def __init__(self, game: Game):
@@ -67,12 +67,12 @@ class Connect4EndgameSolver:
 
 
 class _Connect4Search:
-    """Searches of a position and its successors, with a common table and common limits."""
+    """Searches of a position and its successors that share a table and limits."""
 
     def __init__(self, game: Game, run: Any, empty: int, nodes: int | None, seconds: float | None):
         self.game, self.run = game, run
         self.frames, self.table, self.works = make_workspace(empty)
-        run(self.frames, self.table, self.works, 0)  # compiles
+        run(self.frames, self.table, self.works, 0)  # compiles, before the clock starts
         self.limits = SearchLimits(nodes, seconds)
 
     def score(self, s: Any, alpha: int = -1, beta: int = 1) -> int:
@@ -98,7 +98,7 @@ class _Connect4Search:
         return int(returns[int(s.to_move)]), child
 
     def line(self, s: Any, score: int) -> list[int]:
-        """Return the first optimal actions of both players to the end of the game."""
+        """Return optimal actions of both players to the end of the game; ties go to the first."""
         line: list[int] = []
         while not self.game.is_terminal(s):
             for action in self.game.legal(s):

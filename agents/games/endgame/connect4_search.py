@@ -1,9 +1,9 @@
 """Alpha-beta search of Connect Four for win, draw or loss, without recursion.
 
-After Pons, "Solving Connect 4: how to build a perfect AI" (2017): boards as bits, alpha-beta
-search of moves ordered by the number of winning squares that they create, a transposition table,
-and no search of moves after which the opponent wins at once. Bitboards are those of the game: bit
-`column * (rows + 1) + height`, the bit above each column never set.
+After Pons, "Solving Connect 4: how to build a perfect AI" (2017): bitboards, alpha-beta search with
+moves ordered by the number of winning squares that they create, a transposition table, and no
+search of moves that let the opponent win immediately. Bitboards are those of the game: bit
+`column * (rows + 1) + height`; the bit above each column is never set.
 """
 
 from typing import Any
@@ -15,18 +15,18 @@ from ludoteca.agents.games.endgame.limits import STOPPED, UNKNOWN
 from ludoteca.envs.games.bitboards import U0, U1, count
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 
-MOST_COLUMNS = 32
-MOST_PLIES = 64
-LEAST_BITS, MOST_BITS = 10, 22  # at most 4 million entries of 16 bytes
+MAX_COLUMNS = 32
+MAX_PLIES = 64
+MIN_BITS, MAX_BITS = 10, 22  # of an index: at most 4 million entries of 16 bytes
 ENTRY = np.dtype([("key", np.uint64), ("lower", np.int8), ("upper", np.int8)], align=True)
 FRAME = np.dtype(
     [
-        ("own", np.uint64),
-        ("discs", np.uint64),  # of both players
-        ("moves", np.uint64, MOST_COLUMNS),  # the best one last
-        ("move_scores", np.int32, MOST_COLUMNS),
-        ("num_moves", np.int32),  # moves not searched yet
-        ("best", np.int32),
+        ("own", np.uint64),  # discs of the player to move
+        ("discs", np.uint64),  # discs of both players
+        ("moves", np.uint64, MAX_COLUMNS),  # moves not searched yet, the best last
+        ("move_scores", np.int32, MAX_COLUMNS),  # ordering scores
+        ("num_moves", np.int32),
+        ("best", np.int32),  # best score so far
         ("alpha", np.int32),
         ("beta", np.int32),
         ("initial_alpha", np.int32),  # alpha on entry
@@ -39,12 +39,12 @@ MULTIPLIER, U32 = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 
 def make_workspace(empty: int) -> tuple[NDArray[np.void], NDArray[np.void], NDArray[np.void]]:
     """Return the frames, the table and the counters of a search with `empty` empty squares."""
-    entries = 1 << min(max(empty, LEAST_BITS), MOST_BITS)
-    return np.zeros(MOST_PLIES + 1, FRAME), np.zeros(entries, ENTRY), np.zeros(1, WORK)
+    entries = 1 << min(max(empty, MIN_BITS), MAX_BITS)
+    return np.zeros(MAX_PLIES + 1, FRAME), np.zeros(entries, ENTRY), np.zeros(1, WORK)
 
 
 def board_bits(rows: int, columns: int) -> tuple[np.uint64, np.uint64]:
-    """Return the lowest square of each column, and all squares."""
+    """Return the bitboards of the lowest squares and of all squares."""
     bottom = sum(1 << column * (rows + 1) for column in range(columns))
     return np.uint64(bottom), np.uint64(bottom * ((1 << rows) - 1))
 
@@ -55,7 +55,7 @@ def winning_squares(own: Any, empty_squares: Any, rows: int, connect: int) -> An
     cells = U0
     for direction in (1, rows + 1, rows, rows + 2):
         for gap in range(connect):
-            line = empty_squares  # a line whose square number `gap` is missing
+            line = empty_squares  # squares that are number `gap` of a line with all others own
             for k in range(connect):
                 if k < gap:
                     line &= own << np.uint64((gap - k) * direction)
@@ -84,7 +84,7 @@ def make_search(rows: int, columns: int, connect: int) -> Any:
 
     @kernel
     def expand(s: Any, table: Any) -> int:
-        """Return the score of a position if it is known; else list its moves, return `UNKNOWN`."""
+        """Return the score of a position if known; else list its moves and return `UNKNOWN`."""
         s.num_moves, s.best, s.initial_alpha = 0, -1, s.alpha
         other = s.own ^ s.discs
         moves = (s.discs + bottom) & board
@@ -101,7 +101,7 @@ def make_search(rows: int, columns: int, connect: int) -> Any:
         if moves == U0:
             return -1
         if squares - count(s.discs) <= 2:
-            return 0  # the mover does not win at once, nor the opponent with the last disc
+            return 0  # neither player can win with the last two discs
         key = s.own + s.discs + bottom
         entry = table[table_index(s, table)]
         if entry.key == key:

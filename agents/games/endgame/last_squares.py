@@ -1,8 +1,8 @@
-"""Search of Othello's last empty squares: no table, no move ordering, one kernel per number.
+"""Search of Othello's last empty squares: no table, no move ordering, one kernel per square count.
 
-Most positions of a search have few empty squares, so most of its time is spent here. Squares in
-quarters of the board with an odd number of empty squares come first: there the player to move can
-move last (parity).
+Most positions of a search have few empty squares, so most time is spent here. Squares in quarters
+of the board with an odd number of empty squares come first, since the player to move can make the
+last move there (parity).
 """
 
 from typing import Any
@@ -24,7 +24,7 @@ def last_square(
 ) -> int:
     """Return the exact score with one empty square, regardless of the window."""
     work.nodes += 1
-    difference = 2 * count(own) - board.squares  # with the last square for the opponent
+    difference = 2 * count(own) - board.squares  # if the last square counts for the opponent
     num_flips = count(turned(empty, own, other))
     if num_flips > 0:
         return difference + 2 * num_flips + 2
@@ -38,12 +38,12 @@ def last_square(
 def make_last_squares(squares: int) -> Any:
     """Return the kernel `search_last(own, other, empty, alpha, beta, board, work) -> score`.
 
-    It searches a position with `squares` empty squares, the set `empty`. A score in the window
-    (`alpha`, `beta`) is exact, a score outside is a bound. Positions are counted in `work.nodes`.
+    It searches a position with `squares` empty squares, the bitboard `empty`. A score in the window
+    (`alpha`, `beta`) is exact, a score outside is a bound. `work.nodes` counts the positions.
     """
     if squares == 1:
         return last_square
-    search_rest, num_parities = make_last_squares(squares - 1), 2 if squares > 2 else 1
+    search_rest, num_passes = make_last_squares(squares - 1), 2 if squares > 2 else 1
 
     @kernel
     def search_last(
@@ -53,9 +53,9 @@ def make_last_squares(squares: int) -> Any:
         sign = 1
         while True:
             best = NO_SCORE
-            odd = odd_quarters(empty, board) if num_parities == 2 else ~U0
-            for parity in range(num_parities):
-                remaining = empty & (odd if parity == 0 else ~odd)
+            odd = odd_quarters(empty, board) if num_passes == 2 else ~U0
+            for k in range(num_passes):
+                remaining = empty & (odd if k == 0 else ~odd)
                 while remaining != U0:
                     square = remaining & (~remaining + U1)
                     remaining ^= square
@@ -64,7 +64,7 @@ def make_last_squares(squares: int) -> Any:
                     flips = turned(square, own, other)
                     if flips == U0:
                         continue
-                    # Own discs of the next player to move, then the others.
+                    # From the view of the next player to move.
                     child_own, child_other = other ^ flips, own | flips | square
                     lower = max(alpha, best)
                     score = -search_rest(

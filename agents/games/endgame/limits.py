@@ -10,7 +10,7 @@ from ludoteca.agents.games.endgame.solution import EndgameLimitError
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 
-# In place of a score: not known without search; the node limit is reached.
+# Instead of a score: it needs a search; the search stopped at its node limit.
 UNKNOWN, STOPPED = 1000, 1001
 SLICE = 1 << 20  # nodes between two checks of the time limit
 
@@ -32,13 +32,13 @@ class SearchLimits:
     def run(
         self, search: Callable[[int], int], node_count: Any, position: Callable[[], str]
     ) -> int:
-        """Return the score that a search finds.
+        """Run a search to its end; return the score.
 
         Args:
             search: function that continues the search up to a total number of nodes, and returns
                 the score or `STOPPED`.
             node_count: number of nodes so far, shape `[1]`; the search increments it.
-            position: function that describes the position.
+            position: function that returns a description of the position, for errors.
 
         Raises:
             EndgameLimitError: if a limit is reached.
@@ -57,6 +57,6 @@ class SearchLimits:
 def next_position(game: Game, s: Any, action: int) -> Any:
     """Return the position after an action."""
     child = s.copy()
-    with np.errstate(over="ignore"):  # kernels rely on integers that wrap around
+    with np.errstate(over="ignore"):  # kernels rely on integer overflow
         game.step(child, action)
     return child

@@ -14,7 +14,7 @@ from ludoteca.envs.game import Game
 
 
 class OthelloEndgameSolver:
-    """Solves endgames of Othello, see `ludoteca.agents.games.endgame.solution.EndgameSolver`."""
+    """Endgame solver of Othello, see `solution.EndgameSolver`."""
 
     def __init__(self, game: Game):
         self.game = game
@@ -55,7 +55,7 @@ class OthelloEndgameSolver:
 
 
 class OthelloSearch:
-    """Searches of a position and its successors, with a common table and common limits."""
+    """Searches of a position and its successors that share a table and limits."""
 
     def __init__(self, game: Game, empty: int, nodes: int | None, seconds: float | None):
         size = int(game.params["board_size"])
@@ -63,7 +63,7 @@ class OthelloSearch:
         self.board, self.table = make_board(size), make_table(empty)
         self.frames, self.works = make_frames(), np.zeros(1, WORK)
         self._search = make_search()
-        self._run_slice(0)  # compiles; searches no node
+        self._run_slice(0)  # compiles, before the clock starts; searches no node
         self.limits = SearchLimits(nodes, seconds)
 
     def run(self, s: Any, alpha: int | None = None, beta: int | None = None) -> tuple[int, int]:
@@ -71,8 +71,9 @@ class OthelloSearch:
 
         Args:
             s: the position.
-            alpha: lower end of the window; a score outside is a bound. By default the least score.
-            beta: upper end of the window. By default the greatest score.
+            alpha: lower end of the window, by default the lowest score; a score outside of the
+                window is a bound.
+            beta: upper end of the window, by default the highest score.
 
         Raises:
             EndgameLimitError: if a limit is reached.
@@ -114,7 +115,7 @@ class OthelloSearch:
         return int(self._search(self.frames, self.table, self.board, self.works, limit))
 
     def _action(self, square: int) -> int:
-        """Return the action that places a disc on a square, a set of one, or passes."""
+        """Return the action that places a disc on a square, a bitboard; 0 is a pass."""
         if square == 0:
             return self.size * self.size
         row, column = divmod(square.bit_length() - 1, 8)
@@ -123,6 +124,6 @@ class OthelloSearch:
     def _describe(self) -> str:
         frame = self.frames[0]
         return (
-            f"{frame['empty']} squares are empty, own discs {int(frame['own']):#x}, "
+            f"{frame['empty']} empty squares, own discs {int(frame['own']):#x}, "
             f"the opponent's {int(frame['other']):#x}"
         )

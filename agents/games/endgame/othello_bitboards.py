@@ -46,7 +46,7 @@ def make_board(size: int) -> NDArray[np.void]:
 
 @kernel
 def placements(own: Any, other: Any, board: Any) -> Any:
-    """Return the squares where a disc of `own` would flip some of `other`."""
+    """Return the legal moves of `own`: squares where a disc flips some of `other`."""
     return outflanking(own, other) & board.region
 
 
@@ -63,7 +63,7 @@ def final_score(own: Any, other: Any, board: Any) -> int:
 
 @kernel
 def neighbors(cells: Any) -> Any:
-    """Return `cells` and their neighbors; on a smaller board some may lie outside."""
+    """Return `cells` and their neighbors, some of which may lie outside of a smaller board."""
     rows = cells | (cells << U8) | (cells >> U8)
     return rows | ((rows << U1) & NOT_FIRST_COLUMN) | ((rows >> U1) & NOT_LAST_COLUMN)
 
@@ -80,7 +80,7 @@ def odd_quarters(empty: Any, board: Any) -> Any:
 
 @kernel
 def stable_discs(discs: Any, empty: Any, board: Any) -> Any:
-    """Return a subset of a player's discs `discs` that can never be flipped.
+    """Return the discs of `discs`, one player's, that are found to be stable: never flipped.
 
     A disc is flipped along a line only if the line has an empty square, and neither neighbor in the
     line is the edge or a stable disc of the same player.
@@ -103,7 +103,7 @@ def stable_discs(discs: Any, empty: Any, board: Any) -> Any:
 
 @kernel
 def lines_with(cells: Any, step: Any) -> Any:
-    """Return all squares that have one of `cells` in their line of direction `step`."""
+    """Return the squares whose line in direction `step` contains one of `cells`."""
     shift, left, right = step
     up, down = cells, cells
     for _ in range(3):  # steps of one, two and four squares

@@ -2,9 +2,9 @@
 
 Every move but the first of a position is searched with a null window, which only decides whether it
 is better than the best so far (Marsland and Campbell, "Parallel search of strongly ordered game
-trees", 1982); if it is, it is searched again. Scores are those of the player to move (negamax),
-and may lie outside of the window (fail-soft): they are then bounds. The current line
-is in `frames`, one per ply, so that the search can stop and resume at any node.
+trees", 1982); if it is, it is searched again. Scores are those of the player to move (negamax); a
+score outside of the window is a bound (fail-soft). The stack of positions is in `frames`, one per
+ply, so that the search can stop and resume at any node.
 """
 
 from typing import Any
@@ -26,15 +26,14 @@ from ludoteca.envs.games.bitboards import U0, U1, count
 from ludoteca.envs.games.othello import turned
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 
-MOST_MOVES = 64  # no board has more squares
-MOST_PLIES = 128  # every square filled, and a pass before each
+MAX_MOVES = 64  # no board has more squares
+MAX_PLIES = 128  # every square filled, with a pass before each
 
-# Numbers of empty squares: at which `last_squares` takes over, at which and above which positions
-# are stored in the table, and the successors of positions are looked up for a cutoff.
-LAST_SQUARES = 5
-TABLE_SQUARES = 7
-CUTOFF_SQUARES = 8
-# Stable discs are counted if so few of the opponent's are enough for a cutoff.
+# Numbers of empty squares.
+LAST_SQUARES = 5  # `last_squares` takes over
+TABLE_SQUARES = 7  # minimum for the transposition table
+CUTOFF_SQUARES = 8  # minimum for enhanced transposition cutoffs
+# Stable discs of the opponent are counted if this many or fewer are enough for a cutoff.
 STABLE_SQUARES = 24
 
 FRAME = np.dtype(
@@ -42,14 +41,14 @@ FRAME = np.dtype(
         ("own", np.uint64),
         ("other", np.uint64),
         # Flips of a move: its square and the discs that it turns over; 0 for a pass.
-        ("flips_of_moves", np.uint64, MOST_MOVES),  # of the moves not searched yet
-        ("move_scores", np.int32, MOST_MOVES),  # move ordering
+        ("flips_of_moves", np.uint64, MAX_MOVES),  # moves not searched yet
+        ("move_scores", np.int32, MAX_MOVES),  # ordering scores
         ("num_moves", np.int32),  # number of moves not searched yet
-        ("empty", np.int32),
-        ("flips", np.uint64),  # of the move that is being searched
-        ("best_flips", np.uint64),  # of the best move so far
+        ("empty", np.int32),  # number of empty squares
+        ("flips", np.uint64),  # the move that is being searched
+        ("best_flips", np.uint64),  # the best move so far
         ("best", np.int32),  # its score
-        ("alpha", np.int32),  # the window, which the best move narrows
+        ("alpha", np.int32),  # lower end of the window, raised to `best`
         ("beta", np.int32),
         ("initial_alpha", np.int32),  # alpha on entry
         ("null_window", np.int32),  # whether the child is searched with a null window
@@ -60,8 +59,8 @@ WORK = np.dtype([("nodes", np.int64), ("level", np.int64)], align=True)
 
 
 def make_frames() -> NDArray[np.void]:
-    """Return the workspace of a search, shape `[MOST_PLIES]`."""
-    return np.zeros(MOST_PLIES, FRAME)
+    """Return the workspace of a search, shape `[MAX_PLIES]`."""
+    return np.zeros(MAX_PLIES, FRAME)
 
 
 @factory("Othello endgame search")
@@ -80,7 +79,7 @@ def make_search() -> Any:
         board, work = boards[0], works[0]
         level = work.level
         while True:
-            # Expand the position of this level, unless its score is known at once.
+            # Expand the position of this level, or find its score without search.
             s = frames[level]
             if work.nodes >= limit:
                 work.level = level
@@ -91,7 +90,7 @@ def make_search() -> Any:
             else:
                 work.nodes += 1
                 score = expand(s, level == 0, table, board)
-            # Back up scores, until a position has a move left that may be better.
+            # Back up scores, until a position has another move to search.
             while True:
                 if score != UNKNOWN:
                     level -= 1
@@ -144,9 +143,9 @@ def expand(s: Any, at_root: Any, table: Any, board: Any) -> int:
 
 @kernel
 def list_moves(s: Any, moves: Any, table_move: Any, table: Any, board: Any) -> int:
-    """List the moves with their ordering scores; return the score if there is a cutoff at once.
+    """List the moves with their ordering scores; return the score if one causes a cutoff.
 
-    That is by an enhanced transposition cutoff (Plaat, Schaeffer, Pijls and de Bruin, "Exploiting
+    That is an enhanced transposition cutoff (Plaat, Schaeffer, Pijls and de Bruin, "Exploiting
     graph properties of game trees", 1996), or a move that leaves the opponent without discs.
     """
     odd = odd_quarters(board.region & ~(s.own | s.other), board)
@@ -154,7 +153,7 @@ def list_moves(s: Any, moves: Any, table_move: Any, table: Any, board: Any) -> i
         square = moves & (~moves + U1)
         moves ^= square
         flips = square | turned(square, s.own, s.other)
-        # The position after it, in which the opponent is to move.
+        # The position after the move, from the view of the opponent, who is to move.
         own, other = s.other & ~flips, s.own | flips
         if own == U0:
             s.best_flips = flips
@@ -175,18 +174,18 @@ def list_moves(s: Any, moves: Any, table_move: Any, table: Any, board: Any) -> i
 
 @kernel
 def move_score(square: Any, own: Any, other: Any, odd: Any, board: Any) -> int:
-    """Return the ordering score of a move: above all, few replies of the opponent (mobility).
+    """Return the ordering score of a move: mainly the opponent's mobility, negated.
 
     Args:
         square: where the disc is placed.
         own: discs of the opponent, the next player to move, after the move.
-        other: discs of the player that has moved.
-        odd: the quarters in which the number of empty squares was odd.
+        other: discs of the player who moved.
+        odd: quarters with an odd number of empty squares before the move.
         board: the board.
     """
     replies = placements(own, other, board)
     score = -4 * count(replies) - 8 * count(replies & board.corners)
-    # On empty squares next to the player's discs the opponent may move later.
+    # Potential mobility: empty squares next to the player's discs.
     score -= count(neighbors(other) & board.region & ~(own | other))
     if square & board.corners != U0:
         score += 4
@@ -197,7 +196,7 @@ def move_score(square: Any, own: Any, other: Any, odd: Any, board: Any) -> int:
 
 @kernel
 def needs_research(s: Any, child: Any, score: Any) -> bool:
-    """Record the score of a searched move; return whether to search it again in a wider window.
+    """Record the score of a searched move; return whether to search it again with a wider window.
 
     Args:
         s: the frame of a position.
@@ -216,7 +215,7 @@ def needs_research(s: Any, child: Any, score: Any) -> bool:
 
 @kernel
 def next_child(s: Any, child: Any) -> None:
-    """Remove the move of the highest ordering score from the list, and set up its child."""
+    """Remove the move of the highest ordering score from the list; initialize its child frame."""
     first = 0
     for k in range(1, s.num_moves):
         if s.move_scores[k] > s.move_scores[first]:

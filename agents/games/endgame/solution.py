@@ -13,19 +13,19 @@ from ludoteca.html_table import html_table
 
 
 class EndgameLimitError(RuntimeError):
-    """An endgame was not solved within the nodes or the time allowed."""
+    """Error of a search that reached its node or time limit."""
 
 
 @dataclass(frozen=True)
 class EndgameSolution:
-    """Result of perfect play from a position, in discs.
+    """Exact solution of a position.
 
     Attributes:
         action: a best action of the player to move; `name` is its name.
-        score: final difference of discs for that player; squares that stay empty count for the
-            winner. In Connect Four 1, 0 or -1.
-        principal_variation: names of best moves of both players, until the game is over.
-        scores: the score of every legal move by its name, best first; None unless asked for.
+        score: score of that player with optimal play: in Othello the final disc difference, where
+            empty squares count for the winner; in Connect Four 1, 0 or -1.
+        principal_variation: names of optimal moves of both players to the end of the game.
+        scores: the score of every legal move by its name, best first; None without `all_moves`.
         empty: number of empty squares.
         nodes: number of searched positions.
         seconds: duration of the search.
@@ -46,7 +46,7 @@ class EndgameSolution:
         return "win" if self.score > 0 else "loss" if self.score < 0 else "draw"
 
     def __str__(self) -> str:
-        """Return the score, the principal variation and the scores of moves, if asked for."""
+        """Return the score, the principal variation, and the scores of moves if there are any."""
         rate = self.nodes / max(self.seconds, 1e-9)
         lines = [
             f"{self.name}, solved exactly: {self.score:+d} with {self.empty} empty squares",
@@ -79,7 +79,7 @@ def _wrapped(text: str) -> list[str]:
 def validate_position(
     game: Game, s: Any, *, all_moves: bool, nodes: int | None, seconds: float | None
 ) -> Any:
-    """Validate a position to be solved and return a copy, a record.
+    """Validate the arguments of a solver; return a copy of the position, a record.
 
     Raises:
         ValueError: if it is not an unfinished position of the game, or another argument of
@@ -95,15 +95,15 @@ def validate_position(
     if problem:
         raise ValueError(f"not a position of {game.spec}: {problem}")
     if game.is_terminal(s):
-        raise ValueError(f"the game is over: nothing is left to solve in {s}")
+        raise ValueError(f"expected an unfinished position, but the game is over: {s}")
     return s
 
 
 class EndgameSolver(Protocol):
-    """Solves the endgames of one game."""
+    """Endgame solver of one game."""
 
     def empty(self, s: Any) -> int:
-        """Return the number of empty squares of a position, about the number of moves left."""
+        """Return the number of empty squares of a position, roughly the remaining moves."""
 
     def prepare(self) -> None:
         """Compile or load the search, so that the first position is as fast as the others."""
@@ -118,7 +118,7 @@ class OptimalLine:
     """Optimal line of both players from a position to the end of the game.
 
     Attributes:
-        mover: player to move in the position.
+        mover: player to move in the initial position.
         value: result for that player: 1, 0 or -1.
     """
 

@@ -1,4 +1,4 @@
-"""Endgame solvers by game."""
+"""Functions that make and call the endgame solver of a game."""
 
 from typing import Any
 
@@ -17,12 +17,10 @@ def solve_endgame(
     nodes: int | None = None,
     seconds: float | None = None,
 ) -> EndgameSolution:
-    """Search a position to the end of the game.
-
-    The same position gives the same solution every time.
+    """Solve a position by exhaustive search; the result is deterministic.
 
     Args:
-        game: Othello, on any board and with both rules of passing, or Connect Four.
+        game: Othello, with any board size and either rule of passing, or Connect Four.
         s: an unfinished position, one record.
         all_moves: whether to compute the score of every legal move, which takes several times as
             long.
@@ -31,8 +29,8 @@ def solve_endgame(
 
     Raises:
         EndgameLimitError: if the position is not solved within `nodes` or `seconds`.
-        ValueError: if endgames of the game cannot be solved, `s` is not an unfinished position
-            of it, or a limit is not positive.
+        ValueError: if the game has no endgame solver, `s` is not an unfinished position of it, or a
+            limit is not positive.
     """
     return make_endgame_solver(game).solve(s, all_moves=all_moves, nodes=nodes, seconds=seconds)
 
@@ -42,11 +40,11 @@ def make_endgame_solver(game: Game) -> EndgameSolver:
     """Return the endgame solver of a game.
 
     Raises:
-        ValueError: if there is no such solver.
+        ValueError: if it has none.
     """
     target = find_knowledge(game).endgame_solver
     if not target:
         games = ", ".join(games_with("endgame_solver"))
-        raise ValueError(f"endgames of {game.name} cannot be solved, only of {games}")
+        raise ValueError(f"{game.name} has no endgame solver; games with one are {games}")
     solver: EndgameSolver = load(target)(game)
     return solver

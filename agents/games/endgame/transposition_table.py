@@ -1,9 +1,8 @@
-"""Transposition table of Othello's endgame search: bounds of scores, and best moves.
+"""Transposition table of Othello's endgame search: score bounds and best moves.
 
-Keys are whole positions, so no two positions share a key. Each position has two slots: the first is
-replaced only by positions with at least as many empty squares, as they cost more to search again,
-the second always (Breuker, Uiterwijk and van den Herik, "Replacement schemes for transposition
-tables", 1994: two-level scheme).
+Keys are whole positions. Each position has two slots: the first is replaced only by positions with
+at least as many empty squares, which are more expensive to search, the second always (two-level
+scheme: Breuker, Uiterwijk and van den Herik, "Replacement schemes for transposition tables", 1994).
 """
 
 from typing import Any
@@ -16,12 +15,12 @@ from ludoteca.envs.jit import kernel
 
 ENTRY = np.dtype(
     [
-        ("own", np.uint64),  # 0 and `other` 0: the slot is empty
+        ("own", np.uint64),  # `own` and `other` are 0 in empty slots
         ("other", np.uint64),
-        ("lower", np.int8),  # the score for the player to move is at least this
-        ("upper", np.int8),  # and at most this
-        ("square", np.int8),  # of the best move found, or NO_SQUARE
-        ("empty", np.int8),
+        ("lower", np.int8),  # lower bound of the score for the player to move
+        ("upper", np.int8),  # upper bound
+        ("square", np.int8),  # square of the best move, or NO_SQUARE
+        ("empty", np.int8),  # number of empty squares
     ],
     align=True,
 )
@@ -29,12 +28,12 @@ NO_SQUARE = -1
 NOT_FOUND = -1
 MULTIPLIER_1, MULTIPLIER_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 U32 = np.uint64(32)
-LEAST_BITS, MOST_BITS = 12, 22  # at most 4 million entries of 24 bytes
+MIN_BITS, MAX_BITS = 12, 22  # of an index: at most 4 million entries of 24 bytes
 
 
 def make_table(empty: int) -> NDArray[np.void]:
     """Return an empty table, shape `[power of two]`, sized for the number of empty squares."""
-    return np.zeros(1 << min(max(empty + 2, LEAST_BITS), MOST_BITS), ENTRY)
+    return np.zeros(1 << min(max(empty + 2, MIN_BITS), MAX_BITS), ENTRY)
 
 
 @kernel
@@ -57,7 +56,7 @@ def find(table: Any, own: Any, other: Any) -> int:
 
 @kernel
 def store(table: Any, s: Any, score: Any, board: Any) -> None:
-    """Store the result of a frame's search: its `score`, exact or a bound by its window."""
+    """Store the `score` of a searched frame, exact or a bound, depending on its window."""
     k = find(table, s.own, s.other)
     if k == NOT_FOUND:
         k = first_slot(table, s.own, s.other)

@@ -1,1 +1,1 @@
-"""Hex: the circuit of electric resistances and the agents that play by it."""
+"""Hex: electric-resistance evaluation, and the agents that use it."""

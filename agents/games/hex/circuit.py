@@ -1,14 +1,14 @@
-"""Hex as an electric circuit: resistances between the players' edges, and after each stone.
+"""Electric circuits of Hex: the resistance between a player's edges, and that after each stone.
 
 After Anshelevich, "A hierarchical approach to computer Hex" (Artificial Intelligence 134, 2002),
-section 4, whose program is Hexy. For each player a cell has a resistance: 0 with an own stone, 1 if
-empty, infinite with an enemy stone. Neighboring cells are linked by the sum of their two
-resistances, and the cells beside an own edge are linked to that edge by their own. The resistance
-between a player's two edges is 0 once they are joined, and infinite once the opponent's are.
+section 4 (the program Hexy). In a player's circuit, a cell has resistance 0 with an own stone, 1 if
+empty, and is infinite with an enemy stone. The link of two neighbors has the sum of their
+resistances; that of a cell to an own edge has the cell's. The resistance between a player's two
+edges is 0 once they are connected, and infinite once the opponent's are.
 
-The circuit is solved exactly. Stones that touch are one node, and so are an edge and the stones
-joined to it. With one edge grounded, the inverse of the circuit's Laplacian gives the potentials
-under unit currents; what another stone changes follows from it and the stone's few links.
+The circuit is solved exactly. Adjacent stones are one node, and so are an edge and the stones
+connected to it. With one edge grounded, the inverse of the circuit's Laplacian has the potentials
+under unit currents. The effect of another stone is a low-rank update of it.
 """
 
 from typing import Any
@@ -19,10 +19,10 @@ from ludoteca.envs.games.hex import BLACK, EAST, NEIGHBORS, NORTH, SOUTH, WEST, 
 from ludoteca.envs.jit import kernel
 
 SOURCE = 0  # node of the north or west edge
-OUTSIDE, NEW, REACHED = -1, -2, -3  # cells that are no node (yet)
-LINKS = 6  # of one cell: a neighbor beyond an edge is that edge, and only one can be beside it
-# Pivots that are zero but for rounding. Others are above 1e-3: no way between two nodes is longer
-# than 2 * 19**2, and no cell's links add up to more than 6.
+OUTSIDE, NEW, REACHED = -1, -2, -3  # marks of cells without a node; NEW and REACHED get one
+LINKS = 6  # maximum links of a cell, including one to an edge
+# Pivots below this are zero up to rounding. Others are above 1e-3: no path between two nodes has a
+# resistance above 2 * 19**2, and the conductances of a cell's links sum to 6 at most.
 ZERO = 1e-9
 
 
@@ -35,18 +35,22 @@ def work_dtype(size: int) -> np.dtype[np.void]:
     cells, nodes = size * size, size * size + 2
     return np.dtype(
         [
-            ("potential", np.float64, (nodes, nodes)),  # of a node, by where unit current enters
-            ("pivot", np.float64, (nodes,)),
-            ("small", np.float64, (LINKS, LINKS)),
-            ("drop", np.float64, (LINKS,)),
-            ("conductance", np.float64, (LINKS,)),
+            (
+                "potential",
+                np.float64,
+                (nodes, nodes),
+            ),  # of a node, by the node where unit current enters
+            ("pivot", np.float64, (nodes,)),  # row of the pivot, in `invert`
+            ("small", np.float64, (LINKS, LINKS)),  # matrix of the low-rank update
+            ("drop", np.float64, (LINKS,)),  # potential differences line the links of a cell
+            ("conductance", np.float64, (LINKS,)),  # of the links of a cell
             ("resistance", np.float64, (2,)),  # between a player's edges
-            ("joined", np.float64, (2, cells)),  # the same after an own stone on a cell
-            ("blocked", np.float64, (2, cells)),  # the same after a stone of the opponent there
-            ("values", np.float64, (cells,)),
-            ("other", np.int16, (LINKS,)),
-            ("node", np.int16, (size + 2, size + 2)),
-            ("front", np.int16, (nodes,)),  # the last node linked to this one or an earlier one
+            ("joined", np.float64, (2, cells)),  # after an own stone on a cell
+            ("blocked", np.float64, (2, cells)),  # after a stone of the opponent on a cell
+            ("values", np.float64, (cells,)),  # of the moves, see `resistance.choose`
+            ("other", np.int16, (LINKS,)),  # nodes that a cell is linked to
+            ("node", np.int16, (size + 2, size + 2)),  # node of each cell, or a mark
+            ("front", np.int16, (nodes,)),  # last node linked to this one or an earlier one
             ("stack", np.int16, (cells,)),
             ("legal", np.int16, (cells + 1,)),
         ],
@@ -69,7 +73,7 @@ def solve(s: Any, player: int, work: Any) -> None:
         work.joined[player, :] = resistance
         work.blocked[player, :] = resistance
         return
-    link(s, color, nodes, work)
+    write_laplacian(s, color, nodes, work)
     invert(nodes, work)
     resistance = work.potential[SOURCE, SOURCE]
     work.resistance[player] = resistance
@@ -78,20 +82,24 @@ def solve(s: Any, player: int, work: Any) -> None:
             cell = row * size + column
             work.joined[player, cell] = resistance
             work.blocked[player, cell] = resistance
-            # Where no current can come, nothing changes.
+            # A stone where no current can flow has no effect.
             if s.cells[row + 1, column + 1] == 0 and work.node[row + 1, column + 1] >= 0:
                 count = find_links(s, color, row + 1, column + 1, work)
-                work.joined[player, cell] = changed(resistance, True, count, row, column, work)
-                work.blocked[player, cell] = changed(resistance, False, count, row, column, work)
+                work.joined[player, cell] = updated_resistance(
+                    resistance, True, count, row, column, work
+                )
+                work.blocked[player, cell] = updated_resistance(
+                    resistance, False, count, row, column, work
+                )
 
 
 @kernel
 def number_nodes(s: Any, color: int, work: Any) -> int:
-    """Number the nodes of the cells; return their number without the grounded edge.
+    """Assign nodes to the cells; return the number of nodes without the grounded edge.
 
-    Nodes are numbered along the way between the edges, which keeps the Laplacian's band narrow. The
-    grounded edge is the last row of `work.potential`. Returns 0 if the edges are joined, and -1 if
-    they are cut off from each other.
+    Nodes are numbered from one edge to the other, which keeps the band of the Laplacian narrow. The
+    grounded edge is the last row of `work.potential`. Returns 0 if the edges are connected, and -1
+    if they are separated.
     """
     size = s.cells.shape[0] - 2
     ground = size * size + 1
@@ -104,12 +112,12 @@ def number_nodes(s: Any, color: int, work: Any) -> int:
                 if cell & near and cell & far:
                     return 0
                 work.node[row, column] = NEW
-    # Edges and their stones are known from the start; from there current reaches other cells.
+    # Mark the cells that are connected to the near edge: current can reach them.
     reached = False
     for i in range(1, size + 1):
         row, column = (1, i) if color == BLACK else (i, 1)
         if work.node[row, column] == NEW:
-            reached |= spread(s, color, row, column, False, REACHED, work)
+            reached |= flood_fill(s, color, row, column, False, REACHED, work)
     if not reached:
         return -1
     nodes = SOURCE + 1
@@ -126,19 +134,21 @@ def number_nodes(s: Any, color: int, work: Any) -> int:
                     if cell == 0:
                         work.node[row, column] = nodes
                     else:
-                        spread(s, color, row, column, True, nodes, work)
+                        flood_fill(s, color, row, column, True, nodes, work)
                     nodes += 1
     return nodes
 
 
 @kernel
-def spread(s: Any, color: int, row: int, column: int, stones: bool, mark: int, work: Any) -> bool:
-    """Mark the cells joined to (row, column); return whether they include the far edge.
+def flood_fill(
+    s: Any, color: int, row: int, column: int, stones: bool, mark: int, work: Any
+) -> bool:
+    """Mark the cells connected to (row, column); return whether they reach the far edge.
 
-    Goes through cells that were marked alike before; with `stones` only through stones.
+    The flood fill passes cells with the same mark before; with `stones` only cells with stones.
     """
     size = s.cells.shape[0] - 2
-    was = work.node[row, column]
+    old_mark = work.node[row, column]
     work.node[row, column] = mark
     work.stack[0] = (row - 1) * size + column - 1
     n, far = 1, False
@@ -148,7 +158,7 @@ def spread(s: Any, color: int, row: int, column: int, stones: bool, mark: int, w
         far |= (row if color == BLACK else column) == size
         for dr, dc in NEIGHBORS:
             r, c = row + dr, column + dc
-            if work.node[r, c] == was and (not stones or s.cells[r, c] != 0):
+            if work.node[r, c] == old_mark and (not stones or s.cells[r, c] != 0):
                 work.node[r, c] = mark
                 work.stack[n] = (r - 1) * size + c - 1
                 n += 1
@@ -166,16 +176,16 @@ def find_links(s: Any, color: int, row: int, column: int, work: Any) -> int:
             work.other[n] = other
             work.conductance[n] = 0.5 if s.cells[row + dr, column + dc] == 0 else 1.0
             n += 1
-    along = row if color == BLACK else column
-    if along == 1 or along == size:
-        work.other[n] = SOURCE if along == 1 else size * size + 1
+    line = row if color == BLACK else column
+    if line == 1 or line == size:
+        work.other[n] = SOURCE if line == 1 else size * size + 1
         work.conductance[n] = 1.0
         n += 1
     return n
 
 
 @kernel
-def link(s: Any, color: int, nodes: int, work: Any) -> None:
+def write_laplacian(s: Any, color: int, nodes: int, work: Any) -> None:
     """Write the Laplacian of the circuit to the lower triangle of `work.potential`."""
     size = s.cells.shape[0] - 2
     ground = size * size + 1
@@ -195,7 +205,9 @@ def link(s: Any, color: int, nodes: int, work: Any) -> None:
                         continue
                     first, last = min(node, other), max(node, other)
                     front[first] = max(front[first], last)
-                    if conductance == 1.0:  # to a stone or an edge: not seen from there
+                    if (
+                        conductance == 1.0
+                    ):  # a link to a stone or an edge is only found from this side
                         laplacian[other, other] += conductance
                         laplacian[last, first] -= conductance
                     elif node == last:
@@ -208,8 +220,8 @@ def link(s: Any, color: int, nodes: int, work: Any) -> None:
 def invert(nodes: int, work: Any) -> None:
     """Replace the matrix in the lower triangle of `work.potential` by its full inverse.
 
-    The sweep operator, from Goodnight, "A tutorial on the SWEEP operator" (The American
-    Statistician 33, 1979). Behind `front` the rows swept so far are still zero.
+    This is the sweep operator, Goodnight, "A tutorial on the SWEEP operator" (The American
+    Statistician 33, 1979). Beyond `front` the rows swept so far are zero.
     """
     matrix, pivot = work.potential, work.pivot
     for k in range(nodes):
@@ -239,13 +251,16 @@ def invert(nodes: int, work: Any) -> None:
 
 
 @kernel
-def changed(resistance: float, own: bool, count: int, row: int, column: int, work: Any) -> float:
+def updated_resistance(
+    resistance: float, own: bool, count: int, row: int, column: int, work: Any
+) -> float:
     """Return the resistance after a stone on an empty cell, by Woodbury's formula.
 
-    An `own` stone doubles the conductance of links to empty cells, and makes those to stones and
-    edges perfect; an enemy stone takes all links away. With links `e` (differences of two nodes)
-    that change by `d`, potentials `G` under unit currents and the source `s`, it is
-    `G_ss - G_se (1/d + G_ee)^-1 G_es`. The small matrix is semidefinite, and eliminated in order.
+    An `own` stone doubles the conductance of links to empty cells, and makes that of links to
+    stones and edges infinite; an enemy stone removes all links. For links `e` (differences of two
+    nodes) whose conductances change by `d`, potentials `G` under unit currents, and the source `s`,
+    the result is `G_ss - G_se (1/d + G_ee)^-1 G_es`. The small matrix is semidefinite, so Gaussian
+    elimination needs no pivoting.
     """
     ground = work.potential.shape[0] - 1
     potential, small, drop = work.potential, work.small, work.drop
@@ -270,8 +285,8 @@ def changed(resistance: float, own: bool, count: int, row: int, column: int, wor
     for k in range(count):
         pivot = small[k, k]
         if abs(pivot) < ZERO:
-            # Two perfect links to one node, or the last link of a part of the circuit: there the
-            # drop is 0, unless all current would have to pass, and then it is 1 / conductance.
+            # Two links of infinite conductance to one node, or the removal of the last link of a
+            # part of the circuit: the drop is 0, or 1 / conductance if it carries all current.
             if abs(drop[k]) > 0.5:
                 return np.inf
             continue

@@ -1,4 +1,4 @@
-"""Knowledge of Hex: its counterpart in OpenSpiel."""
+"""Knowledge of Hex: OpenSpiel's version."""
 
 from ludoteca.agents.games.knowledge import Knowledge
 

@@ -1,4 +1,4 @@
-"""Electric-resistance heuristic for Hex, and the mixed agent, which sometimes plays at random.
+"""Agents for Hex: the electric-resistance heuristic, and its epsilon-greedy variant.
 
 These are the opponents of Tanaka, "Inteligencia artificial para o jogo de Hex" (University of Sao
 Paulo, 2018), sections 3.5 and 3.6; `ludoteca.agents.games.hex.circuit` has the circuits.
@@ -23,15 +23,15 @@ TOLERANCE = 1e-9  # values that differ by less differ only by rounding
 
 
 class HeuristicAgent(CompiledAgent):
-    """Plays where a stone changes the electric circuits of both players most (Hex).
+    """Electric-resistance heuristic for Hex: the stone that changes both circuits most.
 
     Let `q` be the ratio of the opponent's resistance to the player's own before a move, and `q'`
     after it. The value of the move is `(q' - q) / (q' + q)`, which is `tanh(log(q' / q) / 2)`: 1 if
-    the move wins at once, otherwise from 0 to below 1. The source only says that values are scaled
-    into [-1, 1]. The value of swapping follows from the same formula, from -1 to 1; there `q'` is
-    `1 / q`, as swapping mirrors the position. The first action of the highest value is played.
+    the move wins, otherwise in [0, 1). The source only says that values are scaled into [-1, 1].
+    The value of swapping is in [-1, 1], by the same formula with `q' = 1 / q`, since swapping
+    mirrors the position. The first action of the highest value is played.
 
-    The agent searches one ply: it always takes a win, and very likely prevents one.
+    The agent looks one ply ahead: it always takes a win, and very likely blocks one.
     """
 
     epsilon = 0.0  # probability of a random move
@@ -43,7 +43,9 @@ class HeuristicAgent(CompiledAgent):
             ValueError: if the game is not Hex.
         """
         if game.name != "hex":
-            raise ValueError(f"the electric-resistance heuristic is for hex, not for {game.name}")
+            raise ValueError(
+                f"the electric-resistance heuristic needs the game hex, got {game.name}"
+            )
         self._size = game.params["board_size"]
         self._work = np.zeros(1, work_dtype(self._size))
         super().__init__(game, make_act(), self._work, self.epsilon)
@@ -51,7 +53,7 @@ class HeuristicAgent(CompiledAgent):
     def values(self, s: Any) -> NDArray[np.float64]:
         """Return the value of each cell for the player to move.
 
-        -1 on occupied cells; 0 elsewhere if the game is over.
+        It is -1 on occupied cells; if the game is over, it is 0 on the others.
 
         Args:
             s: a record, as `Game.new` returns.
@@ -66,7 +68,7 @@ class HeuristicAgent(CompiledAgent):
     def resistance(self, s: Any, player: int) -> float:
         """Return the resistance between the edges of a player.
 
-        0 if they are connected, infinite if the opponent's edges are.
+        It is 0 if they are connected, infinite if the opponent's edges are.
         """
         self._solve(s)
         return float(self._work["resistance"][0, player])
@@ -89,13 +91,13 @@ class HeuristicAgent(CompiledAgent):
 
     def _solve(self, s: Any) -> None:
         position = batch_of_one(self.game, s)
-        # Without random moves, the streams are not used.
+        # Without random moves, the random streams are not used.
         rngs, actions = np.zeros((1, 1), np.uint64), np.zeros(1, np.int64)
         self._act(position, position["to_move"].astype(np.int64), rngs, self._work, 0.0, actions)
 
 
 class MixedAgent(HeuristicAgent):
-    """Plays as the heuristic, or with probability `epsilon` a uniformly random legal move (Hex)."""
+    """Heuristic agent that plays a random legal move with probability `epsilon` (Hex)."""
 
     def __init__(self, game: Game, epsilon: float = 0.2):
         """Make the agent.
@@ -115,7 +117,7 @@ class MixedAgent(HeuristicAgent):
 def make_act() -> Any:
     """Return `act(positions, seats, rngs, work, epsilon, actions)`.
 
-    Writes the chosen `actions`, int64 `[K]`; position k uses the random stream `rngs[k]`, uint64
+    It writes the chosen `actions`, int64 `[K]`. Position k uses the random stream `rngs[k]`, uint64
     `[K, 1]`.
     """
 
@@ -134,7 +136,7 @@ def make_act() -> Any:
 
 @kernel
 def choose(s: Any, player: int, work: Any) -> int:
-    """Return the action of the highest value; write the cells' values to `work.values`."""
+    """Return the action of the highest value; write the values of the cells to `work.values`."""
     size = s.cells.shape[0] - 2
     n = legal_actions(s, work.legal)
     solve(s, 0, work)
@@ -147,7 +149,7 @@ def choose(s: Any, player: int, work: Any) -> int:
             value = 0.0
             if n > 0:
                 joined, blocked = work.joined[player, cell], work.blocked[1 - player, cell]
-                # A winning move leaves no resistance; its value needs no infinite ratios.
+                # After a winning move the resistance is 0; the formula would divide by it.
                 value = 1.0 if joined == 0 else scaled_change(own, other, joined, blocked)
             if value > best + TOLERANCE:
                 best, best_action = value, cell
@@ -162,5 +164,6 @@ def choose(s: Any, player: int, work: Any) -> int:
 @kernel
 def scaled_change(own: float, other: float, own_after: float, other_after: float) -> float:
     """Return `(q' - q) / (q' + q)`, where `q` is the ratio `other / own`."""
-    ratio_before, ratio_after = other * own_after, other_after * own  # times own * own_after
+    # Both ratios are multiplied by `own * own_after`.
+    ratio_before, ratio_after = other * own_after, other_after * own
     return float((ratio_after - ratio_before) / (ratio_after + ratio_before))

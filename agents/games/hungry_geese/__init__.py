@@ -1,1 +1,1 @@
-"""Hungry Geese: deterministic agent, hand-crafted features for networks, and causes of death."""
+"""Hungry Geese: deterministic agent, policies, hand-crafted features, and causes of death."""

@@ -1,8 +1,8 @@
-"""Corridors of geese: the longest path of a head, by depth-first search.
+"""Corridors of geese: the longest path that a head can take, by depth-first search.
 
-Most geese die in dead ends, which convolutions hardly recognize. The deterministic agent of Martín
-Miralles (UIB, 2021, section 2.2) searches such corridors, too. This search covers all geese of a
-position, and is symmetric under reflections.
+Most geese die in dead ends, which convolutional networks hardly recognize. The deterministic agent
+of Martín Miralles (UIB, 2021, section 2.2) searches corridors, too. Unlike that search, this one is
+symmetric under reflections.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from ludoteca.envs.games.goose_positions import FOOD
 from ludoteca.envs.games.torus import neighbor
 from ludoteca.envs.jit import kernel
 
-LIMIT = 16  # maximum length of a path
+MAX_LENGTH = 16  # of a path, in cells
 MAX_CELLS = 400  # maximum number of searched cells
 ON_PATH = 1 << 20  # added to `stay` of cells on the path
 ACTIONS = 4
@@ -23,21 +23,22 @@ def corridor(
 ) -> int:
     """Return the length of the longest path of a goose's head that begins with `action`.
 
-    The result is at most `LIMIT`, and `LIMIT` if the search exceeds `MAX_CELLS` cells, so the order
-    of actions does not matter. A segment frees its cell after `stay` moves, a segment of `player`
-    one move later for each food on the path; food that others eat is ignored.
+    The result is at most `MAX_LENGTH`. It is `MAX_LENGTH` also if the search exceeds `MAX_CELLS`
+    cells, so that it does not depend on the order of actions. A segment leaves its cell after
+    `stay` moves, a segment of `player` one move later for each food on the path; food that others
+    eat is ignored.
 
     Args:
         s: the position.
         player: the goose.
         action: its first action.
-        near: number of moves during which cells that another goose can enter as soon are avoided,
-            except for the first; 0 if the others stand still.
-        stay: number of moves until the segment in each cell leaves; changed and restored.
+        near: number of moves during which cells that another goose can enter as early are avoided,
+            except for the first cell; 0 if the others stand still.
+        stay: number of moves until the segment in each cell leaves; modified and restored.
         owner: owner of the segment in each cell.
         reach: number of moves in which another goose can enter each cell, -1 if never, 0 at its
             head.
-        path: workspace of the same size.
+        path: workspace with one number per cell.
     """
     columns = s.occupied.shape[1]
     row, column = neighbor(s.body[player, s.start[player]], action, s.occupied.shape)
@@ -47,10 +48,10 @@ def corridor(
     eaten = int(s.occupied[row, column] == FOOD)
     path[0] = cell * ACTIONS  # plus the next action to try
     stay[cell] += ON_PATH
-    depth, deepest, num_cells = 1, 1, 0
+    depth, max_depth, num_cells = 1, 1, 0
     while depth > 0:
-        if deepest == LIMIT or num_cells == MAX_CELLS:
-            deepest = LIMIT
+        if max_depth == MAX_LENGTH or num_cells == MAX_CELLS:
+            max_depth = MAX_LENGTH
             break
         cell, next_action = int(path[depth - 1]) // ACTIONS, int(path[depth - 1]) % ACTIONS
         num_cells += 1
@@ -63,7 +64,7 @@ def corridor(
             path[depth] = next_cell * ACTIONS
             stay[next_cell] += ON_PATH
             depth += 1
-            deepest = max(deepest, depth)
+            max_depth = max(max_depth, depth)
             continue
         while depth > 0 and int(path[depth - 1]) % ACTIONS == ACTIONS - 1:
             depth -= 1
@@ -74,4 +75,4 @@ def corridor(
             path[depth - 1] += 1
     for k in range(depth):
         stay[int(path[k]) // ACTIONS] -= ON_PATH
-    return deepest
+    return max_depth

@@ -1,4 +1,4 @@
-"""Deterministic agent of Martín Miralles for Hungry Geese: safe moves, corridors, nearest food.
+"""Deterministic agent for Hungry Geese: safe moves, corridors, nearest food.
 
 Source: Martín Miralles, "Hungry Geese" (master's thesis, UIB, 2021), section 2.2.
 """
@@ -18,7 +18,7 @@ from ludoteca.envs.jit import factory, kernel
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.symmetry import DIRECTIONS
 
-MAX_DEPTH = 32  # cells of a corridor: its actions, of two bits each, fill one number
+MAX_DEPTH = 32  # cells of a corridor: its actions of two bits each fit one uint64
 MAX_CELLS = 500  # maximum number of cells searched for a corridor
 FAR = 10_000  # greater than any distance
 ACTION_BITS, ACTION_MASK = np.uint64(2), np.uint64(3)
@@ -32,52 +32,53 @@ def deterministic(
     variant: str = "default",
     tail: bool | None = None,
 ) -> PolicyAgent:
-    """Avoids dead ends and takes the food that it is nearest to (Hungry Geese).
+    """Return the agent that avoids dead ends and takes the food it is closest to (Hungry Geese).
 
-    The rule-based agent of Martín Miralles (UIB, 2021), section 2.2: exactly with `variant=thesis`,
-    with additional rules by default.
+    This is the rule-based agent of Martín Miralles (UIB, 2021), section 2.2: unchanged with
+    `variant=thesis`, with additional rules by default.
 
     Criteria in order of priority:
 
-    1. A move must not collide. The cell of a tail becomes free as its goose moves, unless the goose
-       may eat, that is, unless there is food beside its head.
+    1. A move must not collide. The cell of a tail becomes free when its goose moves, unless the
+       goose may eat: unless there is food beside its head.
     2. Cells beside a rival's head are avoided if other cells are free.
-    3. The deepest corridor is taken: a path over cells that will be free when the goose reaches
+    3. The max_depth corridor is taken: a path over cells that will be free when the goose reaches
        them, as bodies move. It is searched to a depth of half the goose's length.
-    4. A goose heads for the nearest food, by distance on the torus, to which no other goose is as
-       near.
+    4. A goose heads for the closest food, by distance on the torus, to which no other goose is as
+       close.
     5. If there is no such food, it heads for its own tail (`tail`).
 
-    The thesis' agent ignores food to which another goose is nearer "and simply moves to a valid
-    position". Its corridors do not depend on moves of rivals. The default is stronger: corridors
-    are searched to at least two cells, and scored by the sum of two depths, with rivals that stand
-    still and without cells that a rival may reach as soon (`reach`); a short goose without a food
-    by rule 4 heads for the nearest (`hungry`); and rule 5, which the thesis describes as the
-    behavior of other agents. The agent is deterministic; of equally good moves it takes the first.
+    The agent of the thesis ignores food to which another goose is closer "and simply moves to a
+    valid position". Its corridors do not depend on the moves of rivals. The default is stronger:
+    corridors are searched to a depth of two cells or more, scored by the sum of two depths,
+    with standing rivals and without cells that a rival may reach as early (`reach`); a short goose
+    without food by rule 4 heads for the closest (`hungry`); and there is rule 5, which the thesis
+    describes as the behavior of other agents. The agent is deterministic: ties go to the first
+    move.
 
     Args:
         game: Hungry Geese.
         corridor: depth of the search for corridors, as a fraction of the goose's length, 0 to 1; at
             most 32 cells.
         reach: number of steps that rivals are expected to move, 0 (they stand still) to 100; by
-            default 3, in the thesis' variant 0.
-        hungry: maximum length at which a goose heads for any food, 0 to 10,000; by default 3, in
-            the thesis' variant 0.
-        variant: "default", or "thesis" for exactly the rules of the thesis.
-        tail: whether to use rule 5; by default not in the thesis' variant. Without it a goose takes
-            the first of the best moves in the order north, east, south, west.
+            default 3, or 0 with `variant=thesis`.
+        hungry: maximum length at which a goose heads for any food, 0 to 10,000; by default 3, or 0
+            with `variant=thesis`.
+        variant: "default", or "thesis" for the rules of the thesis.
+        tail: whether to use rule 5; by default True, or False with `variant=thesis`. Without it,
+            ties go to the first move in the order north, east, south, west.
 
     Raises:
         ValueError: if the game is not Hungry Geese, or a parameter is out of range.
     """
     if game.name != "hungry_geese":
-        raise ValueError(f"the deterministic agent is for hungry_geese, not for {game.name}")
+        raise ValueError(f"the deterministic agent needs the game hungry_geese, got {game.name}")
     rules = VARIANTS[choice("variant", variant, tuple(VARIANTS))]
     corridor = real("corridor", corridor, 0, 1)
     reach = integer("reach", rules.reach if reach is None else reach, 0, 100)
     hungry = integer("hungry", rules.hungry if hungry is None else hungry, 0, 10_000)
     tail = choice("tail", rules.tail if tail is None else tail, (False, True))
-    return PolicyAgent(game, make_choose(corridor, rules.shortest, reach, hungry, tail))
+    return PolicyAgent(game, make_choose(corridor, rules.min_depth, reach, hungry, tail))
 
 
 @dataclass(frozen=True)
@@ -88,28 +89,28 @@ class GooseRules:
         reach: default of the agent's parameter `reach`.
         hungry: default of the agent's parameter `hungry`.
         tail: default of the agent's parameter `tail`.
-        shortest: minimum depth of the search for corridors, in cells.
+        min_depth: minimum depth of the search for corridors, in cells.
     """
 
     reach: int
     hungry: int
     tail: bool
-    shortest: int
+    min_depth: int
 
 
 VARIANTS = {
-    "default": GooseRules(reach=3, hungry=3, tail=True, shortest=2),
-    "thesis": GooseRules(reach=0, hungry=0, tail=False, shortest=1),
+    "default": GooseRules(reach=3, hungry=3, tail=True, min_depth=2),
+    "thesis": GooseRules(reach=0, hungry=0, tail=False, min_depth=1),
 }
 
 
 @factory()
-def make_choose(corridor: float, shortest: int, reach: int, hungry: int, tail: bool) -> Policy:
-    """Return the policy kernel `choose(s, player, legal, n, rng) -> action`; it is deterministic.
+def make_choose(corridor: float, min_depth: int, reach: int, hungry: int, tail: bool) -> Policy:
+    """Return the deterministic policy kernel `choose(s, player, legal, n, rng) -> action`.
 
     Args:
         corridor: see `deterministic`.
-        shortest: minimum depth of the search for corridors, in cells.
+        min_depth: minimum depth of the search for corridors, in cells.
         reach: see `deterministic`.
         hungry: see `deterministic`.
         tail: see `deterministic`.
@@ -124,7 +125,7 @@ def make_choose(corridor: float, shortest: int, reach: int, hungry: int, tail: b
         goal = food_to_get(s, player, length <= hungry)
         if goal == NONE and tail:
             goal = s.body[player, (s.start[player] + length - 1) % s.body.shape[1]]
-        limit = min(MAX_DEPTH, max(shortest, int(length * corridor)))
+        limit = min(MAX_DEPTH, max(min_depth, int(length * corridor)))
         best_safety, best_depth, best_distance, best_action = -1, 0, 0, 0
         for action in range(4):
             if turns_back(last, action):
@@ -135,11 +136,11 @@ def make_choose(corridor: float, shortest: int, reach: int, hungry: int, tail: b
                 safety = 1 if beside_rival(s, player, row, column) else 2
                 depth = corridor_depth(s, player, action, limit, reach, eaters)
                 if reach > 0 and depth == limit:
-                    depth += limit  # the depth with rivals that stand still is at least as large
+                    depth += limit  # the depth with standing rivals is at least as large
                 elif reach > 0:
                     depth += corridor_depth(s, player, action, limit, 0, eaters)
             elif is_free(s, player, row, column, 1, 0, 0):
-                safety = 1  # a tail; the cell stays occupied only if its goose eats
+                safety = 1  # a tail: its cell stays occupied only if its goose eats
             distance = 0
             if goal != NONE:
                 distance = torus_distance(s, row * columns + column, goal)
@@ -156,7 +157,7 @@ def make_choose(corridor: float, shortest: int, reach: int, hungry: int, tail: b
 
 @kernel
 def geese_that_may_eat(s: Any) -> int:
-    """Return the bit set of geese that have food beside their head and can grow."""
+    """Return the geese that have food beside their head and can grow, as a bit set."""
     eaters = 0
     for p in range(s.length.shape[0]):
         if 0 < s.length[p] < s.max_length:
@@ -168,9 +169,9 @@ def geese_that_may_eat(s: Any) -> int:
 
 @kernel
 def food_to_get(s: Any, player: int, any_food: bool) -> int:
-    """Return the cell of the nearest food to which no other goose is as near, or NONE.
+    """Return the cell of the closest food to which no other goose is as close, or NONE.
 
-    With `any_food`, if there is no such food, the nearest of all.
+    With `any_food`, return the closest of all if there is no such food.
     """
     own, contested = NONE, NONE
     own_distance, contested_distance = FAR, FAR
@@ -198,10 +199,10 @@ def corridor_depth(s: Any, player: int, first: int, limit: int, reach: int, eate
     head = s.body[player, s.start[player]]
     row, column = neighbor(head, first, s.occupied.shape)
     path = np.uint64(first)  # the last action in the lowest bits
-    depth, deepest, action = 1, 1, 0
+    depth, max_depth, action = 1, 1, 0
     eaten = int(s.occupied[row, column] == FOOD)
     num_cells = 0
-    while deepest < limit and num_cells < MAX_CELLS:
+    while max_depth < limit and num_cells < MAX_CELLS:
         if action < 4:
             num_cells += 1
             next_row, next_column = beside(row, column, action, s.occupied.shape)
@@ -213,7 +214,7 @@ def corridor_depth(s: Any, player: int, first: int, limit: int, reach: int, eate
                 row, column = next_row, next_column
                 path = path << ACTION_BITS | np.uint64(action)
                 depth += 1
-                deepest = max(deepest, depth)
+                max_depth = max(max_depth, depth)
                 eaten += int(s.occupied[row, column] == FOOD)
                 action = 0
             else:
@@ -228,27 +229,27 @@ def corridor_depth(s: Any, player: int, first: int, limit: int, reach: int, eate
             action += 1
         else:
             break
-    return deepest
+    return max_depth
 
 
 @kernel
 def is_free(
     s: Any, player: int, row: int, column: int, steps: int, eaten: int, eaters: int
 ) -> bool:
-    """Return whether a cell is free of the present bodies after some steps.
+    """Return whether the current bodies have left a cell after some steps.
 
-    A step removes the last cell of each goose, or none if the goose eats: `player` eats `eaten`
-    times on the way, each goose of the bit set `eaters` once.
+    A step removes the last segment of each goose, unless the goose eats: `player` eats `eaten`
+    times on the path, each goose of the bit set `eaters` once.
     """
     if s.occupied[row, column] <= 0:
         return True
-    room = s.body.shape[1]
+    capacity = s.body.shape[1]
     cell = row * s.occupied.shape[1] + column
     for p in range(s.length.shape[0]):
         length = int(s.length[p])
         delay = min(eaten, int(s.max_length) - length) if p == player else eaters >> p & 1
         for k in range(max(0, length - max(0, steps - delay)), length):
-            if s.body[p, (s.start[p] + k) % room] == cell:
+            if s.body[p, (s.start[p] + k) % capacity] == cell:
                 return True
     return False
 
@@ -270,7 +271,7 @@ def within_reach(s: Any, player: int, row: int, column: int, steps: int) -> bool
 def on_path(
     s: Any, row: int, column: int, path: Any, depth: int, other_row: int, other_column: int
 ) -> bool:
-    """Return whether a path that ends at (row, column), its start included, contains a cell."""
+    """Return whether a path that ends at (row, column) contains a cell; the start counts."""
     rows, columns = s.occupied.shape
     for _ in range(depth):
         action = int(path & ACTION_MASK)

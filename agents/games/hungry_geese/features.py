@@ -1,14 +1,14 @@
 """Hand-crafted features of Hungry Geese for networks, centered on one goose's head.
 
-The competition's planes lack the order of a body's segments, the time to the next hunger, and the
-end of the game (Martín Miralles, UIB 2021, notes the last two). These features add them, the number
-of moves to each cell for the goose and its rivals, and the lengths of corridors beside each head.
-All values are percentages.
+The usual planes of the Kaggle competition lack the order of segments, the steps to the next hunger
+and to the end of the game (Martín Miralles, UIB 2021, notes the last two). These features add them,
+the number of moves to each cell for the goose and its rivals, and the lengths of corridors beside
+each head. Values are scaled to 100.
 """
 
 from typing import Any
 
-from ludoteca.agents.games.hungry_geese.corridors import LIMIT, corridor
+from ludoteca.agents.games.hungry_geese.corridors import MAX_LENGTH, corridor
 from ludoteca.agents.games.knowledge import HandCraftedFeatures
 from ludoteca.envs.games.goose_positions import NONE
 from ludoteca.envs.games.hungry_geese import turns_back
@@ -19,35 +19,36 @@ from ludoteca.envs.jit import kernel
     OWN_BODY, RIVAL_BODY,  # cells of segments
     OWN_STAY, RIVAL_STAY,  # number of moves until the segment leaves
     OWN_TAIL, RIVAL_TAIL, RIVAL_HEAD,
-    RIVAL_LEAD,  # at a rival's head: its length minus the own length
+    RIVAL_LEAD,  # at a rival's head: its length minus the goose's
     RIVAL_NEXT,  # cells that a rival's head can enter next
-    OWN_LAST, RIVAL_LAST,  # heads before the last step
+    OWN_LAST, RIVAL_LAST,  # cells of the heads before the last step
     FOOD,
     OWN_REACH, RIVAL_REACH,  # closeness: high if the cell can be reached in few moves
-    LENGTH, LONGEST,  # constant planes: the own length, and that of the longest rival
-    RIVALS, TIME, HUNGER,  # constant planes: living rivals, elapsed game and hunger period
-    OWN_CORRIDOR, OWN_ESCAPE,  # beside the head: corridor length if rivals stand still, and if
-    # they are in every cell that they can reach
-    RIVAL_CORRIDOR, RIVAL_ESCAPE,  # likewise beside rivals' heads; the maximum of several rivals
+    LENGTH, LONGEST,  # constant planes: length of the goose, and of the longest rival
+    RIVALS, TIME, HUNGER,  # constant planes: number of living rivals, elapsed fraction of the game
+    # and of the hunger period
+    OWN_CORRIDOR, OWN_ESCAPE,  # beside the head: corridor length with standing rivals, and with
+    # rivals in every cell that they can reach
+    RIVAL_CORRIDOR, RIVAL_ESCAPE,  # the same beside rivals' heads, the maximum over rivals
 ) = range(23)  # fmt: skip
 PLANES = 23
 HIGH = 100
-NEAR = 5  # number of moves during which rivals count as in every cell that they can reach
+NEAR = 5  # number of moves during which moving rivals are in every cell that they can reach
 # Rows of the workspace, with a value per cell: number of moves until the segment leaves, its owner,
-# the queue or path of a search, and the number of moves of the goose to the cell. Then one row per
-# goose: number of moves of its rivals to each cell; and one more per goose: its corridor lengths,
-# two for each action.
-STAY, OWNER, QUEUE, REACH, OTHERS = range(5)
+# the queue or path of a search, and the observer's number of moves to the cell. From `RIVALS_REACH`
+# on, one row per goose: its rivals' number of moves to each cell. Then one row per goose: its
+# corridor lengths, two per action.
+STAY, OWNER, QUEUE, REACH, RIVALS_REACH = range(5)
 
 
 def workspace_rows(players: int) -> int:
     """Return the number of rows of the workspace."""
-    return OTHERS + 2 * players
+    return RIVALS_REACH + 2 * players
 
 
 @kernel
 def prepare(s: Any, workspace: Any) -> None:
-    """Compute `workspace`, `[workspace_rows(players), cells]`, which all players share."""
+    """Compute the parts of `workspace`, `[workspace_rows(players), cells]`, that players share."""
     players, size = s.body.shape
     stay, owner = workspace[STAY], workspace[OWNER]
     stay[:] = 0
@@ -59,8 +60,8 @@ def prepare(s: Any, workspace: Any) -> None:
             stay[cell], owner[cell] = length - k, p
     for p in range(players):
         if s.length[p] > 0:
-            spread(s, p, False, workspace, workspace[OTHERS + p])
-            measure_corridors(s, p, workspace, workspace[OTHERS + players + p])
+            measure_reach(s, p, False, workspace, workspace[RIVALS_REACH + p])
+            measure_corridors(s, p, workspace, workspace[RIVALS_REACH + players + p])
 
 
 @kernel
@@ -111,8 +112,11 @@ def observe(s: Any, player: int, workspace: Any, out: Any) -> None:
         cell = int(s.food[i])
         row, column = (cell // columns + down) % rows, (cell % columns + right) % columns
         out[FOOD, row, column] = HIGH
-    spread(s, player, True, workspace, workspace[REACH])
-    for plane, reach in ((OWN_REACH, workspace[REACH]), (RIVAL_REACH, workspace[OTHERS + player])):
+    measure_reach(s, player, True, workspace, workspace[REACH])
+    for plane, reach in (
+        (OWN_REACH, workspace[REACH]),
+        (RIVAL_REACH, workspace[RIVALS_REACH + player]),
+    ):
         for cell in range(rows * columns):
             if reach[cell] >= 0:
                 row, column = (cell // columns + down) % rows, (cell % columns + right) % columns
@@ -125,7 +129,7 @@ def observe(s: Any, player: int, workspace: Any, out: Any) -> None:
     for p in range(players):
         if s.length[p] > 0:
             plane = OWN_CORRIDOR if p == player else RIVAL_CORRIDOR
-            lengths = workspace[OTHERS + players + p]
+            lengths = workspace[RIVALS_REACH + players + p]
             for action in range(4):
                 i, j = neighbor(int(s.body[p, s.start[p]]), action, s.occupied.shape)
                 row, column = (i + down) % rows, (j + right) % columns
@@ -135,11 +139,11 @@ def observe(s: Any, player: int, workspace: Any, out: Any) -> None:
 
 
 @kernel
-def spread(s: Any, player: int, own: bool, workspace: Any, reach: Any) -> None:
-    """Write to `reach` the number of moves in which a head can reach each cell, or -1.
+def measure_reach(s: Any, player: int, own: bool, workspace: Any, reach: Any) -> None:
+    """Write the number of moves in which a head can reach each cell to `reach`, -1 for never.
 
-    The head is that of `player` if `own`, else the nearest head of the others. Segments leave after
-    `stay` moves, as if no goose ate.
+    The head is that of `player` if `own`, else the closest of its rivals. Segments leave after
+    `stay` moves, as if no goose ate. The search is breadth-first.
     """
     stay, queue, shape = workspace[STAY], workspace[QUEUE], s.occupied.shape
     columns = shape[1]
@@ -166,34 +170,34 @@ def spread(s: Any, player: int, own: bool, workspace: Any, reach: Any) -> None:
 
 @kernel
 def measure_corridors(s: Any, player: int, workspace: Any, out: Any) -> None:
-    """Write the corridor lengths after each action, scaled to 100, with still and moving rivals.
+    """Write the corridor lengths after each action, for standing and moving rivals, up to 100.
 
     Moving rivals are in every cell that they can reach, by `workspace`, for `NEAR` moves.
     """
     stay, owner, queue, reach = (
-        workspace[STAY], workspace[OWNER], workspace[QUEUE], workspace[OTHERS + player],
+        workspace[STAY], workspace[OWNER], workspace[QUEUE], workspace[RIVALS_REACH + player],
     )  # fmt: skip
     for action in range(4):
         for k in range(2):
             length = 0
             if not turns_back(s.last_action[player], action):
                 length = corridor(s, player, action, k * NEAR, stay, owner, reach, queue)
-            out[2 * action + k] = HIGH * length // LIMIT
+            out[2 * action + k] = HIGH * length // MAX_LENGTH
 
 
 @kernel
 def safe_actions(s: Any, player: int, workspace: Any, out: Any) -> int:
     """Write the mask of actions that are not certainly fatal, int8 `[4]`; return their number.
 
-    Turning back and entering a segment that does not leave are fatal. `workspace` is the output of
-    `prepare`.
+    Turning back and entering the cell of a segment that stays are fatal. `workspace` is the output
+    of `prepare`.
     """
     stay, owner = workspace[STAY], workspace[OWNER]
     columns = s.occupied.shape[1]
     head = int(s.body[player, s.start[player]])
     last = int(s.last_action[player])
-    # Hunger removes another segment of each rival before collisions between geese, but a goose's
-    # collision with itself comes earlier.
+    # Hunger removes another segment of each goose: after its collision with itself, but before
+    # collisions between geese.
     starving = (s.steps + 1) % s.hunger_rate == 0
     tail = int(s.body[player, (s.start[player] + s.length[player] - 1) % s.body.shape[1]])
     num_safe = 0

@@ -1,4 +1,4 @@
-"""Knowledge of Hungry Geese."""
+"""Knowledge of Hungry Geese: policies, playouts, evaluation, reward and features."""
 
 from ludoteca.agents.games.hungry_geese.policies import (
     length_to_the_fifth,

@@ -1,4 +1,4 @@
-"""Fates of the geese in games of Hungry Geese: causes of death, and whether it was forced."""
+"""Fates of the geese in replays of Hungry Geese: cause of death, and whether it was forced."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,21 +16,21 @@ from ludoteca.envs.replay import Replay
 ALIVE = -1
 CAUSES = ("turned back", "own body", "another's body", "head on", "starved", "left")
 TURNED_BACK, OWN_BODY, OTHERS_BODY, HEAD_ON, STARVED, LEFT = range(len(CAUSES))
-STATES = 2  # the present position, and one in which a step is tried
-PRESENT, TRIED = range(STATES)
+STATES = 2  # the current position, and a copy in which a step is tried
+CURRENT, TRIED = range(STATES)
 
 
 @dataclass(frozen=True)
 class Lives:
-    """The geese of G games of P seats; all shapes are `[G, P]`.
+    """Fates of the geese of G games with P players; all shapes are `[G, P]`.
 
     Attributes:
-        causes: why each died, a number of `CAUSES`, or `ALIVE`. int8.
-        forced: whether it died, and would have in that step with any other action, too, the others
-            moving as they did. bool.
-        steps: how many it lived to see, the one in which it died included. int16.
-        lengths: of the living in the end, 0 of the dead. int16.
-        scores: what the geese are ranked by. int32.
+        causes: cause of death, an index into `CAUSES`, or `ALIVE`. int8.
+        forced: whether a goose died and would have died in that step with every other action, given
+            the actions of the others. bool.
+        steps: number of steps until the end of the game, or to the death inclusive. int16.
+        lengths: final length, 0 of dead geese. int16.
+        scores: final score, by which geese are ranked. int32.
     """
 
     causes: NDArray[np.int8]
@@ -41,29 +41,29 @@ class Lives:
 
     @property
     def alive(self) -> NDArray[np.bool_]:
-        """Geese that live in the end."""
+        """Whether a goose is alive at the end. bool."""
         survivors: NDArray[np.bool_] = self.causes == ALIVE
         return survivors
 
     @property
     def won(self) -> NDArray[np.bool_]:
-        """Geese that live in the end, and no other has a higher score."""
+        """Whether a goose is alive at the end and has the highest score. bool."""
         winners: NDArray[np.bool_] = self.alive & (self.scores == self.scores.max(1, keepdims=True))
         return winners
 
 
 def lives_of(replays: Sequence[Replay]) -> Lives:
-    """Play games of Hungry Geese again, and return the fates of the geese.
+    """Replay games of Hungry Geese; return the fates of the geese.
 
     Args:
-        replays: of games with the same parameters, all over.
+        replays: replays of finished games with the same parameters.
 
     Raises:
-        ValueError: if there are none, or one is of another game.
+        ValueError: if there are none, or their games differ.
     """
-    specs = sorted({one.game for one in replays})
+    specs = sorted({replay.game for replay in replays})
     if len(specs) != 1 or not specs[0].startswith("hungry_geese"):
-        raise ValueError(f"expected replays of one kind of hungry_geese, got {specs or 'none'}")
+        raise ValueError(f"expected replays of one game hungry_geese, got {specs or 'none'}")
     game, follow = make_game(specs[0]), make_follow()
     shape = (len(replays), game.num_players)
     lives = Lives(
@@ -74,50 +74,52 @@ def lives_of(replays: Sequence[Replay]) -> Lives:
         np.zeros(shape, np.int32),
     )
     states = game.empty(STATES)
-    causes = np.zeros((2, game.num_players), np.int8)
+    scratch = np.zeros((2, game.num_players), np.int8)
     for k, replay in enumerate(replays):
-        states[PRESENT] = game.new(replay.seed)
+        states[CURRENT] = game.new(replay.seed)
         actions = np.array(replay.actions, np.int16).reshape(-1, game.num_players)
-        follow(states, actions, causes, lives.causes[k], lives.forced[k], lives.steps[k])
-        lives.lengths[k], lives.scores[k] = states["length"][PRESENT], states["score"][PRESENT]
+        follow(states, actions, scratch, lives.causes[k], lives.forced[k], lives.steps[k])
+        lives.lengths[k], lives.scores[k] = states["length"][CURRENT], states["score"][CURRENT]
     return lives
 
 
 @factory()
 def make_follow() -> Any:
-    """Return `follow(states, actions, causes, why, forced, steps)`.
+    """Return `follow(states, actions, scratch, causes, forced, steps)`.
 
-    Plays `actions`, int16 `[steps, P]`, from `states[PRESENT]`, and fills the last three, shape
-    `[P]`, as in `Lives`. `causes`, int8 `[2, P]`, is working memory.
+    It plays `actions`, int16 `[steps, P]`, from `states[CURRENT]`, and writes the last three, shape
+    `[P]`, see `Lives`. `scratch`, int8 `[2, P]`, is scratch space.
     """
 
     @compiled_without_allocation
-    def follow(states: Any, actions: Any, causes: Any, why: Any, forced: Any, steps: Any) -> None:
-        players = len(why)
+    def follow(
+        states: Any, actions: Any, scratch: Any, causes: Any, forced: Any, steps: Any
+    ) -> None:
+        players = len(causes)
         for t in range(len(actions)):
-            find_causes(states, actions[t], causes[0])
+            find_causes(states, actions[t], scratch[0])
             for p in range(players):
-                steps[p] += int(states[PRESENT].length[p] > 0)
-                if causes[0, p] != ALIVE:
-                    why[p], forced[p] = causes[0, p], True
+                steps[p] += int(states[CURRENT].length[p] > 0)
+                if scratch[0, p] != ALIVE:
+                    causes[p], forced[p] = scratch[0, p], True
                     played = actions[t, p]
                     for action in range(4):
                         actions[t, p] = action
-                        find_causes(states, actions[t], causes[1])
-                        forced[p] = forced[p] and causes[1, p] != ALIVE
+                        find_causes(states, actions[t], scratch[1])
+                        forced[p] = forced[p] and scratch[1, p] != ALIVE
                     actions[t, p] = played
-            step(states[PRESENT], actions[t])
+            step(states[CURRENT], actions[t])
 
     return follow
 
 
 @kernel
 def find_causes(states: Any, actions: Any, causes: Any) -> None:
-    """Write why each goose dies in a step from `states[PRESENT]`, or `ALIVE`; also for the dead.
+    """Write the cause of death of each goose in a step from `states[CURRENT]`, or `ALIVE`.
 
-    The step is tried in `states[TRIED]`, up to where geese have moved, but nobody has collided.
+    Geese that were dead before get `ALIVE`. In `states[TRIED]` the geese move, without collisions.
     """
-    states[TRIED] = states[PRESENT]
+    states[TRIED] = states[CURRENT]
     s = states[TRIED]
     columns, players = s.occupied.shape[1], s.length.shape[0]
     s.steps += 1
@@ -137,9 +139,9 @@ def find_causes(states: Any, actions: Any, causes: Any) -> None:
 
 @kernel
 def death_in_move(length: int, last_action: int, action: int) -> int:
-    """Return why a goose of some length died before its collisions with others.
+    """Return the cause of death of a goose in its own move, before collisions with others.
 
-    A single segment has no body to bite: it starves, if it has not turned back.
+    A goose of length 1 cannot bite itself: if it did not turn back, it starved.
     """
     if action == FORFEIT:
         return LEFT
@@ -150,11 +152,11 @@ def death_in_move(length: int, last_action: int, action: int) -> int:
 
 @kernel
 def collision(s: Any, player: int, head: int) -> int:
-    """Return the cause of a head's collision: a body, or only other heads."""
-    room = s.body.shape[1]
+    """Return the cause of death in a collision: another's body, or only heads."""
+    capacity = s.body.shape[1]
     for p in range(s.length.shape[0]):
         if p != player:
             for k in range(1, s.length[p]):
-                if s.body[p, (s.start[p] + k) % room] == head:
+                if s.body[p, (s.start[p] + k) % capacity] == head:
                     return OTHERS_BODY
     return HEAD_ON

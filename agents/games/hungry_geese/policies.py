@@ -12,11 +12,11 @@ from ludoteca.envs.symmetry import DIRECTIONS
 
 @kernel
 def nearest_food(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
-    """Return the action that steps nearest to food, without bodies and cells beside rival heads.
+    """Return the action that leads closest to food, and into no body or cell beside a rival's head.
 
-    As `GreedyAgent` of kaggle-environments' hungry_geese: it does not turn back, distances do not
-    wrap around the torus, the first of equally good actions is taken, and if there is none, one of
-    all four is sampled.
+    Like `GreedyAgent` of kaggle-environments' hungry_geese: it does not turn back, distances do not
+    wrap around the torus, ties go to the first action, and if there is none, one of all four is
+    sampled.
     """
     rows, columns = s.occupied.shape
     head = s.body[player, s.start[player]]
@@ -62,13 +62,13 @@ def valid_goose(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
 def safe_goose(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
     """Return a uniformly random action that neither turns back nor enters an occupied cell.
 
-    If there is none, any action that does not turn back. The goose's own tail counts as free, as it
-    moves; tails of rivals do not, as they stay if the rival eats.
+    If there is none, any action that does not turn back. The goose's own tail counts as free, since
+    it moves; tails of rivals do not, since they stay if the rival eats.
     """
     columns = s.occupied.shape[1]
-    room = s.body.shape[1]
+    capacity = s.body.shape[1]
     head = s.body[player, s.start[player]]
-    tail = s.body[player, (s.start[player] + s.length[player] - 1) % room]
+    tail = s.body[player, (s.start[player] + s.length[player] - 1) % capacity]
     last = s.last_action[player]
     num_safe, sampled = 0, -1
     for action in range(4):
@@ -84,17 +84,17 @@ def safe_goose(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
 
 @kernel
 def standing(s: Any, out: Any) -> None:
-    """Write the return of every goose if the game ended now.
+    """Write the return that every goose would have if the game ended now.
 
-    That is the mean over rivals of sign(own score - rival's score): a longer living goose is ahead
-    of a shorter one, and a dead goose has lost to all that outlived it.
+    It is the mean over rivals of sign(own score - rival's score). By score, a longer living goose
+    is ahead of a shorter one, and a dead goose is behind all that outlived it.
     """
     players = s.length.shape[0]
     for p in range(players):
-        better = 0
+        lead = 0
         for q in range(players):
-            better += int(s.score[p] > s.score[q]) - int(s.score[p] < s.score[q])
-        out[p] = better / max(1, players - 1)
+            lead += int(s.score[p] > s.score[q]) - int(s.score[p] < s.score[q])
+        out[p] = lead / max(1, players - 1)
 
 
 @kernel
