@@ -1,4 +1,4 @@
-"""Validation of actions that external policies return for observations and masks."""
+"""Validation of the actions that external policies return."""
 
 from typing import Any
 
@@ -16,15 +16,16 @@ def validate_actions(
     seats: NDArray[np.int64],
     source: str,
 ) -> NDArray[np.int64]:
-    """Validate the actions of a policy and return them as int64 `[K]`, one per position.
+    """Validate the actions of a policy; return them as int64 `[K]`, one per position.
 
     Args:
         game: the game.
-        chosen: returned value: integers of shape `[K]`, as an array, a list or a tensor on the CPU.
+        chosen: the value that the policy returned: integers of shape `[K]`, as an array, a list or
+            a tensor on the CPU.
         masks: 1 for legal actions, else 0. Shape `[K, num_actions]`.
         states: the positions. Shape `[K]`.
         seats: players to act. Shape `[K]`.
-        source: name of the policy for messages, such as `"the policy mymodule:policy"`.
+        source: name of the policy in error messages, such as `"the policy mymodule:policy"`.
 
     Raises:
         ValueError: if the value has another type or shape, or an action is illegal; the message
@@ -41,7 +42,7 @@ def validate_actions(
     if actions.shape != (count,) or actions.dtype.kind not in "iu":
         hint = ""
         if actions.shape == (count, game.num_actions):
-            hint = "; of scores, take the largest of the legal actions"
+            hint = "; for scores, return the argmax over the legal actions"
         raise ValueError(
             f"{source} must return {count} integers, one per observation, "
             f"got {actions.dtype} of shape {actions.shape}{hint}"

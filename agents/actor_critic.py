@@ -1,4 +1,4 @@
-"""Agents with a trained policy or actor-critic network for simultaneous games."""
+"""Agents with a trained policy or actor-critic network."""
 
 from pathlib import Path
 from typing import ClassVar
@@ -18,7 +18,7 @@ except ImportError as error:
 
 
 class NetworkAgent(SeatNetworkAgent):
-    """Plays the policy of a network that was trained by behavioral cloning.
+    """Agent with a policy network that was trained by behavioral cloning.
 
     Attributes:
         network: the network.
@@ -39,8 +39,7 @@ class NetworkAgent(SeatNetworkAgent):
 
         Args:
             game: the game to play.
-            path: a file or folder that training wrote, or the name of a network that comes with the
-                package.
+            path: a network file, the folder of a training run, or the name of a shipped network.
             temperature: actions are sampled from `policy ** (1 / temperature)`; 0: the most
                 probable action is played.
             device: device of the network, such as `cpu` or `cuda`.
@@ -57,7 +56,7 @@ class NetworkAgent(SeatNetworkAgent):
 
 
 class ActorCriticAgent(NetworkAgent):
-    """Plays by an actor-critic network that was trained by self-play, with an optional search."""
+    """Agent with an actor-critic network that was trained by self-play, and an optional search."""
 
     kind = "ac"
 
@@ -81,8 +80,8 @@ class ActorCriticAgent(NetworkAgent):
             game: the game to play.
             path: see `NetworkAgent`.
             temperature: see `NetworkAgent`; with a search, it applies to the improved policy.
-            simulations: simulations per search, the maximum if `seconds` are given; 0: no search.
-            seconds: time per move; positions are then searched in turn, not in a batch.
+            simulations: simulations per search, with `seconds` the maximum; 0: no search.
+            seconds: time per move; positions are then searched one after the other.
             c_puct: PUCT's exploration constant.
             fpu_reduction: first-play urgency: the value of an action without visits is the node's
                 value minus this, for values in [0, 1].
@@ -98,5 +97,5 @@ class ActorCriticAgent(NetworkAgent):
         """
         super().__init__(game, path, temperature, device, precision)
         if simulations and not self.network.config.value:
-            raise ValueError(f"{path} has no value to search by: needs simulations=0")
+            raise ValueError(f"{path} has no value head: expected simulations=0, got {simulations}")
         self.set_search(simulations, seconds, c_puct, fpu_reduction, value_scale, leaf_batch)

@@ -15,7 +15,7 @@ Policy = Callable[..., int]
 
 
 class Agent(ABC):
-    """Chooses actions in positions of one game; see `ludoteca.envs.engine.opponents.Opponent`.
+    """Agent: it chooses actions in a batch of positions of one game.
 
     Attributes:
         game: the game it was made for.

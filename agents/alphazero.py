@@ -33,11 +33,11 @@ except ImportError as error:
     ) from error
 
 BATCH_SIZE = 256  # searches in one batch; larger ones need more memory and are not faster
-LEAF_BATCH = 8  # by default, if time is limited
+LEAF_BATCH = 8  # default with a time limit
 
 
 class PolicyValueAgent(NetworkGuidedAgent):
-    """Searches with a policy-value network, many positions per batch, and plays the best action.
+    """Agent with a policy-value network and a search of many positions per batch.
 
     With `simulations=0` it plays the network's policy without search. Positions near the end of the
     game can be solved exactly instead.
@@ -56,11 +56,11 @@ class PolicyValueAgent(NetworkGuidedAgent):
         seconds: float | None = None,
         max_nodes: int = 50_000,
     ):
-        """Make an agent with a network in memory, whose weights must not change.
+        """Make an agent; the weights of its network must not change, as evaluations are cached.
 
         Args:
             game: the game to play.
-            runner: the network.
+            runner: inference of the network.
             simulations: simulations per search.
             config: policy and parameters of the search.
             max_num_considered_actions: Gumbel: maximum number of actions that are considered at the
@@ -72,7 +72,7 @@ class PolicyValueAgent(NetworkGuidedAgent):
                 never.
             seconds: time per move, instead of a number of simulations; positions are then searched
                 one after the other.
-            max_nodes: maximum number of nodes of a tree that is searched for some `seconds`.
+            max_nodes: maximum number of nodes of a tree with `seconds`.
 
         Raises:
             ValueError: if a parameter is out of range, or the game has no endgame solver.
@@ -90,7 +90,7 @@ class PolicyValueAgent(NetworkGuidedAgent):
         self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
         if seconds is not None:
             if gumbel:
-                raise ValueError("the policy gumbel plans a number of simulations, not seconds")
+                raise ValueError("the policy gumbel needs a number of simulations, not seconds")
             self.simulations = integer("max_nodes", max_nodes, 2, 10**9) - 1
         self._batch_size = BATCH_SIZE if seconds is None else 1
         self._temperature = real("temperature", temperature, 0, 100)
@@ -99,7 +99,7 @@ class PolicyValueAgent(NetworkGuidedAgent):
         self.solver_empties = integer("solver_empties", solver_empties, 0, 60)
         self._endgame_solver = make_endgame_solver(game) if solver_empties else None
         self._runner = runner
-        # Consecutive searches of a game have positions in common.
+        # Consecutive searches of a game share positions.
         self._cache = EvaluationCache(runner, self.encoder.shape, game.num_actions + 1)
 
     @classmethod
@@ -120,7 +120,7 @@ class PolicyValueAgent(NetworkGuidedAgent):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Search all positions in batches; solve those near the end."""
+        """Search all positions in batches; solve endgame positions."""
         actions = np.zeros(len(states), np.int64)
         is_solved = np.array([self._is_endgame(s) for s in states], np.bool_)
         for row in np.flatnonzero(is_solved):
@@ -129,31 +129,31 @@ class PolicyValueAgent(NetworkGuidedAgent):
         for k in range(0, len(searched), self._batch_size):
             part = searched[k : k + self._batch_size]
             streams = rngs[part]
-            # Without sampling only the best action counts, not how often it is visited.
+            # Without sampling the visit counts do not matter, only the best action.
             result = self._search_positions(states[part], stop_early=self._temperature == 0)
             actions[part] = self.select_actions(result, streams)
             rngs[part] = streams
         return actions
 
     def search(self, s: Any, rng: NDArray[np.uint64] | None = None) -> SearchReport:
-        """Search one position, or solve it near the end; see `NetworkGuidedAgent.search`."""
+        """Search one position, or solve it in the endgame; see `NetworkGuidedAgent.search`."""
         if self._is_endgame(s):
             return make_exact_report(self.game, solve_endgame(self.game, s))
         return super().search(s, rng)
 
     def _is_endgame(self, s: Any) -> bool:
-        """Return whether a position is to be solved instead of searched."""
+        """Return whether a position is solved instead of searched."""
         solver = self._endgame_solver
         return solver is not None and solver.empty(s) <= self.solver_empties
 
     def select_actions(self, result: SearchResult, rngs: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return the best actions, or sample from the action weights at a temperature above 0."""
+        """Return the best actions; with a temperature above 0, sample by the action weights."""
         if self._temperature == 0:
             return result.action
         return sample_by_weight(result.action_weights, uniform(rngs.T), self._temperature)
 
     def clear_cache(self) -> None:
-        """Clear the cache of evaluations, as for measurements of single searches."""
+        """Clear the evaluation cache, for measurements of single searches."""
         self._cache.clear()
 
     def title(self) -> str:
@@ -178,7 +178,7 @@ class PolicyValueAgent(NetworkGuidedAgent):
 
 
 class AlphaZeroAgent(PolicyValueAgent):
-    """Searches with a trained policy-value network, many positions per batch.
+    """AlphaZero agent: a search with a trained policy-value network.
 
     With `simulations=0` it plays the network's policy without search.
 
@@ -208,8 +208,7 @@ class AlphaZeroAgent(PolicyValueAgent):
 
         Args:
             game: the game to play.
-            path: a file or folder that training wrote, or the name of a network that comes with the
-                package.
+            path: a network file, the folder of a training run, or the name of a shipped network.
             simulations: simulations per search.
             policy: `puct` or `gumbel`.
             c_puct: PUCT's exploration constant.
@@ -220,7 +219,7 @@ class AlphaZeroAgent(PolicyValueAgent):
                 root.
             temperature: actions are sampled from `policy ** (1 / temperature)`; 0: the best action.
             leaf_batch: PUCT: leaves of one search that the network evaluates together, with virtual
-                loss; more than one is faster where few positions are searched, as in a single game.
+                loss; more than one is faster if few positions are searched, as in a single game.
                 By default 1, and 8 with `seconds`.
             solver_empties: number of empty squares up to which positions are solved exactly,
                 however long that takes, instead of searched; 0: never. See
@@ -230,7 +229,7 @@ class AlphaZeroAgent(PolicyValueAgent):
             backend: `torch`, `compiled`, or `auto`: compiled where possible; see `Runner`.
             seconds: time per move, instead of a number of simulations; positions are then searched
                 one after the other.
-            max_nodes: maximum number of nodes of a tree that is searched for some `seconds`.
+            max_nodes: maximum number of nodes of a tree with `seconds`.
 
         Raises:
             FileNotFoundError: if there is no such network.
@@ -257,7 +256,7 @@ def load_pv_network(game: Game, file: Path) -> tuple[PVNetwork, dict[str, Any]]:
     """Return the network in a file and the file's metadata.
 
     Raises:
-        ValueError: if the file holds no policy-value network, or one that does not fit the game.
+        ValueError: if the file contains no policy-value network, or one that does not fit the game.
     """
     return load_network(
         game,

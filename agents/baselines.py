@@ -1,4 +1,4 @@
-"""Baseline agents without search or learning: uniformly random and greedy."""
+"""Baseline agents: uniformly random, and greedy with one ply of lookahead."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from ludoteca.envs.rng import below, next_u64
 
 
 class RandomAgent(PolicyAgent):
-    """Chooses uniformly among the legal actions."""
+    """Uniformly random agent."""
 
     def __init__(self, game: Game):
         super().__init__(game, uniform)
@@ -33,22 +33,22 @@ class RandomAgent(PolicyAgent):
 
 
 def greedy(game: Game) -> Agent:
-    """Plays greedily with a lookahead of one ply, by the game's own policy if it has one.
+    """Return the greedy agent, with the game's own greedy policy if it has one.
 
-    Othello: the most discs after the move, ties broken at random. Hungry Geese: the step nearest to
-    food, as the `greedy` agent of kaggle-environments. Other games: the highest immediate return,
-    so a winning move if there is one, otherwise a random move; see `OnePlyAgent`.
+    Othello: the most flipped discs, ties broken at random. Hungry Geese: the step closest to food,
+    like the `greedy` agent of kaggle-environments. Other games: the highest immediate return, so a
+    winning move if there is one, otherwise a random move; see `OnePlyAgent`.
     """
     policy = find_knowledge(game).greedy
     return OnePlyAgent(game) if policy is None else PolicyAgent(game, policy)
 
 
 class OnePlyAgent(CompiledAgent):
-    """Chooses the action with the highest own return right after it; ties are broken at random.
+    """Agent that plays the action of the highest immediate return; ties are broken at random.
 
     The return of an unfinished game is 0, so the agent plays a winning move if there is one, and
-    avoids moves that lose at once. In simultaneous games it samples one uniformly random action for
-    each opponent, and plays the best response.
+    avoids moves that lose immediately. In simultaneous games it samples one random action for each
+    opponent, and plays the best response.
     """
 
     def __init__(self, game: Game):
@@ -57,7 +57,7 @@ class OnePlyAgent(CompiledAgent):
 
 @factory("agent")
 def make_one_ply(game: Game) -> Any:
-    """Return `act(states, seats, rngs, actions)`, which fills `actions`, int64 `[K]`."""
+    """Return `act(states, seats, rngs, actions)`, which writes `actions`, int64 `[K]`."""
     legal_actions, step, returns = game.legal_actions, game.step, game.returns
     simultaneous, players, num_actions = game.simultaneous, game.num_players, game.num_actions
     has_chance = "rng" in (game.state.names or ())
@@ -93,7 +93,7 @@ def make_one_ply(game: Game) -> Any:
                 if scores[seat] > best:
                     best, ties = scores[seat], 0
                 ties += int(scores[seat] == best)
-                # Each of the tied actions is kept with equal probability.
+                # Reservoir sampling among ties.
                 if scores[seat] == best and below(rng, ties) == 0:
                     actions[i] = legal[k]
 
@@ -102,5 +102,5 @@ def make_one_ply(game: Game) -> Any:
 
 @kernel
 def uniform(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
-    """Choose uniformly."""
+    """Return a uniformly random legal action."""
     return int(legal[below(rng, n)])

@@ -1,4 +1,4 @@
-"""Agents that play the legal action of the highest Q value."""
+"""Agents with a Q network: they play the legal action of the highest Q value."""
 
 from pathlib import Path
 from typing import Any
@@ -27,9 +27,9 @@ ILLEGAL = -np.inf
 
 
 class QNetworkAgent(Agent):
-    """Plays the first legal action of the highest Q value.
+    """Agent with a Q network: it plays the legal action of the highest Q value.
 
-    Networks that are made for any board size play every size of their game.
+    Networks for any board size play every size of their game.
 
     Attributes:
         encoder: encoder of the network's observations.
@@ -66,7 +66,7 @@ class QNetworkAgent(Agent):
         Encoder(game)
 
     def update(self, network: QNetwork) -> None:
-        """Copy the present weights of a network of the same architecture."""
+        """Copy the weights of a network of the same architecture."""
         self._runner.load(network)
 
     def prepare(self) -> None:
@@ -113,9 +113,9 @@ class QNetworkAgent(Agent):
 
 
 class DQNAgent(QNetworkAgent):
-    """Plays the legal action of the highest Q value of a trained network.
+    """Agent with a trained Q network: it plays the legal action of the highest Q value.
 
-    Networks that are made for any board size play every size of their game.
+    Networks for any board size play every size of their game.
 
     Attributes:
         about: metadata of the network's file.
@@ -133,8 +133,8 @@ class DQNAgent(QNetworkAgent):
 
         Args:
             game: the game to play.
-            path: a file or folder that training wrote, or the name of a network that comes with the
-                package, such as `hex5`.
+            path: a network file, the folder of a training run, or the name of a shipped network,
+                such as `hex5`.
             epsilon: probability of a random legal move instead.
             device: device of the network, such as `cpu` or `cuda`.
             precision: `float32`, `bfloat16`, or `auto`: the faster of the two.
@@ -151,7 +151,7 @@ def load_q_network(game: Game, file: Path) -> tuple[QNetwork, dict[str, Any]]:
     """Return the network in a file and the file's metadata.
 
     Raises:
-        ValueError: if the file holds no Q network, or one that does not fit the game.
+        ValueError: if the file contains no Q network, or one that does not fit the game.
     """
     return load_network(
         game, file, lambda config: make_q_network(q_config(config), game), "Q network"

@@ -1,7 +1,7 @@
-"""Evaluations of positions at which a playout was truncated.
+"""Evaluations of the positions at which playouts are truncated.
 
-An evaluation is a kernel `evaluate(s, out)` that writes one score in [-1, 1] per player, as
-`Game.returns` does for finished games; it is called for unfinished ones.
+An evaluation is a kernel `evaluate(s, out)` that writes one score in [-1, 1] per player, like
+`Game.returns`, but for unfinished games.
 """
 
 from ludoteca.agents.games.knowledge import Evaluation
@@ -11,9 +11,9 @@ from ludoteca.envs.names import did_you_mean
 
 
 def find_evaluation(name: str, game: Game) -> Evaluation:
-    """Return an evaluation of a game: `"returns"`, or one of its `Knowledge`.
+    """Return an evaluation of a game by its name: `"returns"`, or one of its `Knowledge`.
 
-    `""` means the first of its `Knowledge` if there is one, otherwise `"returns"`.
+    `""` is the first of its `Knowledge`, or else `"returns"`.
 
     Raises:
         ValueError: if there is no such evaluation.

@@ -1,4 +1,4 @@
-"""Flat Monte Carlo: playouts after each legal action, without a tree."""
+"""Flat Monte Carlo agent: playouts after each legal action, without a tree."""
 
 from collections.abc import Callable
 from typing import Any, cast
@@ -15,24 +15,22 @@ from ludoteca.envs.params import integer
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.rng import below, next_u64
 
-STATES = 2  # the position to act in, and the one being played
-START, PLAYED = range(STATES)
+STATES = 2  # the position to act in, and that of the simulation
+START, CURRENT = range(STATES)
 
 
 class FlatAgent(CompiledAgent):
     """Flat Monte Carlo: random playouts after each action; plays the action of the highest mean.
 
-    Each simulation is a first move and random moves of all players up to `playout_depth` plies, the
-    first one included. In other games than Hungry Geese the reward is the result (0 if the game is
-    not over), and first actions alternate. Chance events are sampled anew in each
-    simulation.
+    A simulation is a first action and random actions of all players, `playout_depth` plies in all.
+    Except in Hungry Geese, the reward is the return (0 for an unfinished game), and simulations
+    cycle through the first actions. Chance events are sampled anew in each simulation.
 
     Hungry Geese is played as in Martín Miralles (UIB, 2021), section 2.3: random "valid" moves,
     including the first, and the reward `length_to_the_fifth`. The thesis does not define valid
-    moves. Here they lead to cells that are free now (`playout="safe"`): four such agents reach
-    about the lengths of the thesis' figure 7. With moves that merely do not turn back, the only
-    condition that section 2.1 sets for its random goose (`playout="valid"`), they stay much
-    shorter.
+    moves. Here they lead to free cells (`playout="safe"`): four such agents reach about the lengths
+    in figure 7 of the thesis. With moves that only do not turn back (`playout="valid"`), as those
+    of the random goose in section 2.1, geese stay much shorter.
     """
 
     def __init__(
@@ -47,8 +45,8 @@ class FlatAgent(CompiledAgent):
         Args:
             game: the game to play.
             simulations: simulations per move.
-            playout_depth: plies of a simulation: 6 by default in Hungry Geese, otherwise to the end
-                of the game.
+            playout_depth: maximum plies of a simulation; by default 6 in Hungry Geese, otherwise
+                unlimited.
             playout: `"uniform"`, `"valid"` or `"safe"`, see `ludoteca.agents.playouts`. The default
                 is `"safe"` in Hungry Geese, otherwise `"uniform"`.
 
@@ -56,7 +54,7 @@ class FlatAgent(CompiledAgent):
             ValueError: if a parameter is out of range.
         """
         self.simulations = integer("simulations", simulations, 1, 10**9)
-        self.playout, self.playout_depth = choose_playout(game, playout, playout_depth, least=1)
+        self.playout, self.playout_depth = choose_playout(game, playout, playout_depth, min_depth=1)
         self._work = np.zeros(1, work_dtype(game))
         act = make_act(game, self.playout)
         super().__init__(
@@ -85,10 +83,10 @@ def work_dtype(game: Game) -> np.dtype[np.void]:
         [
             ("total", np.float64, (actions,)),  # sum of rewards, by first move
             ("scores", np.float64, (players,)),
-            ("joint", np.int64, (players,)),
-            ("visits", np.int32, (actions,)),  # simulations, by first move
+            ("joint", np.int64, (players,)),  # joint action
+            ("visits", np.int32, (actions,)),  # number of simulations, by first move
             ("legal", np.int16, (actions,)),
-            ("first", np.int16, (actions,)),
+            ("first", np.int16, (actions,)),  # legal first moves
         ],
         align=True,
     )
@@ -98,7 +96,7 @@ def work_dtype(game: Game) -> np.dtype[np.void]:
 def make_act(game: Game, playout: str) -> Callable[..., None]:
     """Return `act(positions, seats, rngs, states, work, simulations, playout_depth, actions)`.
 
-    Writes the chosen `actions`, int64 `[K]`; position k uses the random stream `rngs[k]`, uint64
+    It writes the chosen `actions`, int64 `[K]`. Position k uses the random stream `rngs[k]`, uint64
     `[K, 1]`.
     """
     simulate = simulate_kernel(game, playout)
@@ -125,7 +123,8 @@ def make_act(game: Game, playout: str) -> Callable[..., None]:
 def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
     """Return `simulate(states, seat, rng, work, simulations, playout_depth) -> action`.
 
-    `work.total` and `work.visits` then hold the sum of rewards and the simulations of each action.
+    It leaves the sum of rewards and the visit count of each action in `work.total` and
+    `work.visits`.
     """
     legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
     returns, player, play_out = game.returns, cast(Any, game.player), cast(Any, game.playout)
@@ -181,7 +180,7 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
     ) -> int:
         work.visits[:] = 0
         work.total[:] = 0.0
-        s = states[PLAYED]
+        s = states[CURRENT]
         if simultaneous:
             n = legal_actions(states[START], seat, work.first)
         else:
@@ -189,7 +188,7 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
         if n == 0:
             return 0
         for i in range(simulations):
-            states[PLAYED] = states[START]
+            states[CURRENT] = states[START]
             if has_chance:
                 s.rng[0] = next_u64(rng)
             first = int(

@@ -1,4 +1,4 @@
-"""Agents that call a function `policy(planes, masks) -> actions`."""
+"""Agent that calls a function `policy(planes, masks) -> actions`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,14 +18,14 @@ BatchPolicy = Callable[[NDArray[Any], NDArray[np.int8]], Any]
 
 
 class FunctionAgent(Agent):
-    """Plays by a function `policy(planes, masks) -> actions`, from any library.
+    """Agent with a function `policy(planes, masks) -> actions`, of any library.
 
     One call receives all K positions of a batch: `planes` `[K, *shape]`, the observations of the
     players to act, and `masks` int8 `[K, num_actions]`, 1 for legal actions. It returns one legal
     action per position, integers `[K]`. The function may modify both arrays. A function that
     samples needs its own random generator, so the seed of a match does not determine its games.
 
-    Copies and pickles contain the function itself, or only its name if it was given by name.
+    Copies and pickles contain the function, or only its import target if that was given.
     """
 
     def __init__(
@@ -42,19 +42,18 @@ class FunctionAgent(Agent):
             game: the game to play.
             policy: the function, or its import target: `module:function` or
                 `path/to/file.py:function`.
-            dtype: type of the planes, such as `float32`.
-            channels_last: whether the shape is `(rows, columns, planes)` instead of `(planes, rows,
-                columns)`.
-            flat: whether planes are `[K, N]`, with each observation flattened.
+            dtype: dtype of the planes, such as `float32`.
+            channels_last: whether observations have the shape `(rows, columns, planes)`.
+            flat: whether observations are flattened, `[K, N]`.
 
         Raises:
-            ValueError: if there is no such function, or an option has a value that is not allowed.
+            ValueError: if there is no such function, or an option is invalid.
             TypeError: if `policy` is not a function.
             ModuleNotFoundError: if there is no such module.
             FileNotFoundError: if there is no such file.
         """
         super().__init__(game)
-        self._where = policy if isinstance(policy, str) else None
+        self._target = policy if isinstance(policy, str) else None
         self._options: dict[str, Any] = {
             "dtype": check_dtype(dtype).name,
             "channels_last": check_flag("channels_last", channels_last),
@@ -62,10 +61,10 @@ class FunctionAgent(Agent):
         }
         self._policy = load_target(policy) if isinstance(policy, str) else policy
         if not callable(self._policy) or isinstance(self._policy, type):
-            wrong = TypeError if self._where is None else ValueError
-            raise wrong(
-                "a policy must be a function of planes and masks, got "
-                f"{self._where or 'an object'}, which is {self._policy!r:.80}"
+            error_class = TypeError if self._target is None else ValueError
+            raise error_class(
+                "expected a function of planes and masks, got "
+                f"{self._target or 'an object'}, which is {self._policy!r:.80}"
             )
         self._observer = Observer(game, self._options["dtype"], self._options["channels_last"])
 
@@ -73,7 +72,7 @@ class FunctionAgent(Agent):
         return f"FunctionAgent({self.game.spec!r}, {self.policy_name})"
 
     def __getstate__(self) -> dict[str, Any]:
-        policy = self._policy if self._where is None else self._where
+        policy = self._policy if self._target is None else self._target
         return {"game": self.game, "policy": policy} | self._options
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -82,8 +81,8 @@ class FunctionAgent(Agent):
     @property
     def policy_name(self) -> str:
         """The function's module and name, for messages, such as `mymodule:policy`."""
-        if self._where is not None:
-            return self._where
+        if self._target is not None:
+            return self._target
         named = getattr(self._policy, "__qualname__", None)
         if named is None:  # an object with __call__, or a partial function
             named = f"{type(self._policy).__qualname__} object"

@@ -1,4 +1,4 @@
-"""Playout policies: random moves without obvious blunders; some are agents, too.
+"""Playout policies: random moves without obvious blunders; some are also agents.
 
 A playout policy is a policy kernel, `choose(s, player, legal, n, rng) -> action`.
 """
@@ -13,7 +13,7 @@ from ludoteca.envs.params import integer
 
 
 def random_valid(game: Game) -> PolicyAgent:
-    """Plays uniformly random moves that do not turn back (Hungry Geese).
+    """Return an agent of uniformly random moves that do not turn back (Hungry Geese).
 
     This is the random goose of Martín Miralles (UIB, 2021), section 2.1.
     """
@@ -21,7 +21,7 @@ def random_valid(game: Game) -> PolicyAgent:
 
 
 def random_safe(game: Game) -> PolicyAgent:
-    """Plays uniformly random moves onto free cells while there are any (Tron, Hungry Geese)."""
+    """Return an agent of uniformly random moves onto free cells, if any (Tron, Hungry Geese)."""
     return PolicyAgent(game, playout_policy("safe", game))
 
 
@@ -51,7 +51,7 @@ def playout_policy(name: str, game: Game) -> Policy:
     policies = {game_name: _policies(knowledge) for game_name, knowledge in KNOWLEDGE.items()}
     if name not in policies.get(game.name, {}):
         games = ", ".join(game_name for game_name, own in policies.items() if name in own)
-        raise ValueError(f"there are no {name} playouts for {game.name}, only for {games}")
+        raise ValueError(f"{game.name} has no playout {name!r}; games with it are {games}")
     return policies[game.name][name]
 
 
@@ -61,20 +61,20 @@ def _policies(knowledge: Knowledge) -> dict[str, Policy]:
 
 
 def choose_playout(
-    game: Game, playout: str, playout_depth: int | None, least: int
+    game: Game, playout: str, playout_depth: int | None, min_depth: int
 ) -> tuple[str, int]:
-    """Return the name of a playout policy and the playout depth, by default the game's own.
+    """Return the name of a playout policy and the playout depth, with the game's defaults.
 
     Args:
         game: the game.
         playout: name of the policy, or `""` for the default of its `Knowledge`.
         playout_depth: maximum number of plies, or None for the default.
-        least: lower bound of the depth.
+        min_depth: minimum of `playout_depth`.
 
     Raises:
         ValueError: if `playout_depth` is out of range.
     """
     default, plies = find_knowledge(game).default_playout or ("uniform", game.max_plies)
     return playout or default, plies if playout_depth is None else integer(
-        "playout_depth", playout_depth, least, 10**6
+        "playout_depth", playout_depth, min_depth, 10**6
     )

@@ -1,6 +1,6 @@
-"""Opponent pool: past policies of a learning agent, and an agent that plays by one in each game.
+"""Opponent pool: past policies of a learning agent, and an agent that plays them.
 
-Self-play against the latest policy alone can go through cycles: a policy that beats it may lose to
+Self-play against the latest policy alone can cycle: a policy that beats the latest one may lose to
 an earlier one. So opponents are sampled from a pool of past policies (fictitious self-play,
 Heinrich, Lanctot and Silver, "Fictitious self-play in extensive-form games", 2015), the latest in a
 given share of the games (OpenAI, "Dota 2 with large scale deep reinforcement learning", 2019), or
@@ -20,19 +20,19 @@ from ludoteca.agents.agent import Agent
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 
-FORGETTING = 0.5  # factor of the weight of earlier results whenever a policy joins
+RESULT_DECAY = 0.5  # factor of the weight of earlier results whenever a policy is added
 
 
 @dataclass(eq=False)
 class PoolMember:
-    """A member of a pool, and the learner's results against it.
+    """Member of a pool, with the learner's results against it.
 
     Attributes:
         name: name, such as `"step_20000"`.
         agent: the agent.
         fixed: whether it is never replaced.
-        games: weighted number of games against it: older ones count less.
-        points: points of the learner in them; a win counts 1, a draw 1/2.
+        games: number of games against it, with decaying weights.
+        points: points of the learner in these games: 1 for a win, 1/2 for a draw.
     """
 
     name: str
@@ -43,7 +43,7 @@ class PoolMember:
 
     @property
     def win_rate(self) -> float:
-        """The learner's points per game, with one more win and one more loss: 0.5 at first."""
+        """The learner's points per game, with one win and one loss added: initially 0.5."""
         return (self.points + 1) / (self.games + 2)
 
 
@@ -73,7 +73,7 @@ class OpponentPool:
             latest_prob: probability of the latest policy; otherwise any member is sampled, the
                 latest included.
             power: the exponent of prioritized sampling.
-            fixed: agents that are members from the start and are never replaced, by name.
+            fixed: permanent members by name, which are never replaced.
             seed: seed of the sampling.
 
         Raises:
@@ -92,13 +92,13 @@ class OpponentPool:
         return [member for member in self.members if not member.fixed]
 
     def add(self, name: str, agent: Agent) -> PoolMember:
-        """Add a policy as the latest; the oldest is removed if there are more than `size`.
+        """Add a policy as the latest; remove the oldest if there are more than `size`.
 
-        The learner has changed, so its earlier results against all members count less from now on.
+        The weight of the learner's earlier results decays, since the learner has changed.
         """
         for member in self.members:
-            member.games *= FORGETTING
-            member.points *= FORGETTING
+            member.games *= RESULT_DECAY
+            member.points *= RESULT_DECAY
         joined = PoolMember(name, agent)
         self.members.append(joined)
         if len(past := self.past) > self.size:
@@ -124,39 +124,39 @@ class OpponentPool:
         return probabilities
 
     def sample(self, count: int) -> list[PoolMember]:
-        """Return `count` members, sampled independently."""
+        """Sample `count` members independently."""
         indices = self.rng.choice(len(self.members), count, p=self.probabilities())
         return [self.members[k] for k in indices]
 
 
 class PoolAgent(Agent):
-    """Plays each seat of each game by a member of a pool, sampled at the start of the game.
+    """Agent that plays each seat of each game with a pool member, sampled when the game begins.
 
-    A game in progress keeps its members, even if they are removed from the pool. The pool's
-    generator samples them, not the games' random streams.
+    A game in progress keeps its members, even if they are removed from the pool. Members are
+    sampled by the pool's generator, not by the games' random streams.
     """
 
     def __init__(self, game: Game, pool: OpponentPool):
         """Make the agent; several agents, one for each environment, may share a pool."""
         super().__init__(game)
         self.pool = pool
-        self._now: dict[int, list[PoolMember]] = {}  # members by seat, by index of the game
-        self._before: dict[int, list[PoolMember]] = {}  # in the game before that
+        self._current_members: dict[int, list[PoolMember]] = {}  # members by seat, by env_index
+        self._previous_members: dict[int, list[PoolMember]] = {}  # those of the previous game
 
     def reset(self, env_indices: NDArray[np.int64]) -> None:
         """Sample members for the games that begin at `env_indices`."""
         seats = self.game.num_players
         sampled = self.pool.sample(len(env_indices) * seats)
-        joining: dict[int, tuple[Agent, list[int]]] = {}
+        games_of: dict[int, tuple[Agent, list[int]]] = {}
         for k, env_index in enumerate(env_indices.tolist()):
-            if env_index in self._now:
-                self._before[env_index] = self._now[env_index]
-            self._now[env_index] = sampled[k * seats : (k + 1) * seats]
+            if env_index in self._current_members:
+                self._previous_members[env_index] = self._current_members[env_index]
+            self._current_members[env_index] = sampled[k * seats : (k + 1) * seats]
             for agent in {
-                id(member.agent): member.agent for member in self._now[env_index]
+                id(member.agent): member.agent for member in self._current_members[env_index]
             }.values():
-                joining.setdefault(id(agent), (agent, []))[1].append(env_index)
-        for agent, begun in joining.values():
+                games_of.setdefault(id(agent), (agent, []))[1].append(env_index)
+        for agent, begun in games_of.values():
             agent.reset(np.array(begun, np.int64))
 
     def act(
@@ -171,7 +171,7 @@ class PoolAgent(Agent):
         for k, (env_index, seat) in enumerate(
             zip(env_indices.tolist(), seats.tolist(), strict=True)
         ):
-            agent = self._now[env_index][seat].agent
+            agent = self._current_members[env_index][seat].agent
             rows.setdefault(id(agent), (agent, []))[1].append(k)
         actions = np.zeros(len(states), np.int64)
         for agent, own in rows.values():
@@ -183,16 +183,16 @@ class PoolAgent(Agent):
     def record(
         self, env_index: int, player: int, rewards: NDArray[Any], *, begun: bool = True
     ) -> None:
-        """Count the result of a finished game for its members.
+        """Record the result of a finished game for its members.
 
         Args:
             env_index: index of the game in the environment.
-            player: the learner's seat.
+            player: the player that the learner played.
             rewards: rewards of all players. Shape `[P]`.
             begun: whether the next game has begun, as after a same-step autoreset.
         """
-        met = (self._before if begun else self._now)[env_index]
-        for seat, member in enumerate(met):
+        members = (self._previous_members if begun else self._current_members)[env_index]
+        for seat, member in enumerate(members):
             if seat != player:
                 member.games += 1
                 member.points += (1 + float(np.sign(rewards[player] - rewards[seat]))) / 2

@@ -1,4 +1,4 @@
-"""Adapter for policies that need only a player's observation and action mask."""
+"""Agents with a policy of observations and action masks, and the computation of both."""
 
 from typing import Any, Protocol
 
@@ -13,7 +13,7 @@ from ludoteca.envs.jit import compiled, factory, kernel
 
 
 class Predictor(Protocol):
-    """Chooses actions from observations and masks."""
+    """Policy of observations and action masks."""
 
     def predict(
         self, observation: NDArray[Any], action_mask: NDArray[np.int8]
@@ -27,7 +27,7 @@ class Predictor(Protocol):
 
 
 class PredictorAgent(Agent):
-    """Plays the actions of `predictor.predict(observation, action_mask)`."""
+    """Agent that plays the actions of `predictor.predict(observation, action_mask)`."""
 
     def __init__(
         self,
@@ -42,8 +42,8 @@ class PredictorAgent(Agent):
         Args:
             game: the game to play.
             predictor: the policy.
-            dtype: dtype of its observations.
-            channels_last: whether its observations are `(rows, columns, planes)`.
+            dtype: dtype of the observations.
+            channels_last: whether observations have the shape `(rows, columns, planes)`.
         """
         super().__init__(game)
         self.predictor = predictor
@@ -59,7 +59,7 @@ class PredictorAgent(Agent):
         """Predict the actions of the whole batch.
 
         Raises:
-            ValueError: if it does not return one legal action per position.
+            ValueError: if the predictor does not return one legal action per position.
         """
         observations, masks = self._observer.observe(states, seats)
         actions = self.predictor.predict(observations, masks.copy())
@@ -67,7 +67,7 @@ class PredictorAgent(Agent):
 
 
 class Observer:
-    """Computes observations and action masks of positions."""
+    """Observer of positions: it computes observations and action masks."""
 
     def __init__(self, game: Game, dtype: DTypeLike = "int8", channels_last: bool = False):
         planes, rows, columns = game.observation_shape
@@ -90,7 +90,7 @@ class Observer:
 
 @factory()
 def make_view(game: Game) -> Any:
-    """Return `view(states, seats, legal, masks, observations)`, which fills the last two."""
+    """Return `view(states, seats, legal, masks, observations)`, which writes the last two."""
     legal_actions, observe, simultaneous = game.legal_actions, game.observe, game.simultaneous
 
     @kernel

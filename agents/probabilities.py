@@ -1,4 +1,4 @@
-"""Action probabilities of agents: exact where the agent knows them, otherwise estimated."""
+"""Action probabilities of agents: exact if the agent returns them, otherwise estimated."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,23 +19,23 @@ def action_probabilities(
 ) -> NDArray[np.float64]:
     """Return the probability with which an agent chooses each action.
 
-    For an agent that does not know its probabilities (see `Agent.action_probabilities`), `samples`
-    actions per position are sampled, with the same random streams in each position. So one sample
-    is a deterministic policy, and the estimate for a stochastic agent is close to its policy.
+    For an agent that does not return its probabilities (see `Agent.action_probabilities`),
+    `samples` actions per position are sampled, with the same random streams in each position. One
+    sample gives a deterministic policy; many samples estimate a stochastic one.
 
     Args:
-        agent: the agent. It must not depend on the moves before a position.
-        states: positions in which the game is not over. Shape `[K]`.
+        agent: the agent; its choice must depend on the position only.
+        states: unfinished positions. Shape `[K]`.
         seats: players to act. Shape `[K]`.
-        samples: samples per position, for agents that do not know their probabilities.
+        samples: samples per position, for agents that do not return their probabilities.
         seed: seed of the random streams.
 
     Returns:
         The probabilities, `[K, num_actions]`.
 
     Raises:
-        ValueError: if `samples` is out of range, or an agent's choice is not an action of the game.
-            Illegal actions that it chooses have a probability above 0.
+        ValueError: if `samples` is out of range, or the agent's choice is not an action of the
+            game. Illegal actions that it chooses get a probability above 0.
     """
     integer("samples", samples, 1, 10**6)
     probabilities = np.zeros((len(states), agent.game.num_actions))
@@ -43,11 +43,13 @@ def action_probabilities(
     for begin in range(0, len(states), batch_size):
         part = slice(begin, begin + batch_size)
         known = agent.action_probabilities(states[part], seats[part])
-        probabilities[part] = _sampled(agent, states[part], seats[part], samples, seed, known)
+        probabilities[part] = _known_or_estimated(
+            agent, states[part], seats[part], samples, seed, known
+        )
     return probabilities
 
 
-def _sampled(
+def _known_or_estimated(
     agent: Agent,
     states: NDArray[np.void],
     seats: NDArray[np.int64],

@@ -14,7 +14,7 @@ from ludoteca.envs.registry import ALIASES as GAME_ALIASES
 from ludoteca.envs.registry import EXTENSIONS as GAME_EXTENSIONS
 from ludoteca.envs.registry import GAMES, add_game, game_name
 
-GROUP = "ludoteca.agents"  # of entry points
+GROUP = "ludoteca.agents"  # group of entry points
 Maker = TypeVar("Maker", bound=Callable[..., Agent])
 
 
@@ -23,11 +23,11 @@ def register_agent(maker: Maker, *, name: str | None = None) -> Maker: ...
 @overload
 def register_agent(maker: None = None, *, name: str | None = None) -> Callable[[Maker], Maker]: ...
 def register_agent(maker: Any = None, *, name: str | None = None) -> Any:
-    """Register an agent, for this process; also a decorator, with or without a name.
+    """Register an agent in this process; usable as a decorator, with or without a name.
 
-    The agent can then be named in every spec string: `make_agent`, the
-    command `ludoteca`, matches and tournaments, training, `opponent=` of the environments.
-    Registering the same class or function again, such as after an edit in a notebook, replaces it.
+    Every spec string can then name the agent: in `make_agent`, the command `ludoteca`, matches,
+    tournaments, training, and `opponent=` of environments. Registering the same class or function
+    again, such as after an edit in a notebook, replaces it.
 
         @ludoteca.register_agent
         class PatientAgent(Agent):
@@ -37,18 +37,18 @@ def register_agent(maker: Any = None, *, name: str | None = None) -> Any:
 
     Args:
         maker: a subclass of `Agent`, or a function that returns an agent. It is called with the
-            game and, by name, the parameters of the spec string. Their annotations say how values
-            are read; the first can be given without its name; those without a default are required.
-        name: its name; by default the name of the function, or of the class in small
-            letters without its ending `Agent`: `patient`.
+            game and, by name, the parameters of the spec string, which are parsed by their
+            annotations. The name of the first may be omitted; those without a default are
+            required.
+        name: name of the agent; by default that of the function, or of the class in snake case
+            without the suffix `Agent`: `patient`.
 
     Returns:
         `maker`.
 
     Raises:
         TypeError: if it is neither a subclass of `Agent` nor a function.
-        ValueError: if its parameters are not as they must be, or the name is taken or has another
-            form.
+        ValueError: if its signature or the name is invalid, or the name is taken.
     """
     if maker is None:
         return lambda given: register_agent(given, name=name)
@@ -57,18 +57,18 @@ def register_agent(maker: Any = None, *, name: str | None = None) -> Any:
     name = name_of(maker) if name is None else name
     if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ValueError(
-            f"the name of an agent has lower-case letters, digits and underscores, got {name!r}"
+            f"the name of an agent must be lower-case letters, digits, underscores, got {name!r}"
         )
     if target.partition(":")[0] == name:
         raise ValueError(
             f"{target} cannot be registered as {name!r}, the name of its module: {name}:... would "
-            "mean both"
+            "be ambiguous"
         )
-    again = name in EXTENSIONS and not EXTENSIONS[name].package and AGENTS[name] == target
+    is_replacement = name in EXTENSIONS and not EXTENSIONS[name].package and AGENTS[name] == target
     taken = {
         plain_name(known_name): known_name
         for known_name in [*ALIASES, *AGENTS]
-        if not (again and known_name == name)
+        if not (is_replacement and known_name == name)
     }
     if plain_name(name) in taken:
         other = taken[plain_name(name)]
@@ -91,11 +91,11 @@ def register_entry_points() -> None:
 
 
 class Registered(NamedTuple):
-    """Registrations by code in this process, for another process.
+    """Games and agents registered by code, to be passed to another process.
 
     Attributes:
         games: id, name and extension of each game.
-        aliases: other names of games, and the ids that they stand for.
+        aliases: ids of games by alias.
         agents: name and extension of each agent.
     """
 
@@ -105,7 +105,7 @@ class Registered(NamedTuple):
 
 
 def registered_by_code() -> Registered:
-    """Return the games and agents that code of this process has registered; see `adopt`."""
+    """Return the games and agents that were registered by code in this process; see `adopt`."""
     games = tuple(
         (id_, game_name(id_), without_factory(extension))
         for id_, extension in GAME_EXTENSIONS.items()

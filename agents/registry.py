@@ -1,8 +1,8 @@
 """Registry of agents, and their construction from spec strings.
 
-A spec string begins with the name of a registered agent, or, if no agent has that name, with a
-target, `module:maker` or `path/to/file.py:maker`; parameters may follow after a colon. The value of
-the first parameter may stand without its name: so a registered name always comes first.
+A spec string begins with the name of a registered agent, or with a target, `module:maker` or
+`path/to/file.py:maker`; parameters may follow after a colon. The name of the first parameter may be
+omitted, so a registered name takes precedence over a module of the same name.
 """
 
 import importlib
@@ -68,20 +68,20 @@ ALIASES = {
 
 # Agents of other packages, by name.
 EXTENSIONS: dict[str, Extension] = {}
-# Makers of those and of targets: the loaded object and the validated maker.
+# Loaded object and validated maker of extensions and targets.
 _makers: dict[str, tuple[Any, Callable[..., Agent]]] = {}
 
 
 def make_agent(spec: str, game: Game) -> Agent:
-    """Return the agent that a spec string names, for example `"sb3:path=model.zip"`.
+    """Make the agent of a spec string, for example `"sb3:path=model.zip"`.
 
     The key of the first parameter may be omitted: `"mixed:0.5"` is `"mixed:epsilon=0.5"`. Aliases
     are names, too: `"alphazero:connect4"` is `"az:connect4"`. An agent that is not registered is
-    named by what makes it, a subclass of `Agent` or a function: `"mymodule:MyAgent"` or
-    `"agents/mine.py:MyAgent:depth=3"`, which imports that module.
+    given as the target of its maker, a subclass of `Agent` or a function: `"mymodule:MyAgent"` or
+    `"agents/mine.py:MyAgent:depth=3"`.
 
     Raises:
-        ValueError: if there is no such agent or parameter, or it does not play `game`.
+        ValueError: if there is no such agent or parameter, or the agent cannot play `game`.
         ImportError: if a package that it needs, or the module of a target, is missing.
     """
     name, text = split_agent(spec)
@@ -109,9 +109,7 @@ def make_agent(spec: str, game: Game) -> Agent:
 
 
 def find_maker(name: str) -> Callable[..., Agent]:
-    """Return the maker of agents (a class or function) for a name or spec string.
-
-    Its docstring describes them.
+    """Return the agent maker (a class or function) of a name or spec string.
 
     Raises:
         ValueError: if there is no such agent.
@@ -163,13 +161,13 @@ def agent_source(name: str) -> str:
 
 
 def add_agent(name: str, extension: Extension) -> None:
-    """Add an agent that is not the package's own; see `ludoteca.register_agent`."""
+    """Add an agent of another package; see `ludoteca.register_agent`."""
     EXTENSIONS[name], AGENTS[name] = extension, extension.target
     _makers.pop(name, None)
 
 
 def remove_agent(name: str) -> None:
-    """Remove an agent that was added."""
+    """Remove an agent that `add_agent` added."""
     for table in (EXTENSIONS, AGENTS, _makers):
         table.pop(name, None)
 
@@ -192,7 +190,7 @@ def _maker(name: str) -> Callable[..., Agent]:
 
 
 def _given(spec: str, text: str, first: str | None, known: Any) -> dict[str, Any]:
-    """Return the parameters in a spec string, with a hint if a module was perhaps meant."""
+    """Parse the parameters of a spec string; errors have a hint if a module may be meant."""
     try:
         return parse_params(spec, text, first, known)
     except ValueError as error:
@@ -200,13 +198,13 @@ def _given(spec: str, text: str, first: str | None, known: Any) -> dict[str, Any
         if split is None or first is not None or split[0].partition(":")[0] != name:
             raise
         raise ValueError(
-            f"{error}: {name} is an agent; a module of that name is named by its file, "
+            f"{error}: {name} is an agent; for a module of that name, give its file, "
             f"{name}.py:{split[0].partition(':')[2]}"
         ) from None
 
 
 def _function_hint(target: str) -> str:
-    return f"; a function policy(planes, masks) is the agent function:{target}"
+    return f"; for a function policy(planes, masks), use function:{target}"
 
 
 def _unknown(name: str) -> str:
@@ -215,16 +213,15 @@ def _unknown(name: str) -> str:
 
 
 def agent_params(name: str) -> dict[str, inspect.Parameter]:
-    """Return the parameters that the spec string of an agent may have, by name."""
+    """Return the parameters of an agent's spec string, by name."""
     parameters = list(inspect.signature(find_maker(name)).parameters.values())
     return {parameter.name: parameter for parameter in parameters[1:]}  # the first is the game
 
 
 def why_not(name: str, game: Game) -> str:
-    """Return why agents called `name` cannot play a game, or `""` if they can.
+    """Return why the agent `name` cannot play a game, or `""` if it can.
 
-    Agents without required parameters are made; classes of the others declare what they can play,
-    see `Agent.check_game`.
+    `Agent.check_game` is called, and agents without required parameters are made.
 
     Raises:
         ImportError: if a package that the agent needs is missing.
@@ -248,7 +245,7 @@ def why_not(name: str, game: Game) -> str:
 
 
 def agent_alias(name: str) -> str:
-    """Return the spec string of an agent's name or alias in any spelling, or the name unchanged."""
+    """Return the spec string of an agent's name or alias in any spelling, or `name` unchanged."""
     plain = plain_name(name)
     for known in AGENTS:
         if plain == plain_name(known):

@@ -9,7 +9,12 @@ from ludoteca.envs.rng import uniform
 
 
 def sample_legal(masks: NDArray[np.int8], uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return a uniformly random legal action for each number in [0, 1). Shape `[K]`."""
+    """Sample one legal action per position uniformly. Shape `[K]`.
+
+    Args:
+        masks: 1 for legal actions, else 0. Shape `[K, num_actions]`.
+        uniforms: uniform random numbers in [0, 1). Shape `[K]`.
+    """
     counts = masks.sum(1, dtype=np.int64)
     ranks = (uniforms * counts).astype(np.int64)
     actions: NDArray[np.int64] = (masks.cumsum(1, dtype=np.int64) <= ranks[:, None]).sum(1)
@@ -19,18 +24,18 @@ def sample_legal(masks: NDArray[np.int8], uniforms: NDArray[np.float64]) -> NDAr
 def sample_by_weight(
     weights: NDArray[Any], uniforms: NDArray[np.float64], temperature: float = 1.0
 ) -> NDArray[np.int64]:
-    """Return actions sampled in proportion to `weights ** (1 / temperature)`. Shape `[K]`.
+    """Sample actions in proportion to `weights ** (1 / temperature)`. Shape `[K]`.
 
     Args:
         weights: not negative, and not all zero. Shape `[K, num_actions]`.
-        uniforms: numbers in [0, 1). Shape `[K]`.
+        uniforms: uniform random numbers in [0, 1). Shape `[K]`.
         temperature: above 0.
     """
-    # Without this, powers would underflow or overflow at low temperatures.
+    # Scaled, so that powers do not underflow or overflow at low temperatures.
     relative = weights.astype(np.float64) / weights.max(1, keepdims=True)
     cumulative = (relative ** (1 / temperature)).cumsum(1)
-    # An action of weight 0 has the cumulative sum of the one before it, so it is never chosen.
-    # A number below 1 times the total stays below the total, however it is rounded.
+    # An action of weight 0 has the cumulative sum of the previous action, so it is never chosen. A
+    # number below 1 times the total is below the total, even after rounding.
     actions: NDArray[np.int64] = (cumulative <= (uniforms * cumulative[:, -1])[:, None]).sum(1)
     return actions
 

@@ -1,4 +1,4 @@
-"""Agent with a policy network for any player, in simultaneous games with or without search."""
+"""Agent with a policy network for every player, with search in simultaneous games."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,19 +20,19 @@ from ludoteca.envs.params import integer, real
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.rng import uniform
 
-# A network: planes [K, planes, rows, columns] -> its outputs, float32 [K, outputs].
+# Inference of a network: planes [K, planes, rows, columns] -> outputs, float32 [K, outputs].
 Run = Callable[[NDArray[np.int8]], NDArray[np.float32]]
 BATCH_SIZE = 128  # searches in one batch; larger ones need more memory and are not faster
 
 
 class SeatNetworkAgent(Agent):
-    """Plays the policy of a network, or the policy that a decoupled search improves.
+    """Agent with a policy network: it plays the policy, or its improvement by decoupled search.
 
     Attributes:
         encoder: encoder of the network's observations.
-        temperature: 0 for the most probable action, otherwise the temperature of sampling.
-        simulations: simulations per search; 0 without search. The other settings of the search are
-            attributes, too, see `set_search`.
+        temperature: temperature of sampling; 0: the most probable action.
+        simulations: simulations per search; 0: no search. The other arguments of `set_search` are
+            attributes, too.
     """
 
     lazy_attributes = ("_search",)
@@ -42,7 +42,7 @@ class SeatNetworkAgent(Agent):
 
         Args:
             encoder: encoder of the network's observations.
-            run: the network; its weights may change.
+            run: inference of the network, whose weights may change.
             temperature: actions are sampled from `policy ** (1 / temperature)`; 0: the most
                 probable action is played.
 
@@ -68,11 +68,11 @@ class SeatNetworkAgent(Agent):
         value_scale: float = 100.0,
         leaf_batch: int = 8,
     ) -> None:
-        """Set the search; the network needs a value unless `simulations` is 0.
+        """Configure the search; it needs a network with a value head.
 
         Args:
-            simulations: simulations per search, the maximum if `seconds` are given; 0: no search.
-            seconds: time per move; positions are then searched in turn, not in a batch.
+            simulations: simulations per search, with `seconds` the maximum; 0: no search.
+            seconds: time per move; positions are then searched one after the other.
             c_puct: PUCT's exploration constant.
             fpu_reduction: first-play urgency: the value of an action without visits is the node's
                 value minus this, for values in [0, 1].
@@ -88,7 +88,7 @@ class SeatNetworkAgent(Agent):
             raise ValueError(f"the search needs a simultaneous game, got {self.game.spec}")
         self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
         if self.seconds is not None and simulations == 0:
-            raise ValueError("seconds needs simulations=..., how many there are at most")
+            raise ValueError("seconds needs simulations=..., the maximum, above 0")
         self.c_puct = real("c_puct", c_puct, 0, 100)
         self.fpu_reduction = real("fpu_reduction", fpu_reduction, 0, 1)
         self.value_scale = real("value_scale", value_scale, 0, 1e6)
@@ -110,7 +110,7 @@ class SeatNetworkAgent(Agent):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Choose by the network's policy, or by the policy that searches improve."""
+        """Choose by the network's policy, or by its improvement by search."""
         if self.simulations == 0:
             return self._choose(self.policies(states, seats), rngs)
         actions = np.zeros(len(states), np.int64)
@@ -138,10 +138,7 @@ class SeatNetworkAgent(Agent):
     def action_probabilities(
         self, states: NDArray[np.void], seats: NDArray[np.int64]
     ) -> NDArray[np.float64] | None:
-        """Return the network's policies at this temperature, `[K, num_actions]`.
-
-        None if a search improves them.
-        """
+        """Return the policies at the temperature, `[K, num_actions]`; None with a search."""
         if self.simulations:
             return None
         policies = self.policies(states, seats).astype(np.float64)
@@ -153,11 +150,11 @@ class SeatNetworkAgent(Agent):
         return probabilities
 
     def policies(self, states: NDArray[np.void], seats: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return the policies in the game's order of actions, 0 for masked ones.
+        """Return the policies in the game's action order, 0 for masked actions.
 
         Args:
             states: positions. Shape `[K]`.
-            seats: players whose policies are wanted. Shape `[K]`.
+            seats: players to act. Shape `[K]`.
 
         Returns:
             float32, shape `[K, num_actions]`.
@@ -192,11 +189,11 @@ class SeatNetworkAgent(Agent):
 
 
 def make_seat_evaluator(encoder: SeatEncoder, run: Run) -> SeatEvaluator:
-    """Return the evaluator of positions for active players, by a network with a value head.
+    """Return the evaluator of positions by a network with a value head.
 
     Args:
         encoder: encoder of the network's observations.
-        run: the network: planes to logits and, in the last column, values in [-1, 1].
+        run: inference: planes to logits and, in the last column, values in [-1, 1].
     """
 
     def evaluate(
@@ -210,7 +207,7 @@ def make_seat_evaluator(encoder: SeatEncoder, run: Run) -> SeatEvaluator:
 
 
 def masked_softmax(logits: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.float32]:
-    """Return the softmax over the actions that the mask allows, 0 elsewhere. `[K, num_actions]`."""
+    """Return the softmax over unmasked actions, 0 for others. Shape `[K, num_actions]`."""
     allowed = np.where(masks > 0, logits, -np.inf)
     weights = np.exp(allowed - allowed.max(1, keepdims=True))
     policies: NDArray[Any] = weights / weights.sum(1, keepdims=True)

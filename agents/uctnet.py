@@ -1,4 +1,4 @@
-"""UCT agent with a value network in place of random playouts."""
+"""UCT agent with a value network instead of random playouts."""
 
 import math
 from pathlib import Path
@@ -30,10 +30,11 @@ MAX_NODES, MAX_TREES = 60_000, 256
 
 
 class UCTNetAgent(NetworkGuidedAgent):
-    """Searches by UCT, many positions per batch; a value network evaluates all leaves together.
+    """UCT agent with a value network, which evaluates the leaves of a batch of searches together.
 
-    The agent of Sancho and Fernández' Othello document: `Q/N + C sqrt(2 ln N(parent) / N(child))`,
-    children without visits first, and the child with the best mean is played.
+    The agent of Sancho and Fernández (University of Seville) for Othello:
+    `Q/N + C sqrt(2 ln N(parent) / N(child))`, children without visits first; the child with the
+    highest mean is played.
     """
 
     def __init__(
@@ -53,17 +54,15 @@ class UCTNetAgent(NetworkGuidedAgent):
 
         Args:
             game: the game to play.
-            path: a file or folder that `python -m ludoteca.train.value_regression` wrote.
+            path: a file or run folder of `python -m ludoteca.train.value_regression`.
             simulations: simulations per search.
             seconds: time per move, instead of a number of simulations; positions are then searched
                 one after the other.
             c: UCT's exploration constant.
-            max_depth: trees grow no deeper below their roots; 0: as deep as they like. The
-                document's grows one level.
-            leaf_batch: of each search that the network sees at once. With more than one,
-                pending ones count as losses (virtual loss); faster where few positions are
-                searched.
-            max_nodes: a tree that grows for some `seconds` grows no larger.
+            max_depth: maximum depth of trees below their roots; 0: unlimited; 1 in the source.
+            leaf_batch: number of leaves of one search that the network evaluates together, with
+                virtual loss; more than one is faster if few positions are searched.
+            max_nodes: maximum number of nodes of a tree with `seconds`.
             device: device of the network, such as `cpu` or `cuda`.
             precision: `float32`, `bfloat16`, or `auto`: the faster of the two.
 
@@ -141,7 +140,7 @@ class _ValueEncoder:
 
 
 def _make_evaluator(encoder: _ValueEncoder, runner: Runner) -> Evaluate:
-    """Return an evaluator with uniform policies and the movers' values."""
+    """Return an evaluator with uniform priors and values for the players to move."""
 
     def evaluate(
         planes: NDArray[np.int8],

@@ -1,4 +1,4 @@
-"""Validation of agent makers: subclasses of `Agent`, and functions that return agents."""
+"""Validation of agent makers: subclasses of `Agent`, or functions that return agents."""
 
 import inspect
 from collections.abc import Callable
@@ -10,22 +10,22 @@ NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
 
 
 def check_maker(maker: Any, what: str) -> Callable[..., Agent]:
-    """Validate a maker of agents by its signature, without calling it, and return it.
+    """Validate an agent maker by its signature, without calling it; return it.
 
     Args:
-        maker: the maker, to be called with a game and parameters by name.
-        what: name of the maker in messages, such as `"mymodule:MyAgent"`.
+        maker: the maker, which will be called with a game and parameters by name.
+        what: name of the maker in error messages, such as `"mymodule:MyAgent"`.
 
     Raises:
         TypeError: if it is neither a subclass of `Agent` nor a function.
-        ValueError: if it does not take a game first and its parameters by name.
+        ValueError: if its signature is not a game and parameters by name.
     """
     if isinstance(maker, type):
         if not issubclass(maker, Agent):
             raise TypeError(f"the class {what} must be a subclass of ludoteca.agents.Agent")
         if inspect.isabstract(maker):
             missing = ", ".join(sorted(maker.__abstractmethods__))
-            raise TypeError(f"the class {what} must have the method {missing}")
+            raise TypeError(f"the class {what} must implement {missing}")
     elif not callable(maker):
         raise TypeError(
             f"{what} must be a subclass of Agent, or a function that returns an agent, "
@@ -37,7 +37,7 @@ def check_maker(maker: Any, what: str) -> Callable[..., Agent]:
     for parameter in parameters[:-1]:
         if parameter is not None and parameter.kind not in NAMED:
             raise ValueError(
-                f"{what} must take all parameters after the game by name, and has {parameter}"
+                f"{what} must take all parameters after the game by name, got {parameter}"
             )
     checked: Callable[..., Agent] = maker
     return checked

@@ -18,17 +18,17 @@ from ludoteca.envs.rng import uniform
 from ludoteca.envs.targets import names_from
 from ludoteca.files import parse_json
 
-KEY = "ludoteca"  # of our JSON document among a model's metadata
+KEY = "ludoteca"  # key of our JSON document in the metadata of a model
 FORMAT = "ludoteca-onnx"
 
 
 class ONNXAgent(Agent):
-    """Plays a policy network in an ONNX file: the legal action of the highest score.
+    """Agent with a policy network in an ONNX file: it plays the legal action of the highest score.
 
-    The model has an input of planes, `[B, planes, rows, columns]`, also with the planes last or
-    flat, of any type; optionally a second one of masks, `[B, actions]`, 1 for legal actions; and an
-    output `[B, actions]`, of logits or Q values. Other outputs, such as a value, are ignored.
-    Illegal actions are masked whether or not the model takes masks. `ludoteca export onnx`
+    The model has an input of planes, `[B, planes, rows, columns]`, channels last or flat as well,
+    of any type; optionally an input of masks, `[B, actions]`, 1 for legal actions; and an output
+    `[B, actions]` of logits or Q values. Other outputs, such as a value, are ignored. Illegal
+    actions are masked whether or not the model has an input of masks. `ludoteca export onnx`
     writes such files. ONNX files do not contain Python code.
     """
 
@@ -47,25 +47,25 @@ class ONNXAgent(Agent):
             game: the game it plays.
             path: the file.
             deterministic: whether the best action is played, or one sampled by the softmax of the
-                scores, from the random streams of the match.
-            view: planes of the input: `environment`, as in environments; `network`, as in this
-                package's networks; `auto`: by the metadata of the file, else by the number of
-                planes, with `environment` first.
+                scores, with the random streams of the match.
+            view: planes of the input: `environment`: the observations of environments; `network`:
+                those of this package's networks; `auto`: by the metadata of the file, else the
+                first of the two whose shape fits.
             channels_last: whether planes come last; None: inferred from the shape.
             threads: threads of the model.
 
         Raises:
             FileNotFoundError: if there is no such file.
-            ValueError: if it holds no model, or one that does not fit the game.
+            ValueError: if it contains no model, or one that does not fit the game.
         """
         super().__init__(game)
         choice("view", view, ("auto", "environment", "network"))
         self._path, self._deterministic = Path(path), bool(deterministic)
-        self._threads, self._asked = threads, (view, channels_last)
+        self._threads, self._view_options = threads, (view, channels_last)
         self._session = _load(self._path, threads)
         self.about = read_about(self._session, self._path)
         self._check_trained_for()
-        self.signature = find_signature(self._session, game, self._path, *self._wanted())
+        self.signature = find_signature(self._session, game, self._path, *self._resolve_view())
         if self.signature.view == "network":
             self.encoder: Encoder | None = Encoder(game)
         else:
@@ -73,7 +73,7 @@ class ONNXAgent(Agent):
         self._observer = Observer(game, "int8")
 
     def __getstate__(self) -> dict[str, Any]:
-        view, channels_last = self._asked
+        view, channels_last = self._view_options
         return {
             "game": self.game,
             "path": self._path.resolve(),
@@ -114,35 +114,35 @@ class ONNXAgent(Agent):
     def _scores(
         self, states: NDArray[np.void], seats: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-        """Return the scores and the masks of positions, in the network's order of actions."""
+        """Return the scores and the masks of positions, in the network's action order."""
         encode = self._observer.observe if self.encoder is None else self.encoder.encode
         planes, masks = encode(states, seats)
-        form = self.signature
-        if form.channels_last:
+        signature = self.signature
+        if signature.channels_last:
             planes = np.moveaxis(planes, 1, -1)
-        fed = {form.planes: planes.reshape(-1, *form.shape).astype(form.dtype)}
-        if form.mask is not None:
-            fed[form.mask] = masks.astype(form.mask_dtype)
+        inputs = {signature.planes: planes.reshape(-1, *signature.shape).astype(signature.dtype)}
+        if signature.mask is not None:
+            inputs[signature.mask] = masks.astype(signature.mask_dtype)
         if len(states) == 0:
             return np.zeros((0, self.game.num_actions)), masks
-        scores = np.asarray(self._session.run([form.scores], fed)[0])
+        scores = np.asarray(self._session.run([signature.scores], inputs)[0])
         if scores.shape != masks.shape:
             raise ValueError(
                 f"{self._path} must return one number for each action, shape {masks.shape}, got "
-                f"{form.scores} of shape {scores.shape}"
+                f"{signature.scores} of shape {scores.shape}"
             )
         if np.isnan(scores).any():
-            raise ValueError(f"{self._path} returns {form.scores} that are not numbers (NaN)")
+            raise ValueError(f"{self._path} returns NaN in {signature.scores}")
         return scores.astype(np.float64), masks
 
-    def _wanted(self) -> tuple[str, bool | None]:
-        view, channels_last = self._asked
+    def _resolve_view(self) -> tuple[str, bool | None]:
+        view, channels_last = self._view_options
         if view == "auto" and self.about.get("view") in ("environment", "network"):
             view = self.about["view"]
         return view, channels_last
 
     def _check_trained_for(self) -> None:
-        """Validate that a model whose metadata names a game plays this one."""
+        """Validate that the game in the metadata of a model, if any, is this one."""
         spec = self.about.get("game")
         if spec is None:
             return
@@ -156,7 +156,7 @@ class ONNXAgent(Agent):
 
 
 def read_about(session: Any, path: Path) -> dict[str, Any]:
-    """Return our document among the metadata of a model; empty if it was made elsewhere.
+    """Return our document in the metadata of a model; empty if there is none.
 
     Raises:
         ValueError: if the document is damaged.
@@ -188,5 +188,5 @@ def _load(path: Path, threads: int) -> Any:
         return onnxruntime.InferenceSession(
             path.read_bytes(), options, providers=["CPUExecutionProvider"]
         )
-    except Exception as error:  # ONNX Runtime has a class per kind of damage
+    except Exception as error:  # ONNX Runtime raises different exceptions
         raise ValueError(f"{path} holds no ONNX model: {error!s:.300}") from None

@@ -1,4 +1,4 @@
-"""Signatures of ONNX models: the input of planes, and the output with scores of actions."""
+"""Signature of an ONNX model: inputs of planes and masks, and output of action scores."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ TYPES = {
     "tensor(int64)": np.int64,
     "tensor(bool)": np.bool_,
 }
-SCORES = ("logits", "q_values", "q", "policy", "scores", "probabilities")
+SCORE_NAMES = ("logits", "q_values", "q", "policy", "scores", "probabilities")
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,10 @@ class Signature:
     Attributes:
         planes: name of the input of planes.
         mask: name of the input of masks, or None.
-        scores: name of the output with a number for each action.
-        shape: of the planes of one position, as the model takes them.
+        scores: name of the output with one score per action.
+        shape: shape of the planes of one position, as the model expects it.
         view: `"environment"`: the planes of environments; `"network"`: those of
-            `ludoteca.agents.networks.encoder.Encoder`, in which one network plays both seats.
+            `ludoteca.agents.networks.encoder.Encoder`.
         channels_last: whether planes are `(rows, columns, planes)`.
         dtype: type of the planes.
         mask_dtype: type of the masks.
@@ -56,12 +56,12 @@ def find_signature(
     Args:
         session: the model.
         game: the game.
-        path: its file, for messages.
+        path: its file, for error messages.
         view: see `ludoteca.agents.external.onnx.ONNXAgent`.
-        channels_last: likewise.
+        channels_last: see `ludoteca.agents.external.onnx.ONNXAgent`.
 
     Raises:
-        ValueError: if no input takes the game's planes, or no output has a score per action.
+        ValueError: if no input fits the game's planes, or no output has one score per action.
     """
     inputs, outputs = session.get_inputs(), session.get_outputs()
     actions = game.num_actions
@@ -91,11 +91,11 @@ def find_signature(
             f"with the planes last or flat{_network_shape(game)}"
         )
     scores = [tensor for tensor in outputs if _fits(tensor.shape, (actions,))]
-    named = [tensor for tensor in scores if tensor.name.lower() in SCORES]
+    named = [tensor for tensor in scores if tensor.name.lower() in SCORE_NAMES]
     if len(named or scores) != 1:
         raise ValueError(
             f"{description}; expected one output of shape [B, {actions}], or one of them called "
-            f"{', '.join(SCORES)}"
+            f"{', '.join(SCORE_NAMES)}"
         )
     return Signature(
         planes=others[0].name,
@@ -112,16 +112,16 @@ def find_signature(
 def _find_view(
     shape: list[Any], game: Game, view: str, channels_last: bool | None
 ) -> tuple[tuple[int, ...], str, bool] | None:
-    """Return the observation format of an input by its shape: shape, view and order of planes."""
+    """Find the format of an input by its shape; return shape, view and `channels_last`."""
     for name, planes in _views(game).items():
         if view not in ("auto", name):
             continue
         channels, rows, columns = planes
         for last in (False, True) if channels_last is None else (channels_last,):
-            whole = (rows, columns, channels) if last else planes
-            for form in (whole, (channels * rows * columns,)):
-                if _fits(shape, form):
-                    return form, name, last
+            board_shape = (rows, columns, channels) if last else planes
+            for expected in (board_shape, (channels * rows * columns,)):
+                if _fits(shape, expected):
+                    return expected, name, last
     return None
 
 
@@ -138,7 +138,7 @@ def _network_shape(game: Game) -> str:
 
 
 def _fits(shape: list[Any], expected: tuple[int, ...]) -> bool:
-    """Return whether a shape with a batch axis, of numbers and names, allows another one."""
+    """Return whether an input shape, with a variable batch axis, allows the shape `expected`."""
     free_batch = len(shape) > 0 and not isinstance(shape[0], int)
     fits = all(not isinstance(a, int) or a == b for a, b in zip(shape[1:], expected, strict=False))
     return len(shape) == 1 + len(expected) and free_batch and fits

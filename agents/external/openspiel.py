@@ -1,9 +1,8 @@
 """OpenSpiel's Monte Carlo tree search as an agent: `openspiel:simulations=1000`.
 
-OpenSpiel is another package of games (https://github.com/google-deepmind/open_spiel), whose search
-is written in C++. This agent plays our games with it, following each of them move by move: by
-OpenSpiel's own rules where it has the game, else by ours (`ludoteca.envs.adapters.openspiel`),
-which takes its search several times as long.
+OpenSpiel (https://github.com/google-deepmind/open_spiel) has its search in C++. This agent applies
+the moves of each game to a state of OpenSpiel: of its own game if it has it, else of ours
+(`ludoteca.envs.adapters.openspiel`), with which the search takes several times as long.
 """
 
 from importlib import import_module
@@ -18,7 +17,7 @@ from ludoteca.agents.external.openspiel_counterparts import (
     Translation,
     same_action,
 )
-from ludoteca.agents.external.openspiel_moves import NOT_FOUND, SEARCHED_PLIES, make_find_moves
+from ludoteca.agents.external.openspiel_moves import MAX_PLIES, NOT_FOUND, make_find_moves
 from ludoteca.agents.games.knowledge import load
 from ludoteca.agents.games.registry import find_knowledge, games_with
 from ludoteca.envs.game import Game
@@ -26,17 +25,16 @@ from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.records import as_words
 from ludoteca.envs.rng import next_u64
 
-MEMORY_MB = 1000  # that one search of OpenSpiel may take
+MEMORY_MB = 1000  # memory limit of one search
 INT_MAX = 2**31 - 1
-NO_LIMIT = -1.0  # of time
-FEWEST = 2  # simulations: the first one ends at the root, the second is the first to try a move
+NO_LIMIT = -1.0  # no time limit
+MIN_SIMULATIONS = 2  # the first one ends at the root
 
 
 class OpenSpielAgent(Agent):
-    """OpenSpiel's MCTSBot: UCT with random rollouts, and a new tree for every move.
+    """Agent with OpenSpiel's MCTSBot: UCT with random rollouts, and a new tree for every move.
 
-    Tracks the game at each index, and so has to choose in every position of its games in which it
-    is to move.
+    It tracks each game, so it has to choose in every position in which it is to move.
     """
 
     def __init__(
@@ -52,52 +50,52 @@ class OpenSpielAgent(Agent):
 
         Args:
             game: the game it plays.
-            simulations: per move.
-            seconds: per move, instead of a number of simulations.
+            simulations: simulations per move.
+            seconds: time per move, instead of a number of simulations.
             uct_c: exploration constant of UCT, for rewards in [-1, 1].
-            rollouts: per simulation.
+            rollouts: rollouts per simulation.
             solve: whether proven results are backed up.
 
         Raises:
-            ValueError: if a parameter is out of range, or OpenSpiel does not have the game.
+            ValueError: if a parameter is out of range, or OpenSpiel cannot play the game.
             ImportError: if OpenSpiel is not installed.
         """
         super().__init__(game)
-        self.simulations = integer("simulations", simulations, FEWEST, INT_MAX)
+        self.simulations = integer("simulations", simulations, MIN_SIMULATIONS, INT_MAX)
         self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
         self.uct_c = real("uct_c", uct_c, 0, 1e6)
         self.rollouts = integer("rollouts", rollouts, 1, 10**6)
         self.solve = choice("solve", solve, (False, True))
         self._pyspiel = import_pyspiel()
-        self._other, self._to_theirs, self._to_ours = self._find_other()
-        self._tracked: dict[int, _TrackedGame] = {}  # by index of the game
-        # Three positions to work on and the target; the same memory as unsigned integers.
-        # Records are assigned to it field by field, so the bytes between fields are always zero.
-        self._states = game.empty(SEARCHED_PLIES + 2)
+        self._spiel_game, self._to_spiel, self._to_ours = self._find_spiel_game()
+        self._tracked: dict[int, _TrackedGame] = {}  # by env_index
+        # Scratch space of `find_moves`, and the same memory as unsigned integers. Records are
+        # assigned field by field, so padding bytes are always zero.
+        self._states = game.empty(MAX_PLIES + 2)
         self._words = as_words(self._states)
-        self._legal = np.zeros((SEARCHED_PLIES, game.num_actions), np.int16)
+        self._legal = np.zeros((MAX_PLIES, game.num_actions), np.int16)
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = {"_pyspiel", "_other", "_to_theirs", "_to_ours", "_words"}
+        derived = {"_pyspiel", "_spiel_game", "_to_spiel", "_to_ours", "_words"}
         return {key: value for key, value in vars(self).items() if key not in derived}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._pyspiel = import_pyspiel()
-        self._other, self._to_theirs, self._to_ours = self._find_other()
+        self._spiel_game, self._to_spiel, self._to_ours = self._find_spiel_game()
         self._words = as_words(self._states)
 
-    def _find_other(self) -> tuple[Any, Translation, Translation]:
-        """Return OpenSpiel's game, and the translations of actions."""
+    def _find_spiel_game(self) -> tuple[Any, Translation, Translation]:
+        """Return the `pyspiel.Game`, and the translations of actions to it and back."""
         try:
-            name, to_theirs, to_ours = counterpart(self.game)
+            name, to_spiel, to_ours = counterpart(self.game)
         except ValueError as error:
             check_ours(self.game, str(error))
             return load_ours(self.game), same_action, same_action
-        return self._pyspiel.load_game(name), to_theirs, to_ours
+        return self._pyspiel.load_game(name), to_spiel, to_ours
 
     def prepare(self) -> None:
-        """Compile the search for the moves of others."""
+        """Compile the search for the moves between two positions."""
         self._find_moves(self.game.empty(1)[0], self.game.empty(1)[0])
 
     def reset(self, env_indices: NDArray[np.int64]) -> None:
@@ -112,7 +110,7 @@ class OpenSpielAgent(Agent):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Follow each game to its position, and let OpenSpiel search there.
+        """Track each game to its position, and run OpenSpiel's search there.
 
         Raises:
             ValueError: if a position does not follow from the last one of its game.
@@ -125,48 +123,50 @@ class OpenSpielAgent(Agent):
 
     def _track(self, env_index: int, s: Any) -> Any:
         """Return OpenSpiel's state of position `s`."""
-        followed = self._tracked.get(env_index)
-        moves = None if followed is None else self._find_moves(followed.position, s)
-        if followed is None or moves is None:
-            followed = _TrackedGame(self.game.new(), self._other.new_initial_state())
-            moves = self._find_moves(followed.position, s)
-        if moves is None and hasattr(self._other, "rules"):  # our game: any position will do
-            followed, moves = _TrackedGame(s, self._other.new_initial_state(s)), []
+        tracked = self._tracked.get(env_index)
+        moves = None if tracked is None else self._find_moves(tracked.position, s)
+        if tracked is None or moves is None:
+            tracked = _TrackedGame(self.game.new(), self._spiel_game.new_initial_state())
+            moves = self._find_moves(tracked.position, s)
+        if moves is None and hasattr(
+            self._spiel_game, "rules"
+        ):  # our game can start at any position
+            tracked, moves = _TrackedGame(s, self._spiel_game.new_initial_state(s)), []
         if moves is None:
             raise ValueError(
-                f"the position in game {env_index} is more than {SEARCHED_PLIES} plies from the "
+                f"the position in game {env_index} is more than {MAX_PLIES} plies from the "
                 f"last one there, and from the start of {self.game.spec}: OpenSpiel must see "
                 "whole games"
             )
         for action in moves:
-            followed.state.apply_action(self._to_theirs(followed.state, action))
-        self._tracked[env_index] = _TrackedGame(s.copy(), followed.state)
-        return followed.state
+            tracked.state.apply_action(self._to_spiel(tracked.state, action))
+        self._tracked[env_index] = _TrackedGame(s.copy(), tracked.state)
+        return tracked.state
 
     def _find_moves(self, position: Any, target: Any) -> list[int] | None:
         """Return the moves that lead from one position to another, or None."""
         self._states[0], self._states[-1] = position, target
-        moves = np.zeros(SEARCHED_PLIES, np.int64)
+        moves = np.zeros(MAX_PLIES, np.int64)
         n = make_find_moves(self.game)(self._states, self._words, self._legal, moves)
         return None if n == NOT_FOUND else moves[:n].tolist()
 
     def _search(self, state: Any, rng: NDArray[np.uint64]) -> int:
-        """Return OpenSpiel's move; its random numbers depend on `rng` alone."""
+        """Return OpenSpiel's move; the search is seeded from `rng`."""
         with np.errstate(over="ignore"):
             seeds = [int(next_u64(rng)) & INT_MAX for _ in range(2)]
         if self.seconds is None:
             root = self._tree(state, seeds, self.simulations, NO_LIMIT)
         else:
             root = self._tree(state, seeds, INT_MAX, self.seconds)
-            if not root.children:  # the time was up too soon: asked for its move, it would crash
-                root = self._tree(state, seeds, FEWEST, NO_LIMIT)
+            if not root.children:  # out of time: best_child would crash
+                root = self._tree(state, seeds, MIN_SIMULATIONS, NO_LIMIT)
         action: int = root.best_child().action
         return action
 
     def _tree(self, state: Any, seeds: list[int], simulations: int, seconds: float) -> Any:
-        """Return the root of OpenSpiel's tree after the search's simulations or seconds."""
+        """Search with limits of simulations and seconds; return the root of OpenSpiel's tree."""
         bot = self._pyspiel.MCTSBot(
-            self._other,
+            self._spiel_game,
             self._pyspiel.RandomRolloutEvaluator(self.rollouts, seeds[0]),
             self.uct_c,
             simulations,
@@ -181,24 +181,24 @@ class OpenSpielAgent(Agent):
 
 
 class _TrackedGame(NamedTuple):
-    """Last position in which the agent chose, and its state in OpenSpiel."""
+    """Last position in which the agent chose, and OpenSpiel's state of it."""
 
     position: Any
     state: Any
 
 
 def check_ours(game: Game, reason: str) -> None:
-    """Validate that OpenSpiel can play a game by our rules: sequential, without chance.
+    """Validate that our rules of a game can run in OpenSpiel: it is sequential, without chance.
 
     Args:
         game: the game.
-        reason: why OpenSpiel has no such game.
+        reason: beginning of the message: why OpenSpiel's own rules do not fit.
 
     Raises:
         ValueError: if it cannot.
     """
     if game.simultaneous or "rng" in (game.state.names or ()):
-        raise ValueError(f"{reason}; by our rules, it plays games in turn without chance")
+        raise ValueError(f"{reason}; with our rules it plays sequential games without chance only")
 
 
 def load_ours(game: Game) -> Any:
@@ -207,7 +207,7 @@ def load_ours(game: Game) -> Any:
 
 
 def counterpart(game: Game) -> Counterpart:
-    """Return OpenSpiel's counterpart of a game.
+    """Return OpenSpiel's own version of a game.
 
     Raises:
         ValueError: if there is none.
@@ -215,13 +215,13 @@ def counterpart(game: Game) -> Counterpart:
     target = find_knowledge(game).openspiel
     if not target:
         games = ", ".join(games_with("openspiel"))
-        raise ValueError(f"OpenSpiel cannot play {game.name}; it plays {games}")
+        raise ValueError(f"OpenSpiel has no version of {game.name}; games with one are {games}")
     translated_game: Counterpart = load(target)(game)
     return translated_game
 
 
 def import_pyspiel() -> Any:
-    """Return the module.
+    """Import OpenSpiel's module `pyspiel`.
 
     Raises:
         ImportError: if OpenSpiel is not installed.

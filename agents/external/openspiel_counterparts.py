@@ -1,4 +1,4 @@
-"""Counterparts of games in OpenSpiel: its spec string, and actions translated both ways."""
+"""OpenSpiel's versions of our games: spec strings and translations of actions."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -9,29 +9,30 @@ Translation = Callable[[Any, int], int]
 
 
 class Counterpart(NamedTuple):
-    """OpenSpiel's counterpart of one of our games.
+    """OpenSpiel's version of one of our games.
 
     Attributes:
         name: OpenSpiel's spec string.
-        to_theirs: `to_theirs(state, action)` turns our action into theirs, legal in their `state`.
+        to_spiel: `to_spiel(state, action)` translates our action to OpenSpiel's; `state` is
+            OpenSpiel's.
         to_ours: the inverse.
     """
 
     name: str
-    to_theirs: Translation
+    to_spiel: Translation
     to_ours: Translation
 
 
 def same_action(state: Any, action: int) -> int:
-    """Return the action unchanged, as both libraries number actions equally."""
+    """Return the action unchanged: both libraries number the actions equally."""
     return action
 
 
 def othello_counterpart(game: Game) -> Counterpart:
-    """Return OpenSpiel's Othello: 8 by 8, with passes as moves.
+    """Return OpenSpiel's Othello: 8x8, with passes as moves.
 
     Raises:
-        ValueError: if the game is another one.
+        ValueError: if the parameters of the game differ.
     """
     _require(game, board_size=8, auto_pass=False)
     return Counterpart("othello", same_action, same_action)
@@ -45,7 +46,7 @@ def connect4_counterpart(game: Game) -> Counterpart:
 
 
 def hex_counterpart(game: Game) -> Counterpart:
-    """Return OpenSpiel's Hex, with the swap rule or without.
+    """Return OpenSpiel's Hex, with or without the swap rule.
 
     Raises:
         ValueError: if White begins.
@@ -64,7 +65,7 @@ def tictactoe_counterpart(game: Game) -> Counterpart:
 def breakthrough_counterpart(game: Game) -> Counterpart:
     """Return OpenSpiel's Breakthrough.
 
-    Its first player starts at the top, ours at the bottom: ranks are turned around.
+    Its first player starts at the top, ours at the bottom: the order of ranks is reversed.
     """
     rows, columns = game.params["rows"], game.params["columns"]
     number = {name: action for action, name in enumerate(game.action_names)}
@@ -75,11 +76,11 @@ def breakthrough_counterpart(game: Game) -> Counterpart:
         cells = (f"{move[k]}{rows + 1 - int(move[k + 1])}" for k in (0, 2))
         return number["-".join(cells)]
 
-    def to_theirs(state: Any, action: int) -> int:
+    def to_spiel(state: Any, action: int) -> int:
         their_actions: list[int] = state.legal_actions()
         return next(candidate for candidate in their_actions if to_ours(state, candidate) == action)
 
-    return Counterpart(f"breakthrough(rows={rows},columns={columns})", to_theirs, to_ours)
+    return Counterpart(f"breakthrough(rows={rows},columns={columns})", to_spiel, to_ours)
 
 
 def _require(game: Game, **params: Any) -> None:

@@ -21,7 +21,7 @@ from ludoteca.envs.rng import uniform
 class OpenSpielLearner(Protocol):
     """A trained OpenSpiel agent, such as DQN or PPO.
 
-    `step` of agents trained in batches of games (PPO) takes and returns lists.
+    For agents that are trained in batches of games (PPO), `step` takes and returns lists.
     """
 
     def step(self, time_step: Any, is_evaluation: bool = False) -> Any:
@@ -32,15 +32,14 @@ def as_agent(game: Game, player: Policy | OpenSpielLearner | Sequence[OpenSpielL
     """Return an OpenSpiel policy or agent as an agent, for matches, tournaments and environments.
 
     Args:
-        game: the game; for policies sequential and without chance.
+        game: the game; policies need a sequential game without chance.
         player: a policy (`open_spiel.python.policy.Policy`), such as the average policy of CFR; or
             an agent trained in `rl_environment` or `VectorEnvironment`; or a list of agents, one
             per player. It is not copied, so later training changes the agent.
 
     Raises:
         TypeError: if `player` is of another type.
-        ValueError: if the number of agents is not that of players, or a policy cannot play the
-            game.
+        ValueError: if there is not one agent per player, or a policy cannot play the game.
     """
     if isinstance(player, Policy):
         return PolicyPlayer(game, player)
@@ -56,7 +55,7 @@ def as_agent(game: Game, player: Policy | OpenSpielLearner | Sequence[OpenSpielL
 
 
 class PolicyPlayer(OpenSpielAgent):
-    """Plays a policy of OpenSpiel; follows each game move by move, as policies need histories.
+    """Agent with an OpenSpiel policy; it tracks each game, since policies need histories.
 
     Attributes:
         policy: the policy, for the game that `ludoteca.envs.adapters.openspiel` loads.
@@ -73,11 +72,11 @@ class PolicyPlayer(OpenSpielAgent):
             ValueError: if the game is simultaneous or has chance.
         """
         if game.simultaneous or "rng" in (game.state.names or ()):
-            raise ValueError(f"policies play sequential games without chance, not {game.spec}")
+            raise ValueError(f"policies need a sequential game without chance, got {game.spec}")
         super().__init__(game)
         self.policy = policy
 
-    def _find_other(self) -> tuple[Any, Translation, Translation]:
+    def _find_spiel_game(self) -> tuple[Any, Translation, Translation]:
         return load_ours(self.game), same_action, same_action
 
     def _search(self, state: Any, rng: NDArray[np.uint64]) -> int:
@@ -93,7 +92,7 @@ class PolicyPlayer(OpenSpielAgent):
 
 
 class OpenSpielLearnerPlayer(Agent):
-    """Plays the actions of trained OpenSpiel agents, from observations."""
+    """Agent with trained OpenSpiel agents, which choose by observations."""
 
     def __init__(self, game: Game, players: Sequence[OpenSpielLearner]):
         """Make the agent.
@@ -138,7 +137,7 @@ class OpenSpielLearnerPlayer(Agent):
 
 
 def _time_step(planes: Any, mask: NDArray[np.int8], player: int) -> TimeStep:
-    """Return a time step with a player to move, in the form of `rl_environment`."""
+    """Return a `TimeStep` of `rl_environment` in which `player` is to move."""
     observations = {
         "info_state": [planes] * (player + 1),
         "legal_actions": [np.flatnonzero(mask).tolist()] * (player + 1),

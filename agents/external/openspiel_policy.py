@@ -1,4 +1,4 @@
-"""Agents as OpenSpiel policies, for its algorithms to play against and to evaluate."""
+"""Agents as OpenSpiel policies, as opponents or subjects of its algorithms."""
 
 from typing import Any
 
@@ -21,16 +21,16 @@ def as_policy(agent: Agent, game: Any = None, *, samples: int = 1, seed: int = 0
 
     Args:
         agent: the agent.
-        game: the `pyspiel.Game` that is played: `load_game(agent.game)`, the default, or its
-            turn-based version (`pyspiel.convert_to_turn_based`).
+        game: the `pyspiel.Game`: `load_game(agent.game)`, the default, or its turn-based version
+            (`pyspiel.convert_to_turn_based`).
         samples: see `ludoteca.agents.probabilities`.
-        seed: likewise.
+        seed: see `ludoteca.agents.probabilities`.
     """
     return AgentPolicy(agent, game, samples, seed)
 
 
 class AgentPolicy(spiel_policy.Policy):  # type: ignore[misc]
-    """The policy of an agent.
+    """OpenSpiel policy of an agent.
 
     Attributes:
         agent: the agent.
@@ -44,7 +44,7 @@ class AgentPolicy(spiel_policy.Policy):  # type: ignore[misc]
         self._samples, self._seed = samples, seed
 
     def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
-        """Return the probability of each legal action of a player, by default of the mover."""
+        """Return the probability of each legal action, by default for the player to move."""
         player = state.current_player() if player_id is None else player_id
         legal = state.legal_actions(player)
         if len(legal) <= 1:
@@ -58,16 +58,16 @@ class AgentPolicy(spiel_policy.Policy):  # type: ignore[misc]
         if not np.isclose(sum(shares.values()), 1):
             wrong = np.setdiff1d(np.flatnonzero(probabilities), legal)
             raise ValueError(
-                f"the agent chose {wrong} as player {player}, but only {legal} are legal in\n"
+                f"player {player} of the agent chose {wrong}, but only {legal} are legal in\n"
                 f"{state}"
             )
         return shares
 
 
 def position_of(game: Game, state: Any) -> Position:
-    """Return the position of a state of OpenSpiel: one of our game, or of its turn-based version.
+    """Return the position of an OpenSpiel state of our game, or of its turn-based version.
 
-    In the latter, actions of an incomplete joint action are ignored.
+    In the latter, an incomplete joint action is ignored.
     """
     if isinstance(state, LudotecaState):
         return state.position

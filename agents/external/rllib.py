@@ -36,12 +36,12 @@ except ImportError as error:
         'the agent rllib needs PyTorch and safetensors: pip install "ludoteca[train]"'
     ) from error
 
-LARGEST = 1e300  # in place of scores that have overflowed
+MAX_SCORE = 1e300  # replaces infinite scores
 __all__ = ["RLlibAgent", "export_module", "load_checkpoint", "load_rllib_agent"]
 
 
 class RLlibAgent(Agent):
-    """Plays the best legal action by the logits or action values of a policy in memory."""
+    """Agent with an RLlib policy: it plays the best legal action by logits or action values."""
 
     def __init__(self, game: Game, policy: Any, deterministic: bool = True):
         """Make the agent.
@@ -49,9 +49,9 @@ class RLlibAgent(Agent):
         Args:
             game: the game it plays.
             policy: an exported policy (`ludoteca.agents.external.rllib_layers.Policy`), or an
-                RLModule with plain modules inside, see `from_module`.
-            deterministic: whether the best action is played, or one sampled from the policy (with
-                the streams given to `act`: games stay reproducible).
+                RLModule, see `from_module`.
+            deterministic: whether the best action is played, or one sampled from the policy,
+                reproducibly by the streams of `act`.
 
         Raises:
             ValueError: if the policy does not fit the game, or, without `deterministic`, has no
@@ -62,7 +62,7 @@ class RLlibAgent(Agent):
         exported = isinstance(policy, Policy)
         if not (deterministic or (policy.logits if exported else has_logits(policy))):
             raise ValueError(
-                "the policy has action values, but no probabilities to sample from: it needs "
+                "the policy has action values, not probabilities to sample from: expected "
                 "deterministic=True"
             )
         if exported:
@@ -80,13 +80,13 @@ class RLlibAgent(Agent):
         Args:
             game: the game it plays.
             module: the module, as `algorithm.get_module()` returns it.
-            deterministic: as in the constructor.
-            copy: play by a copy of its present weights, in plain PyTorch, instead of the module
-                itself, which may continue to learn.
+            deterministic: see the constructor.
+            copy: use a copy of the policy in plain PyTorch, with the current weights, instead of
+                the module itself, which may continue to learn.
 
         Raises:
-            TypeError: if the module computes no scores of actions, or, with `copy`, if it is not
-                one of RLlib's default modules without memory.
+            TypeError: if the module computes no action scores, or, with `copy`, if it is not one of
+                RLlib's default modules without recurrence.
             ValueError: if it does not fit the game, or, without `deterministic`, has no
                 probabilities to sample from.
         """
@@ -108,7 +108,7 @@ class RLlibAgent(Agent):
         else:
             device = next(iter(self._policy.parameters()), torch.empty(0)).device
             scores = module_scores(self._policy, planes, masks.astype(np.float32), device)
-        finite = np.nan_to_num(scores, nan=-LARGEST, posinf=LARGEST, neginf=-LARGEST)
+        finite = np.nan_to_num(scores, nan=-MAX_SCORE, posinf=MAX_SCORE, neginf=-MAX_SCORE)
         scores = np.where(masks == 1, finite, -np.inf)
         if self._deterministic:
             best: NDArray[np.int64] = scores.argmax(1)
@@ -123,23 +123,23 @@ class RLlibAgent(Agent):
 def load_rllib_agent(
     game: Game, path: str | Path, deterministic: bool = True, device: str = "cpu"
 ) -> RLlibAgent:
-    """Plays the policy of an RLModule: the best legal action by its logits or action values.
+    """Load an RLlib policy: it plays the best legal action by logits or action values.
 
-    A file is what `export_module` wrote: layers as JSON and weights in safetensors' format, without
-    pickles. Ray's own checkpoints consist of pickles and are not read by a spec string; see
+    The file was written by `export_module`: layers as JSON and weights, in safetensors format,
+    without pickles. Checkpoints of Ray consist of pickles and are not accepted; see
     `load_checkpoint`.
 
     Args:
         game: the game it plays.
         path: the file that `export_module` wrote.
-        deterministic: whether the best action is played, or one sampled from the policy (with the
-            streams given to `act`: games stay reproducible).
-        device: where the network runs.
+        deterministic: whether the best action is played, or one sampled from the policy,
+            reproducibly by the streams of `act`.
+        device: device of the network.
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if it is a checkpoint of Ray or no such file, or does not fit the game; if it
-            has action values, but no probabilities to sample from.
+        ValueError: if it is a checkpoint of Ray or another file, or does not fit the game; or if it
+            has no probabilities to sample from and `deterministic` is False.
     """
     check_not_checkpoint(Path(path))
     policy = load_policy(game, find_weights(path, "rllib")).to(find_device(device))

@@ -1,9 +1,9 @@
-"""Files of RLlib policies: the layers as JSON and the weights, in safetensors' format.
+"""Files of RLlib policies: layers as JSON and weights, in safetensors format.
 
 RLlib's own checkpoints consist of pickles, which can run any code when they are read: the module's
-class and arguments (`class_and_ctor_args.pkl`) and its weights (`module_state.pkl`) alike.
-`export_module` writes what playing needs into a file without any, which `rllib:PATH` reads, also
-where Ray is not installed.
+class and arguments (`class_and_ctor_args.pkl`) and its weights (`module_state.pkl`).
+`export_module` writes the policy to a file without pickles, which the agent `rllib:PATH` reads,
+also without Ray.
 """
 
 from pathlib import Path
@@ -23,20 +23,20 @@ CHECKPOINT_FILES = ("class_and_ctor_args.pkl", "algorithm_state.pkl", "rllib_che
 def export_module(module: Any, game: Game, path: str | Path) -> Path:
     """Write the policy of an RLModule to a file that the agent `rllib:PATH` reads.
 
-    The networks of RLlib's defaults can be written: those of `DefaultModelConfig` without memory,
-    of PPO, APPO, IMPALA and DQN, with an action mask in the observation or without. For others
-    there is `RLlibAgent.from_module`, while the module is in memory.
+    Supported are RLlib's default networks (`DefaultModelConfig`) without recurrence, of PPO, APPO,
+    IMPALA and DQN, with or without an action mask in the observation. For others there is
+    `RLlibAgent.from_module`.
 
     Args:
         module: the module, as `algorithm.get_module()` returns it.
-        game: the game that it has learned.
+        game: the game that it was trained for.
         path: the file; `.safetensors` is appended if it has no suffix.
 
     Returns:
-        The file.
+        The path of the file.
 
     Raises:
-        TypeError: if the module has layers that cannot be written.
+        TypeError: if the module has layers that are not supported.
         ValueError: if it does not fit the game.
     """
     policy = extract_policy(module, game)
@@ -53,7 +53,7 @@ def load_policy(game: Game, file: Path) -> Policy:
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if it holds no such policy, or one that does not fit the game.
+        ValueError: if it contains no such policy, or one that does not fit the game.
     """
     policy, _ = load_network(game, file, build_policy, KIND)
     check_scores(policy, game, str(file))
@@ -64,12 +64,12 @@ def check_not_checkpoint(path: Path) -> None:
     """Check that a path is not a checkpoint of Ray.
 
     Raises:
-        ValueError: if it is one, with what to do instead.
+        ValueError: if it is one; the message says what to do instead.
     """
     if path.is_dir() and any((path / name).exists() for name in CHECKPOINT_FILES):
         raise ValueError(
             f"{path} is a checkpoint of Ray, which consists of pickles, and those can run any code "
-            "when they are read. If you trust its maker, write a file without any from Python: "
+            "when they are read. If you trust its author, export it in Python: "
             "from ludoteca.agents.external.rllib import export_module, load_checkpoint; "
             f"export_module(load_checkpoint({str(path)!r}), game, 'policy.safetensors')"
         )
@@ -78,12 +78,12 @@ def check_not_checkpoint(path: Path) -> None:
 def load_checkpoint(path: str | Path, module_id: str = "default_policy") -> Any:
     """Return an RLModule from a checkpoint of Ray, by unpickling it.
 
-    Warning: a checkpoint can run any code when it is read. Only for those whose makers you trust.
+    Warning: a checkpoint can run any code when it is read. Read only those whose authors you trust.
 
     Args:
         path: a checkpoint of an `Algorithm`, of its learner group, or of a module.
-        module_id: the policy in the checkpoint: `default_policy` if there was one agent, else the
-            name that the algorithm's configuration gave it.
+        module_id: name of the policy in the checkpoint: `default_policy` with one agent, else as in
+            the algorithm's configuration.
 
     Raises:
         FileNotFoundError: if there is no such checkpoint, or no such policy in it.
@@ -101,6 +101,6 @@ def load_checkpoint(path: str | Path, module_id: str = "default_policy") -> Any:
     if folder is None:
         module_ids = sorted(one.parent.name for one in modules.glob(f"*/{STATE}"))
         raise FileNotFoundError(
-            f"{path} holds no policy {module_id!r}; there are {', '.join(module_ids) or 'none'}"
+            f"{path} contains no policy {module_id!r}, only {', '.join(module_ids) or 'none'}"
         )
     return RLModule.from_checkpoint(str(folder))

@@ -19,18 +19,18 @@ ACTIVATIONS = {
 }  # fmt: skip
 FLAT = ObservationFormat("flat", np.float32)
 CHANNELS_LAST = ObservationFormat("planes", np.float32, channels_last=True)
-LARGEST_LAYER = 1 << 24  # outputs
-MOST_LAYERS = 1000
+MAX_LAYER_OUTPUTS = 1 << 24
+MAX_LAYERS = 1000
 
 
 class Policy(nn.Module):
-    """Layers from observations to one score per action: logits or action values.
+    """Policy network from observations to one score per action: logits or action values.
 
     Attributes:
         layers: the layers.
-        planes: whether observations are `[B, rows, columns, planes]`, as RLlib's convolutions want
-            them, instead of `[B, N]`.
-        logits: whether scores are logits, to sample actions from, and not action values.
+        planes: whether observations are `[B, rows, columns, planes]`, as RLlib's convolutions
+            expect, instead of `[B, N]`.
+        logits: whether scores are logits, from which actions can be sampled, not action values.
     """
 
     def __init__(self, layers: list[nn.Module], planes: bool, logits: bool):
@@ -52,41 +52,44 @@ def scores_of(policy: Policy, planes: NDArray[np.float32]) -> NDArray[np.float64
 
 
 def check_scores(policy: Policy, game: Game, source: str) -> None:
-    """Check that a policy takes the game's observations and scores its actions.
+    """Check that a policy accepts the game's observations and returns one score per action.
 
     Raises:
         ValueError: if it does not.
     """
     form = CHANNELS_LAST if policy.planes else FLAT
     try:
-        # Sizes only: the memory of hostile layers is known before it is allocated.
+        # On the meta device: sizes are checked before memory is allocated.
         x = torch.zeros(form.box(game, 1).shape, device="meta")
         for layer in copy.deepcopy(policy.layers).to("meta"):
             x = layer(x)
-            if x.numel() > LARGEST_LAYER:
-                raise ValueError(f"{source} has a layer of {x.numel():,} outputs")
+            if x.numel() > MAX_LAYER_OUTPUTS:
+                raise ValueError(
+                    f"{source} has a layer of {x.numel():,} outputs; expected at most "
+                    f"{MAX_LAYER_OUTPUTS:,}"
+                )
     except (RuntimeError, IndexError) as error:
         raise ValueError(
-            f"{source} does not take the observations of {game.spec}: {error}"
+            f"{source} does not accept the observations of {game.spec}: {error}"
         ) from None
     if x.shape != (1, game.num_actions):
         raise ValueError(
-            f"{source} rates {x.shape[-1]} actions, but {game.spec} has {game.num_actions}"
+            f"{source} scores {x.shape[-1]} actions, but {game.spec} has {game.num_actions}"
         )
 
 
 def build_policy(about: dict[str, Any]) -> Policy:
-    """Return the policy of a description, with new weights.
+    """Return a policy with new weights from its description.
 
     Raises:
         TypeError: if it is not a list of layers.
-        ValueError: if there is no such layer, or a size is out of range.
+        ValueError: if a kind of layer is unknown, or a size is out of range.
         KeyError: if a part of the description is missing.
     """
     if not isinstance(about, dict) or not isinstance(about["layers"], list):
         raise TypeError(f"expected a list of layers, got {about!r:.80}")
-    if not 0 < len(about["layers"]) <= MOST_LAYERS:
-        raise ValueError(f"it has {len(about['layers'])} layers")
+    if not 0 < len(about["layers"]) <= MAX_LAYERS:
+        raise ValueError(f"expected 1 to {MAX_LAYERS} layers, got {len(about['layers'])}")
     layers = [_build(layer) for layer in about["layers"]]
     return Policy(layers, bool(about["planes"]), bool(about["logits"]))
 
@@ -99,10 +102,10 @@ def copy_layer(layer: nn.Module) -> nn.Module:
 
 
 def describe_layer(layer: nn.Module) -> dict[str, Any]:
-    """Return a layer as JSON.
+    """Return the description of a layer, as JSON content.
 
     Raises:
-        TypeError: if it is not known.
+        TypeError: if the layer is not supported.
     """
     match layer:
         case nn.Linear():
@@ -134,10 +137,10 @@ def describe_layer(layer: nn.Module) -> dict[str, Any]:
 
 
 def _build(about: dict[str, Any]) -> nn.Module:
-    """Return the layer that `describe_layer` described.
+    """Return a layer with new weights from its description, see `describe_layer`.
 
     Raises:
-        ValueError: if there is no such layer, or one of its sizes is out of range.
+        ValueError: if its kind is unknown, or a size is out of range.
         KeyError: if a part of the description is missing.
     """
     kind = about["kind"]
@@ -175,7 +178,7 @@ def _sizes(*values: Any) -> tuple[int, ...]:
 
 
 class ChannelsFirst(nn.Module):
-    """Moves the channels of `[B, rows, columns, channels]` before the rows, for convolutions."""
+    """Layer from `[B, rows, columns, channels]` to channels first, for convolutions."""
 
     def forward(self, x: Tensor) -> Tensor:
         """Return `x` as `[B, channels, rows, columns]`."""
@@ -183,7 +186,7 @@ class ChannelsFirst(nn.Module):
 
 
 class ChannelsLast(nn.Module):
-    """Moves the channels of `[B, channels, rows, columns]` behind the columns."""
+    """Layer from `[B, channels, rows, columns]` to channels last."""
 
     def forward(self, x: Tensor) -> Tensor:
         """Return `x` as `[B, rows, columns, channels]`."""

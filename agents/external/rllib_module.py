@@ -1,4 +1,4 @@
-"""RLModules: their observations, scores of actions, and policies as plain PyTorch modules."""
+"""Access to RLModules: observation format, action scores, and the policy in plain PyTorch."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -24,11 +24,11 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.observation import ObservationFormat
 
 CHANNELS_FIRST = ObservationFormat("planes", np.float32)
-TOLERANCE = 1e-3  # of scores that are computed in another order
+TOLERANCE = 1e-3  # between the scores of a module and of its copy
 
 
 def extract_policy(module: Any, game: Game) -> Policy:
-    """Return a copy of the policy of an RLModule as plain PyTorch, compared with the original.
+    """Return a copy of the policy of an RLModule in plain PyTorch; compare it with the original.
 
     Raises:
         TypeError: if the module has custom layers, or computes its scores in another way.
@@ -38,13 +38,13 @@ def extract_policy(module: Any, game: Game) -> Policy:
     form = module_format(module, game)
     head = next((getattr(module, name) for name in ("pi", "af") if hasattr(module, name)), None)
     encoder = getattr(module, "encoder", None)
-    for name in ("actor_encoder", "encoder"):  # of its own, or shared with the critic
+    for name in ("actor_encoder", "encoder"):  # separate, or shared with the critic
         if hasattr(encoder, name):
             encoder = getattr(encoder, name)
             break
     if encoder is None or head is None or getattr(module, "num_atoms", 1) > 1:
         raise TypeError(
-            f"{type(module).__name__} is not one of RLlib's default modules without memory: "
+            f"{type(module).__name__} is not one of RLlib's default modules without recurrence: "
             "use RLlibAgent.from_module instead"
         )
     layers = [*_layers_of(encoder), *_layers_of(head)]
@@ -66,10 +66,10 @@ def extract_policy(module: Any, game: Game) -> Policy:
 
 
 def _layers_of(module: nn.Module) -> Iterator[nn.Module]:
-    """Yield the layers of a network of RLlib in the order of a pass, as PyTorch's own or ours.
+    """Yield the layers of an RLlib network in the order of a forward pass.
 
     Raises:
-        TypeError: if one is not known.
+        TypeError: if a layer is not supported.
     """
     if isinstance(module, nn.Sequential):
         for child in module:
@@ -97,11 +97,11 @@ def plain_module(module: Any) -> Any:
     """Return an RLModule without its wrapper for distributed training.
 
     Raises:
-        TypeError: if it remembers past moves, which agents of RLlib's policies do not support.
+        TypeError: if it is recurrent.
     """
     module = module.unwrapped() if hasattr(module, "unwrapped") else module
     if module.is_stateful():
-        raise TypeError(f"{type(module).__name__} remembers past moves, which is not supported")
+        raise TypeError(f"{type(module).__name__} is recurrent, which is not supported")
     return module
 
 
@@ -126,14 +126,16 @@ def module_format(module: Any, game: Game) -> ObservationFormat:
         if isinstance(box, spaces.Box) and box.shape == form.box(game).shape:
             return form
     shapes = ", ".join(str(form.box(game).shape) for form in known)
-    raise ValueError(f"the module observes {space}, but {game.spec} shows one of {shapes}")
+    raise ValueError(
+        f"the module observes {space}, but {game.spec} has observations of shapes {shapes}"
+    )
 
 
 def _keys_of(space: spaces.Dict) -> tuple[str, str]:
-    """Return the keys of the planes and of the mask.
+    """Return the keys of the planes and of the mask in a space.
 
     Raises:
-        ValueError: if there are others.
+        ValueError: if the keys are others.
     """
     names = [key for key in space if key != "action_mask"]
     if len(names) != 1 or "action_mask" not in space.spaces:
@@ -148,9 +150,9 @@ def module_scores(
 
     Args:
         module: the module.
-        planes: observations of the form that it takes, float32 `[K, ...]`.
-        masks: float32 `[K, num_actions]`; only for modules that observe it.
-        device: where the module is.
+        planes: observations in the module's format, float32 `[K, ...]`.
+        masks: action masks, float32 `[K, num_actions]`; used by modules that observe them.
+        device: device of the module.
 
     Raises:
         TypeError: if the module returns neither.
@@ -173,5 +175,5 @@ def module_scores(
 
 
 def has_logits(module: Any) -> bool:
-    """Return whether an RLModule scores actions by logits, not by action values."""
+    """Return whether the scores of an RLModule are logits, not action values."""
     return not hasattr(module, "compute_q_values")

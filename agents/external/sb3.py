@@ -30,13 +30,12 @@ Scores = Callable[[Any, Any], torch.Tensor]  # (policy, observations) -> scores 
 
 
 class SB3Agent(Agent):
-    """Plays the best legal action by the logits or values of a policy in memory.
+    """Agent with an SB3 policy: it plays the best legal action by logits or values.
 
-    Supports algorithms with discrete actions and without recurrence: `PPO`, `A2C`, `TRPO`,
-    `MaskablePPO`, `DQN`, `QRDQN`, `ARS`. Illegal actions are left out whether or not the model was
-    trained with masks: logits are renormalized over the legal ones, and the highest Q-value of a
-    legal action counts. The observation space of the model decides the format: planes first,
-    last or flattened, their dtype, and whether in a dictionary with the mask.
+    Supported are algorithms with discrete actions and without recurrence: `PPO`, `A2C`, `TRPO`,
+    `MaskablePPO`, `DQN`, `QRDQN`, `ARS`. Illegal actions are masked whether or not the model was
+    trained with masks. The observation space of the model determines the format: channels first,
+    channels last or flattened, the dtype, and whether it is a dictionary with the mask.
     """
 
     def __init__(
@@ -47,20 +46,20 @@ class SB3Agent(Agent):
         channels_last: bool | None = None,
         epsilon: float = 0.0,
     ):
-        """Make an agent that plays a policy in memory, also while the policy continues to learn.
+        """Make an agent with a policy in memory, which may continue to learn.
 
         Args:
             game: the game it plays.
             policy: policy of an SB3 model.
-            deterministic: whether the best action is played, or one sampled from the policy (with
-                the streams given to `act`: games stay reproducible).
+            deterministic: whether the best action is played, or one sampled from the policy,
+                reproducibly by the streams of `act`.
             channels_last: whether planes come last; None: inferred from the shape. Only needed if
                 both shapes are the same.
             epsilon: probability of a random legal move instead.
 
         Raises:
             ValueError: if the policy does not fit the game, or has no probabilities to sample from.
-            TypeError: if the kind of policy is not known.
+            TypeError: if the kind of policy is not supported.
         """
         super().__init__(game)
         self._policy, self._deterministic = policy, deterministic
@@ -70,7 +69,7 @@ class SB3Agent(Agent):
         if not (deterministic or is_distribution):
             raise ValueError(
                 f"{type(policy).__name__} has no probabilities to sample from: "
-                "it needs deterministic=True"
+                "expected deterministic=True"
             )
         actions = policy.action_space
         if not isinstance(actions, spaces.Discrete) or actions.n != game.num_actions:
@@ -100,7 +99,7 @@ class SB3Agent(Agent):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Choose by one pass through the network."""
+        """Choose by one forward pass of the network."""
         planes, masks = self._observer.observe(states, seats)
         observations = self._format(planes, masks)
         self._policy.set_training_mode(False)
@@ -133,42 +132,42 @@ def load_sb3_agent(
     device: str = "cpu",
     epsilon: float = 0.0,
 ) -> SB3Agent:
-    """Plays the policy of a saved model: the best legal action by its logits or values.
+    """Load an SB3 model: it plays the best legal action by logits or values.
 
-    Model files hold pickles, which can run any code when they are read. None is read here, and the
-    weights come in through `torch.load(weights_only=True)`, so files of unknown origin are about as
-    safe as PyTorch's reader of weights. Policies and networks must be SB3's own; for others, there
-    is `trust=True`, which unpickles parts of the file, or `SB3Agent.from_model`.
+    Model files contain pickles, which can run any code when they are read. They are not read, and
+    weights are read by `torch.load(weights_only=True)`, so untrusted files are about as safe as
+    that. Policies and networks must be SB3's own; for others, there is `trust=True`, which
+    unpickles parts of the file, or `SB3Agent.from_model`.
 
     Args:
         game: the game it plays.
         path: the file that `model.save` wrote.
-        deterministic: whether the best action is played, or one sampled from the policy (with the
-            streams given to `act`: games stay reproducible).
-        trust: unpickle what SB3 pickled; see above. Only for files whose makers you trust.
+        deterministic: whether the best action is played, or one sampled from the policy,
+            reproducibly by the streams of `act`.
+        trust: whether to unpickle parts of the file. Only for files whose authors you trust.
         channels_last: whether planes come last; None: inferred from the shape. Only needed if both
             shapes are the same.
-        device: where the network runs.
+        device: device of the network.
         epsilon: probability of a random legal move instead.
 
     Raises:
         FileNotFoundError: if there is no such file.
         ValueError: if it is not a model file, or the model does not fit the game.
-        TypeError: if its kind of policy is not known.
+        TypeError: if its kind of policy is not supported.
     """
     policy = read_policy(path, trust=trust, device=device)
     return SB3Agent(game, policy, deterministic, channels_last, epsilon)
 
 
 def find_scores(policy: BasePolicy) -> tuple[Scores, bool]:
-    """Return the function that scores all actions, and whether scores are logits or values.
+    """Return the function that scores all actions, and whether its scores are logits.
 
     Raises:
-        TypeError: if the kind of policy is not known.
+        TypeError: if the kind of policy is not supported.
     """
     kinds = {kind.__name__ for kind in type(policy).__mro__}
     if "RecurrentActorCriticPolicy" in kinds:
-        raise TypeError("RecurrentPPO remembers past moves, which SB3Agent does not support")
+        raise TypeError("RecurrentPPO is recurrent, which SB3Agent does not support")
     if isinstance(policy, ActorCriticPolicy) or "MaskableActorCriticPolicy" in kinds:
         return _logits, True
     if "DQNPolicy" in kinds:
@@ -178,15 +177,15 @@ def find_scores(policy: BasePolicy) -> tuple[Scores, bool]:
     if "ARSPolicy" in kinds:
         return _linear, False
     raise TypeError(
-        f"{type(policy).__name__} is none of the policies of PPO, A2C, TRPO, MaskablePPO, DQN, "
-        "QRDQN and ARS"
+        f"expected a policy of PPO, A2C, TRPO, MaskablePPO, DQN, QRDQN or ARS, got "
+        f"{type(policy).__name__}"
     )
 
 
 def fit_observations(
     game: Game, space: spaces.Space[Any], channels_last: bool | None = None
 ) -> tuple[Observer, Callable[[NDArray[Any], NDArray[np.int8]], Any]]:
-    """Return an observer of a model's observation space.
+    """Return an observer for a model's observation space.
 
     Args:
         game: the game.
@@ -209,8 +208,8 @@ def fit_observations(
             break
     else:
         raise ValueError(
-            f"the model observes {space}, but {game.spec} shows {game.observation_shape}, "
-            "or that with the planes last or flattened"
+            f"the model observes {space}, but {game.spec} has observations of shape "
+            f"{game.observation_shape}, or that in channels last or flattened"
         )
 
     mask_dtype = space[keys[1]].dtype if keys else None  # type: ignore[index]

@@ -1,8 +1,8 @@
-"""Reader of Stable-Baselines3's model files that does not run code in them.
+"""Safe reader of Stable-Baselines3's model files, which runs no code in them.
 
-A file (`model.zip`) holds the weights, and a JSON document with all other parts of the model.
-Objects that JSON cannot express are stored twice: pickled, which may run any code when read, and as
-a description. `read_policy` rebuilds the policy from the descriptions, and reads the weights
+A file (`model.zip`) contains the weights, and a JSON document with all other parts of the model.
+Objects that JSON cannot express are stored twice: as a pickle, which can run any code, and as a
+description. `read_policy` rebuilds the policy from the descriptions, and reads the weights
 with `torch.load(weights_only=True)`. The sizes of networks are compared with those of the weights
 before memory is allocated.
 """
@@ -30,20 +30,20 @@ from torch.overrides import TorchFunctionMode
 from ludoteca.agents.networks.device import find_device
 from ludoteca.files import check_archive, opening, parse_json, reading_archive
 
-PARTS = ("policy_class", "policy_kwargs", "observation_space", "action_space")
-# Packages whose networks may be built because a file names them.
+POLICY_ENTRIES = ("policy_class", "policy_kwargs", "observation_space", "action_space")
 KNOWN_POLICIES = {
     "ActorCriticPolicy", "MaskableActorCriticPolicy", "DQNPolicy", "QRDQNPolicy", "ARSPolicy",
 }  # fmt: skip
+# Packages whose classes a file may name.
 KNOWN_PACKAGES = ("sb3_contrib", "stable_baselines3", "torch")
-# Arguments of policies that matter in training only.
-LARGEST_DATA, LARGEST_WEIGHTS = 64 << 20, 4 << 30  # bytes, unpacked
-MOST_SETTINGS = 1000  # numbers and texts in the arguments of a policy
-LARGEST_OBSERVATION = 1 << 24  # numbers
+MAX_DATA_BYTES, MAX_WEIGHT_BYTES = 64 << 20, 4 << 30  # uncompressed
+MAX_SETTINGS = 1000  # numbers and texts in the arguments of a policy
+MAX_OBSERVATION_SIZE = 1 << 24  # numbers in an observation
 DTYPES = {
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
     "float32", "float64",
 }  # fmt: skip
+# Arguments of policies that are used in training only.
 ONLY_FOR_TRAINING = ("optimizer_class", "optimizer_kwargs", "device", "use_sde")
 
 
@@ -52,10 +52,10 @@ def read_policy(path: str | Path, *, trust: bool = False, device: str = "cpu") -
 
     Args:
         path: the file; `.zip` may be left out.
-        trust: unpickle the policy's class, arguments and spaces, as SB3's own `load` does with
-            them. Needed for policies and networks that are not SB3's own. The file can then run
-            any code: only for files whose makers you trust.
-        device: where the network goes, for example `"cuda"`.
+        trust: whether to unpickle the policy's class, arguments and spaces, as SB3's own `load`
+            does. Needed for policies and networks that are not SB3's own. The file can then run any
+            code: only for files whose authors you trust.
+        device: device of the network, such as `"cuda"`.
 
     Raises:
         FileNotFoundError: if there is no such file.
@@ -67,18 +67,18 @@ def read_policy(path: str | Path, *, trust: bool = False, device: str = "cpu") -
         data, weights, size = _read(path)
         if not isinstance(data, dict):
             raise TypeError(f"expected an object, got {data!r:.40}")
-        parts = {name: data[name] for name in PARTS}
+        parts = {name: data[name] for name in POLICY_ENTRIES}
     try:
         if trust:
             policy = _build(**json_to_data(json.dumps(parts)))
         else:
-            # Weights that networks share are in the file once.
+            # Shared weights are stored once, so networks may be larger than the file.
             with Budget(8 * size + (1 << 20)):
-                policy = _build(**_described(parts))
+                policy = _build(**_rebuild_arguments(parts))
         policy = policy.to(target)
         policy.load_state_dict(weights)
     except Exception as error:  # constructors of another library, with any arguments
-        hint = "" if trust else "; if you trust its maker, trust=True unpickles the rest of it"
+        hint = "" if trust else "; if you trust its author, trust=True unpickles the rest of it"
         raise ValueError(f"cannot rebuild the policy in {path}: {error!s:.500}{hint}") from None
     return policy
 
@@ -102,15 +102,15 @@ def _read(path: Path) -> tuple[Any, dict[str, torch.Tensor], int]:
     """Return the JSON document of a model file, its policy's weights, and their size in bytes.
 
     Raises:
-        ValueError: if it is larger than models are, or its weights are not tensors.
+        ValueError: if it is too large, or its weights are not tensors.
     """
     with opening(path) as file, zipfile.ZipFile(file) as archive:
-        most = {"data": LARGEST_DATA, "policy.pth": LARGEST_WEIGHTS}
-        for name, largest in most.items():
+        max_bytes = {"data": MAX_DATA_BYTES, "policy.pth": MAX_WEIGHT_BYTES}
+        for name, largest in max_bytes.items():
             _check_member(archive.getinfo(name), largest)
         data = parse_json(archive.read("data"))
         packed = archive.read("policy.pth")
-    with zipfile.ZipFile(io.BytesIO(packed)) as inner:  # PyTorch's own format is an archive, too
+    with zipfile.ZipFile(io.BytesIO(packed)) as inner:  # PyTorch's format is an archive, too
         check_archive(inner, f"policy.pth in {path}", 2 * len(packed) + (1 << 20))
     try:
         weights = torch.load(io.BytesIO(packed), map_location="cpu", weights_only=True)
@@ -122,9 +122,9 @@ def _read(path: Path) -> tuple[Any, dict[str, torch.Tensor], int]:
         if not isinstance(name, str) or not isinstance(tensor, torch.Tensor):
             raise TypeError(f"expected weights by name, got {name!r:.40}: {tensor!r:.40}")
         if tensor.untyped_storage().nbytes() < tensor.numel() * tensor.element_size():
-            raise ValueError(f"the file does not hold all numbers of its weights {name:.80}")
+            raise ValueError(f"its weights {name:.80} are incomplete")
         if not torch.isfinite(tensor).all():
-            raise ValueError(f"its weights {name:.80} are not all finite numbers")
+            raise ValueError(f"its weights {name:.80} are not all finite")
     return data, weights, len(packed)
 
 
@@ -134,16 +134,16 @@ def _check_member(member: zipfile.ZipInfo, largest: int) -> None:
     if size > largest or size > 100 * packed + (1 << 20):
         raise ValueError(
             f"its {member.filename} unpacks from {packed:,} to {size:,} bytes; expected at most "
-            f"{largest:,}, and at most 100 times as many"
+            f"{largest:,}, and at most 100 times the compressed size"
         )
 
 
 class Budget(TorchFunctionMode):
-    """Limits the memory of tensors made inside it, before the memory is allocated."""
+    """Context that limits the memory of tensors created in it, before it is allocated."""
 
-    def __init__(self, most: int):
+    def __init__(self, limit: int):
         super().__init__()
-        self.most, self.taken = most, 0
+        self.limit, self.taken = limit, 0
 
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
@@ -159,10 +159,10 @@ class Budget(TorchFunctionMode):
             if len(shape) == 1 and not isinstance(shape[0], int):
                 (shape,) = shape
             self.taken += 4 * prod(shape)
-            if self.taken > self.most:
+            if self.taken > self.limit:
                 raise ValueError(
-                    f"the description asks for networks of {self.taken:,} bytes or more, and "
-                    f"expected were at most {self.most:,}, by the weights in the file"
+                    f"the description needs networks of {self.taken:,} bytes or more; expected "
+                    f"at most {self.limit:,}, by the weights in the file"
                 )
         return func(*args, **kwargs)
 
@@ -182,31 +182,31 @@ def _build(
 ) -> BasePolicy:
     kwargs = {key: value for key, value in policy_kwargs.items() if key not in ONLY_FOR_TRAINING}
     arguments: list[Any] = [observation_space, action_space]
-    if not policy_class.__module__.startswith("sb3_contrib.ars"):  # the one without an optimizer
-        arguments.append(lambda remaining: 0.0)  # a learning rate
+    if not policy_class.__module__.startswith("sb3_contrib.ars"):  # ARS has no optimizer
+        arguments.append(lambda remaining: 0.0)  # learning rate schedule
     policy: BasePolicy = policy_class(*arguments, **kwargs)
     return policy
 
 
-def _described(parts: dict[str, Any]) -> dict[str, Any]:
-    """Return the parts of a policy, made from their descriptions.
+def _rebuild_arguments(parts: dict[str, Any]) -> dict[str, Any]:
+    """Rebuild the constructor arguments of a policy from their descriptions.
 
     Raises:
-        ValueError: if one of them is not SB3's own.
+        ValueError: if a class is not SB3's own.
     """
     kwargs = {
         key: value
         for key, value in parts["policy_kwargs"].items()
         if key not in (":type:", ":serialized:", *ONLY_FOR_TRAINING)
     }
-    if len(re.findall(r"[^\s,:\[\]{}]+", json.dumps(kwargs))) > MOST_SETTINGS:
-        raise ValueError(f"its policy has more than {MOST_SETTINGS} settings")
+    if len(re.findall(r"[^\s,:\[\]{}]+", json.dumps(kwargs))) > MAX_SETTINGS:
+        raise ValueError(f"its policy has more than {MAX_SETTINGS} settings")
     kwargs = {
         k: _network(value) if isinstance(value, str) else value for k, value in kwargs.items()
     }
     extractor = kwargs.get("features_extractor_class", BaseFeaturesExtractor)
     if not (isinstance(extractor, type) and issubclass(extractor, BaseFeaturesExtractor)):
-        raise ValueError(f"{extractor!r:.80} extracts no features")
+        raise ValueError(f"{extractor!r:.80} is not a features extractor")
     return {
         "policy_class": _policy_class(parts["policy_class"]),
         "policy_kwargs": kwargs,
@@ -216,14 +216,14 @@ def _described(parts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _policy_class(description: dict[str, Any]) -> type[nn.Module]:
-    # The class's own name is not in its description, but those of its methods are.
+    # The description has the names of the methods, not that of the class.
     method = re.match(r"<function (\w+)\.__init__ ", str(description.get("__init__")))
     if method is None:
         raise ValueError(f"its class, in {description.get('__module__')}, is not known")
     policy_class = _network(f"<class '{description.get('__module__')}.{method[1]}'>")
     kinds = {kind.__name__ for kind in policy_class.__mro__}
     if not kinds & KNOWN_POLICIES or "RecurrentActorCriticPolicy" in kinds:
-        raise ValueError(f"its class {policy_class.__name__} is not a policy that plays here")
+        raise ValueError(f"its class {policy_class.__name__} is not a supported policy")
     return policy_class
 
 
@@ -233,20 +233,20 @@ def _network(name: str) -> type[nn.Module]:
     if match is None or match[1].partition(".")[0] not in KNOWN_PACKAGES:
         raise ValueError(f"{name} is not from {', '.join(KNOWN_PACKAGES)}")
     try:
-        if match[1].startswith("torch"):  # its layers are imported already; all else is none
+        if match[1].startswith("torch"):  # modules with layers are already imported
             module: Any = sys.modules.get(match[1])
         else:
             module = importlib.import_module(match[1])
         network_class = getattr(module, match[2])
     except (ImportError, AttributeError):
-        raise ValueError(f"{name} does not exist in what is installed") from None
+        raise ValueError(f"{name} is not in the installed packages") from None
     if not (isinstance(network_class, type) and issubclass(network_class, nn.Module)):
-        raise ValueError(f"{name} is no network")
+        raise ValueError(f"{name} is not a network")
     return network_class
 
 
 def _observation_space(description: dict[str, Any]) -> spaces.Space[Any]:
-    """Return planes, or a dictionary of them and a mask; their bounds do not matter here."""
+    """Return the space: a box of planes, or a dictionary with the mask; bounds are not kept."""
     kind = str(description.get(":type:"))
     if kind.endswith(".Box'>"):
         return _box(description["_shape"], description["dtype"])
@@ -267,7 +267,7 @@ def _observation_space(description: dict[str, Any]) -> spaces.Space[Any]:
 def _box(shape: Any, dtype: str) -> spaces.Box:
     if not isinstance(shape, list) or not all(type(n) is int and n > 0 for n in shape):
         raise ValueError(f"its observations have the shape {shape!r:.40}")
-    if prod(shape) > LARGEST_OBSERVATION or dtype not in DTYPES:
+    if prod(shape) > MAX_OBSERVATION_SIZE or dtype not in DTYPES:
         raise ValueError(f"its observations are {prod(shape):.3g} numbers of type {dtype!r:.40}")
     shape = tuple(shape)
     scalar = np.dtype(dtype).type
@@ -278,6 +278,6 @@ def _integer(description: dict[str, Any], key: str) -> int:
     if key not in description:
         raise ValueError(f"its action space is {description.get(':type:')}, not Discrete")
     number = int(description[key])
-    if not 0 < number <= LARGEST_OBSERVATION:
+    if not 0 < number <= MAX_OBSERVATION_SIZE:
         raise ValueError(f"it has {number:.3g} actions")
     return number

@@ -1,4 +1,4 @@
-"""Tianshou policies as agents: in memory, as opponents in their own training, and in files."""
+"""Tianshou policies as agents: in memory, also during their training, and in files."""
 
 from pathlib import Path
 from typing import Any
@@ -19,19 +19,19 @@ except ImportError as error:
 
 
 class PolicyNetwork(nn.Module):
-    """The network of a policy, as a function of the observations of players.
+    """Network of a policy, from observations to action scores.
 
     Attributes:
         kind: kind of its outputs, `"logits"`, `"values"` or `"probabilities"`.
     """
 
     def __init__(self, policy: Policy | Algorithm):
-        """Find the network in a policy.
+        """Find the network of a policy.
 
         Args:
             policy: a `DiscreteQLearningPolicy` (DQN, also with quantiles or C51), a
-                `DiscreteActorPolicy` (PPO, A2C, Reinforce), or the algorithm that has it. Networks
-                in memory stay shared with it.
+                `DiscreteActorPolicy` (PPO, A2C, Reinforce), or the algorithm that has it. The
+                network is shared, not copied.
 
         Raises:
             ValueError: if it is another kind of policy.
@@ -63,18 +63,18 @@ class PolicyNetwork(nn.Module):
 
 
 def agent_of_policy(game: Game, policy: Policy | Algorithm, **options: Any) -> TorchAgent:
-    """Return an agent that plays by a policy in memory, also while that learns.
+    """Return an agent with a policy in memory, also while it learns.
 
-    Copy it (`copy.deepcopy`) for an opponent that stays as it is.
+    Copy the agent (`copy.deepcopy`) to freeze an opponent.
 
     Args:
         game: the game.
         policy: see `PolicyNetwork`.
-        options: of `TorchAgent`, such as `flat=True` for the observations of
+        options: options of `TorchAgent`, such as `flat=True` for the observations of
             `TianshouVecEnv(..., observation="flat")`.
 
     Raises:
-        ValueError: if an option is not possible; see also `PolicyNetwork`.
+        ValueError: if an option is invalid; see also `PolicyNetwork`.
     """
     network = PolicyNetwork(policy)
     return TorchAgent(game, network, kind=network.kind, **options)
@@ -87,9 +87,9 @@ def save_tianshou_policy(
 
     Args:
         path: the file; `.safetensors` is added if it has no suffix.
-        game: the game that it plays.
+        game: the game that the policy plays.
         policy: see `PolicyNetwork`.
-        options: of `ludoteca.agents.external.torch_agent.save_policy`, such as `flat=True`.
+        options: options of `ludoteca.agents.external.torch_agent.save_policy`, such as `flat=True`.
 
     Raises:
         ValueError: if it does not fit the game, or cannot be recorded; see `PolicyNetwork` and

@@ -1,4 +1,4 @@
-"""PyTorch networks, trained with any library, as agents: in memory and in files."""
+"""PyTorch networks of any library as agents: in memory and in files."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -28,20 +28,20 @@ except ImportError as error:
     ) from error
 
 Network = Callable[[Tensor], Any]
-FORMAT = "graph-1"  # of the file
+FORMAT = "graph-1"  # file format
 KINDS = ("logits", "values", "probabilities")
-OPTIONS = ("kind", "dtype", "channels_last", "flat")  # of the constructor, in the metadata
+OPTIONS = ("kind", "dtype", "channels_last", "flat")  # constructor options in the metadata
 
 
 class TorchAgent(Agent):
-    """Plays the best legal action by the logits or values of a network in memory.
+    """Agent with a PyTorch network: it plays the best legal action by logits or values.
 
-    It plays with the current weights, also while the network learns: copy the agent
-    (`copy.deepcopy(agent)`) to freeze an opponent.
+    It uses the current weights, also while the network learns; copy the agent (`copy.deepcopy`) to
+    freeze an opponent.
 
     Attributes:
-        about: metadata of the network: `kind` of its outputs, `dtype`, `channels_last` and `flat`
-            of its observations, and other entries of its file.
+        about: metadata of the network: the constructor's `kind`, `dtype`, `channels_last` and
+            `flat`, and other entries of its file.
     """
 
     def __init__(
@@ -60,18 +60,18 @@ class TorchAgent(Agent):
 
         Args:
             game: the game it plays.
-            network: maps observations `[K, *shape]` to numbers `[K, num_actions]`, or to several
-                results, of which they are the first.
-            kind: kind of the numbers: `"logits"`, `"values"` or `"probabilities"`.
-            dtype: of the observations that it takes.
-            channels_last: whether their shape is `(rows, columns, planes)`.
-            flat: whether their shape is `(N,)`, with all numbers in a row.
-            deterministic: whether the best action is played, or one sampled from the policy (with
-                the streams given to `act`: games stay reproducible).
+            network: function or module from observations `[K, *shape]` to scores
+                `[K, num_actions]`; of several results the first.
+            kind: kind of the scores: `"logits"`, `"values"` or `"probabilities"`.
+            dtype: dtype of the observations.
+            channels_last: whether observations have the shape `(rows, columns, planes)`.
+            flat: whether observations are flattened, shape `(N,)`.
+            deterministic: whether the best action is played, or one sampled from the policy,
+                reproducibly by the streams of `act`.
             about: further metadata of the network.
 
         Raises:
-            ValueError: if an option is not possible.
+            ValueError: if an option is invalid.
         """
         super().__init__(game)
         self._network = network
@@ -79,7 +79,7 @@ class TorchAgent(Agent):
         self._deterministic = check_flag("deterministic", deterministic)
         if not deterministic and kind == "values":
             raise ValueError(
-                "values are not probabilities to sample from: needs deterministic=True"
+                "kind='values' has no probabilities to sample from: expected deterministic=True"
             )
         self._observer = Observer(game, self.about["dtype"], channels_last)
 
@@ -99,7 +99,7 @@ class TorchAgent(Agent):
             return np.zeros(0, np.int64)
         scores, masks = self._scores(states, seats)
         scores = np.where(masks == 1, scores, -np.inf)
-        # A network may rule out actions itself; where it rules out all, the first legal one counts.
+        # Networks may mask actions themselves; if all are masked, the legal ones are equal.
         scores[np.isneginf(scores).all(1, keepdims=True) & (masks == 1)] = 0
         return scores.argmax(1) if self._deterministic else sample_by_logits(scores, rngs)
 
@@ -116,7 +116,7 @@ class TorchAgent(Agent):
     def _scores(
         self, states: NDArray[np.void], seats: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-        """Return a number for each action, logits or values, and the masks. `[K, num_actions]`."""
+        """Return the scores of actions, logits or values, and the masks. `[K, num_actions]`."""
         planes, masks = self._observer.observe(states, seats)
         observations = torch.from_numpy(planes).to(_device_of(self._network))
         network = self._network
@@ -145,18 +145,17 @@ class TorchAgent(Agent):
 def load_torch_agent(
     game: Game, path: str | Path, deterministic: bool = True, device: str = "cpu"
 ) -> TorchAgent:
-    """Plays the best legal action by the logits or values of a network.
+    """Load a PyTorch network: it plays the best legal action by logits or values.
 
-    The network of a file is a graph of tensor operations beside its weights (see
-    `ludoteca.agents.networks.graph`), so it plays without the library that it was trained with,
-    and nothing is unpickled.
+    The file contains a graph of tensor operations and the weights (see
+    `ludoteca.agents.networks.graph`), so it needs no training library, and nothing is unpickled.
 
     Args:
         game: the game it plays.
         path: the file that `save_policy` wrote.
-        deterministic: whether the best action is played, or one sampled from the policy (with the
-            streams given to `act`: games stay reproducible).
-        device: where the network runs, such as `cpu` or `cuda`.
+        deterministic: whether the best action is played, or one sampled from the policy,
+            reproducibly by the streams of `act`.
+        device: device of the network, such as `cpu` or `cuda`.
 
     Raises:
         FileNotFoundError: if there is no such file.
@@ -173,7 +172,7 @@ def _make_agent(
     about: dict[str, Any],
     deterministic: bool,
 ) -> TorchAgent:
-    """Return the agent of a network by its metadata, which hold the options of the constructor."""
+    """Return the agent of a network; the metadata have the options of the constructor."""
     options = {key: about[key] for key in OPTIONS}
     return agent_class(game, network, **options, deterministic=deterministic, about=about)
 
@@ -191,21 +190,21 @@ def save_policy(
 ) -> Path:
     """Write a network of any PyTorch library to a file that the agent `torch:PATH` plays.
 
-    The file, in safetensors' format, holds the weights and a JSON document with the network's
-    graph of operations. See `TorchAgent` for `network` and its options.
+    The file, in safetensors format, contains the weights and the graph of operations as JSON. See
+    `TorchAgent` for `network` and its options.
 
     Args:
         path: the file; `.safetensors` is added if it has no suffix.
-        game: the game that it plays, or its spec string.
+        game: the game that the network plays, or its spec string.
         network: a module, or a function of observations.
-        kind: kind of its outputs: `"logits"`, `"values"` or `"probabilities"`.
-        dtype: of the observations that it takes.
-        channels_last: whether their shape is `(rows, columns, planes)`.
-        flat: whether their shape is `(N,)`.
-        about: other metadata, as JSON values, such as the training.
+        kind: see `TorchAgent`.
+        dtype: see `TorchAgent`.
+        channels_last: see `TorchAgent`.
+        flat: see `TorchAgent`.
+        about: further metadata as JSON content, such as the training.
 
     Returns:
-        The file.
+        The path of the file.
 
     Raises:
         ValueError: if the network does not fit the game, or cannot be recorded.

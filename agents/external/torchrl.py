@@ -1,4 +1,4 @@
-"""TorchRL actors as agents: in memory, as opponents in their own training, and in files."""
+"""TorchRL actors as agents: in memory, also during their training, and in files."""
 
 from pathlib import Path
 from typing import Any
@@ -22,23 +22,23 @@ Key = str | tuple[str, ...]
 
 
 class ActorNetwork(nn.Module):
-    """The network of an actor, as a function of the observations of players.
+    """Network of an actor, from observations to action scores.
 
     Attributes:
         kind: kind of its outputs, `"logits"`, `"values"` or `"probabilities"`.
     """
 
     def __init__(self, actor: TensorDictModuleBase):
-        """Find the network in an actor.
+        """Find the network of an actor.
 
         Args:
             actor: such as a `ProbabilisticActor` with `MaskedCategorical`, a `QValueActor`, or a
-                `TensorDictModule`. It writes `"logits"`, `"action_value"` or `"probs"`, in a group
-                (`("agents", "logits")`) or not. Its parameters are shared, not copied. Networks for
-                several agents need `share_params=True` and `centralized=False`.
+                `TensorDictModule`. It writes `"logits"`, `"action_value"` or `"probs"`, also with a
+                nested key (`("agents", "logits")`). Parameters are shared, not copied. Multi-agent
+                networks need `share_params=True` and `centralized=False`.
 
         Raises:
-            ValueError: if there is no such network, or it needs more than observations.
+            ValueError: if there is no such network, or it has other inputs than observations.
         """
         super().__init__()
         parts = []
@@ -47,26 +47,26 @@ class ActorNetwork(nn.Module):
             if isinstance(part, ProbabilisticTensorDictModule | QValueModule):
                 break
             if not isinstance(part, TensorDictModule):
-                raise ValueError(f"an actor cannot have a {type(part).__name__} before its scores")
+                raise ValueError(
+                    f"an actor must not have a {type(part).__name__} before its scores"
+                )
             parts.append(part)
             out = next((key for key in part.out_keys if _leaf(key) in SCORES), None)
             if out is not None:
                 break
         if out is None:
             raise ValueError(
-                f"the actor must write one of {', '.join(SCORES)} before it draws actions; its "
+                f"the actor must write one of {', '.join(SCORES)} before it samples actions; its "
                 f"keys are {[key for part in parts for key in part.out_keys]}"
             )
         computed = {key for part in parts for key in part.out_keys}
         needed = [key for part in parts for key in part.in_keys if key not in computed]
-        inputs_needed = list(dict.fromkeys(needed))
-        if len(inputs_needed) != 1 or _leaf(inputs_needed[0]) in MASKS:
-            raise ValueError(
-                f"a network must see observations only, and this one sees {inputs_needed}"
-            )
-        self._steps = nn.ModuleList(_module_of_player(part.module) for part in parts)
+        inputs = list(dict.fromkeys(needed))
+        if len(inputs) != 1 or _leaf(inputs[0]) in MASKS:
+            raise ValueError(f"the only input of a network must be observations, got {inputs}")
+        self._steps = nn.ModuleList(_single_agent_module(part.module) for part in parts)
         self._keys = [(part.in_keys, part.out_keys) for part in parts]
-        self._in, self._out = inputs_needed[0], out
+        self._in, self._out = inputs[0], out
         self.kind = SCORES[_leaf(out)]
 
     def forward(self, observations: Tensor) -> Tensor:
@@ -82,18 +82,18 @@ class ActorNetwork(nn.Module):
 
 
 def agent_of_actor(game: Game, actor: TensorDictModuleBase, **options: Any) -> TorchAgent:
-    """Return an agent that plays by an actor in memory, also while that learns.
+    """Return an agent with an actor in memory, also while it learns.
 
-    Copy it (`copy.deepcopy`) for an opponent that stays as it is.
+    Copy the agent (`copy.deepcopy`) to freeze an opponent.
 
     Args:
         game: the game.
         actor: see `ActorNetwork`.
-        options: of `TorchAgent`, such as `flat=True` for the observations of
+        options: options of `TorchAgent`, such as `flat=True` for the observations of
             `TorchRLEnv(..., observation="flat")`.
 
     Raises:
-        ValueError: if an option is not possible; see also `ActorNetwork`.
+        ValueError: if an option is invalid; see also `ActorNetwork`.
     """
     network = ActorNetwork(actor)
     return TorchAgent(game, network, kind=network.kind, **options)
@@ -104,9 +104,9 @@ def save_actor(path: str | Path, game: Game, actor: TensorDictModuleBase, **opti
 
     Args:
         path: the file; `.safetensors` is added if it has no suffix.
-        game: the game that it plays.
+        game: the game that the actor plays.
         actor: see `ActorNetwork`.
-        options: of `ludoteca.agents.external.torch_agent.save_policy`, such as `flat=True`.
+        options: options of `ludoteca.agents.external.torch_agent.save_policy`, such as `flat=True`.
 
     Raises:
         ValueError: if it does not fit the game, or cannot be recorded; see `ActorNetwork` and
@@ -125,17 +125,17 @@ def _parts(actor: TensorDictModuleBase) -> list[TensorDictModuleBase]:
     return [actor]
 
 
-def _module_of_player(module: nn.Module) -> nn.Module:
-    """Return a module for one player, without the dimension of players.
+def _single_agent_module(module: nn.Module) -> nn.Module:
+    """Return the network of one player, without the dimension of agents.
 
     Raises:
-        ValueError: if it differs between players, or one observes another.
+        ValueError: if the players do not share parameters, or share observations.
     """
     if not isinstance(module, MultiAgentNetBase):
         return module
     if module.centralized or not module.share_params:
         raise ValueError(
-            "an agent is one network that sees what its player sees: the actor needs "
+            "an agent is one network with the observations of one player: the actor needs "
             "share_params=True and centralized=False"
         )
     single: nn.Module = module.get_stateful_net()  # its parameters are those of the original

@@ -82,7 +82,7 @@ class SearchOptions:
             decisive=self.decisive,
             transpositions=choice("transpositions", self.transpositions, (False, True)),
             shared_tree=shared_tree,
-            playout=choose_playout(game, playout, playout_params["depth"], least=0)[0],
+            playout=choose_playout(game, playout, playout_params["depth"], min_depth=0)[0],
             evaluation=playout_params["evaluation"],
         )
 
@@ -105,7 +105,9 @@ class SearchOptions:
             (0.3 if mast == "gibbs" else 0.4) if parameter is None else parameter
         )
         params["grave_reference"] = integer("amaf.reference", amaf_params["reference"], 0, 10**9)
-        params["playout_depth"] = choose_playout(game, playout, playout_params["depth"], least=0)[1]
+        params["playout_depth"] = choose_playout(
+            game, playout, playout_params["depth"], min_depth=0
+        )[1]
         params["max_depth"] = integer("max_depth", self.max_depth, 0, 10**6)
         return params
 

@@ -434,7 +434,7 @@ def test_tabular_learners_play_as_agents() -> None:
         as_agent(game, learners[:1])
     with pytest.raises(TypeError, match="expected a policy or an agent with the method step"):
         as_agent(game, 3)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="policies play sequential games without chance"):
+    with pytest.raises(ValueError, match="policies need a sequential game without chance"):
         as_agent(make_game("tron"), spiel_policy.UniformRandomPolicy(load_game("tron")))
 
 

@@ -521,7 +521,7 @@ def test_checkpoints_are_read_on_request_only(trained, tmp_path):
     for path in (folder, folder / "learner_group", inner):
         loaded = load_checkpoint(path)
         assert export_module(loaded, game, tmp_path / "loaded").read_bytes() == expected
-    with pytest.raises(FileNotFoundError, match="no policy 'main'; there are default_policy"):
+    with pytest.raises(FileNotFoundError, match="no policy 'main', only default_policy"):
         load_checkpoint(folder, "main")
     with pytest.raises(FileNotFoundError, match="there are none"):
         load_checkpoint(tmp_path)
@@ -579,7 +579,7 @@ class Reversed(DefaultPPOTorchRLModule):
 @pytest.mark.parametrize(
     ("kind", "model", "message"),
     [
-        (DefaultPPOTorchRLModule, {"use_lstm": True}, "remembers past moves"),
+        (DefaultPPOTorchRLModule, {"use_lstm": True}, "is recurrent"),
         (Reversed, {}, "does not compute its scores by its encoder and head alone"),
     ],
 )
@@ -595,6 +595,6 @@ def test_modules_that_cannot_be_written_are_errors(tmp_path, kind, model, messag
         export_module(spec.build(), game, tmp_path / "x")
     assert not list(tmp_path.iterdir())
     if kind is Reversed:
-        with pytest.raises(ValueError, match="shows one of"):
+        with pytest.raises(ValueError, match="has observations of shapes"):
             export_module(spec.build(), make_game("connect4"), tmp_path / "x")
         play_match(game, [RLlibAgent.from_module(game, spec.build()), "random"], games=10)

@@ -180,7 +180,7 @@ def test_actors_of_other_kinds() -> None:
     assert agent_of_actor(game, q_actor).about["kind"] == "values"
     with pytest.raises(ValueError, match="must write one of logits, action_value, probs"):
         ActorNetwork(TensorDictModule(net, ["observation"], ["scores"]))
-    with pytest.raises(ValueError, match="must see observations only"):
+    with pytest.raises(ValueError, match="the only input of a network must be observations"):
         ActorNetwork(TensorDictModule(net, ["observation", "action_mask"], ["logits"]))
     central = MultiAgentMLP(18, 9, n_agents=2, centralized=True, share_params=True, depth=1)
     with pytest.raises(ValueError, match="share_params=True and centralized=False"):

@@ -183,7 +183,7 @@ def test_agent_is_reproducible_with_the_same_seed(spec, tmp_path):
     save_weights(
         blind, make_ac_network(config, game).state_dict(), about | {"network": config.as_dict()}
     )
-    with pytest.raises(ValueError, match="no value to search by"):
+    with pytest.raises(ValueError, match="no value head"):
         make_agent(f"ac:{blind},simulations=4", game)
     with pytest.raises(ValueError, match="seconds needs simulations"):
         make_agent(f"ac:{path},seconds=1", game)

@@ -117,7 +117,7 @@ def test_simultaneous_games_and_vector_environments_accept_functions():
     [
         (np.zeros(2, int), "must return 3 integers, one per observation, got int64 of shape"),
         (np.zeros((3, 1), int), r"got int64 of shape \(3, 1\)"),
-        (np.zeros((3, 9)), "float64 .*; of scores, take the largest of the legal actions"),
+        (np.zeros((3, 9)), "float64 .*; for scores, return the argmax over the legal actions"),
         (np.ones(3, bool), "got bool"),
         ([[1], [2, 3], []], "is not an array"),
         (None, "got object of shape"),
@@ -201,7 +201,7 @@ def test_functions_of_modules_are_pickled():
         (
             "function:json:decoder",
             ValueError,
-            "must be a function of planes and masks",
+            "expected a function of planes and masks",
         ),
         ("function:json:JSONDecoder", ValueError, "must be a function"),
         ("function:json:dumps,dtype=float16", ValueError, "dtype must be one of"),

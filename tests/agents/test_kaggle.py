@@ -106,9 +106,9 @@ def test_observations_match_recorded_kaggle_environments():
     ("change", "message"),
     [
         ({"geese": [[1], [2]]}, "it shows 2 geese"),
-        ({"food": [3, 4, 5]}, "it shows 3 foods, and there are at most 2"),
-        ({"food": [77, 4]}, "cell 77 is none of 0 to 76"),
-        ({"geese": [[1], [-1], [2], [3]]}, "cell -1 is none of 0 to 76"),
+        ({"food": [3, 4, 5]}, "it shows 3 foods, more than 2"),
+        ({"food": [77, 4]}, "cell 77 is not from 0 to 76"),
+        ({"geese": [[1], [-1], [2], [3]]}, "cell -1 is not from 0 to 76"),
         ({"geese": [[1] * 78, [2], [4], [3]]}, "a goose has length 78, more than 77"),
         ({"geese": [[1, 1], [2], [4], [3]]}, "two segments share a cell"),
         ({"geese": [[1], [2], [4], [3]], "food": [1, 9]}, "must lie on distinct free cells"),
@@ -227,7 +227,9 @@ def test_invalid_parameters_raise(write, spec, error, message):
 
 
 def test_only_hungry_geese_is_played(write):
-    with pytest.raises(ValueError, match="submissions to Kaggle play hungry_geese, not hex"):
+    with pytest.raises(
+        ValueError, match="submissions to Kaggle need the game hungry_geese, got hex"
+    ):
         make_agent(f"kaggle:{write('def a(o): pass')}", make_game("hex"))
 
 
@@ -262,8 +264,8 @@ BAD = {
     "closed": ("if obs.step == 3: os.closerange(0, 64)", "crash", "the process ended with exit"),
     "hang": ("if obs.step == 3: time.sleep(60)", "timeout", "no answer within 1 s"),
     "busy": ("while obs.step == 3: pass", "timeout", "no answer within 1 s"),
-    "nonsense": ("if obs.step == 3: return 'UP'", "invalid", "returned 'UP', which is none of N"),
-    "number": ("if obs.step == 3: return 1", "invalid", "returned 1, which is none of NORTH"),
+    "nonsense": ("if obs.step == 3: return 'UP'", "invalid", "returned 'UP', expected one of N"),
+    "number": ("if obs.step == 3: return 1", "invalid", "returned 1, expected one of NORTH"),
     "long": ("if obs.step == 3: return 'x' * 10**7", "invalid", "returned 'xxxx"),
     "object": ("if obs.step == 3: return agent", "invalid", "returned <function agent"),
 }

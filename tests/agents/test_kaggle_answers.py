@@ -44,7 +44,7 @@ ENV_INDEX = np.zeros(1, np.int64)
     ],
 )  # fmt: skip
 def test_invalid_answers_are_crashes_with_an_excerpt(body):
-    with pytest.raises(FailureError, match="wrote what is no answer: b") as caught:
+    with pytest.raises(FailureError, match="wrote an invalid answer: b") as caught:
         read_answer(body, 7)
     assert caught.value.kind == CRASH
     assert len(str(caught.value)) < 150
@@ -94,7 +94,7 @@ ANSWERS = {
     "a text that lies about its length": (
         "class S(str):\n    def __len__(self): return 1\ndef a(o): return S('x' * 10**6)",
         "crash",
-        "bytes that are no answer",
+        "bytes, more than",
     ),
     "a value that cannot be shown": (
         "class V:\n    def __repr__(self): raise KeyboardInterrupt\ndef a(o): return V()",
@@ -289,7 +289,9 @@ def test_kaggle_folder_is_redirected_to_the_submission(write, line):
 
 def test_files_that_compiled_code_cannot_find_are_explained(write):
     main = folder_with(write, "import ctypes; ctypes.CDLL(F + '/w.txt')")
-    with pytest.raises(ValueError, match=r"OSError.*stands for .*ln -s .*bot /kaggle_simulations"):
+    with pytest.raises(
+        ValueError, match=r"OSError.*is redirected to .*ln -s .*bot /kaggle_simulations"
+    ):
         KaggleAgent(GAME, main.parent)
 
 
@@ -322,7 +324,7 @@ def test_zip_archives_are_supported(write, tmp_path):
 def test_archives_that_are_too_large_or_leave_their_folder_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(archive, "MAX_BYTES", 2 << 20)
     for name, size, message in (
-        ("main.py", 3 << 20, "holds more than 2 MiB"),
+        ("main.py", 3 << 20, "must contain at most 2 MiB"),
         ("../main.py", 5, "outside the destination"),
     ):
         member = tarfile.TarInfo(name)

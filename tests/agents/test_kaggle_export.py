@@ -137,10 +137,10 @@ def test_parameters_of_agents_are_exported():
 @pytest.mark.parametrize(
     ("agent", "out", "message"),
     [
-        ("flat", "a.py", "agent flat cannot be exported to Kaggle; those that can are random, "),
+        ("flat", "a.py", "agent flat cannot be exported to Kaggle; expected one of random, "),
         ("nobody", "a.py", "unknown agent 'nobody'; there are"),
         ("greedy:x=3", "a.py", "agent greedy has no parameter 'x'"),
-        ("greedy", "a.txt", "so .*a.txt must end in .py"),
+        ("greedy", "a.txt", "must end in .py, got .*a.txt"),
     ],
 )
 def test_unsupported_agents_cannot_be_exported(agent, out, message, tmp_path, capsys):
@@ -291,15 +291,15 @@ def test_a_network_is_exported_with_its_weights(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("module", "message"),
     [
-        (nn.GELU(), "cannot export a GELU; there are layers for Sequential, Conv2d"),
-        (nn.Conv2d(3, 3, 3), "the board must stay as large as it is"),
-        (nn.Conv2d(3, 3, 1, padding=1), "the board must stay as large as it is"),
-        (nn.Conv2d(3, 3, 2, padding=1), "the board must stay as large as it is"),
-        (nn.Conv2d(3, 3, 3, padding=1, stride=2), "the board must stay as large as it is"),
-        (nn.Conv2d(3, 3, 3, padding=1, groups=3), "the board must stay as large as it is"),
+        (nn.GELU(), "cannot export a GELU; supported are Sequential, Conv2d"),
+        (nn.Conv2d(3, 3, 3), "the output must have the size of the board"),
+        (nn.Conv2d(3, 3, 1, padding=1), "the output must have the size of the board"),
+        (nn.Conv2d(3, 3, 2, padding=1), "the output must have the size of the board"),
+        (nn.Conv2d(3, 3, 3, padding=1, stride=2), "the output must have the size of the board"),
+        (nn.Conv2d(3, 3, 3, padding=1, groups=3), "the output must have the size of the board"),
         (nn.Conv2d(3, 3, 3, padding=1, padding_mode="reflect"), "zeros or circular"),
-        (nn.AdaptiveAvgPool2d(2), "only pooling to one cell"),
-        (nn.BatchNorm2d(3, track_running_stats=False), "it keeps no statistics"),
+        (nn.AdaptiveAvgPool2d(2), "it must pool to one cell"),
+        (nn.BatchNorm2d(3, track_running_stats=False), "it has no running statistics"),
     ],
 )
 def test_modules_without_layers_are_refused(module, message):

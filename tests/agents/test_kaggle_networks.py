@@ -147,7 +147,7 @@ def test_an_exported_network_needs_numpy_only(agent, tmp_path):
 
 def test_sampling_agents_cannot_be_exported(tmp_path):
     path = saved(ACConfig(filters=4, blocks=1), tmp_path)
-    with pytest.raises(ValueError, match="needs temperature=0"):
+    with pytest.raises(ValueError, match="the export needs temperature=0"):
         submission_source(f"ac:{path},temperature=1")
 
 

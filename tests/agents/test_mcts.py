@@ -535,7 +535,7 @@ def test_search_beats_random_play(id_: str) -> None:
         ({"amaf": "raves"}, "amaf must be one of '', 'amaf', 'rave', 'grave'"),
         ({"threads": 0}, "threads must be an integer from 1"),
         ({"playout": "wild"}, "playout must be one of 'uniform', 'valid', 'safe', 'greedy'"),
-        ({"playout": "greedy"}, "there are no greedy playouts for connect4, only for othello"),
+        ({"playout": "greedy"}, "connect4 has no playout 'greedy'; games with it are othello"),
         (
             {"playout": "safe", "mast": "gibbs"},
             "mast='gibbs' needs uniform playouts, got playout='safe'",

@@ -61,12 +61,12 @@ class Witness(OpenSpielAgent):
 
     def _check_history(self, state: Any, s: Any) -> None:
         """Play OpenSpiel's game again by our rules: it must end in the same position."""
-        again, theirs = self.game.empty(2), self._other.new_initial_state()
+        again, theirs = self.game.empty(2), self._spiel_game.new_initial_state()
         again[0], again[1] = self.game.new(), s  # so that unused bytes of the records are equal
         with np.errstate(over="ignore"):
             for action in state.history():
                 ours = self._to_ours(theirs, action)
-                assert self._to_theirs(theirs, ours) == action
+                assert self._to_spiel(theirs, ours) == action
                 self.actions.add(ours)
                 self.game.step(again.view(np.recarray)[0], ours)
                 theirs.apply_action(action)
@@ -166,8 +166,12 @@ def test_position_of_an_unknown_game_raises():
 @pytest.mark.parametrize(
     ("game", "agent", "message"),
     [
-        ("hungry_geese", "openspiel", "OpenSpiel cannot play hungry_geese; it plays othello"),
-        ("tron", "openspiel", "by our rules, it plays games in turn without chance"),
+        (
+            "hungry_geese",
+            "openspiel",
+            "OpenSpiel has no version of hungry_geese; games with one are othello",
+        ),
+        ("tron", "openspiel", "with our rules it plays sequential games without chance"),
         ("othello", "openspiel:simulations=0", "simulations must be an integer from 2"),
         ("othello", "openspiel:uct_c=-1", "uct_c must be a number from 0"),
         ("othello", "openspiel:seconds=0", "seconds must be a number from 0.0001"),

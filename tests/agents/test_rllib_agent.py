@@ -119,7 +119,7 @@ def test_copies_play_alike_in_both_seats(tmp_path, layers, planes):
 def test_action_values_cannot_be_sampled_from(tmp_path):
     path = write(tmp_path / "policy.safetensors", MLP, planes=False, logits=False)
     make_agent(f"rllib:{path}", GAME)
-    with pytest.raises(ValueError, match="no probabilities to sample from: it needs determ"):
+    with pytest.raises(ValueError, match="not probabilities to sample from: expected determ"):
         make_agent(f"rllib:{path},deterministic=False", GAME)
 
 
@@ -140,10 +140,10 @@ def broken(**changes: Any) -> list[dict[str, Any]]:
     ("layers", "planes", "message"),
     [
         ([{"kind": "os.system"}], False, "a layer of the kind 'os.system'"),
-        ([], False, "it has 0 layers"),
-        (MLP, True, "does not take the observations of tictactoe"),
-        (MLP[:1], False, "rates 8 actions, but tictactoe:.* has 9"),
-        ([MLP[0] | {"inputs": 17}, *MLP[1:]], False, "does not take the observations"),
+        ([], False, "expected 1 to 1000 layers, got 0"),
+        (MLP, True, "does not accept the observations of tictactoe"),
+        (MLP[:1], False, "scores 8 actions, but tictactoe:.* has 9"),
+        ([MLP[0] | {"inputs": 17}, *MLP[1:]], False, "does not accept the observations"),
         ([{"kind": "zero_pad", "padding": [-1, 0, 0, 0]}, *MLP], False, "its padding is"),
     ],
 )

@@ -129,7 +129,7 @@ def test_sampling_frequencies_follow_the_logits():
 
 @pytest.mark.parametrize("algorithm", [DQN, QRDQN, ARS])
 def test_value_policies_cannot_be_sampled(algorithm):
-    with pytest.raises(ValueError, match="needs deterministic=True"):
+    with pytest.raises(ValueError, match="expected deterministic=True"):
         SB3Agent.from_model(GAME, make_model(algorithm), deterministic=False)
 
 
@@ -278,7 +278,7 @@ def test_pickles_among_the_weights_are_not_read(tmp_path):
         ("policy_class", "__module__", "os", "is not from sb3_contrib, stable_baselines3, torch"),
         ("policy_class", "__module__", "torch.nothing", "does not exist"),
         ("policy_class", "__init__", "<slot wrapper>", "is not known"),
-        ("policy_kwargs", "activation_fn", "<class 'torch.optim.adam.Adam'>", "is no network"),
+        ("policy_kwargs", "activation_fn", "<class 'torch.optim.adam.Adam'>", "is not a network"),
         ("policy_kwargs", "net_arch", [3], "size mismatch"),
         ("observation_space", ":type:", "<class 'a.Text'>", "not a Box or a Dict"),
     ],
@@ -313,7 +313,7 @@ def test_a_model_of_another_game_is_refused():
     model = make_model()
     with pytest.raises(ValueError, match=r"the model's actions are .*tictactoe.* has 9"):
         SB3Agent.from_model(make_game("tictactoe"), model)
-    with pytest.raises(ValueError, match=r"the model observes .*tictactoe.* shows"):
+    with pytest.raises(ValueError, match=r"the model observes .*tictactoe.* has observations"):
         SB3Agent.from_model(make_game("tictactoe:board_size=5"), model)
     with pytest.raises(ValueError, match="the model observes"):
         SB3Agent.from_model(GAME, model, channels_last=True)
@@ -321,7 +321,7 @@ def test_a_model_of_another_game_is_refused():
 
 def test_models_with_memory_are_refused():
     model = make_model(RecurrentPPO, "MlpLstmPolicy")
-    with pytest.raises(TypeError, match="remembers past moves"):
+    with pytest.raises(TypeError, match="is recurrent"):
         SB3Agent.from_model(GAME, model)
 
 

@@ -122,7 +122,7 @@ def test_sampled_actions_follow_the_policy_and_the_seed() -> None:
     assert (drawn[0] == drawn[1]).all()
     shares = np.bincount(drawn[0], minlength=9) / 4000
     assert np.abs(shares - logits.exp().numpy()).max() < 0.03
-    with pytest.raises(ValueError, match="not probabilities to sample from"):
+    with pytest.raises(ValueError, match="no probabilities to sample from"):
         give("values")
 
 

@@ -204,9 +204,9 @@ def test_a_registered_agent_plays_by_its_name(clean):
         ("'highest': that is the agent highest", "highest", make),
         ("lower-case letters", "Two-ply", HighestAgent),
         ("must take the game as its first argument", "no_game", lambda: None),
-        (r"by name, and has \*\*options", "options", lambda game, **options: None),
+        (r"by name, got \*\*options", "options", lambda game, **options: None),
         ("must be a subclass of ludoteca.agents.Agent", "plain", int),
-        ("must have the method act", "abstract", type("Abstract", (Agent,), {})),
+        ("must implement act", "abstract", type("Abstract", (Agent,), {})),
         ("a subclass of Agent, or a function", "three", 3),
     ):
         with pytest.raises((ValueError, TypeError), match=problem):
@@ -218,7 +218,7 @@ def test_a_registered_agent_plays_by_its_name(clean):
     [
         ("", "agents_here:Player", "agents_here has no 'Player'"),
         ("Player = 3", "agents_here:Player", "must be a subclass of Agent, or a function"),
-        ("def play(planes, masks): ...", "agents_here:play", "is the agent function:agents_here:"),
+        ("def play(planes, masks): ...", "agents_here:play", "use function:agents_here:"),
         ("def play(game): return 3", "agents_here:play", "it made 3; a function policy"),
         ("def play(game): return 3", "agents_here:play:x=1", "no parameter 'x'; it has none"),
         ("import not_there", "agents_here:play", "No module named 'not_there'"),

@@ -23,17 +23,17 @@ from ludoteca.envs.rng import next_u64
 
 ACTIONS = ("NORTH", "EAST", "SOUTH", "WEST")
 MAIN = "main.py"  # the submission in a folder
-Seat = tuple[int, int]  # the index of a game, and the seat in it
+Seat = tuple[int, int]  # env_index and seat: one goose of one game
 
 
 class KaggleAgent(Agent):
-    """Plays Hungry Geese with a submission to Kaggle's competition: a Python file, or a folder.
+    """Agent with a submission to Kaggle's Hungry Geese competition: a Python file, or a folder.
 
-    The submission runs in one process per goose, by the competition's clock: one second per move,
-    and a bank of 60 seconds per game for the time beyond that. A submission that crashes, times
-    out or returns anything but a direction forfeits that goose. See docs/kaggle.md.
+    The submission runs in one process per goose, with the competition's time limits: one second per
+    move, and 60 seconds of overage time per game. A submission that crashes, times out or returns
+    anything but a direction forfeits for that goose. See docs/kaggle.md.
 
-    A process is not a sandbox: a submission has all of your permissions.
+    A process is not a sandbox: a submission has all permissions of the user.
     """
 
     def __init__(
@@ -52,18 +52,18 @@ class KaggleAgent(Agent):
 
         Args:
             game: the game it plays.
-            path: a Python file, whose last callable is the agent, or a folder with a `main.py`, or
+            path: a Python file, whose last callable is the agent; a folder with a `main.py`; or
                 that folder as an archive, such as `submission.tar.gz`.
-            python: the interpreter that runs it, such as `.venv-kaggle/bin/python`; the current one
-                by default.
+            python: the Python interpreter, such as `.venv-kaggle/bin/python`; by default the
+                current one.
             act_timeout: seconds per move.
-            overage: seconds per game beyond that, for all its moves together.
-            games: maximum number of games in parallel. Each goose in them has a process; processes
-                choose in turn.
-            fresh: whether every game starts with new processes. Otherwise processes are reused: the
-                file is run again for each game, but modules outside its folder stay loaded.
+            overage: overage time: seconds per game beyond `act_timeout`, over all moves.
+            games: maximum number of games in parallel, with a process per goose; the processes run
+                one after the other.
+            fresh: whether every game starts new processes. Otherwise processes are reused: the file
+                is run again for each game, but modules outside its folder stay loaded.
             memory: memory limit of each process in MiB.
-            output: whether to forward its output to standard error; by default it is discarded.
+            output: whether to forward the submission's output to standard error, or discard it.
 
         Raises:
             FileNotFoundError: if there is no such file.
@@ -90,7 +90,7 @@ class KaggleAgent(Agent):
         """Return the settings; a copy starts its own processes.
 
         Raises:
-            TypeError: during a game, as the state of the submission is in its process.
+            TypeError: during a game, since the state of the submission is in its process.
         """
         if self._overage_left:
             raise TypeError(
@@ -103,7 +103,7 @@ class KaggleAgent(Agent):
     def check_game(cls, game: Game) -> None:
         """Validate that a game is Hungry Geese."""
         if game.name != "hungry_geese":
-            raise ValueError(f"submissions to Kaggle play hungry_geese, not {game.name}")
+            raise ValueError(f"submissions to Kaggle need the game hungry_geese, got {game.name}")
 
     def reset(self, env_indices: NDArray[np.int64]) -> None:
         """Reset the games at `env_indices`."""
@@ -132,9 +132,8 @@ class KaggleAgent(Agent):
         ):
             if env_index >= (self.max_games or 0):
                 raise ValueError(
-                    f"{self.path.name} plays {self.max_games} games in parallel, not "
-                    f"{env_index + 1} or more; games={env_index + 1} lets it, with a process "
-                    "for each goose"
+                    f"{self.path.name} plays at most {self.max_games} games in parallel, got index "
+                    f"{env_index}: set games={env_index + 1} or more"
                 )
             try:
                 actions[k] = self._move(records[k], (env_index, seat), rngs[k])
@@ -153,10 +152,10 @@ class KaggleAgent(Agent):
             self._close(seat)
 
     def _move(self, s: Any, seat: Seat, rng: NDArray[np.uint64]) -> int:
-        """Return the move of a goose, and subtract its overtime from the overage time.
+        """Return the move of a goose; subtract the time beyond `act_timeout` from its overage time.
 
         Raises:
-            FailureError: if the goose is forfeited.
+            FailureError: if the goose forfeits.
         """
         process = self._process(seat)
         overage_left = self._overage_left.get(seat, self.overage)
@@ -175,7 +174,7 @@ class KaggleAgent(Agent):
         if answer.get("action") not in ACTIONS:
             returned = answer.get("invalid", repr(answer.get("action")))
             raise FailureError(
-                INVALID, f"returned {returned}, which is none of {', '.join(ACTIONS)}"
+                INVALID, f"returned {returned}, expected one of {', '.join(ACTIONS)}"
             )
         return ACTIONS.index(answer["action"])
 
@@ -206,11 +205,11 @@ class KaggleAgent(Agent):
 
 
 def find_submission(path: str | Path, owner: object) -> Path:
-    """Return the absolute path of the file of a submission.
+    """Find the Python file of a submission; return its absolute path.
 
     Args:
         path: a file, or a folder or an archive with a `main.py`.
-        owner: object whose deletion removes the files unpacked from an archive.
+        owner: object; the files unpacked from an archive are removed with it.
 
     Raises:
         FileNotFoundError: if there is none.
@@ -230,7 +229,7 @@ def find_submission(path: str | Path, owner: object) -> Path:
 
 
 def _find_main(folder: Path) -> Path:
-    """Return the `main.py` of a folder, or of the only folder in it, as archives may have."""
+    """Return the `main.py` of a folder, or of its only subfolder, as in some archives."""
     entries = [entry for entry in folder.iterdir() if not entry.name.startswith((".", "__"))]
     if not (folder / MAIN).exists() and len(entries) == 1 and entries[0].is_dir():
         folder = entries[0]

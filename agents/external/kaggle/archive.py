@@ -20,7 +20,7 @@ def is_archive(path: Path) -> bool:
 
 
 def unpack(path: Path, owner: object) -> Path:
-    """Return a temporary folder with the files of an archive, removed along with `owner`.
+    """Unpack an archive to a temporary folder, which is removed with `owner`; return the folder.
 
     Raises:
         ValueError: if it is not an archive, damaged or too large, or has paths outside the folder.
@@ -52,6 +52,6 @@ def _unpack_tar(archive: tarfile.TarFile, path: Path, folder: str) -> None:
         size += member.size
         if size > MAX_BYTES or number > MAX_FILES:
             raise ValueError(
-                f"{path} holds more than {MAX_BYTES >> 20} MiB or {MAX_FILES} files, the maximum"
+                f"{path} must contain at most {MAX_BYTES >> 20} MiB and {MAX_FILES} files"
             )
         archive.extract(member, folder, filter="data")

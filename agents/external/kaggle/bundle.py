@@ -1,7 +1,7 @@
-"""Bundle of functions and their dependencies, as the source of one file that needs only NumPy.
+"""Bundle of functions and their dependencies, as source of one file that needs only NumPy.
 
-Kernels are plain Python, so an exported agent contains the same kernels that it plays by here: its
-own, those of the random generator, and those that write a network's planes.
+Kernels are plain Python, so an exported agent has the same kernels as the original: of its policy,
+the random generator, and a network's planes.
 """
 
 import ast
@@ -19,21 +19,21 @@ from numpy.typing import NDArray
 
 Precision = Literal["float16", "float32"]
 LITERALS = (bool, int, float, str, bytes, type(None))
-SMALL = 16  # arrays with no more numbers are written as such, larger ones packed
-WIDTH = 96  # characters of a line of packed numbers
+SMALL = 16  # numbers: up to this size, arrays are written as lists, larger ones are packed
+WIDTH = 96  # characters per line of packed arrays
 
 
 class Bundle:
-    """Source of functions, and of all functions and constants that they refer to.
+    """Source of functions and of everything that they refer to.
 
     Attributes:
-        precision: number format of packed arrays.
+        precision: float type of packed arrays.
     """
 
     def __init__(self, precision: Precision = "float32"):
         self.precision = precision
-        self._names: dict[int, str] = {}  # by identity
-        self._kept: list[Any] = []  # so that no identity is reused
+        self._names: dict[int, str] = {}  # by id()
+        self._alive: list[Any] = []  # keeps objects alive, so that no id() is reused
         self._taken: set[str] = set()
         self._imports: list[str] = []
         self._constants: list[str] = []
@@ -44,11 +44,11 @@ class Bundle:
         """Add a function or a constant; return its name in the bundle.
 
         Args:
-            thing: the function or constant; nothing is added if the bundle has it already.
+            thing: the function, module or constant; it is added once.
             name: preferred name.
 
         Raises:
-            ValueError: if it is not plain Python, or needs more than NumPy.
+            ValueError: if it is not plain Python, or needs packages other than NumPy.
         """
         if id(thing) in self._names and not isinstance(thing, LITERALS):
             return self._names[id(thing)]
@@ -56,7 +56,7 @@ class Bundle:
             return self._add_literal(thing, name)
         name = self._free(name)
         self._names[id(thing)] = name
-        self._kept.append(thing)
+        self._alive.append(thing)
         if isinstance(thing, ModuleType):
             self._require(thing.__name__, name)
             renamed = "" if name == thing.__name__ else f" as {name}"
@@ -90,7 +90,7 @@ class Bundle:
         return "\n".join(part for part in parts if part)
 
     def _add_literal(self, value: Any, name: str) -> str:
-        """Add a number or text; equal values share a name."""
+        """Add a literal; equal values share a name."""
         for known in (name, *(f"{name}_{k}" for k in range(2, 100))):
             line = f"{known} = {literal(value)}"
             if line in self._constants:
@@ -112,7 +112,7 @@ class Bundle:
     def _require(self, module: str, name: str) -> None:
         top = module.partition(".")[0]
         if top != "numpy" and top not in sys.stdlib_module_names:
-            raise ValueError(f"{name} is from {module}, but exported agents have NumPy only")
+            raise ValueError(f"{name} is from {module}, but exported agents can import NumPy only")
 
     def _source(self, function: FunctionType, name: str) -> str:
         """Return the source of a function, without decorators and annotations."""
@@ -122,7 +122,7 @@ class Bundle:
             raise ValueError(f"{name} has no source: {error}") from None
         if not isinstance(tree, ast.FunctionDef):
             raise ValueError(f"{name} must be a function with a name, got {ast.unparse(tree):.60}")
-        outer = reachable(function)
+        outer = free_variables(function)
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         plain = Plain({key: self.add(outer[key], key) for key in outer if key in used})
         tree = plain.visit(tree)
@@ -146,7 +146,7 @@ class Bundle:
             with np.errstate(over="ignore"):
                 values = values.astype(self.precision)
             if not np.isfinite(values).all():
-                raise ValueError(f"an array holds numbers that are too large for {self.precision}")
+                raise ValueError(f"an array has numbers that are too large for {self.precision}")
         unpacker, kind = self.add(unpack, "unpack"), values.dtype.newbyteorder("<").str
         text = pack(values)
         lines = "\n".join(text[i : i + WIDTH] for i in range(0, len(text), WIDTH))
@@ -154,13 +154,13 @@ class Bundle:
 
 
 class Plain(ast.NodeTransformer):
-    """Removes annotations, and renames global names to their names in the bundle."""
+    """Transformer that removes annotations and renames globals to their names in the bundle."""
 
     def __init__(self, names: dict[str, str]):
         self._names = names
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        """Rename."""
+        """Rename a global."""
         return ast.Name(self._names.get(node.id, node.id), node.ctx)
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
@@ -179,14 +179,14 @@ class Plain(ast.NodeTransformer):
         return ast.Assign([self.visit(node.target)], self.visit(node.value))
 
 
-def reachable(function: FunctionType) -> dict[str, Any]:
-    """Return the values of the global and closure names of a function."""
+def free_variables(function: FunctionType) -> dict[str, Any]:
+    """Return the global and closure variables that a function refers to, by name."""
     code = function.__code__
     cells = function.__closure__ or ()
     variables = {
         name: cell.cell_contents for name, cell in zip(code.co_freevars, cells, strict=True)
     }
-    parts = parts_of(code)
+    parts = nested_code(code)
     local = {name for part in parts for name in (*part.co_varnames, *part.co_cellvars)}
     names = {name for part in parts for name in part.co_names} - local - set(variables)
     return variables | {
@@ -194,10 +194,10 @@ def reachable(function: FunctionType) -> dict[str, Any]:
     }
 
 
-def parts_of(code: Any) -> list[Any]:
-    """Return the code objects of a function and of its nested functions."""
+def nested_code(code: Any) -> list[Any]:
+    """Return a code object and those of its nested functions."""
     inner = [constant for constant in code.co_consts if isinstance(constant, type(code))]
-    return [code, *(part for constant in inner for part in parts_of(constant))]
+    return [code, *(part for constant in inner for part in nested_code(constant))]
 
 
 def is_library(module: str) -> bool:
@@ -218,7 +218,7 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 def literal(value: Any) -> str:
-    """Return a constant, or nested tuples, lists and dictionaries of them, as source."""
+    """Return the source of a literal, or of nested tuples, lists and dictionaries of literals."""
     if isinstance(value, dict):
         return f"{{{', '.join(f'{literal(k)}: {literal(v)}' for k, v in value.items())}}}"
     if isinstance(value, list | tuple):
@@ -232,13 +232,13 @@ def literal(value: Any) -> str:
 
 
 def pack(values: NDArray[Any]) -> str:
-    """Return an array as text: compressed, little-endian, base85."""
+    """Encode an array as text: little-endian, compressed, base85."""
     little = values.astype(values.dtype.newbyteorder("<"))
     return base64.b85encode(zlib.compress(little.tobytes(), 9)).decode()
 
 
 def unpack(kind: str, shape: tuple[int, ...], text: str) -> NDArray[Any]:
-    """Return the array that `pack` wrote; float16 becomes float32."""
+    """Decode an array that `pack` encoded; float16 becomes float32."""
     data = zlib.decompress(base64.b85decode("".join(text.split())))
     values = np.frombuffer(data, kind).reshape(shape)
     return values.astype(np.float32) if values.dtype.kind == "f" else values.copy()

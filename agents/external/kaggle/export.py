@@ -43,15 +43,15 @@ def export_agent(agent: str, out: str | Path, precision: Precision = "float32") 
 
     Args:
         agent: a spec string; its name must be in `EXPORTERS`.
-        out: the file, a Python file.
-        precision: number format of a network's weights in the file. Inference is in float32.
+        out: path of the Python file.
+        precision: float type of a network's weights in the file. Inference is in float32.
 
     Raises:
-        ValueError: if this agent cannot be exported.
+        ValueError: if the agent cannot be exported.
         OSError: if the file cannot be written.
     """
     if Path(out).suffix != ".py":
-        raise ValueError(f"a submission is a Python file, so {out} must end in .py")
+        raise ValueError(f"the file of a submission must end in .py, got {out}")
     text = submission_source(agent, precision)
     write_whole(out, text)
     return len(text.encode())
@@ -63,14 +63,14 @@ def submission_source(agent: str, precision: Precision = "float32") -> str:
     name, _ = split_agent(agent)
     if name not in EXPORTERS:
         raise ValueError(
-            f"agent {name} cannot be exported to Kaggle; those that can are {', '.join(EXPORTERS)}"
+            f"agent {name} cannot be exported to Kaggle; expected one of {', '.join(EXPORTERS)}"
         )
-    chosen_by = EXPORTERS[name](make_agent(agent, hungry_geese()))
+    choose = EXPORTERS[name](make_agent(agent, hungry_geese()))
     bundle = Bundle(precision)
     # Names of the template.
     for taken in ("agent", "MEMORY"):
         bundle.reserve(taken)
-    names = {"choose": bundle.add(chosen_by, "choose"), "play": bundle.add(play, "play")}
+    names = {"choose": bundle.add(choose, "choose"), "play": bundle.add(play, "play")}
     description = agent.replace("\\", "/").replace('"', "'")
     text = TEMPLATE.format(
         agent=description, version=ludoteca.__version__, source=bundle.text(), **names
@@ -86,7 +86,7 @@ def policy(agent: Agent) -> Choose:
 
 
 def network(agent: Agent) -> Choose:
-    """Return the policy of an agent that plays by a network."""
+    """Return the policy of an agent with a network."""
     from ludoteca.agents.external.kaggle.networks import network_choose
 
     return network_choose(agent)  # type: ignore[arg-type]
@@ -99,13 +99,13 @@ def network_policy(
     planes: int,
     scale: float = 1.0,
 ) -> Choose:
-    """Return the policy that takes the action of the highest output of a network.
+    """Return the policy that plays the action with the highest output of a network.
 
     Args:
         layers: the network, see `ludoteca.agents.external.kaggle.layers`; its first outputs are
-            the actions'.
-        weights: arrays of the network.
-        observe: kernel `observe(s, player, out)` that writes its planes.
+            the scores of the actions.
+        weights: arrays of the network by name.
+        observe: kernel `observe(s, player, out)` that writes the planes.
         planes: number of planes.
         scale: factor of the planes.
     """
@@ -119,8 +119,8 @@ def network_policy(
     return choose
 
 
-# One line per agent that can be exported: its name, and a function that returns its
-# `choose(s, player, legal, n, rng) -> action` in plain Python, whose constants may be weights.
+# One line per agent that can be exported: its name, and a function from the agent to its policy
+# `choose(s, player, legal, n, rng) -> action` in plain Python.
 EXPORTERS: dict[str, Callable[[Any], Choose]] = {
     "random": policy,
     "greedy": policy,

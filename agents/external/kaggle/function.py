@@ -1,6 +1,6 @@
-"""Python functions as agents, and agents as Python functions, with Kaggle's signature.
+"""Python functions with Kaggle's signature as agents, and agents as such functions.
 
-Both run in this process, without time limits; their exceptions are raised.
+Both run in this process, without time limits; exceptions propagate.
 """
 
 from collections.abc import Callable
@@ -23,31 +23,31 @@ ENV_INDEX = np.zeros(1, np.int64)
 
 
 class KaggleFunctionAgent(Agent):
-    """Plays Hungry Geese by a function `agent(observation, configuration)` of this process."""
+    """Agent with a function `agent(observation, configuration)` that plays Hungry Geese."""
 
     def __init__(self, game: Game, make: Callable[[], Function]):
         """Make the agent.
 
         Args:
             game: the game it plays.
-            make: returns the function of one goose in one game: a new object if it has state.
-                `lambda: agent` suffices for a function without state.
+            make: function that returns the function of one goose in one game, with its own state if
+                it has any; `lambda: agent` if it has none.
 
         Raises:
             ValueError: if the game is not Hungry Geese.
         """
         if game.name != "hungry_geese":
-            raise ValueError(f"Kaggle's functions play hungry_geese, not {game.name}")
+            raise ValueError(f"Kaggle's functions need the game hungry_geese, got {game.name}")
         super().__init__(game)
         self._make = make
-        self._made: dict[tuple[int, int], Function] = {}
+        self._functions: dict[tuple[int, int], Function] = {}
         self._configuration = configuration(game)
 
     def reset(self, env_indices: NDArray[np.int64]) -> None:
         """Reset the games at `env_indices`."""
-        begun = set(env_indices.tolist())
-        self._made = {
-            seat: function for seat, function in self._made.items() if seat[0] not in begun
+        new_games = set(env_indices.tolist())
+        self._functions = {
+            seat: function for seat, function in self._functions.items() if seat[0] not in new_games
         }
 
     def act(
@@ -65,10 +65,10 @@ class KaggleFunctionAgent(Agent):
         actions = np.zeros(len(states), np.int64)
         records = states.view(np.recarray)
         for k, key in enumerate(zip(env_indices.tolist(), seats.tolist(), strict=True)):
-            if key not in self._made:
-                self._made[key] = self._make()
+            if key not in self._functions:
+                self._functions[key] = self._make()
             kaggle_observation = structify(observation(records[k], key[1]))
-            answer = call(self._made[key], kaggle_observation, structify(self._configuration))
+            answer = call(self._functions[key], kaggle_observation, structify(self._configuration))
             answer = DEFAULT if answer is None else answer
             if answer not in ACTIONS:
                 raise ValueError(
@@ -81,8 +81,8 @@ class KaggleFunctionAgent(Agent):
 def kaggle_function(agent: str, seed: int = 0) -> Function:
     """Return an agent of this package as a function that kaggle-environments can call.
 
-    It tracks the game, and so has to observe every step; step 0 resets it. Each goose needs its own
-    function.
+    It tracks the game, so it has to be called in every step; step 0 resets it. Each goose needs its
+    own function.
 
     Args:
         agent: a spec string.

@@ -1,4 +1,4 @@
-"""Policies in NumPy of networks for one player, for the export of `cnn` and `ac` agents."""
+"""NumPy policies of networks, for the export of `cnn` and `ac` agents."""
 
 import math
 from collections.abc import Callable
@@ -8,7 +8,7 @@ import numpy as np
 
 from ludoteca.agents.actor_critic import NetworkAgent
 from ludoteca.agents.external.kaggle.layers import Layers, run
-from ludoteca.agents.external.kaggle.torch_layers import Weights, keep, layers_of
+from ludoteca.agents.external.kaggle.torch_layers import Weights, add_array, layers_of
 from ludoteca.agents.external.kaggle.tree_search import SeatEvaluator, search
 from ludoteca.agents.networks.ac_network import ACNetwork, ResidualBody, UIB2021Body
 from ludoteca.agents.networks.layers import Block, Trunk
@@ -19,13 +19,13 @@ from ludoteca.envs.game import Game
 
 
 def network_choose(agent: NetworkAgent) -> Callable[..., int]:
-    """Return the policy of an agent that plays by a network, with or without search.
+    """Return the policy of an agent with a network, with or without search.
 
     Raises:
-        ValueError: if it samples its moves.
+        ValueError: if the agent samples its moves.
     """
     if agent.temperature > 0:
-        raise ValueError("an exported network plays what it thinks best: needs temperature=0")
+        raise ValueError(f"the export needs temperature=0, got {agent.temperature}")
     if agent.simulations == 0:
         evaluate = network_evaluator(agent, value=False)
 
@@ -58,13 +58,15 @@ def network_choose(agent: NetworkAgent) -> Callable[..., int]:
 
 
 def network_evaluator(agent: NetworkAgent, value: bool) -> SeatEvaluator:
-    """Return the evaluator of an agent's network; its values are defined only if `value`."""
+    """Return the evaluator of an agent's network; without `value` its values are undefined."""
     weights: Weights = {}
     layers = network_layers(agent.network, weights, value)
     scale, planes = np.float32(agent.encoder.scale), agent.encoder.shape[0]
     actions = agent.game.num_actions
     encode = (
-        plain_view(agent.game) if agent.encoder.view == "plain" else hand_crafted_view(agent.game)
+        plain_encoder(agent.game)
+        if agent.encoder.view == "plain"
+        else hand_crafted_encoder(agent.game)
     )
 
     def evaluate(positions, seats):
@@ -78,8 +80,8 @@ def network_evaluator(agent: NetworkAgent, value: bool) -> SeatEvaluator:
     return evaluate
 
 
-def plain_view(game: Game) -> Callable[..., None]:
-    """Return the function that writes the planes of the plain view; every action is legal."""
+def plain_encoder(game: Game) -> Callable[..., None]:
+    """Return the function that writes the planes of the plain view; it masks no action."""
     observe = game.observe
 
     def encode(positions, seats, out, masks):
@@ -89,7 +91,7 @@ def plain_view(game: Game) -> Callable[..., None]:
     return encode
 
 
-def hand_crafted_view(game: Game) -> Callable[..., None]:
+def hand_crafted_encoder(game: Game) -> Callable[..., None]:
     """Return the function that writes hand-crafted features and the mask of safe actions."""
     features = find_hand_crafted_features(game)
     rows = features.workspace_rows(game.num_players)
@@ -116,7 +118,7 @@ def network_layers(network: ACNetwork, weights: Weights, value: bool) -> Layers:
 
 
 def uib2021(body: UIB2021Body, weights: Weights, value: bool) -> Layers:
-    """Return the layers of the network of UIB 2021; its value has separate large layers."""
+    """Return the layers of the network of UIB 2021, whose value head has its own dense layers."""
     parts = (body.convolutions, body.dense, body.policy)
     convolutions, dense, policy = (layers_of(part, weights) for part in parts)
     heads = policy
@@ -127,7 +129,7 @@ def uib2021(body: UIB2021Body, weights: Weights, value: bool) -> Layers:
 
 
 def residual(body: ResidualBody, weights: Weights, value: bool) -> Layers:
-    """Return the layers of the residual blocks and their heads; a value is one more output."""
+    """Return the layers of the residual network; the value is one more output of its head."""
     pooled: list[Layers] = [(("mean",),), (("max",),)]
     if body.middle is not None:
         pooled.append((("cell", *divmod(body.middle, body.columns)),))
@@ -138,17 +140,17 @@ def residual(body: ResidualBody, weights: Weights, value: bool) -> Layers:
 
 
 def trunk(module: Trunk, weights: Weights) -> Layers:
-    """Return a convolution and residual blocks."""
+    """Return the layers of a convolution and residual blocks."""
     padding = "circular" if module.torus else "zeros"
     layers: list[tuple[Any, ...]] = [*convolution(module.enter, padding, weights), ("relu",)]
     for block in module.blocks:
         assert isinstance(block, Block)
-        layers.append(("add", residues(block, padding, weights)))
+        layers.append(("add", residual_branch(block, padding, weights)))
     return (*layers, ("relu",))
 
 
-def residues(block: Block, padding: str, weights: Weights) -> Layers:
-    """Return the residual branch of a block."""
+def residual_branch(block: Block, padding: str, weights: Weights) -> Layers:
+    """Return the layers of the residual branch of a block."""
     first = convolution(block.first, padding, weights)
     if block.pool is not None:
         global_pooling = ("concat", ((("mean",),), (("max",),)))
@@ -160,10 +162,10 @@ def residues(block: Block, padding: str, weights: Weights) -> Layers:
 
 
 def convolution(module: Any, padding: str, weights: Weights) -> Layers:
-    """Return a convolution and its bias; on a torus, with circular padding."""
+    """Return the layers of a convolution and its bias, with a kind of padding."""
     return (
-        ("conv", keep(weights, module.weight), padding),
-        ("bias", keep(weights, module.bias)),
+        ("conv", add_array(weights, module.weight), padding),
+        ("bias", add_array(weights, module.bias)),
     )
 
 

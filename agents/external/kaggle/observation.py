@@ -15,7 +15,7 @@ def configuration(game: Game, act_timeout: float = 1) -> dict[str, Any]:
     """Return the configuration of a game in kaggle-environments.
 
     Args:
-        game: one of Hungry Geese.
+        game: a Hungry Geese game.
         act_timeout: seconds per move.
     """
     return {
@@ -33,13 +33,13 @@ def configuration(game: Game, act_timeout: float = 1) -> dict[str, Any]:
 def observation(s: Any, seat: int, overage: float = 60) -> dict[str, Any]:
     """Return the observation of a goose in kaggle-environments.
 
-    Geese are lists of cells, `row * columns + column`, head first, and empty when dead; food is in
-    order of its appearance.
+    Geese are lists of cells, `row * columns + column`, head first, empty when dead; food is in
+    order of appearance.
 
     Args:
         s: the position, a record as `Game.new` returns.
         seat: the observing goose.
-        overage: seconds left in its time bank.
+        overage: seconds of overage time left.
     """
     return {
         "remainingOverageTime": overage,
@@ -50,16 +50,16 @@ def observation(s: Any, seat: int, overage: float = 60) -> dict[str, Any]:
     }
 
 
-def position(game: Game, seen: Any, before: Any = None) -> Any:
+def position(game: Game, kaggle_observation: Any, before: Any = None) -> Any:
     """Return the position of an observation, as a record.
 
     Observations lack the random stream and the last action of geese that died in the last step.
-    Without the previous position, the scores of dead geese are unknown as well, and the last action
-    and previous cell of geese of length 1; these are 0 and `NONE`.
+    Without the previous position, the scores of dead geese are unknown, too (0), and so are the
+    last action and previous head of geese of length 1 (`NONE`).
 
     Args:
-        game: one of Hungry Geese.
-        seen: the observation.
+        game: a Hungry Geese game.
+        kaggle_observation: the observation.
         before: the previous position, as a record.
 
     Raises:
@@ -71,26 +71,29 @@ def position(game: Game, seen: Any, before: Any = None) -> Any:
     else:
         for name in game.state.names or ():
             s[name] = before[name]
-    wrong = _misfit(game, s, seen)
+    wrong = _misfit(game, s, kaggle_observation)
     if not wrong:
-        follow(s, seen)
+        follow(s, kaggle_observation)
         wrong = game.validate(s)
     if wrong:
-        raise ValueError(f"no observation of {game.spec}: {wrong}")
+        raise ValueError(f"not an observation of {game.spec}: {wrong}")
     return s
 
 
-def _misfit(game: Game, s: Any, seen: Any) -> str:
-    """Return the reason why an observation does not fit into a record, or ""."""
-    cells, room = s.occupied.size, s.body.shape[1]
-    if len(seen["geese"]) != game.num_players:
-        return f"it shows {len(seen['geese'])} geese"
-    if len(seen["food"]) > len(s.food):
-        return f"it shows {len(seen['food'])} foods, and there are at most {len(s.food)}"
-    for goose in seen["geese"]:
-        if len(goose) > room:
-            return f"a goose has length {len(goose)}, more than {room}"
-    for cell in (*seen["food"], *(cell for goose in seen["geese"] for cell in goose)):
+def _misfit(game: Game, s: Any, kaggle_observation: Any) -> str:
+    """Return why an observation does not fit into a record, or ""."""
+    cells, capacity = s.occupied.size, s.body.shape[1]
+    if len(kaggle_observation["geese"]) != game.num_players:
+        return f"it shows {len(kaggle_observation['geese'])} geese"
+    if len(kaggle_observation["food"]) > len(s.food):
+        return f"it shows {len(kaggle_observation['food'])} foods, more than {len(s.food)}"
+    for goose in kaggle_observation["geese"]:
+        if len(goose) > capacity:
+            return f"a goose has length {len(goose)}, more than {capacity}"
+    for cell in (
+        *kaggle_observation["food"],
+        *(cell for goose in kaggle_observation["geese"] for cell in goose),
+    ):
         if not 0 <= cell < cells:
-            return f"cell {cell} is none of 0 to {cells - 1}"
+            return f"cell {cell} is not from 0 to {cells - 1}"
     return ""

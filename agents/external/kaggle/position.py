@@ -10,11 +10,11 @@ from ludoteca.envs.games.torus import neighbor
 
 
 def new_position(players: int, configuration: Any) -> Any:
-    """Return an object with the fields of a record of Hungry Geese, which `follow` fills.
+    """Return an object with the fields of a position of Hungry Geese, for `follow` to write.
 
     Args:
         players: number of geese.
-        configuration: Kaggle's.
+        configuration: Kaggle's configuration.
     """
     rows, columns = configuration["rows"], configuration["columns"]
     cells = rows * columns
@@ -36,24 +36,24 @@ def new_position(players: int, configuration: Any) -> Any:
     )
 
 
-def follow(s: Any, seen: Any) -> None:
-    """Advance a position to that of an observation, one step later.
+def follow(s: Any, kaggle_observation: Any) -> None:
+    """Advance a position to that of an observation, which is one step later.
 
-    If it is not one step later, fields that need the previous position are undefined; see
+    If it is not, fields that need the previous position are unknown; see
     `ludoteca.agents.external.kaggle.observation.position`.
 
     Args:
         s: the position; `steps` is NONE before the first observation.
-        seen: the observation.
+        kaggle_observation: the observation.
     """
     columns = s.occupied.shape[1]
-    step = seen["step"]
-    known = step > 0 and step == s.steps + 1
+    step = kaggle_observation["step"]
+    is_next = step > 0 and step == s.steps + 1
     s.steps = step
     s.occupied[:] = 0
-    for p in range(len(seen["geese"])):
-        goose = seen["geese"][p]
-        if not known:
+    for p in range(len(kaggle_observation["geese"])):
+        goose = kaggle_observation["geese"][p]
+        if not is_next:
             s.last_head[p] = goose[1] if step > 0 and len(goose) > 1 else NONE
             s.last_action[p], s.score[p] = NONE, 0
         elif s.length[p] > 0:
@@ -67,9 +67,9 @@ def follow(s: Any, seen: Any) -> None:
             s.body[p, k] = goose[k]
             s.occupied[goose[k] // columns, goose[k] % columns] = 1
     s.food[:] = NONE
-    s.num_food = len(seen["food"])
+    s.num_food = len(kaggle_observation["food"])
     for i in range(s.num_food):
-        cell = seen["food"][i]
+        cell = kaggle_observation["food"][i]
         s.food[i] = cell
         s.occupied[cell // columns, cell % columns] = FOOD
 

@@ -1,4 +1,4 @@
-"""Process of a submission: requests with a time limit, and its end.
+"""Process of a submission: start, requests with a time limit, and end.
 
 The process is not a sandbox: it has all permissions of the user.
 """
@@ -17,18 +17,17 @@ from ludoteca.agents.external.kaggle import worker
 from ludoteca.child_processes import ChildProcess
 
 CRASH, TIMEOUT, INVALID = "crash", "timeout", "invalid"
-START = 60.0  # seconds for the start of an interpreter
-LONGEST = 1 << 16  # bytes of an answer
-SHOWN = 80  # characters shown of an invalid answer
-TEXTS = ("action", "invalid", "error", "found", "ready")  # entries of an answer, all of them text
-# Otherwise the order of sets would differ in each process, as Python randomizes hashes, and
-# libraries would use all cores in each process.
-SET = {"PYTHONHASHSEED": "0"}
+START_SECONDS = 60.0  # time limit of the start of an interpreter
+MAX_ANSWER = 1 << 16  # bytes of an answer
+SHOWN = 80  # characters of an invalid answer in messages
+TEXTS = ("action", "invalid", "error", "found", "ready")  # entries of an answer; values are text
+# Environment variables: the same order of sets in each process, and one core per process.
+ALWAYS_SET = {"PYTHONHASHSEED": "0"}
 UNLESS_SET = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 class FailureError(Exception):
-    """A submission did not return a valid answer.
+    """Error of a submission that did not return a valid answer.
 
     Attributes:
         kind: `CRASH`, `TIMEOUT` or `INVALID`.
@@ -41,9 +40,9 @@ class FailureError(Exception):
 
 
 class Process:
-    """An interpreter that runs `worker.py` with a submission.
+    """Python process that runs `worker.py` with a submission.
 
-    It ends when this object is deleted, and when this process ends, by a signal as well.
+    It ends when this object is deleted, and when this process ends, also by a signal.
     """
 
     def __init__(self, path: Path, python: str, memory: int = 0, output: bool = False):
@@ -52,7 +51,7 @@ class Process:
         Args:
             path: the submission, an absolute path.
             python: the interpreter.
-            memory: memory limit in bytes; 0 for no limit.
+            memory: memory limit in bytes; 0: no limit.
             output: whether the submission's output goes to standard error.
 
         Raises:
@@ -65,7 +64,7 @@ class Process:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=None if output else subprocess.DEVNULL,
-                env=UNLESS_SET | dict(os.environ) | SET,
+                env=UNLESS_SET | dict(os.environ) | ALWAYS_SET,
             )
         except OSError as error:
             raise FailureError(CRASH, f"{python} cannot be run: {error.strerror}") from None
@@ -75,34 +74,34 @@ class Process:
         self._answers.register(self._out(), select.POLLIN)
         self._requests.register(self._in(), select.POLLOUT)
         os.set_blocking(self._in(), False)
-        self._receive(START)
+        self._receive(START_SECONDS)
 
     def ask(self, request: dict[str, Any], seconds: float) -> tuple[dict[str, Any], float]:
-        """Return the answer to a request, and its duration in seconds.
+        """Send a request; return the answer, and its duration in seconds.
 
         Args:
             request: see `worker.Submission.answer`.
             seconds: time limit.
 
         Raises:
-            FailureError: if there is no answer in time, or the answer is an error. Without an
-                answer the process is ended.
+            FailureError: if there is no answer in time, which ends the process, or the answer is an
+                error.
         """
-        begun = time.perf_counter()
+        start = time.perf_counter()
         self._number += 1
         try:
-            self._write(worker.pack(request | {"number": self._number}), begun + seconds, seconds)
+            self._write(worker.pack(request | {"number": self._number}), start + seconds, seconds)
         except OSError:
-            raise self._dead() from None
+            raise self._ended() from None
         answer = self._receive(seconds)
-        taken = time.perf_counter() - begun
+        duration = time.perf_counter() - start
         if "error" in answer:
             raise FailureError(CRASH, answer["error"])
-        return answer, taken
+        return answer, duration
 
     @property
     def alive(self) -> bool:
-        """Whether the process takes requests."""
+        """Whether the process is running."""
         return self._end.alive
 
     def close(self) -> None:
@@ -110,32 +109,34 @@ class Process:
         self._end()
 
     def _receive(self, seconds: float) -> dict[str, str]:
-        until = time.perf_counter() + seconds
-        (length,) = worker.LENGTH.unpack(self._read(worker.LENGTH.size, until, seconds))
+        deadline = time.perf_counter() + seconds
+        (length,) = worker.LENGTH.unpack(self._read(worker.LENGTH.size, deadline, seconds))
         try:
-            if length > LONGEST:
-                raise FailureError(CRASH, f"the process wrote {length} bytes that are no answer")
-            return read_answer(self._read(length, until, seconds), self._number)
+            if length > MAX_ANSWER:
+                raise FailureError(
+                    CRASH, f"the process wrote an answer of {length} bytes, more than {MAX_ANSWER}"
+                )
+            return read_answer(self._read(length, deadline, seconds), self._number)
         except FailureError:
             self.close()
             raise
 
-    def _write(self, data: bytes, until: float, seconds: float) -> None:
+    def _write(self, data: bytes, deadline: float, seconds: float) -> None:
         while data:
-            if not self._requests.poll(max(0.0, 1000 * (until - time.perf_counter()))):
+            if not self._requests.poll(max(0.0, 1000 * (deadline - time.perf_counter()))):
                 self.close()
                 raise FailureError(TIMEOUT, f"the request was not read within {seconds:.3g} s")
             data = data[os.write(self._in(), data) :]
 
-    def _read(self, count: int, until: float, seconds: float) -> bytes:
+    def _read(self, count: int, deadline: float, seconds: float) -> bytes:
         data = b""
         while len(data) < count:
-            if not self._answers.poll(max(0.0, 1000 * (until - time.perf_counter()))):
+            if not self._answers.poll(max(0.0, 1000 * (deadline - time.perf_counter()))):
                 self.close()
                 raise FailureError(TIMEOUT, f"no answer within {seconds:.3g} s")
             part = os.read(self._out(), count - len(data))
             if not part:
-                raise self._dead()
+                raise self._ended()
             data += part
         return data
 
@@ -147,19 +148,19 @@ class Process:
         assert self._process.stdout is not None
         return self._process.stdout.fileno()
 
-    def _dead(self) -> FailureError:
-        """Clean up after a process that ended, and return the failure."""
+    def _ended(self) -> FailureError:
+        """Clean up after a process that ended; return the failure."""
         self.close()
         return FailureError(CRASH, f"the process ended with exit code {self._process.returncode}")
 
 
 def read_answer(body: bytes, number: int) -> dict[str, str]:
-    """Return the texts of an answer, validated: the submission itself may have written it.
+    """Validate an answer, which the submission itself may have written; return its texts.
 
-    Characters that cannot be printed are escaped.
+    Unprintable characters are escaped.
 
     Args:
-        body: the message, without its length.
+        body: the message without its length prefix.
         number: number of the request.
 
     Raises:
@@ -178,13 +179,13 @@ def read_answer(body: bytes, number: int) -> dict[str, str]:
     texts = {key: value for key, value in answer.items() if key != "number"}
     if not texts or not all(key in TEXTS and type(text) is str for key, text in texts.items()):
         raise FailureError(
-            CRASH, f"the process wrote what is no answer: {body[: worker.LONGEST]!r:.{SHOWN}}"
+            CRASH, f"the process wrote an invalid answer: {body[: worker.MAX_TEXT]!r:.{SHOWN}}"
         )
-    return {key: printable(text)[: 3 * worker.LONGEST] for key, text in texts.items()}
+    return {key: printable(text)[: 3 * worker.MAX_TEXT] for key, text in texts.items()}
 
 
 def printable(text: str) -> str:
-    """Return a text in which characters that cannot be printed are escaped."""
+    """Escape the unprintable characters of a text."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 

@@ -1,4 +1,4 @@
-"""Step of an exported agent: from an observation to an action; part of the exported file."""
+"""Step of an exported agent, from observation to action; part of the exported file."""
 
 import random
 from collections.abc import Callable
@@ -11,20 +11,22 @@ from ludoteca.agents.external.kaggle.position import follow, new_position
 NAMES = ("NORTH", "EAST", "SOUTH", "WEST")
 
 
-def play(seen: Any, configuration: Any, memory: dict[int, Any], choose: Callable[..., int]) -> str:
+def play(
+    kaggle_observation: Any, configuration: Any, memory: dict[int, Any], choose: Callable[..., int]
+) -> str:
     """Return the action of the observing goose.
 
     Args:
-        seen: Kaggle's observation.
-        configuration: Kaggle's.
-        memory: by index of a goose, its previous position and a random stream; updated.
+        kaggle_observation: Kaggle's observation.
+        configuration: Kaggle's configuration.
+        memory: previous position and random stream by index of the goose; updated.
         choose: policy kernel `choose(s, player, legal, n, rng) -> action`.
     """
-    index = seen["index"]
-    if seen["step"] == 0 or index not in memory:
+    index = kaggle_observation["index"]
+    if kaggle_observation["step"] == 0 or index not in memory:
         rng = np.array([random.getrandbits(64)], np.uint64)
-        memory[index] = new_position(len(seen["geese"]), configuration), rng
+        memory[index] = new_position(len(kaggle_observation["geese"]), configuration), rng
     s, rng = memory[index]
-    follow(s, seen)
+    follow(s, kaggle_observation)
     with np.errstate(over="ignore"):  # random streams wrap around modulo 2**64
         return NAMES[int(choose(s, index, np.arange(4), 4, rng))]

@@ -21,19 +21,19 @@ def layers_of(module: nn.Module, weights: Weights) -> Layers:
     """Return a module in evaluation mode as layers.
 
     Args:
-        module: a module; its class and those of its submodules are in `MODULES`.
-        weights: receives the arrays of the layers, named by their number.
+        module: a module; `MODULES` lists the supported classes.
+        weights: the arrays of the layers are added to it.
 
     Raises:
-        ValueError: if there are no equivalent layers.
+        ValueError: if a class or an option is not supported.
     """
     if type(module) not in MODULES:
         known = ", ".join(kind.__name__ for kind in MODULES)
-        raise ValueError(f"cannot export a {type(module).__name__}; there are layers for {known}")
+        raise ValueError(f"cannot export a {type(module).__name__}; supported are {known}")
     return MODULES[type(module)](module, weights)
 
 
-def keep(weights: Weights, values: torch.Tensor) -> str:
+def add_array(weights: Weights, values: torch.Tensor) -> str:
     """Add an array to the weights; return its name."""
     name = f"w{len(weights)}"
     weights[name] = values.detach().cpu().float().numpy().copy()
@@ -46,36 +46,36 @@ def sequential(module: nn.Sequential, weights: Weights) -> Layers:
 
 
 def convolution(module: nn.Conv2d, weights: Weights) -> Layers:
-    """Return a convolution that keeps the board's size, and its bias."""
+    """Return a convolution of the board's size, and its bias."""
     height, width = module.kernel_size
     same = module.padding == "same" or module.padding == (height // 2, width // 2)
     plain = module.stride == module.dilation == (1, 1) and module.groups == 1
     padding = module.padding_mode
     if height != width or height % 2 == 0 or not same or not plain:
-        raise ValueError(f"cannot export {module}: the board must stay as large as it is")
+        raise ValueError(f"cannot export {module}: the output must have the size of the board")
     if padding not in ("zeros", "circular"):
         raise ValueError(f"cannot export {module}: padding must be zeros or circular")
-    layers: Layers = (("conv", keep(weights, module.weight), padding),)
-    return layers if module.bias is None else (*layers, ("bias", keep(weights, module.bias)))
+    layers: Layers = (("conv", add_array(weights, module.weight), padding),)
+    return layers if module.bias is None else (*layers, ("bias", add_array(weights, module.bias)))
 
 
 def linear(module: nn.Linear, weights: Weights) -> Layers:
     """Return a dense layer, and its bias."""
-    layers: Layers = (("linear", keep(weights, module.weight)),)
-    return layers if module.bias is None else (*layers, ("bias", keep(weights, module.bias)))
+    layers: Layers = (("linear", add_array(weights, module.weight)),)
+    return layers if module.bias is None else (*layers, ("bias", add_array(weights, module.bias)))
 
 
 def normalization(module: nn.BatchNorm1d | nn.BatchNorm2d, weights: Weights) -> Layers:
     """Return batch normalization by its running statistics."""
     mean, variance = module.running_mean, module.running_var
     if mean is None or variance is None:
-        raise ValueError(f"cannot export {module}: it keeps no statistics")
+        raise ValueError(f"cannot export {module}: it has no running statistics")
     scale = 1 / torch.sqrt(variance.double() + module.eps)
     bias = -mean.double() * scale
     if module.affine:
         scale = scale * module.weight
         bias = bias * module.weight + module.bias
-    return (("scale", keep(weights, scale)), ("bias", keep(weights, bias)))
+    return (("scale", add_array(weights, scale)), ("bias", add_array(weights, bias)))
 
 
 def leaky_relu(module: nn.LeakyReLU, weights: Weights) -> Layers:
@@ -86,7 +86,7 @@ def leaky_relu(module: nn.LeakyReLU, weights: Weights) -> Layers:
 def pooling(module: nn.AdaptiveAvgPool2d | nn.AdaptiveMaxPool2d, weights: Weights) -> Layers:
     """Return means or maxima over the board."""
     if module.output_size not in (1, (1, 1)):
-        raise ValueError(f"cannot export {module}: only pooling to one cell")
+        raise ValueError(f"cannot export {module}: it must pool to one cell")
     return (("mean" if isinstance(module, nn.AdaptiveAvgPool2d) else "max",),)
 
 
@@ -95,7 +95,7 @@ def always(*layers: tuple[Any, ...]) -> Callable[[Any, Weights], Layers]:
     return lambda module, weights: layers
 
 
-# One line per class of modules. Flattening after pooling does nothing.
+# One line per class of modules.
 MODULES: dict[type[nn.Module], Callable[[Any, Weights], Layers]] = {
     nn.Sequential: sequential,
     nn.Conv2d: convolution,

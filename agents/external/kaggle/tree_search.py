@@ -1,7 +1,7 @@
-"""Network-guided search in plain Python, for exported `ac` agents with a search.
+"""Network-guided search in plain Python, for exported `ac` agents with search.
 
-The decoupled PUCT of `ludoteca.agents.search.network.simulation`, for one position of Hungry
-Geese. The same random stream and evaluator give the same visits.
+It is the decoupled PUCT of `ludoteca.agents.search.network`, for one position of Hungry Geese. With
+the same random stream and evaluator it gives the same visit counts.
 """
 
 import math
@@ -17,8 +17,8 @@ from ludoteca.agents.search.policies import puct
 from ludoteca.envs.games.hungry_geese import is_active, is_terminal, returns, step
 from ludoteca.envs.rng import next_u64
 
-NOBODY = -1  # in place of an action: the goose is dead
-HIDDEN = -1.0  # prior of a masked action
+NO_ACTION = -1  # of a dead goose
+MASKED = -1.0  # prior of a masked action
 ACTIONS = (0, 1, 2, 3)
 
 # Positions and seats -> policies [K, 4], 0 for masked actions, and values [K].
@@ -35,7 +35,7 @@ def search(
     fpu: float,
     seconds: float,
 ) -> Any:
-    """Return the root of a searched tree, see `new_node`.
+    """Search a position; return the root of the tree, see `new_node`.
 
     The parameters are those of `DecoupledNetworkGuidedSearch.run`.
     """
@@ -45,33 +45,33 @@ def search(
     for k in range(0, simulations, leaf_batch):
         if k > 0 and time.perf_counter() - start > seconds:
             break
-        reached = [
+        leaves = [
             simulate(root, s, stream, c, fpu) for _ in range(min(leaf_batch, simulations - k))
         ]
-        evaluate_leaves([leaf for leaf in reached if leaf is not None], evaluate)
+        evaluate_leaves([leaf for leaf in leaves if leaf is not None], evaluate)
     return root
 
 
 def new_node() -> Any:
     """Return a node that is not evaluated yet.
 
-    `children` are by joint action; `arms`, once it is evaluated, by goose and action, and `values`
-    by goose.
+    `children` are indexed by joint action; after evaluation, `arms` by goose and action, and
+    `values` by goose.
     """
     return types.SimpleNamespace(children={}, arms=None, values=None)
 
 
 def simulate(root: Any, s: Any, stream: NDArray[np.uint64], c: float, fpu: float) -> Any:
-    """Select down to a leaf; return it, its position and the path, or None if the game is over.
+    """Select a leaf; return it, its position and the path, or None if the game is over there.
 
     Until its backup, a simulation counts as a loss (virtual loss).
     """
-    s = copied(s)
+    s = copy_position(s)
     s.rng = np.array([next_u64(stream)])
     node, path, players = root, [], len(s.length)
     over = is_terminal(s)
     while not over and node.arms is not None:
-        joint_action = [NOBODY] * players
+        joint_action = [NO_ACTION] * players
         for p in range(players):
             if is_active(s, p):
                 joint_action[p] = choose(node, p, c, fpu)
@@ -84,12 +84,12 @@ def simulate(root: Any, s: Any, stream: NDArray[np.uint64], c: float, fpu: float
             node.children[joint] = new_node()
         node = node.children[joint]
     if over:
-        back_up(path, results(s))
+        back_up(path, scores(s))
         return None
     return node, s, path
 
 
-def copied(s: Any) -> Any:
+def copy_position(s: Any) -> Any:
     """Return a copy of a position."""
     fields = vars(s).items()
     return types.SimpleNamespace(
@@ -125,12 +125,12 @@ def evaluate_leaves(leaves: Sequence[Any], evaluate: SeatEvaluator) -> None:
     if not requests:
         return
     policies, expected = evaluate([leaves[k][1] for k, _ in requests], [p for _, p in requests])
-    values = [results(s) for _, s, _ in leaves]
-    priors = [[[HIDDEN] * 4 for _ in player_values] for player_values in values]
+    values = [scores(s) for _, s, _ in leaves]
+    priors = [[[MASKED] * 4 for _ in player_values] for player_values in values]
     for i in range(len(requests)):
         k, p = requests[i]
         values[k][p] = float(0.5 + 0.5 * expected[i])
-        priors[k][p] = [float(prior) if prior > 0 else HIDDEN for prior in policies[i]]
+        priors[k][p] = [float(prior) if prior > 0 else MASKED for prior in policies[i]]
     for k in range(len(leaves)):
         node, _, path = leaves[k]
         if node.arms is None:
@@ -142,8 +142,8 @@ def evaluate_leaves(leaves: Sequence[Any], evaluate: SeatEvaluator) -> None:
         back_up(path, values[k])
 
 
-def results(s: Any) -> list[float]:
-    """Return the result of each goose, in [0, 1]."""
+def scores(s: Any) -> list[float]:
+    """Return the score of each goose, in [0, 1]."""
     out = [0.0] * len(s.length)
     returns(s, out)
     return [0.5 + 0.5 * value for value in out]
@@ -153,5 +153,5 @@ def back_up(path: Sequence[Any], values: Sequence[float]) -> None:
     """Add a simulation's values along its path."""
     for node, joint_action in path:
         for p in range(len(joint_action)):
-            if joint_action[p] != NOBODY:
+            if joint_action[p] != NO_ACTION:
                 node.arms[p][joint_action[p]].value += values[p]

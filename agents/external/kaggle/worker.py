@@ -1,9 +1,9 @@
 """Worker process that runs a submission, started by `process.py`.
 
-A plain script: its interpreter needs neither this package nor NumPy. Files are read and agents are
-called as in `agent.py` of kaggle-environments 1.33.2.
+This is a plain script: its interpreter needs neither this package nor NumPy. Files are read and
+agents are called as in `agent.py` of kaggle-environments 1.33.2.
 
-Requests and answers are JSON objects, each after its length in bytes (4 bytes, big-endian).
+Requests and answers are JSON objects with a length prefix (4 bytes, big-endian).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import traceback
 from typing import Any
 
 LENGTH = struct.Struct("!I")
-LONGEST = 300  # characters of a message or of an agent's result
+MAX_TEXT = 300  # characters of an error message or an agent's result
 DEFAULT = "NORTH"  # kaggle-environments plays it for agents that return None
 
 
@@ -41,7 +41,7 @@ def main() -> None:
     submission, process = Submission(path, folder["FOLDER"], folder["hint"]), os.getpid()
     answer, number = {"ready": sys.version}, 0
     while True:
-        if os.getpid() != process:  # the submission has forked: its child does not answer, too
+        if os.getpid() != process:  # a fork by the submission must not answer
             os._exit(0)
         send(outbox, {**answer, "number": number})
         request = requests.get()
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def take_pipes() -> tuple[int, int]:
-    """Return the two pipes, and redirect the output of the submission to standard error."""
+    """Return the pipes of requests and answers; redirect standard output to standard error."""
     inbox, outbox = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -67,7 +67,7 @@ def receive_all(inbox: int, requests: Any) -> None:
             if not body:
                 os._exit(0)
             requests.put(json.loads(body))
-    finally:  # the submission has closed the pipe
+    finally:  # the submission closed the pipe
         os._exit(1)
 
 
@@ -94,13 +94,13 @@ def send(pipe: int, message: dict[str, Any]) -> None:
 
 
 def pack(message: dict[str, Any]) -> bytes:
-    """Return a message as bytes, with its length."""
+    """Encode a message, with its length prefix."""
     body = json.dumps(message).encode()
     return LENGTH.pack(len(body)) + body
 
 
 class Submission:
-    """A submission, and its agent for the current game."""
+    """Submission and its agent for the current game."""
 
     def __init__(self, path: str, simulated: str = "", hint: Any = None):
         self.path, self.simulated, self.hint = path, simulated, hint
@@ -108,7 +108,7 @@ class Submission:
         self.paths = list(sys.path)
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer to a request: `action`, `invalid` or `error`; to a check, `found`."""
+        """Return the answer to a request: `action`, `invalid`, `error`, or `found` (load only)."""
         try:
             if "seed" in request:  # a new game
                 self.agent = None
@@ -120,17 +120,17 @@ class Submission:
                 self.agent = last_callable(self.path)
                 seed_all(request.get("seed", 0), known)
             if "observation" not in request:
-                return {"found": shortened(self.agent)}
+                return {"found": short_repr(self.agent)}
             configuration = structify(request["configuration"])
             configuration["__raw_path__"] = self.path
             action = call(self.agent, structify(request["observation"]), configuration)
             if action is None:
                 action = DEFAULT
-            if isinstance(action, str) and len(action) < LONGEST:
+            if isinstance(action, str) and len(action) < MAX_TEXT:
                 return {"action": str.__str__(action)}
-            return {"invalid": shortened(action)}
-        except BaseException as error:  # of any kind: only this goose is lost
-            text = described(error, self.path)
+            return {"invalid": short_repr(action)}
+        except BaseException as error:  # any exception forfeits this goose only
+            text = describe(error, self.path)
             if self.simulated and self.simulated in text:
                 text += self.hint(os.path.dirname(self.path))
             return {"error": text}
@@ -139,11 +139,11 @@ class Submission:
 def last_callable(path: str) -> Any:
     """Run a file and return the last callable that it defines.
 
-    As `get_last_callable`: names are in order of their first definition, classes and imported
-    callables count, and the file's folder is on the module search path while it runs.
+    Like `get_last_callable` of kaggle-environments: names are in order of first definition, classes
+    and imported callables count, and the file's folder is on `sys.path` while it runs.
 
     Raises:
-        ValueError: if there is nothing that can be called.
+        ValueError: if it defines no callable.
     """
     with open(path, encoding="utf-8") as file:
         code = compile(file.read(), path, "exec")
@@ -155,19 +155,19 @@ def last_callable(path: str) -> Any:
         del sys.path[-1:]
     callables = [value for value in names.values() if callable(value)]
     if not callables:
-        raise ValueError("it defines nothing that can be called")
+        raise ValueError("it defines no callable")
     return callables[-1]
 
 
 def call(agent: Any, *arguments: Any) -> Any:
-    """Call an agent with one or two arguments by its signature; callable objects get both."""
+    """Call an agent with as many arguments as its signature has; callable objects get all."""
     if hasattr(agent, "__code__") and hasattr(agent.__code__, "co_argcount"):
         arguments = arguments[: agent.__code__.co_argcount]
     return agent(*arguments)
 
 
 class Struct(dict):  # type: ignore[type-arg]  # subscripts need Python 3.9
-    """A dictionary whose entries are attributes too; as in kaggle-environments, but for `items`."""
+    """Dictionary with attribute access, as in kaggle-environments, except for the key `items`."""
 
     def __init__(self, **entries: Any):
         entries = {key: value for key, value in entries.items() if key != "items"}
@@ -180,7 +180,7 @@ class Struct(dict):  # type: ignore[type-arg]  # subscripts need Python 3.9
 
 
 def structify(value: Any) -> Any:
-    """Return a copy in which dictionaries are `Struct`s."""
+    """Return a copy with `Struct` in place of dictionaries."""
     if isinstance(value, list):
         return [structify(item) for item in value]
     if isinstance(value, dict):
@@ -189,11 +189,11 @@ def structify(value: Any) -> Any:
 
 
 def forget_modules(folder: str) -> None:
-    """Unload modules in the folder of the submission: they may have state of a game."""
+    """Unload the modules in the folder of the submission, which may have state."""
     own = set()
     for name, module in list(sys.modules.items()):
         if "." not in name and name != "__main__":
-            direct = {os.path.dirname(os.path.abspath(place)) for place in places_of(module)}
+            direct = {os.path.dirname(os.path.abspath(place)) for place in paths_of(module)}
             if folder in direct or os.path.join(folder, name) in direct:
                 own.add(name)
     for name in list(sys.modules):
@@ -201,11 +201,11 @@ def forget_modules(folder: str) -> None:
             del sys.modules[name]
 
 
-def places_of(module: Any) -> list[str]:
-    """Return the file of a module and the folders of a package.
+def paths_of(module: Any) -> list[str]:
+    """Return the file of a module, or the folders of a package.
 
-    Only plain attributes count: some modules, such as `torch.classes` and `torch.ops`, return an
-    object for any name, also `__path__`.
+    Attributes are read without `__getattr__`: some modules, such as `torch.classes` and
+    `torch.ops`, return an object for any name.
     """
     try:
         names = object.__getattribute__(module, "__dict__")
@@ -219,7 +219,7 @@ def places_of(module: Any) -> list[str]:
 
 
 def seed_all(seed: int, known: set[str]) -> None:
-    """Seed the common random generators, of modules that are not in `known`."""
+    """Seed the random generators of Python, NumPy and PyTorch, except modules in `known`."""
     if not known:
         random.seed(seed)
     if "numpy" in sys.modules and "numpy" not in known:
@@ -228,9 +228,9 @@ def seed_all(seed: int, known: set[str]) -> None:
         sys.modules["torch"].manual_seed(seed)
 
 
-def described(error: BaseException, path: str) -> str:
-    """Return the error message in one line, with the line of the file."""
-    text = traceback.format_exception_only(type(error), error)[-1].strip()[:LONGEST]
+def describe(error: BaseException, path: str) -> str:
+    """Return an error message of one line, with the line number in the file."""
+    text = traceback.format_exception_only(type(error), error)[-1].strip()[:MAX_TEXT]
     lines = [
         frame.lineno
         for frame in traceback.extract_tb(error.__traceback__)
@@ -241,9 +241,9 @@ def described(error: BaseException, path: str) -> str:
     return f"{text} ({os.path.basename(path)}, line {lines[-1]})" if lines else text
 
 
-def shortened(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """Return the representation of a value, truncated."""
-    return repr(value)[:LONGEST]
+    return repr(value)[:MAX_TEXT]
 
 
 if __name__ == "__main__":

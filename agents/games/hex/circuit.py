@@ -205,9 +205,8 @@ def write_laplacian(s: Any, color: int, nodes: int, work: Any) -> None:
                         continue
                     first, last = min(node, other), max(node, other)
                     front[first] = max(front[first], last)
-                    if (
-                        conductance == 1.0
-                    ):  # a link to a stone or an edge is only found from this side
+                    # A link to a stone or an edge is only found from this side.
+                    if conductance == 1.0:
                         laplacian[other, other] += conductance
                         laplacian[last, first] -= conductance
                     elif node == last:
