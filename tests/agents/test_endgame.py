@@ -282,8 +282,8 @@ def test_search_resumes_where_it_stopped(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_small_transposition_table_keeps_scores_exact(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endgame_table, "LEAST_BITS", 1)
-    monkeypatch.setattr(endgame_table, "MOST_BITS", 1)
+    monkeypatch.setattr(endgame_table, "MIN_BITS", 1)
+    monkeypatch.setattr(endgame_table, "MAX_BITS", 1)
     for number in (1, 5, 7):
         assert solve_endgame(GAME, FFO[number].state(), all_moves=True).scores == FFO[number].scores
 
@@ -344,7 +344,7 @@ def test_neighbors_do_not_wrap_around_the_board() -> None:
 
 def test_limits_raise() -> None:
     s = FFO[40].state()
-    with pytest.raises(EndgameLimitError, match="not solved within 1000 nodes: 20 squares are"):
+    with pytest.raises(EndgameLimitError, match="not solved within 1000 nodes: 20 empty squares"):
         solve_endgame(GAME, s, nodes=1000)
     with pytest.raises(EndgameLimitError, match=r"not solved within 0\.001 seconds"):
         solve_endgame(GAME, s, seconds=0.001)

@@ -119,8 +119,8 @@ def test_causes_of_death_are_those_of_the_rules(spec):
 
 
 def test_lives_are_of_one_kind_of_games():
-    with pytest.raises(ValueError, match="expected replays of one kind of hungry_geese, got none"):
+    with pytest.raises(ValueError, match="expected replays of one game hungry_geese, got none"):
         lives_of([])
     other = play_match("tron", ["random", "random"], 1, num_replays=1).replays
-    with pytest.raises(ValueError, match=r"one kind of hungry_geese, got \['tron"):
+    with pytest.raises(ValueError, match=r"one game hungry_geese, got \['tron"):
         lives_of(other)

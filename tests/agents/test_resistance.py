@@ -352,7 +352,7 @@ def test_values_of_mixed_are_those_of_the_heuristic():
 @pytest.mark.parametrize("agent", ["heuristic", "mixed"])
 def test_other_games_are_refused(name, agent):
     game = make_game(name)
-    with pytest.raises(ValueError, match=f"heuristic is for hex, not for {game.name}"):
+    with pytest.raises(ValueError, match=f"heuristic needs the game hex, got {game.name}"):
         make_agent(agent, game)
 
 
