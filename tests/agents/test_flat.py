@@ -219,7 +219,7 @@ def test_defaults_are_those_of_the_thesis_in_hungry_geese_only():
         ("flat:playout_depth=0", "playout_depth must be an integer from 1"),
         ("flat:playout=valid", "connect4 has no playout 'valid'; games with it are hungry_g"),
         ("flat:playout=x", "playout must be one of 'uniform', 'valid', 'safe', 'greedy', got 'x'"),
-        ("random_safe", "no safe playouts for connect4, only for hungry_geese, tron"),
+        ("random_safe", "connect4 has no playout 'safe'; games with it are hungry_geese, tron"),
     ],
 )
 def test_invalid_parameters_raise(spec, message):

@@ -189,7 +189,7 @@ def test_last_callable_of_a_submission_is_the_agent(write, source, action):
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("x = 3", r"submission.py is not a submission: ValueError: it defines nothing that can be"),
+        ("x = 3", r"submission.py is not a submission: ValueError: it defines no callable"),
         ("def a(o:\n pass", r"SyntaxError: .*\(submission.py, line 1\)"),
         ("import math\n\nmath.sqrt(-1)", r"ValueError: .* \(submission.py, line 3\)"),
         ("import nowhere_to_be_found", "ModuleNotFoundError: No module named 'nowhere_to_be_fou"),

@@ -65,7 +65,7 @@ def test_dependencies_other_than_numpy_raise():
 
     marker = object()
     with pytest.raises(
-        ValueError, match="torch is from torch, but exported agents have NumPy only"
+        ValueError, match="torch is from torch, but exported agents can import NumPy only"
     ):
         Bundle().add(by_torch, "choose")
     with pytest.raises(ValueError, match="marker cannot be exported: it is <object"):

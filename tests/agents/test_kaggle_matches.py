@@ -82,7 +82,7 @@ def test_function_in_this_process_is_an_agent():
     with pytest.raises(ZeroDivisionError):
         ask(KaggleFunctionAgent(GAME, lambda: lambda obs: 1 / 0))
     assert ask(KaggleFunctionAgent(GAME, lambda: lambda: None)) == NORTH
-    with pytest.raises(ValueError, match="play hungry_geese, not hex"):
+    with pytest.raises(ValueError, match="need the game hungry_geese, got hex"):
         KaggleFunctionAgent(make_game("hex"), lambda: agent)
 
 

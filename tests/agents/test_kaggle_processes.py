@@ -207,5 +207,7 @@ def test_modules_of_this_package_do_not_shadow_those_of_a_submission(write):
 def test_too_many_games_for_the_processes_raise(write):
     agent = KaggleAgent(GAME, write("def a(o): return 'EAST'"), games=2)
     assert ask(agent, env_index=1) == EAST
-    with pytest.raises(ValueError, match=r"plays 2 games in parallel, not 3 or more; games=3"):
+    with pytest.raises(
+        ValueError, match=r"plays at most 2 games in parallel, got index 2: set games=3"
+    ):
         ask(agent, env_index=2)

@@ -500,7 +500,11 @@ def test_search_beats_three_geese():
             "mcts:playout=safe",
             "no safe playouts for connect4",
         ),
-        ("tron", "mcts:playout=valid", "no valid playouts for tron, only for hungry_geese"),
+        (
+            "tron",
+            "mcts:playout=valid",
+            "tron has no playout 'valid'; games with it are hungry_geese",
+        ),
         (
             "tron",
             "mcts:playout=x",

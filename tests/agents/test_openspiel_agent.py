@@ -208,7 +208,7 @@ def test_missing_openspiel_error_names_the_package(monkeypatch):
 @pytest.mark.parametrize("name", games_with("openspiel"))
 def test_every_counterpart_has_equal_actions_or_a_translation_test(name):
     game = make_game(name)
-    other = OpenSpielAgent(game)._other
+    other = OpenSpielAgent(game)._spiel_game
     assert str(other).startswith(counterpart(game).name.partition("(")[0])
     assert other.num_players() == game.num_players
     if name != "breakthrough":

@@ -276,7 +276,7 @@ def test_pickles_among_the_weights_are_not_read(tmp_path):
     ("part", "key", "value", "problem"),
     [
         ("policy_class", "__module__", "os", "is not from sb3_contrib, stable_baselines3, torch"),
-        ("policy_class", "__module__", "torch.nothing", "does not exist"),
+        ("policy_class", "__module__", "torch.nothing", "is not in the installed packages"),
         ("policy_class", "__init__", "<slot wrapper>", "is not known"),
         ("policy_kwargs", "activation_fn", "<class 'torch.optim.adam.Adam'>", "is not a network"),
         ("policy_kwargs", "net_arch", [3], "size mismatch"),

@@ -90,7 +90,7 @@ def test_lists_show_custom_games_and_agents(folder, capsys):
             ["match", "tictactoe", "--agents", "own_players:Last", "random"],
             "has no 'Last' (did you",
         ),
-        (["match", "tictactoe", "--agents", "own_players:first", "random"], "agent function:own_"),
+        (["match", "tictactoe", "--agents", "own_players:first", "random"], "use function:own_"),
         (["match", "tictactoe", "--agents", "nowhere:A", "random"], "unknown agent 'nowhere'"),
         (
             ["match", "tictactoe", "--agents", "function:own_players:wrong", "random"],

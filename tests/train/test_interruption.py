@@ -92,7 +92,7 @@ def test_agent_of_an_untrained_network_warns(tmp_path):
     next(training.run())
     training.save()
     assert training.updates == 0
-    with pytest.warns(UserWarning, match=r"has not learned anything yet \(0 updates\)") as warned:
+    with pytest.warns(UserWarning, match=r"without any training \(0 updates\)") as warned:
         make_agent(f"dqn:{tmp_path / 'run'}", make_game("tictactoe"))
     assert len(warned) == 1
     trained = replace(config, run_dir=tmp_path / "trained", learning_starts=30, games=40)
@@ -107,7 +107,7 @@ def test_agent_of_an_untrained_network_warns(tmp_path):
 
 def test_a_finished_training_without_any_update_is_reported_as_untrained(tmp_path):
     config = replace(DQN_CONFIG, run_dir=tmp_path, learning_starts=10**6, games=20)
-    with pytest.warns(UserWarning, match="has not learned anything yet"):
+    with pytest.warns(UserWarning, match="without any training"):
         results = main(config)
     assert results is not None
     assert results["training"]["updates"] == 0
