@@ -19,6 +19,7 @@ from ludoteca.envs.gdl.parse import Term, show
 from ludoteca.envs.gdl.rules import Atom
 
 FALSE, TRUE = 0, 1
+RESULTS = {"legal", "next", "goal", "terminal"}  # gates are made for what these rely on
 GATE, FEEDBACK = 0, 1  # kinds of operations
 Operation = tuple[int, int, int, int]  # node, two literals, kind
 Body = tuple[tuple[int, ...], tuple[int, ...]]
@@ -73,7 +74,9 @@ class Gates:
                 if other in bodies
             ]
 
-        for component in components(list(bodies), relies_on):
+        atoms = self._grounder.atoms
+        roots = [number for number in bodies if atoms[number][0] in RESULTS]
+        for component in components(roots, relies_on):
             self._limits.check_time()
             if len(component) == 1 and component[0] not in relies_on(component[0]):
                 self._literals[component[0]] = self._disjunction(bodies[component[0]])

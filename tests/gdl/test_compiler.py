@@ -12,6 +12,9 @@ from ludoteca.envs.gdl.checks import check_rules
 from ludoteca.envs.gdl.compile import compile_sheet, compile_text
 from ludoteca.envs.gdl.dynamics import analyze, prove_max_plies
 from ludoteca.envs.gdl.errors import GDLError, GDLLimitError
+from ludoteca.envs.gdl.gates import Gates
+from ludoteca.envs.gdl.ground import Grounder
+from ludoteca.envs.gdl.limits import Limits
 from ludoteca.envs.gdl.own_sheets import find_sheet
 from ludoteca.envs.gdl.parse import parse, read_sheet, show
 from ludoteca.envs.gdl.rules import read_rules
@@ -132,6 +135,16 @@ def test_step_counters_bound_the_length_of_games():
     assert prove_max_plies(compile_text(SMALL)) == 3
     endless = SMALL.replace("(succ 2 3)", "(succ 2 0)").replace("(step 3)", "(met right)")
     assert prove_max_plies(compile_text(endless)) == 0
+
+
+def test_gates_are_made_only_for_what_the_results_rely_on():
+    unused = "(<= (pair ?x ?y) (does a ?x) (does b ?y) (not (true (met ?x))))"
+    made = []
+    for text in (SMALL, SMALL + unused):
+        grounder = Grounder(split_rules(read_rules(parse(text))), Limits())
+        made.append((len(grounder.instances), Gates(grounder, Limits()).operations))
+    assert made[1][0] == made[0][0] + 4
+    assert len(made[1][1]) == len(made[0][1])
 
 
 def test_splitting_keeps_the_meaning():
