@@ -174,6 +174,7 @@ class PolicyValueAgent(NetworkGuidedAgent):
             self.simulations,
             seconds=self.seconds,
             stop_early=stop_early,
+            is_stopped=self._is_stopped,
         )
 
 

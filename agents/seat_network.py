@@ -33,9 +33,11 @@ class SeatNetworkAgent(Agent):
         temperature: temperature of sampling; 0: the most probable action.
         simulations: simulations per search; 0: no search. The other arguments of `set_search` are
             attributes, too.
+        is_stopped: function that is called between simulations and ends the search when it returns
+            True, or None.
     """
 
-    lazy_attributes = ("_search",)
+    lazy_attributes = ("_search", "is_stopped")
 
     def __init__(self, encoder: SeatEncoder, run: Run, temperature: float = 0.0):
         """Make an agent without search.
@@ -52,6 +54,7 @@ class SeatNetworkAgent(Agent):
         super().__init__(encoder.game)
         self.encoder, self._run = encoder, run
         self.temperature = real("temperature", temperature, 0, 100)
+        self.is_stopped: Callable[[], bool] | None = None
         self.set_search(simulations=0)
 
     @classmethod
@@ -97,11 +100,16 @@ class SeatNetworkAgent(Agent):
         self._capacity = 0
 
     def prepare(self) -> None:
-        """Compile everything for acting, and run the network once."""
+        """Compile everything for acting, by the network and a single simulation."""
         states = batch_of_one(self.game)
         self.policies(states, np.zeros(1, np.int64))
         if self.simulations:
-            self.search_positions(states, np.zeros((1, 1), np.uint64))
+            simulations, self.simulations = self.simulations, 1
+            self._search, self._capacity = None, 0
+            try:
+                self.search_positions(states, np.zeros((1, 1), np.uint64))
+            finally:
+                self.simulations, self._search, self._capacity = simulations, None, 0
 
     def act(
         self,
@@ -185,6 +193,7 @@ class SeatNetworkAgent(Agent):
             self.c_puct,
             self.fpu_reduction,
             self.seconds,
+            is_stopped=self.is_stopped,
         )
 
 

@@ -109,7 +109,14 @@ class UCTNetAgent(NetworkGuidedAgent):
         """Search a batch of unfinished positions; see `NetworkGuidedAgent`."""
         search = self.allocate_search(len(states))
         evaluate = _make_evaluator(self._view, self._runner)
-        return search.run(states, evaluate, self.simulations, streams=rngs, seconds=self.seconds)
+        return search.run(
+            states,
+            evaluate,
+            self.simulations,
+            streams=rngs,
+            seconds=self.seconds,
+            is_stopped=self._is_stopped,
+        )
 
     def title(self) -> str:
         """Return the kind of search and the game, for reports."""

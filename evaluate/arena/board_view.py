@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ludoteca.envs.formats.registry import FORMATS
 from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.layout import cell_names
 from ludoteca.envs.render import Standing, scene
@@ -47,6 +48,7 @@ def board_view(game: Game) -> dict[str, Any]:
         "cells": _cells(game),
         "actions": list(game.action_names),
         "pieces": [piece.name for piece in layout.pieces],
+        "formats": [one.suffix for one in FORMATS if game.name in one.games],
         "players": [_player(game, p) for p in range(game.num_players)],
     }
 

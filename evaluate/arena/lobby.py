@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ludoteca.agents.registry import AGENTS
+from ludoteca.envs.formats.registry import read_games
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
 from ludoteca.envs.registry import make_game
-from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.arena.arena_game import ArenaGame
 from ludoteca.evaluate.arena.catalog import game_from_form
 from ludoteca.evaluate.arena.requests import AgentsRequest
@@ -87,17 +87,23 @@ class Lobby:
             clock=real("clock", form.get("clock", 0), 0, MAX_SECONDS),
         )
 
-    async def open_replay(self, text: str) -> ArenaGame:
-        """Return a game that shows a replay, all seats taken by people.
+    async def open_replay(self, text: str, number: int = 1) -> tuple[ArenaGame, tuple[str, ...]]:
+        """Return a game that shows a replay, all seats taken by people, and notes about the text.
+
+        Args:
+            text: a replay in JSON, SGF, GGF or a transcript.
+            number: number of the game in a text with several, from 1.
 
         Raises:
-            ValueError: if it is not a replay of a registered game.
+            ValueError: if it is not a replay of a registered game, or has fewer games.
         """
-        replay = await asyncio.to_thread(Replay.from_json, text)
+        records = await asyncio.to_thread(read_games, text)
+        integer("the number of the game", number, 1, len(records))
+        replay, notes = records[number - 1].replay, records[number - 1].notes
         game = make_game(replay.game)
         arena_game = await self._add(game, [HUMAN] * game.num_players, seed=0, pause=0.5, clock=0)
         arena_game.open_replay(replay)
-        return arena_game
+        return arena_game, notes
 
     async def seats(self, game: Game, seats: Any) -> list[str]:
         """Return the players of a form.

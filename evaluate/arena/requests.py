@@ -3,15 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.search.agent import MCTSAgent
-from ludoteca.agents.search.monitor import MakeReport
-from ludoteca.agents.search.tree_agent import TreeSearchAgent
+from ludoteca.agents.search.monitor import MakeReport, Monitor
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.serialization import states_from_bytes
@@ -25,6 +24,20 @@ PROGRESS_SECONDS = 0.25  # between two intermediate analyses
 PONDER_SIMULATIONS = 200_000  # at most, on the time of another player
 RequestKind = Literal["analysis", "prepare", "ponder"]
 Send = Callable[[dict[str, Any]], None]
+
+
+@runtime_checkable
+class SupportsMonitor(Protocol):
+    """Agent whose searches can be watched and stopped: a tree search, with or without a network."""
+
+    monitor: Monitor | None
+
+
+@runtime_checkable
+class SupportsStop(Protocol):
+    """Agent whose search can be stopped: a network's search in simultaneous games."""
+
+    is_stopped: Callable[[], bool] | None
 
 
 @dataclass(frozen=True)
@@ -100,13 +113,17 @@ class RequestHandler:
             agent, thread = self._agent(game, request)
         except Exception as error:
             return failure_of(request.agent, error)
-        if isinstance(agent, TreeSearchAgent):
+        if isinstance(agent, SupportsMonitor):
             agent.monitor = self._monitor(game, request, send)
+        elif isinstance(agent, SupportsStop):
+            agent.is_stopped = self._is_stopped
         try:
             return thread.think(history, request.seat)
         finally:
-            if isinstance(agent, TreeSearchAgent):
+            if isinstance(agent, SupportsMonitor):
                 agent.monitor = None
+            elif isinstance(agent, SupportsStop):
+                agent.is_stopped = None
 
     def _ponder(self, request: AnalysisRequest) -> None:
         """Search with an agent that reuses its tree; others have no use for it."""

@@ -16,6 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from ludoteca.envs.formats.registry import write_games
 from ludoteca.evaluate.arena.arena_game import ArenaGame
 from ludoteca.evaluate.arena.catalog import game_form, game_from_form, game_list
 from ludoteca.evaluate.arena.commands import run_command
@@ -68,6 +69,7 @@ def make_app(
             Route("/api/boards/{board}", close_board, methods=["DELETE"]),
             Route("/api/boards/{board}/replay.json", replay_json),
             Route("/api/boards/{board}/replay.html", replay_html),
+            Route("/api/boards/{board}/replay.{suffix}", replay_record),
             Route("/api/replays", open_replay, methods=["POST"]),
             Route("/api/runs", training_runs),
             Route("/api/runs/{number:int}", training_run),
@@ -128,13 +130,16 @@ async def open_board(request: Request) -> Response:
 
 
 async def open_replay(request: Request) -> Response:
-    """Open a game that shows the replay in the body."""
+    """Open a game that shows the replay in the body, or one of its games by its number."""
     try:
         text = (await _bytes(request)).decode()
     except UnicodeDecodeError as error:
         raise ValueError(f"not a replay: {error}") from None
-    game = await _lobby(request).open_replay(text)
-    return JSONResponse(game.summary(), 201)
+    number = request.query_params.get("game", "1")
+    if not (number.isascii() and number.isdigit() and len(number) < 9):
+        raise ValueError(f"expected the number of a game, got {number!r:.40}")
+    game, notes = await _lobby(request).open_replay(text, int(number))
+    return JSONResponse(game.summary() | {"notes": notes}, 201)
 
 
 async def close_board(request: Request) -> Response:
@@ -153,6 +158,15 @@ async def replay_json(request: Request) -> Response:
         media_type="application/json",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
+
+
+async def replay_record(request: Request) -> Response:
+    """Return the replay of a game as SGF, GGF or a transcript."""
+    game, suffix = _game(request), f".{request.path_params['suffix']}"
+    text = await asyncio.to_thread(write_games, [game.to_replay()], suffix)
+    name = f"{game.game.name}_{game.history.seed}{suffix}"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(text, media_type="text/plain", headers=headers)
 
 
 async def replay_html(request: Request) -> Response:

@@ -241,3 +241,17 @@ def test_puct_of_each_player_switches_action_at_hand_computed_value(visits, mean
             params = SelectionParams(2 * 1.5, np.inf, 2 * fpu, fpu_by_prior=False)
             compiled.descend(trees, np.array([1]), np.array([BY_POLICY]), params)
             assert trees.simulations["actions"][0, 0, 0, p] == actions[chosen]
+
+
+def test_a_search_ends_when_it_is_stopped():
+    game, calls = make_game("tron:rows=4,columns=5"), []
+    states = game.empty(1)
+    states[0] = game.new()
+
+    def is_stopped():
+        calls.append(None)
+        return len(calls) == 5
+
+    guided = DecoupledNetworkGuidedSearch(game, 1, 200)
+    found = guided.run(states, ignorant(game), 200, streams(1), is_stopped=is_stopped)
+    assert found.visit_counts[0].sum(1).tolist() == [5, 5]

@@ -361,3 +361,17 @@ def test_forced_moves_are_not_searched_and_time_counts():
     # One simulation takes longer than this: it is the only one.
     in_time = guided.run(states[1:], knows_nothing(game), 40, seconds=1e-9, stop_early=True)
     assert in_time.visit_counts.sum() == 1
+
+
+@pytest.mark.parametrize("policy", CONFIGS)
+def test_a_search_ends_when_it_is_stopped(policy):
+    game, calls = make_game("tictactoe"), []
+
+    def is_stopped():
+        calls.append(None)
+        return len(calls) == 5
+
+    found, _ = search(game, [game.new()], 200, CONFIGS[policy], is_stopped=is_stopped)
+    assert found.visit_counts.sum() == 5
+    assert found.action[0] in game.legal(game.new())
+    assert len(calls) == 5

@@ -234,6 +234,54 @@ def test_a_search_is_stopped_and_its_move_is_played(client):
         assert 0 < state["analyses"]["0"]["simulations"] < 1_000_000
 
 
+@pytest.mark.slow
+@pytest.mark.interpreted
+def test_a_network_search_is_stopped_in_its_process():
+    pytest.importorskip("torch", reason="networks need PyTorch: the extra `train`")
+    agent = "az:hex5,simulations=20000"
+    app = make_app((agent,), num_workers=1)
+    with TestClient(app, base_url=ADDRESS) as client:
+        board = open_game(client, "hex", {"board_size": "5"}, [agent, "human"])
+        workers = client.app.state.lobby.workers.workers
+        with follow(client, board) as socket:
+            player = Player(socket)
+            process = workers[0]._process.pid
+            found = player.receive("thinking")["analysis"]
+            assert 0 < found["simulations"] < 20_000
+            assert sum(move["visits"] for move in found["moves"]) == found["simulations"]
+            socket.send_json({"type": "stop"})
+            state = player.wait(lambda state: state["ply"] == 1)
+            assert not state["paused"]
+            assert workers[0]._process.pid == process  # it was not ended
+            assert 0 < state["analyses"]["0"]["simulations"] < 20_000
+
+
+def test_records_of_other_programs_are_opened_and_saved(client):
+    sgf = "(;GM[11]SZ[4];B[a2];W[swap-pieces](;B[c2])(;B[d2]))(;GM[2]SZ[8];B[d3];W[c5])"
+    opened = client.post("/api/replays?game=2", content=sgf).json()
+    assert (opened["title"], opened["ply"], opened["notes"]) == ("Othello", 2, [])
+    for suffix, start in (("sgf", "(;FF[4]GM[2]"), ("ggf", "(;GM[Othello]"), ("txt", "d3c5")):
+        saved = client.get(f"/api/boards/{opened['id']}/replay.{suffix}")
+        assert saved.text.startswith(start)
+        assert saved.headers["content-disposition"].endswith(f'.{suffix}"')
+        again = client.post("/api/replays", content=saved.text).json()
+        assert again["spec"] == opened["spec"]
+        client.delete(f"/api/boards/{again['id']}")
+    hex_board = client.post("/api/replays", content=sgf).json()
+    assert hex_board["notes"] == ["1 variation is skipped: only the main line is read"]
+    for path, message in (
+        (f"/api/boards/{hex_board['id']}/replay.ggf", "GGF is for othello, got a game of hex"),
+        (f"/api/boards/{hex_board['id']}/replay.pgn", "expected one of .ggf, .sgf, .txt"),
+    ):
+        answer = client.get(path)
+        assert (answer.status_code, message in answer.json()["error"]) == (400, True)
+    for number, message in (("3", "must be an integer from 1 to 2"), ("x", "the number of a game")):
+        answer = client.post(f"/api/replays?game={number}", content=sgf)
+        assert (answer.status_code, message in answer.json()["error"]) == (400, True)
+    for board in (opened, hex_board):
+        client.delete(f"/api/boards/{board['id']}")
+
+
 def test_agents_play_each_other_and_a_replay_is_opened(client):
     board = open_game(client, "connect4", SMALL["connect4"], ["random", "random"])
     with follow(client, board) as socket:

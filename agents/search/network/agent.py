@@ -1,12 +1,14 @@
 """Base class of agents with a network-guided search in sequential games."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
+from ludoteca.agents.search.monitor import Monitor
 from ludoteca.agents.search.network.report import make_network_guided_report
 from ludoteca.agents.search.network.search import NetworkGuidedSearch, PositionEncoder, SearchResult
 from ludoteca.agents.search.network.selection import NetworkSearchConfig
@@ -21,9 +23,10 @@ class NetworkGuidedAgent(Agent):
 
     Attributes:
         simulations: simulations per search.
+        monitor: function that watches single searches (`search`) and can stop them, or None.
     """
 
-    lazy_attributes = ("_search",)
+    lazy_attributes = ("_search", "monitor", "_is_stopped")
     simulations: int
 
     def __init__(
@@ -47,6 +50,8 @@ class NetworkGuidedAgent(Agent):
         self._leaf_batch = integer("leaf_batch", leaf_batch, 1, 1024)
         self._search: NetworkGuidedSearch | None = None
         self._capacity = 0
+        self.monitor: Monitor | None = None
+        self._is_stopped: Callable[[], bool] | None = None
 
     @abstractmethod
     def search_positions(
@@ -92,9 +97,23 @@ class NetworkGuidedAgent(Agent):
         """
         start = clock()
         streams = (np.zeros(1, np.uint64) if rng is None else rng).reshape(1, 1)
-        result = self.search_positions(batch_of_one(self.game, s), streams)
+        monitor = self.monitor
+
+        def report_so_far() -> SearchReport:
+            assert self._search is not None
+            result = self._search.result()
+            return self._report(result, int(result.action[0]), clock() - start)
+
+        self._is_stopped = None if monitor is None else lambda: monitor(report_so_far)
+        try:
+            result = self.search_positions(batch_of_one(self.game, s), streams)
+        finally:
+            self._is_stopped = None
         action = int(self.select_actions(result, streams)[0])
-        seconds = clock() - start
+        return self._report(result, action, clock() - start)
+
+    def _report(self, result: SearchResult, action: int, seconds: float) -> SearchReport:
+        """Return the report of the search of one position."""
         assert self._search is not None
         return make_network_guided_report(
             self.game,

@@ -1,6 +1,7 @@
 """Batched network-guided search in simultaneous games: decoupled PUCT."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,6 +82,7 @@ class DecoupledNetworkGuidedSearch(BatchedSearch):
         fpu_reduction: float = 0.1,
         seconds: float | None = None,
         uniform_fraction: float = 0.0,
+        is_stopped: Callable[[], bool] | None = None,
     ) -> DecoupledSearchResult:
         """Search a batch of unfinished positions.
 
@@ -94,6 +96,8 @@ class DecoupledNetworkGuidedSearch(BatchedSearch):
                 value minus this.
             seconds: time limit; the first `leaf_batch` simulations are always run.
             uniform_fraction: weight of the uniform policy in the priors at the root.
+            is_stopped: function that is called between simulations and ends all searches when it
+                returns True; the first `leaf_batch` simulations are always run.
 
         Raises:
             ValueError: if there are more positions or simulations than the workspace holds.
@@ -121,6 +125,8 @@ class DecoupledNetworkGuidedSearch(BatchedSearch):
         for k in range(0, simulations, self._leaf_batch):
             # The first simulations are always run: without visits there is no result.
             if k > 0 and seconds is not None and clock() - start > seconds:
+                break
+            if k > 0 and is_stopped is not None and is_stopped():
                 break
             counts = np.full(len(states), min(self._leaf_batch, simulations - k))
             self._simulate(trees, counts, first, evaluate_seats)

@@ -124,6 +124,7 @@ class NetworkGuidedSearch(BatchedSearch):
         if self._config.policy == "gumbel" and leaf_batch > 1:
             raise ValueError(f"the policy gumbel needs leaf_batch=1, got {leaf_batch}")
         super().__init__(encoder.game, count, simulations, self._config, leaf_batch)
+        self._sequential_halving: SequentialHalving | None = None
 
     def run(
         self,
@@ -137,6 +138,7 @@ class NetworkGuidedSearch(BatchedSearch):
         streams: NDArray[np.uint64] | None = None,
         seconds: float | None = None,
         stop_early: bool = False,
+        is_stopped: Callable[[], bool] | None = None,
     ) -> SearchResult:
         """Search a batch of unfinished positions.
 
@@ -153,6 +155,8 @@ class NetworkGuidedSearch(BatchedSearch):
             stop_early: PUCT: end a search once no other action can become the most visited in the
                 remaining simulations (with a time limit: those expected at the current speed), or
                 if there is only one action.
+            is_stopped: function that is called between simulations and ends all searches when it
+                returns True; the first `leaf_batch` simulations are always run.
 
         Raises:
             ValueError: if there are more positions or simulations than the workspace holds.
@@ -168,9 +172,11 @@ class NetworkGuidedSearch(BatchedSearch):
         trees = self._reset(states, streams, max_budget, evaluate_seats)
         priors = trees.priors[:, ROOT]
         legal = priors >= 0
-        halving = None
+        halving = self._sequential_halving = None
         if self._config.policy == "gumbel":
-            halving = self._make_halving(priors, legal, budget, rng, gumbel_scale)
+            halving = self._sequential_halving = self._make_halving(
+                priors, legal, budget, rng, gumbel_scale
+            )
         elif rng is not None and dirichlet_fraction > 0:
             noise = np.where(legal, rng.gamma(dirichlet_alpha, size=legal.shape), 0)
             noise /= np.maximum(noise.sum(1, keepdims=True), 1e-30)
@@ -187,13 +193,19 @@ class NetworkGuidedSearch(BatchedSearch):
             # The first simulations are always run: without visits there is no best action.
             if k > 0 and seconds is not None and clock() - start > seconds:
                 break
+            if k > 0 and is_stopped is not None and is_stopped():
+                break
             if halving is not None:
                 first = halving.choose(k, trees.visits[:, ROOT], self._sigma(trees))
             counts = np.clip(budget - k, 0, self._leaf_batch)
             self._simulate(trees, counts, first, evaluate_seats)
         if streams is not None:
             streams[:] = trees.streams
-        return self._result(trees, halving)
+        return self.result()
+
+    def result(self) -> SearchResult:
+        """Return the result so far of the last search."""
+        return self._result(self.trees, self._sequential_halving)
 
     def _stop_decided(
         self,

@@ -47,7 +47,8 @@ export async function request(path, { method = "GET", body = undefined, text = u
   if (body !== undefined) options.body = JSON.stringify(body);
   if (text !== undefined) options.body = text;
   const response = await fetch(path, options);
-  const content = await response.json();
+  const isJson = response.headers.get("Content-Type")?.startsWith("application/json");
+  const content = isJson ? await response.json() : await response.text();
   if (!response.ok) throw new Error(content.error ?? response.statusText);
   return content;
 }

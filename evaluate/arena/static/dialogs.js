@@ -28,6 +28,7 @@ function moreForm(view) {
       h("div", { class: "controls" },
         button("Analyze the whole game", () => view.analyzeAll()),
         button("Save the replay", () => view.save()),
+        ...view.board.formats.map((suffix) => button(`Save as ${suffix}`, () => view.saveRecord(suffix))),
         button("Save as a page", () => view.savePage()),
         button("Copy a link to the replay", () => view.share()),
         button("Set up a position …", () => view.send("get_position", { ply: view.ply })),

@@ -248,6 +248,15 @@ export class GameView {
     }
   }
 
+  async saveRecord(suffix) {
+    try {
+      const text = await request(`/api/boards/${this.id}/replay${suffix}`);
+      download(`${this.board.name}${suffix}`, text, "text/plain");
+    } catch (error) {
+      notify(error.message);
+    }
+  }
+
   savePage() {
     h("a", { href: `/api/boards/${this.id}/replay.html`, download: `${this.board.name}.html` }).click();
   }

@@ -4,23 +4,25 @@ import { h, notify } from "./dom.js";
 import { request } from "./connection.js";
 
 export function showOpen(main) {
-  const area = h("textarea", { rows: 8, "aria-label": "Replay as JSON", placeholder: '{"format": "ludoteca-replay", ...}' });
+  const area = h("textarea", { rows: 8, "aria-label": "Text of a replay", placeholder: '{"format": "ludoteca-replay", ...} or SGF, GGF, f5d6c3…' });
+  const number = h("input", { id: "game-number", type: "number", min: 1, step: 1, value: 1 });
   const problem = h("p", { class: "error", role: "alert" });
   const open = async (text) => {
     try {
-      await openReplay(text);
+      await openReplay(text, Number(number.value));
     } catch (error) {
       problem.textContent = error.message;
     }
   };
   const file = h("input", {
-    type: "file", accept: ".json,application/json", "aria-label": "Replay file",
+    type: "file", accept: ".json,.sgf,.ggf,.txt,application/json", "aria-label": "Replay file",
     onchange: async (event) => event.target.files[0] && open(await event.target.files[0].text()),
   });
   main.replaceChildren(
     h("section", { class: "narrow" },
       h("h1", {}, "Open a replay"),
-      h("p", {}, "A file that a game, ", h("code", {}, "ludoteca match --replays"), " or ", h("code", {}, "ludoteca play"), " has written:"),
+      h("p", {}, "A file that a game, ", h("code", {}, "ludoteca match --replays"), " or ", h("code", {}, "ludoteca play"), " has written, SGF of Hex or Othello, GGF or a transcript of Othello:"),
+      h("div", { class: "field" }, h("label", { for: "game-number" }, "Number of the game in a file with several"), number),
       file,
       h("p", {}, "or its text:"),
       area,
@@ -29,8 +31,9 @@ export function showOpen(main) {
   );
 }
 
-export async function openReplay(text) {
-  const board = await request("/api/replays", { method: "POST", text });
+export async function openReplay(text, number = 1) {
+  const board = await request(`/api/replays?game=${number}`, { method: "POST", text });
+  if (board.notes.length) notify(board.notes.join("; "));
   location.hash = `#/game/${board.id}`;
 }
 
