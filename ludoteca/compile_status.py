@@ -1,4 +1,4 @@
-"""Compilation in progress, as a progress display shows it."""
+"""Compilation in progress, for progress displays."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Fingerprint of an installation: versions and sources that decide which games are played."""
+"""Fingerprint of an installation: versions and sources on which results depend."""
 
 import hashlib
 import platform

@@ -42,7 +42,7 @@ def main() -> None:
     watch = threading.Thread(target=_watch, args=(int(pipe), int(parent), child), daemon=True)
     watch.start()
     os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
-    kill_group(child, signal.SIGKILL)  # its own children; the number is in use until it is reaped
+    kill_group(child, signal.SIGKILL)  # its children; its id is valid until it is reaped
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if status < 0:
         _end_by(-status)

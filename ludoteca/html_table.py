@@ -19,14 +19,14 @@ def html_table(
 
     Args:
         headings: headings of the columns.
-        rows: a text per heading.
+        rows: cells of each row, one per heading.
         title: line above the table.
         notes: lines below the table.
-        texts: number of first columns that are aligned left; the others are aligned right.
+        texts: number of leading columns that are aligned left; the others are aligned right.
         marked: indices of the rows in bold.
 
     Raises:
-        ValueError: if a row has not as many cells as there are headings.
+        ValueError: if the number of cells in a row differs from that of headings.
     """
     parts = [f"<p><strong>{escape(title)}</strong></p>"] if title else []
     parts += ["<table>", "<thead>", _row("th", headings, texts), "</thead>", "<tbody>"]

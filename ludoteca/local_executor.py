@@ -1,4 +1,4 @@
-"""Executors on this machine: worker processes, or this process alone."""
+"""Executors on this machine: with worker processes, or in this process."""
 
 import os
 import pickle
@@ -30,7 +30,7 @@ class WorkerProcess:
     Attributes:
         process: the process of `multiprocessing`.
         connection: our end of the pipe to it.
-        cache: keys of the shared values that the process has.
+        cache: keys of the shared values that have been sent to the process.
     """
 
     process: Any

@@ -56,7 +56,7 @@ _locks: "weakref.WeakValueDictionary[Path, FolderLock]" = weakref.WeakValueDicti
 
 
 def lock_folder(folder: Path) -> FolderLock:
-    """Lock an existing folder for this process, which may do so any number of times.
+    """Lock an existing folder for this process; repeated calls share one lock.
 
     The lock is released when no object that this function returned for the folder is left.
 
@@ -74,7 +74,7 @@ def lock_folder(folder: Path) -> FolderLock:
 def lock_file(descriptor: int) -> bool:
     """Lock an open file until it is closed; return False if another process has locked it.
 
-    Without such locks, on systems other than Unix and on some file systems, return True.
+    Return True where locks are not supported: outside Unix and on some file systems.
     """
     try:
         import fcntl

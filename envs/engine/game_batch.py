@@ -28,7 +28,7 @@ from ludoteca.envs.jit import InterpretedFunction
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.validation import check_dtype, check_flag
 
-# Slices of a step per thread; a thread that wakes late steps fewer.
+# Slices of a batch per thread; a thread that starts late steps fewer of them.
 SLICES_PER_THREAD = 8
 # Fields of an episode's state that describe the last step.
 REWARD_FIELDS = ("rewards", "reward", "terminated", "illegal")
@@ -47,11 +47,12 @@ class GameBatch:
         episode_states: random streams, rewards, seats, see `episode_state_dtype`. Shape `[B]`.
         masks: legal actions of the W players, int8, zeros once a game is over. Shape
             `[B, W, num_actions]`.
-        observations: of the W players. Shape `[B, W, *observation_shape]`.
-        final_observations: likewise, of the games that ended in the last step (same-step
-            autoreset only), else zero. A new array after each step that ends a game.
-        history: the actions of each game, if `record=True`: the number of plies, then the actions
-            of each. int16, shape `[B, 1 + plies]`, or `[B, 0]`.
+        observations: observations of the W players. Shape `[B, W, *observation_shape]`.
+        final_observations: observations of the terminal positions of games that ended in the last
+            step (same-step autoreset only), zeros elsewhere. A new array after each step that ends
+            a game. Shape as `observations`.
+        history: the number of plies of each game, then its actions, if `record=True`. int16, shape
+            `[B, 1 + plies]`, or `[B, 0]` without `record`.
     """
 
     def __init__(
@@ -128,8 +129,8 @@ class GameBatch:
 
         Raises:
             ValueError: if there are no opponents (self-play), or not one for each other seat.
-            TypeError: if something is neither a spec string nor an opponent, None included. Nothing
-                has then changed.
+            TypeError: if an opponent, such as None, is neither a spec string nor an `Opponent`.
+                The batch is then unchanged.
         """
         if self.seat_rule == EVERY_SEAT:
             raise ValueError(
@@ -152,8 +153,8 @@ class GameBatch:
 
         Raises:
             ValueError: if a game is over under disabled autoreset, if an action is illegal and
-                `illegal_action="raise"`, or if an opponent returns an illegal action. Nothing has
-                then changed.
+                `illegal_action="raise"`, or if an opponent returns an illegal action. The batch is
+                then unchanged.
         """
         if self.autoreset == DISABLED and self.episode_states["over"].any():
             over = np.flatnonzero(self.episode_states["over"]).tolist()
@@ -184,9 +185,9 @@ class GameBatch:
         return result
 
     def final_step_result(self) -> StepResult:
-        """Return the result of the last step for the games that it ended, and zeros for others.
+        """Return the result of the last step for the games that it ended, zeros for the others.
 
-        After same-step autoreset; no action is legal any more.
+        For same-step autoreset. All action masks are zero.
         """
         result = self._step_result_with(np.zeros_like(self.masks))
         self._stepper.write_final_result(self.episode_states, result)
@@ -231,9 +232,9 @@ class GameBatch:
         return observations
 
     def plies_of(self, env_index: int) -> int:
-        """Return how many plies game `env_index` has had, if the batch was made with `record=True`.
+        """Return the number of plies of game `env_index`; requires `record=True`.
 
-        More than `game.max_plies` are not counted: a restored position may allow them.
+        The count stops at `game.max_plies`, which a game from a restored position may exceed.
         """
         return int(self.history[env_index, 0])
 
@@ -276,7 +277,7 @@ class GameBatch:
     def _use_opponents(self, opponents: tuple[Opponent, ...]) -> None:
         """Build the stepper for these opponents; without opponents, for self-play."""
         self.opponents = opponents
-        # Opponents that are all the same kernel play inside the compiled loop.
+        # If all opponents share one policy kernel, the compiled step calls it.
         kernels = {getattr(opponent, "choose", None) for opponent in opponents}
         self.fused = len(kernels) <= 1 and None not in kernels
         choose = kernels.pop() if kernels and self.fused else None
@@ -370,7 +371,7 @@ class GameBatch:
         self._stepper.write_step_result(self.episode_states, self.masks, step_result, *rows)
 
     def _observe(self, observations: NDArray[Any], *, finished_only: bool = False) -> None:
-        """Write masks and observations, of all games or those that are over."""
+        """Write masks and observations of all games, or only of those that are over."""
         planes, episodes = self._channels_first(observations), self.episode_states
         self._stepper.observe(
             self.states, episodes, finished_only, self.masks, planes, self._scratch
@@ -382,7 +383,7 @@ class GameBatch:
             self._finals_written = False
 
     def _new_observations(self) -> NDArray[Any]:
-        """Return a new array, as callers keep those of earlier steps."""
+        """Return a new array: callers may keep the observations of earlier steps."""
         return np.empty((self.count, self.width, *self.observation_shape), self.dtype)
 
     def _channels_first(self, observations: NDArray[Any]) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from ludoteca.envs.jit import factory, kernel
 from ludoteca.envs.rng import below
 
 Kernel = Callable[..., Any]
-NONE = -1  # no action is illegal
+NONE = -1  # returned if no action is illegal
 
 
 class Legality(NamedTuple):
@@ -26,8 +26,8 @@ class Legality(NamedTuple):
         is_decided: `is_decided(s, episode) -> bool`: whether the opponents' first moves ended the
             game, so that the agent cannot act.
         validate_action: `validate_action(s, episode, actions, masks, work, illegal_rule) -> bool`
-            copies the actions to `work.joint` and returns whether they are to be applied. If not,
-            one is illegal and has been penalized instead.
+            copies the actions to `work.joint` and returns whether to apply them. If not, an action
+            is illegal and its player has been penalized.
         find_illegal: `find_illegal(s, episode, actions, masks) -> w`, or `NONE`.
         find_illegal_in_joint: `find_illegal_in_joint(s, joint, work) -> player`, or `NONE`.
     """

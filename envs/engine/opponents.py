@@ -1,4 +1,4 @@
-"""Opponents inside an environment: their protocol, and their construction from specs."""
+"""Opponents in an environment: their protocol, and their construction from spec strings."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, runtime_checkable
@@ -11,14 +11,14 @@ from ludoteca.envs.game import Game
 
 @runtime_checkable
 class Opponent(Protocol):
-    """Chooses actions for a batch of positions of one game.
+    """Policy of the other players in a batch of games.
 
     An opponent without memory may have an attribute `choose`, a policy kernel `choose(s, player,
     legal, n, rng) -> action`: environments then call that in their compiled loop.
     """
 
     def reset(self, env_indices: NDArray[np.int64]) -> None:
-        """Forget the games at `env_indices`: new ones begin there."""
+        """Reset the state kept for the games at `env_indices`, where new games start."""
 
     def act(
         self,
@@ -27,7 +27,7 @@ class Opponent(Protocol):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Return one legal action per position, or `FORFEIT` where all players move at once.
+        """Return one legal action per position; in simultaneous games `FORFEIT` is allowed, too.
 
         Args:
             states: positions. Shape `[K]`; not to be changed.
@@ -59,7 +59,7 @@ def make_opponents(spec: OpponentSpec | Sequence[OpponentSpec], game: Game) -> t
 
     Raises:
         ValueError: if there are not as many specs as other seats.
-        TypeError: if something is neither a spec string nor an opponent.
+        TypeError: if an opponent is neither a spec string nor an `Opponent`.
     """
     others = game.num_players - 1
     if isinstance(spec, str | bytes) or not isinstance(spec, Sequence):

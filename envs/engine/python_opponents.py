@@ -1,4 +1,4 @@
-"""Opponents that are not compiled: their actions in a batch of games, by calls of Python."""
+"""Opponents that are not compiled: their `act` is called between compiled parts of a step."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from ludoteca.envs.engine.stepper import Stepper
 from ludoteca.envs.game import Game
 
 Tables = tuple[NDArray[Any], NDArray[Any], NDArray[np.int16], NDArray[Any]]
-"""Positions of B games, the records beside them, their history, and scratch memory."""
+"""Arrays of `GameBatch`: states, episode states, history and scratch memory."""
 
 
 class PythonOpponents:
-    """Opponents in a batch of games: asks them for actions and applies these.
+    """Opponents in a batch of games, whose actions are requested and applied here.
 
     Attributes:
         game: the game.

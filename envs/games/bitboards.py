@@ -1,8 +1,8 @@
-"""Boards of at most 8x8 cells as bits: cell (row, column) is bit 8 * row + column of a uint64.
+"""Bitboards of at most 8x8 cells: cell (row, column) is bit 8 * row + column of a uint64.
 
-A step (down, right) leads from a cell to the one that many rows below and columns to the right.
-Moves are numbered step by step, and for each step by the cell where they start, row after row,
-leaving out those that would end outside the board:
+A step (down, right) moves a piece by that many rows and columns.
+Moves are numbered in the order of the steps, then of their start cells, row by row; moves that
+would end outside the board have no number:
 
     3x3, first up (-1, 0), then left (0, -1):    . . .    .  6  7
     each number is where the move starts         0 1 2    .  8  9
@@ -24,7 +24,7 @@ EVERY_ROW = np.uint64(0x0101010101010101)
 
 @kernel
 def bit(row: int, column: int) -> Any:
-    """Return the set of one cell."""
+    """Return the bitboard of one cell."""
     return U1 << np.uint64(8 * row + column)
 
 
@@ -48,10 +48,11 @@ def below_row(row: int) -> Any:
 
 @kernel
 def count(cells: Any) -> int:
-    """Count the bits set; from Warren, "Hacker's Delight", 2nd edition, section 5-1.
+    """Return the number of bits set (population count).
 
-    LLVM knows this form, product included, and makes it one instruction. The product wraps around,
-    which NumPy's function does without the warning of the operator.
+    From Warren, "Hacker's Delight", 2nd edition, section 5-1.
+    LLVM compiles this form to one instruction. The product overflows on purpose: `np.multiply` does
+    not warn, the operator `*` would.
     """
     x = cells - ((cells >> U1) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -65,7 +66,7 @@ def starts(movers: Any, targets: Any, down: int, right: int, columns: int) -> An
     """Return the cells of `movers` from which the step (down, right) leads to `targets`."""
     shift = 8 * down + right
     reaching = targets >> np.uint64(shift) if shift > 0 else targets << np.uint64(-shift)
-    # A step over the side of the board would appear in another row.
+    # Without this mask, a step over the left or right edge would wrap to another row.
     return movers & reaching & block(0, 8, max(0, -right), columns - max(0, right))
 
 
@@ -74,10 +75,10 @@ def make_lister(
 ) -> Callable[[Any, Any, int], int]:
     """Return `list_moves(s, out, n) -> end`, which writes the legal moves to `out[n:end]`.
 
-    The steps become constants of the machine code, which a loop over them would not achieve.
+    The recursion makes each step a compile-time constant; a loop over the steps would not.
 
     Args:
-        steps: at least one; the moves are numbered in this order, see above.
+        steps: at least one; moves are numbered in this order, see the module.
         rows: of the board.
         columns: of the board.
         movers: kernel `movers(s, down, right)` that returns the cells from which a step is legal.

@@ -15,8 +15,8 @@ of White upside down (up left becomes down left), numbered from the top, too:
     .  2  3       9 10 11      17 18  .
     .  4  5      12 13 14      19 20  .
 
-Bits of the pieces: `bitboards.py`. Planes: own pawns, those of the opponent, 1 everywhere for
-White, and holes, if there are any.
+Bitboards: see `bitboards.py`. Planes: own pawns, the opponent's pawns, all ones if the observing
+player is White, and the holes, if there are any.
 """
 
 import re
@@ -32,7 +32,7 @@ PAWN_STEPS = (
     *((1, -1), (1, 0), (1, 1)),  # Black
 )
 PAWNS = (Piece("O", "white", "disc", "#f7f7f7", 0), Piece("X", "black", "disc", "#1b1b1b", 1))
-# The holes of the games of the repository, by rows and columns.
+# Holes in the games of the GGP base repository, by (rows, columns).
 USUAL_HOLES = {(6, 6): "b3+d3+c4+e4", (8, 8): "c3+f3+c6+f6"}
 
 
@@ -54,7 +54,7 @@ def breakthrough(rows: int = 6, columns: int = 6) -> Game:
 
 @unique
 def breakthrough_holes(rows: int = 6, columns: int = 6, holes: str | None = None) -> Game:
-    """Breakthrough with cells that nobody can enter; a side that cannot move in its turn loses.
+    """Breakthrough with cells that no pawn can enter; a player without a legal move loses.
 
     Actions are those of `breakthrough`; a fourth observation plane shows the holes.
 
@@ -82,7 +82,7 @@ def breakthrough_holes(rows: int = 6, columns: int = 6, holes: str | None = None
 
 @unique
 def breakthrough_suicide(rows: int = 6, columns: int = 6) -> Game:
-    """Breakthrough turned around: who reaches the far row, or takes the last enemy pawn, loses.
+    """Breakthrough with the goals inverted: reaching the far row or capturing all pawns loses.
 
     Actions and observations are those of `breakthrough`.
 
@@ -111,7 +111,7 @@ def _hole_names(holes: str, rows: int, columns: int) -> list[str]:
     """Return the names of the holes, row after row from the bottom.
 
     Raises:
-        ValueError: if they are not as `breakthrough_holes` asks for.
+        ValueError: if `holes` violates the conditions of `breakthrough_holes`.
     """
     names = holes.split("+") if isinstance(holes, str) else []
     last = chr(ord("a") + columns - 1)

@@ -11,7 +11,7 @@ Encoding of a board of 3 rows and 3 columns:
                 3 4 5               1  5  9
                 6 7 8               0  4  8
 
-Plane 0 has the own discs, plane 1 those of the opponent.
+Plane 0: discs of the observing player; plane 1: the opponent's.
 """
 
 from typing import Any
@@ -139,7 +139,7 @@ def step(s: Any, action: int) -> None:
 def has_line(discs: Any, rows: int, connect: int) -> bool:
     """Return whether a bitboard has a line of `connect` discs, without a branch per direction."""
     lines = U0
-    # Distances to the next bit upward, rightward and on the two diagonals.
+    # Bit distances to the next cell up, right, diagonally down and diagonally up.
     for distance in (1, rows + 1, rows, rows + 2):
         starts = discs  # bit i: a line of 1, 2, ..., `connect` discs starts at i
         for _ in range(1, connect):

@@ -13,8 +13,8 @@ of White upside down, numbered from the top, too:
     .  0  1  2       6  7  8  .        .  . 14 15      20 21  .  .
     .  3  4  5       9 10 11  .        .  . 16 17      22 23  .  .
 
-Bits of the pieces: `bitboards.py`. Planes: own knights, those of the opponent, and 1 everywhere for
-White.
+Bitboards: see `bitboards.py`. Planes: own knights, the opponent's knights, and all ones if the
+observing player is White.
 """
 
 from ludoteca.envs.game import Game, unique
@@ -39,7 +39,7 @@ def knight_through(rows: int = 8, columns: int = 8) -> Game:
 
     Args:
         rows: 4 to 8.
-        columns: 4 to 8; on fewer, a knight might have no way ahead.
+        columns: 4 to 8; with fewer, a knight might have no forward jump.
     """
     integer("rows", rows, 4, 8)
     integer("columns", columns, 4, 8)

@@ -19,7 +19,7 @@ def in_line(s: Any, row: int, column: int, length: int) -> bool:
 
 @kernel
 def count_equal(s: Any, row: int, column: int, dr: int, dc: int) -> int:
-    """Return the number of equal pieces next to (row, column) in direction (dr, dc)."""
+    """Return the number of consecutive equal pieces after (row, column) in direction (dr, dc)."""
     rows, columns = s.board.shape
     piece = s.board[row, column]
     n = 0

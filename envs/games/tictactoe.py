@@ -139,7 +139,7 @@ def observe(s: Any, player: int, out: Any) -> None:
 
 
 def cells(s: Any) -> Any:
-    """Show marks by player."""
+    """Return the board: 1 for X, 2 for O."""
     return s.board + 1
 
 

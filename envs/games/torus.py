@@ -8,13 +8,13 @@ from ludoteca.envs.symmetry import DIRECTIONS, Symmetry, directions_are_actions,
 
 @kernel
 def neighbor(cell: int, action: int, shape: tuple[int, int]) -> tuple[int, int]:
-    """Return row and column of the cell where a step in a direction leads, see `DIRECTIONS`."""
+    """Return the row and column of the neighbor of a cell; `action` indexes `DIRECTIONS`."""
     return beside(cell // shape[1], cell % shape[1], action, shape)
 
 
 @kernel
 def beside(row: int, column: int, action: int, shape: tuple[int, int]) -> tuple[int, int]:
-    """Return the same for a cell that is known by row and column."""
+    """Return the row and column of the neighbor of (row, column)."""
     return (
         around(row + DIRECTIONS[action][0], shape[0]),
         around(column + DIRECTIONS[action][1], shape[1]),
@@ -23,12 +23,12 @@ def beside(row: int, column: int, action: int, shape: tuple[int, int]) -> tuple[
 
 @kernel
 def around(index: int, side: int) -> int:
-    """Return the index on a closed line of an index that is at most one beyond its ends."""
+    """Return `index` modulo `side`, for -1 <= index <= side."""
     return index + side if index < 0 else index - side if index >= side else index
 
 
 def torus_symmetries(rows: int, columns: int) -> tuple[Symmetry, ...]:
-    """Return the reflections and rotations of the board, each after every shift.
+    """Return the reflections and rotations of the board, each combined with every translation.
 
     Actions are the four directions.
     """

@@ -1,6 +1,6 @@
 """Tron: two riders leave walls behind; a rider that hits a wall or the border loses.
 
-Both move at once. Riding into the same cell, or crashing in the same step, is a draw. The GDL
+Moves are simultaneous. Riding into the same cell, or crashing in the same step, is a draw. The GDL
 original is `tron_10x10` of the GGP-Base game repository.
 
 Encoding of a board of 4 rows and 4 columns, after both riders have moved east:
