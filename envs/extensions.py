@@ -16,13 +16,13 @@ from ludoteca.envs.targets import load_target, names_from
 
 @dataclass(frozen=True)
 class Extension:
-    """A game or an agent that is not the package's own.
+    """Game or agent that is not part of this package.
 
     Attributes:
-        target: where its factory is, `module:attribute`.
-        package: the installed package whose entry point it is, with its version; `""` if it was
-            registered by code.
-        factory: what was registered by code; None: `target` is loaded when it is needed.
+        target: location of its factory, `module:attribute`.
+        package: name and version of the installed package that has its entry point; `""` if it
+            was registered by code.
+        factory: the factory registered by code; None: `target` is loaded when it is needed.
     """
 
     target: str
@@ -55,7 +55,7 @@ class Extension:
 def load_extension(target: str) -> Any:
     """Return the object of a target that an installed package names.
 
-    It may be loaded for a name from a file, too: the package was installed by the user.
+    Names from files may load it, too, because the user installed the package.
     """
     with names_from(""):
         return load_target(target)
@@ -68,14 +68,14 @@ def target_of(factory: Any) -> str:
 
 
 def find_extensions(group: str, taken: dict[str, str]) -> Iterator[tuple[str, Extension]]:
-    """Yield the names and the extensions that installed packages offer; none is loaded.
+    """Yield the names and extensions that installed packages offer, without loading them.
 
-    Those that cannot be are left out, with a warning that names the package: if a name is not a
-    lower-case identifier, or taken.
+    An extension whose name is taken or not a lower-case identifier is skipped, with a warning that
+    names the package.
 
     Args:
-        group: of entry points, such as `"ludoteca.games"`.
-        taken: the names that are taken, and who has them.
+        group: group of entry points, such as `"ludoteca.games"`.
+        taken: the names that are taken, and their sources.
     """
     taken = {plain_name(name): source for name, source in taken.items()}
     seen: set[tuple[str, str]] = set()

@@ -1,4 +1,4 @@
-"""Checks of game factories: functions that make a `Game` from parameters."""
+"""Validation of game factories: functions that make a `Game` from parameters."""
 
 import inspect
 import re
@@ -16,12 +16,12 @@ def check_game_factory(factory: Any, what: str) -> Callable[..., Game]:
     It is `factory` itself if that is marked `@unique`, and else `unique(factory)`.
 
     Args:
-        factory: what should be a factory. It is called, with default parameters.
-        what: what it is called in messages, such as `"mygames:dots_and_boxes"`.
+        factory: the object to validate. It is called with default parameters.
+        what: its name in messages, such as `"mygames:dots_and_boxes"`.
 
     Raises:
         TypeError: if it is not a function, or returns anything but a `Game`.
-        ValueError: if its parameters, or those of its game, are not as they must be.
+        ValueError: if its parameters, or those of its game, are invalid.
     """
     if isinstance(factory, Game | type) or not callable(factory):
         kind = "a game, not a function that returns it" if isinstance(factory, Game) else "not one"

@@ -20,7 +20,7 @@ _interpreted = os.environ.get("LUDOTECA_INTERPRETED", "0") not in ("", "0")
 
 
 def is_interpreted() -> bool:
-    """Return whether functions are made for interpretation now."""
+    """Return whether functions made now are interpreted."""
     return _interpreted
 
 

@@ -1,4 +1,4 @@
-"""Board layout as data: declared by games, drawn by renderers, never used by rules."""
+"""Board layouts: data that games declare and renderers draw; rules do not use them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ class Piece:
 
     Attributes:
         letter: one character for text boards, unique within a layout.
-        name: what it is, e.g. `"black"`.
-        shape: how it is drawn.
+        name: name in texts, e.g. `"black"`.
+        shape: shape in drawings.
         color: `"#rrggbb"`.
-        player: whose it is, or -1.
+        player: owner, or -1.
     """
 
     letter: str
@@ -31,7 +31,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Layout:
-    """The look of a board.
+    """Layout of a board, with its kinds of pieces and colors.
 
     Attributes:
         grid: squares (pieces fill cells), or hexagons in a rhombus, each row shifted half a cell.
@@ -44,8 +44,8 @@ class Layout:
         edges: colors of the north, east, south and west sides, where they belong to players.
         cell_actions: whether action `row * columns + column` means that cell.
         column_actions: whether action `c` means column `c`.
-        counts: what the cells that a player holds are called, such as `"discs"`, if their number
-            is shown; else empty.
+        counts: name of a player's pieces, such as `"discs"`, if their number is shown; else
+            empty.
         paths: `paths(s)` lists, for each player, the cells (`row * columns + column`) of a body,
             head first, to be drawn joined; neighbors across the border are joined around it.
         coordinates: `"a1 top"`: rows are numbered from the top; `"a1 bottom"`: from the bottom, as
@@ -77,7 +77,7 @@ class Layout:
 
 
 def cell_names(rows: int, columns: int, coordinates: str = "a1 top") -> tuple[str, ...]:
-    """Name the cells, row after row from the top: column letter, then row number.
+    """Return the names of the cells, row by row from the top: column letter, then row number.
 
     Rows are numbered from the top, or from the bottom if `coordinates` is `"a1 bottom"`.
     """

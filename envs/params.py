@@ -10,9 +10,9 @@ from ludoteca.envs.names import did_you_mean
 
 
 class UnknownParameter(TypeError, ValueError):  # noqa: N818
-    """An unexpected keyword argument: a `TypeError`, as of any function, and a `ValueError`.
+    """Error for an unexpected keyword argument, both a `TypeError` and a `ValueError`.
 
-    Libraries that try a keyword and do without it recognize the former by its text.
+    Some libraries try a keyword, and drop it if the text is that of Python's `TypeError`.
 
     Attributes:
         owner: the name of the game that has no such parameter.
@@ -28,7 +28,7 @@ class UnknownParameter(TypeError, ValueError):  # noqa: N818
 def unknown_parameter(
     owner: str, parameter: str, known: Iterable[str], options: Iterable[str] = ()
 ) -> UnknownParameter:
-    """Return the error of a keyword argument that neither a game nor its environment has.
+    """Return the error for a keyword argument that neither a game nor its environment accepts.
 
     Args:
         owner: the name of the game.

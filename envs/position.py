@@ -1,4 +1,4 @@
-"""Position type: records of one game that draw themselves in notebooks."""
+"""Positions of one game as records, which notebooks show as boards."""
 
 import copyreg
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class PositionType(RecordType):
-    """The type of the positions of one game, which is pickled as the game."""
+    """Metaclass of the position classes; each class is pickled as its game."""
 
     game: "Game"
 
@@ -42,7 +42,7 @@ def position_dtype(game: "Game") -> np.dtype[Any]:
     """
     dtype = dtype_with_attributes(game.state)
     record = dtype.type
-    # The properties of `record` and the drawing of `Position`; a field may not replace `game`.
+    # The order of bases and members keeps a field from replacing `game`.
     members = {"__slots__": (), "game": game, "fields_of": record.fields_of}
     position = PositionType("Position", (Position, record), members)
     return np.dtype((position, dtype))

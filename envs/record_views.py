@@ -1,8 +1,8 @@
 """Views of structured arrays whose records have their fields as attributes, as in compiled code.
 
-NumPy's `recarray` and `record` find attributes by a Python function. Here each dtype has a class
-of records with a property per field, which takes a fifth of the time; rules that run as plain
-Python do little else than read and write fields.
+NumPy's `recarray` and `record` look attributes up in Python code. Here each dtype has a class
+of records with a property per field, which takes a fifth of the time; interpreted rules spend most
+of their time on fields.
 """
 
 import copyreg
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 
 class RecordType(type):
-    """The type of a class of records, which is pickled as their dtype."""
+    """Metaclass of the record classes; each class is pickled as its dtype."""
 
     fields_of: np.dtype[np.void]
 
@@ -39,12 +39,12 @@ class RecordArray(np.ndarray[Any, Any]):
 
 
 def view_records(array: NDArray[np.void]) -> Any:
-    """Return a view of a structured array whose records have attributes, and write through."""
+    """Return a view of a structured array, whose records have their fields as attributes."""
     return array.view(dtype_with_attributes(array.dtype), RecordArray)
 
 
 def view_record(record: np.void) -> Any:
-    """Return a view of a record that has attributes, and writes through."""
+    """Return a view of a record that has its fields as attributes."""
     return record.view(dtype_with_attributes(record.dtype))
 
 
@@ -74,7 +74,7 @@ copyreg.pickle(RecordType, lambda made: (_record_class, (made.fields_of,)))
 
 @cache
 def dtype_with_attributes(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return a dtype of records with attributes, the nested ones included."""
+    """Return the dtype with attributes for fields, also in nested records."""
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
         return np.dtype((dtype_with_attributes(base), shape))

@@ -1,4 +1,4 @@
-"""Records of positions as arrays: one of them, their memory as words, and cache lines."""
+"""Arrays of position records: a batch of one, and their memory as integers."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.game import Game
 
-CACHE_LINE = 64  # bytes; two cores that write to one of them wait for each other
+CACHE_LINE = 64  # bytes; cores that write to the same line wait for each other
 
 
 def batch_of_one(game: Game, from_state: Any = None) -> NDArray[np.void]:

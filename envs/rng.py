@@ -18,7 +18,7 @@ def next_u64(rng: NDArray[np.uint64]) -> Any:
     """Advance `rng` (uint64[1]) and return 64 random bits.
 
     SplitMix64, from Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
-    Its sums and products wrap around, which NumPy's functions do without the warnings of operators.
+    Overflow is intended: `np.add` and `np.multiply` do not warn, the operators would.
     """
     rng[0] = np.add(rng[0], GAMMA)
     z = rng[0]
@@ -30,11 +30,11 @@ def next_u64(rng: NDArray[np.uint64]) -> Any:
 @kernel
 def below(rng: NDArray[np.uint64], n: int) -> int:
     """Return a uniform integer in [0, n) by multiply-shift; the bias is below n / 2**32."""
-    # Signed, so that callers can count on with it: compiled, int() of a uint64 stays unsigned.
+    # Signed, for arithmetic of callers: compiled, int() of a uint64 stays unsigned.
     return int(np.int64(((next_u64(rng) >> U32) * np.uint64(n)) >> U32))
 
 
 @kernel
 def uniform(rng: NDArray[np.uint64]) -> Any:
-    """Return a number in [0, 1), of 53 random bits; of K streams, uint64 `[1, K]`, one of each."""
+    """Return a uniform number in [0, 1) of 53 random bits; one per stream if `rng` is `[1, K]`."""
     return (next_u64(rng) >> U11) * 2.0**-53

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class Symmetry:
-    """A map of positions onto positions under which the rules do not change.
+    """Symmetry of a game: a map of cells and actions under which the rules do not change.
 
     Attributes:
         name: e.g. `"rotate 90"`.
-        cells: `cells[i]` is where cell `i = row * columns + column` of an observation goes.
+        cells: `cells[i]` is the image of cell `i = row * columns + column` of an observation.
             Shape `[rows * columns]`.
-        actions: `actions[a]` is what action `a` becomes. Shape `[num_actions]`.
-        planes: `planes[p]` is where plane `p` goes, or None if planes stay. Shape `[planes]`.
+        actions: `actions[a]` is the image of action `a`. Shape `[num_actions]`.
+        planes: `planes[p]` is the image of plane `p`; None: the identity. Shape `[planes]`.
     """
 
     name: str
@@ -82,7 +82,7 @@ def grid_symmetries(
 
 
 def cells_are_actions(cells: NDArray[np.int64], move: CellMap) -> NDArray[np.int64]:
-    """Action maps of games whose action `i` is cell `i`."""
+    """Return the action map of a game whose action `i` is cell `i`."""
     return cells
 
 
@@ -90,7 +90,7 @@ DIRECTIONS = ((-1, 0), (0, 1), (1, 0), (0, -1))  # north, east, south, west
 
 
 def directions_are_actions(cells: NDArray[np.int64], move: CellMap) -> NDArray[np.int64]:
-    """Action maps of games whose actions are north, east, south and west."""
+    """Return the action map of a game whose actions are north, east, south and west."""
     origin = np.array(move(0, 0))
     steps = [tuple(int(x) for x in np.array(move(i, j)) - origin) for i, j in DIRECTIONS]
     return np.array([DIRECTIONS.index((i, j)) for i, j in steps], np.int64)

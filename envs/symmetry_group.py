@@ -1,4 +1,4 @@
-"""Symmetries as elements of a group: the identity, composition, and keys to compare them by."""
+"""Symmetries as elements of a group: identity, composition and keys for comparison."""
 
 from typing import Any
 
@@ -9,13 +9,13 @@ from ludoteca.envs.symmetry import Symmetry
 
 
 def identity(game: Game) -> Symmetry:
-    """Return the symmetry that moves nothing."""
+    """Return the identity."""
     _, rows, columns = game.observation_shape
     return Symmetry("identity", np.arange(rows * columns), np.arange(game.num_actions))
 
 
 def compose(a: Symmetry, b: Symmetry, planes: int) -> Symmetry:
-    """Return `a`, then `b`."""
+    """Return the composition: `a`, then `b`."""
     return Symmetry(
         f"{a.name}, {b.name}",
         b.cells[a.cells],
@@ -31,5 +31,5 @@ def key(symmetry: Symmetry, planes: int) -> tuple[bytes, ...]:
 
 
 def plane_map(symmetry: Symmetry, planes: int) -> Any:
-    """Return where each plane goes."""
+    """Return the image of each plane."""
     return np.arange(planes) if symmetry.planes is None else symmetry.planes

@@ -1,4 +1,4 @@
-"""Results of a step of a batch, written to arrays that belong to the caller."""
+"""Results of a step of a batch, in arrays that the caller provides."""
 
 from typing import Any, NamedTuple
 
@@ -11,15 +11,15 @@ from ludoteca.envs.jit import compiled_without_allocation, kernel
 
 
 class StepResult(NamedTuple):
-    """Results of a step of B games, in arrays that belong to the caller.
+    """Results of a step of B games, in arrays that the caller provides.
 
     Attributes:
         masks: legal actions of the W players observed, int8. Shape `[B, W, num_actions]`.
-        rewards: of all players, float32. Shape `[B, P]`.
-        reward: the agent's, or the mover's, float32. Shape `[B]`.
+        rewards: rewards of all players, float32. Shape `[B, P]`.
+        reward: reward of the agent, or of the mover in self-play, float32. Shape `[B]`.
         terminated: whether the game is over, for the agent at least. bool, shape `[B]`.
         illegal: whether an action was illegal. bool, shape `[B]`.
-        player: the observer, or -1 for all players, int8. Shape `[B]`.
+        player: the observing player, or -1 for all players, int8. Shape `[B]`.
     """
 
     masks: NDArray[np.int8]
@@ -36,8 +36,8 @@ def make_result_writers(game: Game) -> tuple[Any, Any, Any]:
     Returns:
         The kernel `write_rows(episode_states, masks, step_result, lo, hi)` writes rows lo to
         hi - 1 of a `StepResult`; `write_step_result` is the same, compiled;
-        `write_final_result(episode_states, step_result)` writes all but the masks of the games that
-        the last step ended (same-step autoreset), and zeros for others.
+        `write_final_result(episode_states, step_result)` writes all but the masks, for the games
+        that the last step ended (same-step autoreset), and zeros for others.
     """
     simultaneous, players = game.simultaneous, game.num_players
 

@@ -1,6 +1,6 @@
 """Rules of one step of one game of a batch: resets, plies, opponents, rewards, observations.
 
-Kernels; their arguments are those of `ludoteca.envs.engine.legality`, and `history`, the recorded
+The kernels have the arguments of `ludoteca.envs.engine.legality`, and `history`: the recorded
 actions of the game, empty without recording.
 """
 
@@ -20,11 +20,11 @@ class StepRules(NamedTuple):
         reset: `reset(s, episode, history, seat_rule)` resets the game with the next seed of
             its random stream.
         clear_rewards: `clear_rewards(episode)` clears the rewards and flags of the last step.
-        select_reward: `select_reward(episode, mover)` sets `episode.reward`, which the caller gets:
-            that of the agent, or in self-play of the mover.
+        select_reward: `select_reward(episode, mover)` sets `episode.reward` to the reward of the
+            agent, or of `mover` in self-play.
         play: `play(s, joint, history)` applies and records the actions `joint`, one per player
             (sequential: only the mover's entry is used).
-        score: `score(s, episode, before)` writes the rewards of a step, and whether the game is
+        score: `score(s, episode, before)` writes the rewards of a step and whether the game is
             over for the agent. In simultaneous games the rewards are the returns minus `before`,
             the returns before the step.
         opponents_act: `opponents_act(s, episode, work)` writes the actions of compiled opponents to
@@ -32,8 +32,8 @@ class StepRules(NamedTuple):
         opponents_step: `opponents_step(s, episode, history, work)` applies actions of compiled
             opponents until the agent is to move (only in sequential games with opponents).
         apply_action: `apply_action(s, episode, actions, masks, history, work, illegal_rule) ->
-            bool` is the part of a step before Python opponents act, and returns whether they have
-            to act. It applies the agent's action in sequential games, and writes it to
+            bool` does the part of a step before Python opponents act, and returns whether they must
+            act. It applies the agent's action in sequential games, and writes it to
             `work.joint` in simultaneous ones.
         apply_joint_action: `apply_joint_action(s, episode, joint, history, work)` applies one
             action per player (sequential: the mover's entry) and writes the rewards.

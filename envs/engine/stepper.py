@@ -1,7 +1,7 @@
-"""Compiled loops over the games of a batch: the engine under every environment.
+"""Compiled loops over the games of a batch, used by every environment.
 
-A batch of B games is B records of the game, B records of `episode_state_dtype` beside them, and
-arrays for what the caller sees. What happens in one game is in `step_rules`.
+A batch of B games has B records of positions, B records of `episode_state_dtype`, and arrays of
+observations and masks. `step_rules` has the rules for one game.
 """
 
 from collections.abc import Callable
@@ -22,24 +22,24 @@ class Stepper(NamedTuple):
     Attributes:
         step: `step((states, episode_states, actions, masks, observations, final_observations,
             history, scratch), (seat_rule, illegal_rule, autoreset), thread, lo, hi)` steps games lo
-            to hi - 1: applies one action per observed player, `actions` int64 `[B, W]`, and those
-            of compiled opponents. It needs the masks of the last observation and overwrites them.
+            to hi - 1: applies one action per observed player, `actions` int64 `[B, W]`, and the
+            actions of compiled opponents. It reads the masks of the last step and overwrites them.
             `thread` is the index of the scratch record.
         step_slices: the same for a `ThreadPool`, whose arguments are the two tuples of `step` with
             a `StepResult` between them, which it writes unless its arrays are empty.
         apply_action: `apply_action(states, episode_states, actions, masks, history, scratch,
             illegal_rule)`: the first half of a step against opponents that are not compiled. In
-            simultaneous games it only validates the actions. Where nothing is left to do in this
-            step, `actions` become `NO_SEAT`.
+            simultaneous games it only validates the actions. Where opponents must not act in this
+            step, it sets `actions` to `NO_SEAT`.
         apply_joint_actions: `apply_joint_actions(states, episode_states, chosen, joint, history,
-            scratch)` plays the actions `joint`, int64 `[K, P]`, in the games `chosen`, int64 `[K]`;
-            in sequential games only the mover's entry counts, in simultaneous ones players may
-            `FORFEIT`. Returns -1, or `k * P + player` of an illegal action: nothing has then been
-            played.
+            scratch)` applies the actions `joint`, int64 `[K, P]`, in the games `chosen`, int64
+            `[K]`; in sequential games only the mover's entry is read, in simultaneous ones players
+            may `FORFEIT`. It returns -1, or `k * P + player` of an illegal action, and then applies
+            nothing.
         reset: `reset(states, episode_states, which, history, seat_rule)` resets the games where
             `which`, bool `[B]`, is true.
         observe: `observe(states, episode_states, finished_only, masks, observations, scratch)`
-            writes masks and observations, of all games or those that are over.
+            writes masks and observations of all games, or only of those that are over.
         observe_player: `observe_player(states, player, observations)` writes one player's planes.
         write_step_result: `write_step_result(episode_states, masks, step_result, lo, hi)` writes
             rows lo to hi - 1 of a `StepResult`.
@@ -100,7 +100,7 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
                 reset(s, episode, history[i], seat_rule)
                 opponents_step(s, episode, history[i], work)
             else:
-                # Written out: LLVM does not inline it as a kernel, which costs a tenth.
+                # Not a kernel of its own: LLVM would not inline it, which costs a tenth.
                 mover = 0 if simultaneous else int(player(s))
                 if has_opponents and is_decided(s, episode):
                     episode.illegal = False

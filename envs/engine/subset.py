@@ -58,7 +58,7 @@ class SubsetOpponent:
         self._opponent, self._indices = opponent, indices
 
     def reset(self, env_indices: NDArray[np.int64]) -> None:
-        """Forget the games at `env_indices`."""
+        """Reset the opponent's state of the games at `env_indices`."""
         self._opponent.reset(self._indices[env_indices])
 
     def act(

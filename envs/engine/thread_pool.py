@@ -2,14 +2,14 @@
 
 A step of a thousand small games takes tens of microseconds, as long as it takes to wake a thread.
 So the threads spin for about a millisecond, waiting for the next call, before they sleep, and the
-caller never waits for a thread that sleeps. The work is cut into slices. Each thread always has the
-same ones, so that their data stay in its cache; the slices of a thread that sleeps are done by
-others. `atomics` has the operations on the memory that the threads share.
+caller never waits for a sleeping thread. The work is cut into slices. Each thread always has the
+same slices, so that their data stay in its cache; other threads do the slices of a sleeping one.
+`atomics` has the operations on shared memory.
 
 Measured by `ludoteca bench envs --only engine` on two cores of a Xeon server (November 2026), in
-steps per second with two threads against `concurrent.futures.ThreadPoolExecutor` with one slice per
-thread: Connect Four 2.02 at B = 1024 and 1.40 at B = 8192, Hex 11x11 1.79 and 1.34, Hungry Geese
-1.46 and 0.98.
+steps per second with two threads divided by those with `concurrent.futures.ThreadPoolExecutor` and
+one slice per thread: Connect Four 2.02 at B = 1024 and 1.40 at B = 8192, Hex 11x11 1.79 and 1.34,
+Hungry Geese 1.46 and 0.98.
 """
 
 import weakref
@@ -30,7 +30,7 @@ CALLER = 0  # index of the calling thread
 # whether it has joined this call, and whether it sleeps.
 DONE, ARGUMENTS, SLICES, NEXT, LINE = 0, 8, 16, 24, 8
 JOINED, ASLEEP = 1, 2  # after NEXT
-# So many times a thread spins before it sleeps: about a millisecond.
+# Number of spins before a thread sleeps: about a millisecond.
 SPINS = 50_000 if X86 else 1_000_000
 
 
@@ -42,14 +42,14 @@ def make_sliced(work: Callable[..., None]) -> Any:
             tuple.
 
     Returns:
-        `run_slices(shared, thread, arguments)`: the caller starts a call and returns when it is
-        done; another thread takes part in calls until there has been none for a while, and its own
-        `arguments` are only examples of the types.
+        `run_slices(shared, thread, arguments)`: in the calling thread, it runs one call to its end;
+        in another, it takes part in calls until `SPINS` spins without one, and `arguments` only
+        give the types.
     """
 
     @kernel
     def take_slice(shared: Any, thread: Any, slices: Any, threads: Any) -> int:
-        """Return a slice that is not taken, of this thread or of one that sleeps, or -1.
+        """Take a slice of this thread or of a sleeping one; return its index, -1 if none is left.
 
         The thread that takes a slice keeps the call from returning, and its arguments alive, until
         the slice is done.
@@ -100,7 +100,7 @@ def make_sliced(work: Callable[..., None]) -> Any:
 
 
 class ThreadPool:
-    """Pool of the calling thread and others that take part in its calls."""
+    """Pool of threads that share the slices of a call with the calling thread."""
 
     def __init__(self, run_slices: Any, threads: int, slices: int, example: tuple[Any, ...]):
         """Start the threads.
@@ -114,7 +114,7 @@ class ThreadPool:
         self._run_slices = run_slices
         self._shared = np.zeros(NEXT + LINE * threads, np.int64)
         self._shared[SLICES] = slices
-        self._shared[NEXT:] = slices  # none is left to be done
+        self._shared[NEXT:] = slices  # no slice is left to do
         self._shared[NEXT + LINE + ASLEEP :: LINE] = 1
         self._wake_queues: list[SimpleQueue[bool]] = [SimpleQueue() for _ in range(threads)]
         for k in range(1, threads):
@@ -131,7 +131,7 @@ class ThreadPool:
         self._run_slices(self._shared, CALLER, arguments)
 
 
-# The threads hold no reference to the pool: without references to it, it ends them.
+# The threads hold no reference to the pool, so that its finalizer can end them.
 def _help(
     run_slices: Any,
     shared: NDArray[np.int64],
