@@ -247,7 +247,7 @@ def test_default_agent_is_uct_of_seville():
     agent = make_agent(GenerationConfig().agents[0], make_game("othello"))
     assert (agent.simulations, agent.config.policy) == (50, "uct")
     assert ACTION_SELECTIONS[agent.action_selection] == "mean"
-    assert agent._params["c"][0, 0] == 2**0.5
+    assert agent._params["policy_params"][0, 0] == 2**0.5
 
 
 def test_positions_have_game_ply_and_player_to_move():
