@@ -203,7 +203,8 @@ def test_an_agent_searches_on_the_time_of_a_person():
             time.sleep(1.5)
             player.do("play", action=3, ply=2)
             state = player.wait(lambda state: state["ply"] == 4)
-            assert state["analyses"]["3"]["simulations"] > 100  # those before its turn included
+            # Those before its turn included; its two turns alone have 20 each.
+            assert state["analyses"]["3"]["simulations"] > 40
 
 
 def test_an_agent_that_cannot_stop_is_ended_and_started_again():
