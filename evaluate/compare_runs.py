@@ -207,7 +207,8 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     few = min(len(group.seeds) for group in comparison.groups)
     notes = ["scores: 0 to 1, a draw counts half; intervals: stratified bootstrap over seeds"]
     if few < ENOUGH:
-        notes.append(f"with {few} seeds the intervals are too narrow: use {ENOUGH} or more")
+        seeds = "1 seed" if few == 1 else f"{few} seeds"
+        notes.append(f"with {seeds} the intervals are too narrow: use {ENOUGH} or more")
     return notes
 
 

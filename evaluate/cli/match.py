@@ -87,6 +87,11 @@ def match_command(parameters: Any) -> Callable[..., None]:
                 replay_count,
             )
             return
+        if (alpha, beta, elo_model, counts) != (0.05, 0.05, "logistic", "auto"):
+            raise ValueError(
+                "--alpha, --beta, --elo-model and --counts are options of a sequential test: "
+                "give its hypotheses, too, such as --sprt 0 20"
+            )
         games = 1000 if games is None else games
         play_and_report(
             loaded_game, agents, games, seed, threads, random_plies, json, replays, replay_count
