@@ -203,7 +203,7 @@ def test_functions_of_modules_are_pickled():
             ValueError,
             "expected a function of planes and masks",
         ),
-        ("function:json:JSONDecoder", ValueError, "must be a function"),
+        ("function:json:JSONDecoder", ValueError, "expected a function"),
         ("function:json:dumps,dtype=float16", ValueError, "dtype must be one of"),
         ("function:json:dumps,flat=2", ValueError, "flat must be one of False, True, got 2"),
     ],
