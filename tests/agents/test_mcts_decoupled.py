@@ -498,7 +498,7 @@ def test_search_beats_three_geese():
         (
             "connect4",
             "mcts:playout=safe",
-            "no safe playouts for connect4",
+            "connect4 has no playout 'safe'",
         ),
         (
             "tron",

@@ -81,7 +81,7 @@ def test_list_shows_everything_about_an_agent(capsys):
     assert "uct (mcts:policy=uct)" in out
     assert run(capsys, "list", "uct")[1] == out
     _, out, _ = run(capsys, "list", "alphazero")
-    assert "path required a file or folder that training wrote" in out
+    assert "path required a network file, the folder of a training" in out
     assert "az:connect4, az:hex5, az:othello" in out
 
 

@@ -175,10 +175,25 @@ def test_forfeiting_is_no_action_of_the_one_who_trains():
         env.unwrapped.step(FORFEIT)
 
 
-def test_in_turn_nobody_can_forfeit():
-    class Quitter(Agent):
-        def act(self, states, seats, rngs, env_indices):
-            return np.full(len(states), FORFEIT)
+class Constant(Agent):
+    """Plays the same action always."""
 
-    with pytest.raises(ValueError, match=r"'Quitter' in seat 0 of game 0 chose -1 at ply 0"):
-        play_match("tictactoe", (Quitter(make_game("tictactoe")), "random"), 2)
+    def __init__(self, game, action):
+        super().__init__(game)
+        self.action = action
+
+    def act(self, states, seats, rngs, env_indices):
+        return np.full(len(states), self.action)
+
+
+def test_the_opponent_of_who_forfeits_a_sequential_game_wins():
+    game = make_game("tictactoe")
+    result = play_match(game, (Constant(game, FORFEIT), "random"), 2)
+    assert [total.wins for total in result.totals] == [0, 2]
+    assert len(result.forfeits) == 2
+
+
+def test_other_negative_actions_are_illegal():
+    game = make_game("tictactoe")
+    with pytest.raises(ValueError, match=r"'Constant' in seat 0 of game 0 chose -2 at ply 0"):
+        play_match(game, (Constant(game, -2), "random"), 2)
