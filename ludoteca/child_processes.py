@@ -193,3 +193,19 @@ def _exit_after(sentinel: int) -> None:
     wait([sentinel])
     sys.stderr.flush()
     os._exit(1)
+
+
+def end_process(process: ChildProcess, owner: int) -> None:
+    """End a process and its child processes, and close its pipes.
+
+    Args:
+        process: the process.
+        owner: id of the process that started it; any other process, such as a fork, ends nothing.
+    """
+    if os.getpid() != owner:
+        return
+    process.kill()
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            pipe.close()
+    process.wait()

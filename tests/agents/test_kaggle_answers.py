@@ -15,15 +15,9 @@ import numpy as np
 import pytest
 from submissions import ask
 
+from ludoteca.agents.external.failure import CRASH, TIMEOUT, FailureError, printable
 from ludoteca.agents.external.kaggle import KaggleAgent, archive, worker
-from ludoteca.agents.external.kaggle.process import (
-    CRASH,
-    TIMEOUT,
-    FailureError,
-    Process,
-    printable,
-    read_answer,
-)
+from ludoteca.agents.external.kaggle.process import Process, read_answer
 from ludoteca.envs.game import FORFEIT
 from ludoteca.envs.games.hungry_geese import hungry_geese
 

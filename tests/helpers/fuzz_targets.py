@@ -625,7 +625,8 @@ def tournament_records(folder: Path) -> Attempt:
 
 
 def kaggle_answers(folder: Path) -> Attempt:
-    from ludoteca.agents.external.kaggle.process import FailureError, read_answer
+    from ludoteca.agents.external.failure import FailureError
+    from ludoteca.agents.external.kaggle.process import read_answer
 
     seeds = [
         {"number": 7, "action": "NORTH"}, {"number": 7, "invalid": "'UP'"},

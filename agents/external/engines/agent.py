@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.external.engines.process import EngineProcess, split_command
-from ludoteca.agents.external.kaggle.process import FailureError
+from ludoteca.agents.external.failure import FailureError
 from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.params import integer, real
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from ludoteca.agents.external.engines.agent import RESIGNED, EngineAgent
 from ludoteca.agents.external.engines.process import EngineProcess
-from ludoteca.agents.external.kaggle.process import INVALID, FailureError
+from ludoteca.agents.external.failure import INVALID, FailureError
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hex import BLACK
 

@@ -11,14 +11,8 @@ import subprocess
 import time
 import weakref
 
-from ludoteca.agents.external.kaggle.process import (
-    CRASH,
-    INVALID,
-    TIMEOUT,
-    FailureError,
-    printable,
-)
-from ludoteca.child_processes import ChildProcess
+from ludoteca.agents.external.failure import CRASH, INVALID, TIMEOUT, FailureError, printable
+from ludoteca.child_processes import ChildProcess, end_process
 
 MAX_OUTPUT = 1 << 20  # bytes that an engine may write for one move
 MAX_STDERR = 1 << 12  # bytes of standard error that are kept
@@ -55,7 +49,7 @@ class EngineProcess:
         self._poll.register(self._err, select.POLLIN)
         self._output, self._errors = b"", b""
         self._until, self._seconds, self._count = 0.0, 0.0, 0
-        self._end = weakref.finalize(self, _end, self._child, os.getpid())
+        self._end = weakref.finalize(self, end_process, self._child, os.getpid())
 
     @property
     def alive(self) -> bool:
@@ -160,13 +154,3 @@ def split_command(command: str) -> list[str]:
     if not words or shutil.which(words[0]) is None:
         raise ValueError(f"command must begin with a program that can be run, got {command!r}")
     return words
-
-
-def _end(child: ChildProcess, owner: int) -> None:
-    """End a process and its child processes, if this process started it."""
-    if os.getpid() != owner:  # a fork
-        return
-    child.kill()
-    for file in (child.stdin, child.stdout, child.stderr):
-        if file is not None:
-            file.close()

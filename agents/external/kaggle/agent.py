@@ -8,15 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
+from ludoteca.agents.external.failure import INVALID, TIMEOUT, FailureError
 from ludoteca.agents.external.kaggle.archive import SUFFIXES, is_archive, unpack
 from ludoteca.agents.external.kaggle.observation import configuration, observation
-from ludoteca.agents.external.kaggle.process import (
-    INVALID,
-    TIMEOUT,
-    FailureError,
-    Process,
-    find_python,
-)
+from ludoteca.agents.external.kaggle.process import Process, find_python
 from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.rng import next_u64

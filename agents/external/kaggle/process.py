@@ -13,10 +13,10 @@ import weakref
 from pathlib import Path
 from typing import Any
 
+from ludoteca.agents.external.failure import CRASH, TIMEOUT, FailureError, printable
 from ludoteca.agents.external.kaggle import worker
-from ludoteca.child_processes import ChildProcess
+from ludoteca.child_processes import ChildProcess, end_process
 
-CRASH, TIMEOUT, INVALID = "crash", "timeout", "invalid"
 START_SECONDS = 60.0  # time limit of the start of an interpreter
 MAX_ANSWER = 1 << 16  # bytes of an answer
 SHOWN = 80  # characters of an invalid answer in messages
@@ -24,19 +24,6 @@ TEXTS = ("action", "invalid", "error", "found", "ready")  # entries of an answer
 # Environment variables: the same order of sets in each process, and one core per process.
 ALWAYS_SET = {"PYTHONHASHSEED": "0"}
 UNLESS_SET = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-
-
-class FailureError(Exception):
-    """Error of a submission that did not return a valid answer.
-
-    Attributes:
-        kind: `CRASH`, `TIMEOUT` or `INVALID`.
-        message: description.
-    """
-
-    def __init__(self, kind: str, message: str):
-        super().__init__(message)
-        self.kind, self.message = kind, message
 
 
 class Process:
@@ -68,7 +55,7 @@ class Process:
             )
         except OSError as error:
             raise FailureError(CRASH, f"{python} cannot be run: {error.strerror}") from None
-        self._end = weakref.finalize(self, _end, self._process, os.getpid())
+        self._end = weakref.finalize(self, end_process, self._process, os.getpid())
         self._number = 0  # number of the last request
         self._answers, self._requests = select.poll(), select.poll()
         self._answers.register(self._out(), select.POLLIN)
@@ -184,11 +171,6 @@ def read_answer(body: bytes, number: int) -> dict[str, str]:
     return {key: printable(text)[: 3 * worker.MAX_TEXT] for key, text in texts.items()}
 
 
-def printable(text: str) -> str:
-    """Escape the unprintable characters of a text."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-
-
 def find_python(python: str | Path | None, default: str) -> str:
     """Return the path of the interpreter, by default the current one.
 
@@ -199,14 +181,3 @@ def find_python(python: str | Path | None, default: str) -> str:
     if not interpreter:
         raise ValueError(f"python must be an interpreter, such as .venv/bin/python, got {python!r}")
     return str(Path(interpreter).absolute())
-
-
-def _end(process: ChildProcess, owner: int) -> None:
-    """End a process and its child processes, if this process started it."""
-    if os.getpid() != owner:  # a fork
-        return
-    process.kill()
-    for pipe in (process.stdin, process.stdout):
-        assert pipe is not None
-        pipe.close()
-    process.wait()
