@@ -50,6 +50,12 @@ COMMANDS = {
         "Play a round robin of agents in several games, with ratings and tests.",
         resumes=True,
     ),
+    "tune": Command(
+        "ludoteca.evaluate.cli.tune:tune_command",
+        "Tune parameters of an agent by games.",
+        game_options=True,
+        resumes=True,
+    ),
     "train": Command(
         "ludoteca.train.train_command:train_command",
         "Train a network that plays a game.",

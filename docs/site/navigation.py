@@ -22,7 +22,7 @@ SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     ("Tutorial", ("tutorial/*",)),
     ("Games", ("games/*", "adding_a_game.md", "gdl.md")),
-    ("Algorithms", ("algorithms.md", "search.md", "training.md")),
+    ("Algorithms", ("algorithms.md", "search.md", "tuning.md", "training.md")),
     ("Libraries", ("libraries/*", "recipes/*")),
     ("Results", ("results/*",)),
     ("API", ("api/*",)),

@@ -12,7 +12,8 @@ from ludoteca.evaluate.cli.options import File, Folder
 
 def bench(
     what: Annotated[
-        Positional[Literal["envs", "mcts", "endgame", "actors", "gdl"]], arg(help_behavior_hint="")
+        Positional[Literal["envs", "mcts", "endgame", "actors", "gdl", "tuning"]],
+        arg(help_behavior_hint=""),
     ],
     peers: bool = False,
     strength: bool = False,
@@ -31,7 +32,8 @@ def bench(
     Args:
         what: benchmark; endgame: exact endgames of Othello; actors: self-play actors and
             their learner, and more of them in a simulation (more options:
-            python -m ludoteca.train.throughput --help); gdl: rule sheets.
+            python -m ludoteca.train.throughput --help); gdl: rule sheets; tuning: optimizers of
+            parameters against a grid search.
         peers: measure the other packages, too; `make peers` installs them.
         strength: play matches of our search against OpenSpiel's instead (mcts), with equal
             simulations and with equal time.
@@ -78,6 +80,12 @@ def bench(
         from ludoteca.evaluate.bench.mcts import bench_mcts
 
         bench_mcts(peers=peers, json=json, seconds=seconds, only=only)
+    elif what == "tuning":
+        if peers:
+            raise ValueError("bench tuning takes no --peers")
+        from ludoteca.evaluate.bench.tuning import bench_tuning
+
+        bench_tuning(json=json, only=only)
     elif what == "endgame":
         from ludoteca.evaluate.bench.endgame import bench_endgame
 

@@ -1,0 +1,102 @@
+"""The command `ludoteca tune`."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+from tyro.conf import Positional, arg
+
+from ludoteca.envs.registry import make_game
+
+
+def tune_command(parameters: Any) -> Callable[..., None]:
+    """Return the command `tune`, with options for the game's parameters."""
+
+    def tune(
+        game: Annotated[Positional[str], arg(metavar="GAME")],
+        rules: parameters,
+        agent: Annotated[str, arg(metavar="AGENT")],
+        tune: Annotated[tuple[str, ...], arg(metavar="NAME=VALUES [NAME=VALUES ...]")],
+        optimizer: Annotated[str, arg(metavar="OPTIMIZER")] = "spsa",
+        against: Annotated[tuple[str, ...], arg(metavar="[AGENT ...]", help_behavior_hint="")] = (),
+        out: Annotated[Path, arg(metavar="FOLDER")] = Path("runs/tune"),
+        games: int = 10_000,
+        batch: int = 20,
+        match_games: int = 1000,
+        random_plies: int = 0,
+        seed: int = 0,
+        threads: int = 1,
+    ) -> None:
+        """Tune parameters of an agent by games, and measure the gain by a match.
+
+        For example the exploration constant of a search:
+        ludoteca tune connect4 --agent mcts:simulations=100 --tune policy.alpha=0.01:4:log
+
+        After an interruption, the same command resumes. The folder gets a log of all evaluations,
+        tuning.json and tuning.png. The parameters of the game are options, too: see
+        `ludoteca tune hex --help`.
+
+        Args:
+            game: the game, such as hex or hex:board_size=5.
+            rules: Parameters of the game.
+            agent: the agent; values of tuned parameters in it are the start, else the middle of
+                their range is.
+            tune: the parameters: LOW:HIGH, with :int for whole numbers and :log for a range of
+                several magnitudes; or choices, 'mast=greedy|gibbs'.
+            optimizer: spsa, cma_es, ntbea, optuna or grid, with settings, such as ntbea:levels=20;
+                see docs/tuning.md.
+            against: the opponents, which share the games of an evaluation; by default the agent at
+                the start. spsa by default lets its two points play each other.
+            out: folder of the run.
+            games: number of games of the optimizer.
+            batch: number of games of an evaluation.
+            match_games: number of games of each match at the end, which the optimizer does not see.
+            random_plies: number of random plies at the beginning of each game; without any,
+                deterministic agents repeat one game.
+            seed: seed of the optimizer and of the games.
+            threads: number of threads that share the games.
+        """
+        from json import dumps
+
+        from rich.console import Console
+
+        from ludoteca.evaluate.tuning.parameters import parse_parameters
+        from ludoteca.evaluate.tuning.report import (
+            matches_table,
+            tuning_json,
+            tuning_png,
+            values_table,
+        )
+        from ludoteca.evaluate.tuning.run import tune_agent
+        from ludoteca.files import write_whole
+        from ludoteca.provenance import run_provenance
+
+        result = tune_agent(
+            make_game(game, **rules),
+            agent,
+            tune,
+            out,
+            optimizer=optimizer,
+            against=against,
+            games=games,
+            batch=batch,
+            match_games=match_games,
+            random_plies=random_plies,
+            seed=seed,
+            num_threads=threads,
+            progress=sys.stderr.isatty(),
+        )
+        console = Console(highlight=False)
+        console.print(values_table(result), soft_wrap=True)
+        if result.matches:
+            console.print()
+            console.print(matches_table(result), soft_wrap=True)
+        else:
+            console.print("the recommended values are those of the start: no match was played")
+        content = tuning_json(result) | run_provenance()
+        write_whole(out / "tuning.json", dumps(content, indent=2) + "\n")
+        write_whole(out / "tuning.png", tuning_png(result, parse_parameters(tune)))
+        console.print(f"\nevaluations, figure and numbers: {out}", soft_wrap=True)
+
+    return tune

@@ -1,0 +1,75 @@
+"""CMA-ES, from the package `cmaes`.
+
+Hansen, "The CMA evolution strategy: a tutorial", arXiv:1604.00772. For noisy scores, its learning
+rates adapt as in Nomura, Akimoto and Ono, "CMA-ES with learning rate adaptation", GECCO 2023.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.params import choice, integer, real
+from ludoteca.evaluate.tuning.optimizers.optimizer import Points, check_ranges
+from ludoteca.evaluate.tuning.parameters import TunedParameter
+
+
+class CMAES:
+    """CMA-ES; it recommends the mean of its distribution."""
+
+    plays_pairs = False
+
+    def __init__(
+        self,
+        parameters: Sequence[TunedParameter],
+        start: Sequence[float],
+        evaluations: int,
+        seed: int,
+        sigma: float = 0.25,
+        population: int = 0,
+        lr_adapt: bool = True,
+    ):
+        """Make the optimizer; see `Maker`.
+
+        Args:
+            parameters: the parameters, all with ranges.
+            start: mean of the first distribution.
+            evaluations: number of points that will be evaluated.
+            seed: seed of the samples.
+            sigma: standard deviation of the first distribution, in the unit cube.
+            population: number of points of a generation; 0: `4 + floor(3 ln d)`.
+            lr_adapt: whether learning rates adapt to the noise.
+
+        Raises:
+            ModuleNotFoundError: if `cmaes` is not installed.
+        """
+        from cmaes import CMA
+
+        check_ranges("cma_es", parameters)
+        self._dimensions = len(start)
+        # The package needs two dimensions: a second one that scores ignore does no harm.
+        mean = np.array([*start, 0.5][: max(len(start), 2)])
+        size = integer("population", population, 0, 10**4)
+        self._cma = CMA(
+            mean=mean,
+            sigma=real("sigma", sigma, 1e-6, 1),
+            bounds=np.tile([0.0, 1.0], (len(mean), 1)),
+            seed=seed % 2**32,
+            population_size=None if size == 0 else max(size, 5 if lr_adapt else 2),
+            lr_adapt=choice("lr_adapt", lr_adapt, (True, False)),
+        )
+        self._generation: list[NDArray[np.float64]] = []
+
+    def ask(self) -> Points:
+        """Return a generation."""
+        self._generation = [self._cma.ask() for _ in range(self._cma.population_size)]
+        return np.array(self._generation)[:, : self._dimensions]
+
+    def tell(self, scores: NDArray[np.float64]) -> None:
+        """Update the distribution."""
+        self._cma.tell([(x, -score) for x, score in zip(self._generation, scores, strict=True)])
+
+    def best(self) -> NDArray[np.float64]:
+        """Return the mean of the distribution."""
+        mean: NDArray[np.float64] = np.clip(self._cma.mean[: self._dimensions], 0, 1)
+        return mean

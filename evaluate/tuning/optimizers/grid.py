@@ -1,0 +1,60 @@
+"""Grid search: every combination of levels, evaluated in turn until the games are used up."""
+
+from collections.abc import Sequence
+from itertools import product
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.params import integer
+from ludoteca.evaluate.tuning.optimizers.optimizer import Points
+from ludoteca.evaluate.tuning.parameters import TunedParameter
+
+
+class Grid:
+    """Grid search; it recommends the point with the highest mean score."""
+
+    plays_pairs = False
+
+    def __init__(
+        self,
+        parameters: Sequence[TunedParameter],
+        start: Sequence[float],
+        evaluations: int,
+        seed: int,
+        levels: int = 8,
+    ):
+        """Make the optimizer; see `Maker`.
+
+        Args:
+            parameters: the parameters.
+            start: not used.
+            evaluations: number of points that will be evaluated.
+            seed: not used.
+            levels: number of levels of a range.
+
+        Raises:
+            ValueError: if the games do not suffice for one evaluation of every point.
+        """
+        axes = [parameter.levels(integer("levels", levels, 2, 10**4)) for parameter in parameters]
+        if (size := prod(map(len, axes))) > evaluations:
+            raise ValueError(
+                f"the grid has {size:,} points, and the games suffice for {evaluations:,} "
+                "evaluations: use more games, smaller batches, or fewer levels"
+            )
+        self._points = np.array(list(product(*axes)))
+        self._sums = np.zeros(size)
+
+    def ask(self) -> Points:
+        """Return all points of the grid."""
+        return self._points
+
+    def tell(self, scores: NDArray[np.float64]) -> None:
+        """Add a round of scores."""
+        self._sums += scores
+
+    def best(self) -> NDArray[np.float64]:
+        """Return the point with the highest mean score."""
+        point: NDArray[np.float64] = self._points[self._sums.argmax()]
+        return point

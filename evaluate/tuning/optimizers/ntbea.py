@@ -1,0 +1,117 @@
+"""NTBEA: N-tuple bandit evolutionary algorithm.
+
+Lucas, Liu and Perez-Liebana, "The N-tuple bandit evolutionary algorithm for game agent
+optimisation", IEEE Congress on Evolutionary Computation 2018. Values are discrete levels. A model
+keeps the mean score of every level and of every combination of levels that was evaluated; of the
+neighbors of the current point the one with the highest upper confidence bound is evaluated next.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import combinations
+from math import log, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.params import integer, real
+from ludoteca.evaluate.tuning.optimizers.optimizer import Points
+from ludoteca.evaluate.tuning.parameters import TunedParameter
+
+EPSILON = 0.5  # added to the number of evaluations of a combination
+Tuple = tuple[int, ...]
+
+
+class NTBEA:
+    """NTBEA; it recommends the evaluated point with the highest mean in its model."""
+
+    plays_pairs = False
+
+    def __init__(
+        self,
+        parameters: Sequence[TunedParameter],
+        start: Sequence[float],
+        evaluations: int,
+        seed: int,
+        levels: int = 10,
+        exploration: float = 0.5,
+        neighbors: int = 50,
+    ):
+        """Make the optimizer; see `Maker`.
+
+        Args:
+            parameters: the parameters.
+            start: position of each at the beginning; the nearest level is taken.
+            evaluations: number of points that will be evaluated.
+            seed: seed of the mutations.
+            levels: number of levels of a range.
+            exploration: factor of the confidence bound, `k` in the paper.
+            neighbors: number of mutations among which the next point is chosen.
+        """
+        count = integer("levels", levels, 2, 10**4)
+        self._levels = [np.array(parameter.levels(count)) for parameter in parameters]
+        self._exploration = real("exploration", exploration, 0, 1e6)
+        self._neighbors = integer("neighbors", neighbors, 1, 10**6)
+        self._rng = np.random.default_rng(seed)
+        self._point = tuple(
+            int(np.abs(positions - position).argmin())
+            for positions, position in zip(self._levels, start, strict=True)
+        )
+        d = len(parameters)
+        sizes = sorted({1, min(2, d), d})
+        self._tuples = [axes for size in sizes for axes in combinations(range(d), size)]
+        self._counts: defaultdict[tuple[Tuple, Tuple], int] = defaultdict(int)
+        self._sums: defaultdict[tuple[Tuple, Tuple], float] = defaultdict(float)
+        self._evaluated: dict[Tuple, None] = {}
+        self._total = 0
+
+    def ask(self) -> Points:
+        """Return the current point. Shape `[1, d]`."""
+        return np.array([self._positions(self._point)])
+
+    def tell(self, scores: NDArray[np.float64]) -> None:
+        """Add the score to the model, and choose the next point."""
+        self._total += 1
+        self._evaluated[self._point] = None
+        for key in self._keys(self._point):
+            self._counts[key] += 1
+            self._sums[key] += float(scores[0])
+        mutations = [self._mutation() for _ in range(self._neighbors)]
+        self._point = max(dict.fromkeys(mutations), key=self._bound)
+
+    def best(self) -> NDArray[np.float64]:
+        """Return the evaluated point with the highest mean in the model."""
+        points = list(self._evaluated) or [self._point]
+        return self._positions(max(points, key=self._mean))
+
+    def _positions(self, point: Tuple) -> NDArray[np.float64]:
+        return np.array([levels[k] for levels, k in zip(self._levels, point, strict=True)])
+
+    def _keys(self, point: Tuple) -> list[tuple[Tuple, Tuple]]:
+        return [(axes, tuple(point[axis] for axis in axes)) for axes in self._tuples]
+
+    def _mutation(self) -> Tuple:
+        """Return the current point with one level changed, and each other one with chance 1/d."""
+        d = len(self._point)
+        changed = self._rng.random(d) < 1 / d
+        changed[self._rng.integers(d)] = True
+        return tuple(
+            int(self._rng.integers(len(levels))) if change else level
+            for levels, level, change in zip(self._levels, self._point, changed, strict=True)
+        )
+
+    def _mean(self, point: Tuple) -> float:
+        """Return the mean over the combinations of levels that have scores."""
+        means = [
+            self._sums[key] / self._counts[key] for key in self._keys(point) if self._counts[key]
+        ]
+        return sum(means) / len(means) if means else 0.0
+
+    def _bound(self, point: Tuple) -> float:
+        """Return the upper confidence bound of a point, equation 2."""
+        total = 0.0
+        for key in self._keys(point):
+            count = self._counts.get(key, 0)
+            mean = self._sums[key] / count if count else 0.0
+            total += mean + self._exploration * sqrt(log(1 + self._total) / (count + EPSILON))
+        return total / len(self._tuples)

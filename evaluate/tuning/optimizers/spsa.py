@@ -1,0 +1,77 @@
+"""SPSA: simultaneous perturbation stochastic approximation.
+
+Spall, "Implementation of the simultaneous perturbation algorithm for stochastic optimization", IEEE
+Transactions on Aerospace and Electronic Systems 34, 1998: two evaluations estimate the slope in all
+dimensions at once. Engines are tuned with it by games between the two points.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.params import real
+from ludoteca.evaluate.tuning.optimizers.optimizer import Points, check_ranges
+from ludoteca.evaluate.tuning.parameters import TunedParameter
+
+ALPHA, GAMMA = 0.602, 0.101  # decay of step size and perturbation, section III.B
+STABILITY = 0.1  # constant A as a share of the iterations, section III.B
+AVERAGED = 0.5  # share of the last iterates whose mean is recommended
+
+
+class SPSA:
+    """SPSA; it recommends the mean of the last half of its iterates."""
+
+    plays_pairs = True
+
+    def __init__(
+        self,
+        parameters: Sequence[TunedParameter],
+        start: Sequence[float],
+        evaluations: int,
+        seed: int,
+        perturbation: float = 0.15,
+        learning_rate: float = 0.15,
+    ):
+        """Make the optimizer; see `Maker`.
+
+        Args:
+            parameters: the parameters, all with ranges.
+            start: position of each at the beginning.
+            evaluations: number of points that will be evaluated.
+            seed: seed of the directions.
+            perturbation: first distance from the iterate to each of its two points, `c` in the
+                paper, in the unit cube.
+            learning_rate: first step for a slope of 1, a score per unit of length; `a` in the paper
+                divided by its first denominator.
+        """
+        check_ranges("spsa", parameters)
+        self._perturbation = real("perturbation", perturbation, 1e-6, 0.5)
+        self._learning_rate = real("learning_rate", learning_rate, 0, 1e6)
+        self._iterations = max(evaluations // 2, 1)
+        self._rng = np.random.default_rng(seed)
+        self._iterates = [np.array(start, np.float64)]
+        self._points = np.zeros((2, len(start)))
+
+    def ask(self) -> Points:
+        """Return two points on opposite sides of the iterate."""
+        k, iterate = len(self._iterates) - 1, self._iterates[-1]
+        distance = self._perturbation / (k + 1) ** GAMMA
+        direction = self._rng.choice([-1.0, 1.0], size=len(iterate))
+        self._points = np.clip(
+            [iterate + distance * direction, iterate - distance * direction], 0, 1
+        )
+        return self._points
+
+    def tell(self, scores: NDArray[np.float64]) -> None:
+        """Step along the estimated slope."""
+        k, offset = len(self._iterates) - 1, STABILITY * self._iterations
+        rate = self._learning_rate * ((offset + 1) / (offset + k + 1)) ** ALPHA
+        slope = (scores[0] - scores[1]) / (self._points[0] - self._points[1])
+        self._iterates.append(np.clip(self._iterates[-1] + rate * slope, 0, 1))
+
+    def best(self) -> NDArray[np.float64]:
+        """Return the mean of the last half of the iterates."""
+        count = max(round(AVERAGED * len(self._iterates)), 1)
+        mean: NDArray[np.float64] = np.mean(self._iterates[-count:], 0)
+        return mean

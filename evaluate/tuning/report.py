@@ -1,0 +1,82 @@
+"""Report of a tuning run: tables for the terminal, JSON, and a figure."""
+
+from dataclasses import asdict
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from ludoteca.evaluate.figures import figure_png
+from ludoteca.evaluate.tuning.parameters import TunedParameter
+from ludoteca.evaluate.tuning.run import TuningResult
+from ludoteca.terminal_table import TerminalTable
+
+
+def values_table(result: TuningResult) -> TerminalTable:
+    """Return the values of the tuned parameters, at the start and recommended."""
+    table = TerminalTable(
+        ["parameter", "start", "tuned"],
+        title=f"{result.game}: {result.games:,} games in {len(result.evaluations):,} evaluations",
+    )
+    for name, value in result.values.items():
+        table.add(name, result.start_values[name], value)
+    return table
+
+
+def matches_table(result: TuningResult) -> TerminalTable:
+    """Return the final matches of the tuned agent."""
+    table = TerminalTable(
+        ["opponent", "games", "wins", "draws", "losses", "score %", "95 % interval", "Elo"],
+        title=f"{result.agent} against",
+        caption="games that the optimizer has not seen; a draw counts as half a win",
+    )
+    for match in result.matches:
+        games = match.wins + match.draws + match.losses
+        low, high = match.interval
+        table.add(
+            "itself at the start" if match.opponent == result.start else match.opponent,
+            f"{games:,}",
+            str(match.wins),
+            str(match.draws),
+            str(match.losses),
+            f"{100 * match.score:.1f}",
+            f"{100 * low:.1f} to {100 * high:.1f}",
+            "-" if match.elo is None else f"{match.elo:+.0f}",
+        )
+    return table
+
+
+def tuning_json(result: TuningResult) -> dict[str, Any]:
+    """Return the result as JSON values, without the evaluations, which the log has."""
+    return {
+        "game": result.game,
+        "agent": result.agent,
+        "values": result.values,
+        "start": result.start,
+        "start_values": result.start_values,
+        "evaluations": len(result.evaluations),
+        "games": result.games,
+        "matches": [asdict(match) for match in result.matches],
+    }
+
+
+def tuning_png(result: TuningResult, parameters: tuple[TunedParameter, ...]) -> bytes:
+    """Return a figure of the evaluated values and their scores, a row for each parameter."""
+    figure = Figure(figsize=(7, 0.8 + 1.8 * len(parameters)), layout="constrained")
+    rows = figure.subplots(len(parameters), 1, sharex=True, squeeze=False)[:, 0]
+    numbers = range(1, len(result.evaluations) + 1)
+    scores = [evaluation.score for evaluation in result.evaluations]
+    for parameter, axes in zip(parameters, rows, strict=True):
+        texts = [evaluation.values[parameter.name] for evaluation in result.evaluations]
+        choices = {text: k for k, text in enumerate(parameter.choices)}
+        values = [choices[text] if choices else float(text) for text in texts]
+        best = result.values[parameter.name]
+        points = axes.scatter(numbers, values, c=scores, cmap="viridis", s=12, vmin=0, vmax=1)
+        axes.axhline(choices[best] if choices else float(best), color="tab:red", linewidth=1)
+        axes.set_ylabel(parameter.name)
+        if choices:
+            axes.set_yticks(range(len(choices)), choices)
+        if parameter.is_log:
+            axes.set_yscale("log")
+    rows[-1].set_xlabel("evaluation (line: recommended value)")
+    figure.colorbar(points, ax=list(rows), label="score")
+    return figure_png(figure)
