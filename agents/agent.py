@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.factories import by_reference, resolved
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory
@@ -60,6 +61,14 @@ class Agent(ABC):
 
     def prepare(self) -> None:
         """Compile or load everything for acting, so that the first action takes no longer."""
+        return
+
+    def set_time_control(self, time_control: TimeControl) -> None:
+        """Set the clock by which games are played from now on; called before `prepare`.
+
+        A search takes `time_control.thinking_seconds` for a move, instead of its own number of
+        simulations or seconds. Agents that need no clock do nothing.
+        """
         return
 
     def forfeit_reason(self, env_index: int, seat: int) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from ludoteca.agents.search.network.agent import NetworkGuidedAgent
 from ludoteca.agents.search.network.search import SearchResult
 from ludoteca.agents.search.network.selection import NetworkSearchConfig, SelectionParams
 from ludoteca.agents.search.report import SearchReport, make_exact_report
+from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.rng import uniform
@@ -78,6 +79,7 @@ class PolicyValueAgent(NetworkGuidedAgent):
             ValueError: if a parameter is out of range, or the game has no endgame solver.
         """
         self.encoder, gumbel = Encoder(game), config.policy == "gumbel"
+        self._default_leaf_batch = leaf_batch is None
         if leaf_batch is None:
             leaf_batch = 1 if seconds is None or gumbel else LEAF_BATCH
         super().__init__(
@@ -88,10 +90,11 @@ class PolicyValueAgent(NetworkGuidedAgent):
         )
         self.simulations = integer("simulations", simulations, 0, 10**6)
         self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
+        self._max_nodes = integer("max_nodes", max_nodes, 2, 10**9)
         if seconds is not None:
             if gumbel:
                 raise ValueError("the policy gumbel needs a number of simulations, not seconds")
-            self.simulations = integer("max_nodes", max_nodes, 2, 10**9) - 1
+            self.simulations = self._max_nodes - 1
         self._batch_size = BATCH_SIZE if seconds is None else 1
         self._temperature = real("temperature", temperature, 0, 100)
         if gumbel and leaf_batch > 1:
@@ -106,6 +109,12 @@ class PolicyValueAgent(NetworkGuidedAgent):
     def check_game(cls, game: Game) -> None:
         """Check that a game is sequential and for two players."""
         Encoder(game)
+
+    def set_time_control(self, time_control: TimeControl) -> None:
+        """See `NetworkGuidedAgent`; the default of `leaf_batch` is that with `seconds`."""
+        super().set_time_control(time_control)
+        if self.seconds is not None and self._default_leaf_batch:
+            self._leaf_batch = LEAF_BATCH
 
     def prepare(self) -> None:
         """Compile the search and the endgame solver, and run the network once."""

@@ -15,6 +15,7 @@ from ludoteca.agents.search.network.decoupled_search import (
     DecoupledSearchResult,
 )
 from ludoteca.agents.search.network.policy_improvement import improved_policies
+from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
 from ludoteca.envs.records import batch_of_one
@@ -22,6 +23,7 @@ from ludoteca.envs.rng import uniform
 
 # Inference of a network: planes [K, planes, rows, columns] -> outputs, float32 [K, outputs].
 Run = Callable[[NDArray[np.int8]], NDArray[np.float32]]
+CLOCK_SIMULATIONS = 20_000  # maximum of a search by the clock
 BATCH_SIZE = 128  # searches in one batch; larger ones need more memory and are not faster
 
 
@@ -98,6 +100,13 @@ class SeatNetworkAgent(Agent):
         self.leaf_batch = integer("leaf_batch", leaf_batch, 1, 1024)
         self._search: DecoupledNetworkGuidedSearch | None = None
         self._capacity = 0
+
+    def set_time_control(self, time_control: TimeControl) -> None:
+        """Search positions one after the other, for the time of the clock, if there is a search."""
+        if self.simulations > 0:
+            self.seconds = time_control.thinking_seconds
+            self.simulations = max(self.simulations, CLOCK_SIMULATIONS)
+            self._search, self._capacity = None, 0
 
     def prepare(self) -> None:
         """Compile everything for acting, by the network and a single simulation."""

@@ -77,8 +77,9 @@ class UCTNetAgent(NetworkGuidedAgent):
         super().__init__(self._view, NetworkSearchConfig("uct", False, params), leaf_batch)
         self.simulations = integer("simulations", simulations, 1, 10**6)
         self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
+        self._max_nodes = integer("max_nodes", max_nodes, 2, 10**9)
         if seconds is not None:
-            self.simulations = integer("max_nodes", max_nodes, 2, 10**9) - 1
+            self.simulations = self._max_nodes - 1
         self._batch_size = 1
         if seconds is None:
             self._batch_size = max(1, min(MAX_TREES, MAX_NODES // (self.simulations + 1)))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.baselines import RandomAgent
 from ludoteca.agents.registry import make_agent
+from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer
@@ -16,8 +18,10 @@ from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.validation import check_seed
 from ludoteca.evaluate.forfeits import Forfeit
+from ludoteca.evaluate.match_clock import MoveTimes, agent_times, check_time_control
+from ludoteca.evaluate.match_compilation import compile_match
 from ludoteca.evaluate.match_record import MatchRecord, agent_record, seat_record
-from ludoteca.evaluate.match_runner import MatchRunner, compile_match, play_all
+from ludoteca.evaluate.match_runner import MatchRunner, play_all
 from ludoteca.evaluate.match_schedule import empty_results, schedule_match
 from ludoteca.progress import progress_bar
 
@@ -45,6 +49,10 @@ class MatchResult:
         forfeits: forfeits of the agents by game, ply and seat, see `Agent.forfeit_reason`.
         game_digests: digests of the games, equal if the same agents in the same seats chose the
             same actions. Shape `[games]`.
+        time_control: time control of the games, or None.
+        times: times of each agent's moves, with a time control.
+        move_times: times of every game for every seat, see `match_clock.MOVE_TIMES`. Shape
+            `[games, P]`.
     """
 
     game: str
@@ -62,6 +70,9 @@ class MatchResult:
     plies: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
     forfeits: tuple[Forfeit, ...] = field(default=(), repr=False)
     game_digests: NDArray[np.uint64] | None = field(default=None, repr=False, compare=False)
+    time_control: TimeControl | None = None
+    times: tuple[MoveTimes, ...] = field(default=(), compare=False)
+    move_times: NDArray[np.void] | None = field(default=None, repr=False, compare=False)
 
     @property
     def distinct(self) -> int:
@@ -102,6 +113,7 @@ def play_match(
     random_plies: int = 0,
     rotate_seats: bool = True,
     on_step: Callable[[int], None] | None = None,
+    time_control: TimeControl | None = None,
 ) -> MatchResult:
     """Play a match of `games` games.
 
@@ -129,6 +141,9 @@ def play_match(
         rotate_seats: whether seats rotate; otherwise seat p belongs to agent `p % n` in all games.
         on_step: called after every ply of the batch with the number of games finished so far; an
             exception that it raises ends the match. With several threads, each thread calls it.
+        time_control: clocks of the players: each thread then plays one game after the other, and
+            searches take the time of the clock, see `Agent.set_time_control`. Compiling does not
+            count. The time of a move is checked when it is made: searches are not interrupted.
 
     Raises:
         ValueError: if an argument is out of range, a spec string is unknown, or an agent chooses an
@@ -143,6 +158,8 @@ def play_match(
     integer("random_plies", random_plies, 0, 10**6)
     if num_threads > 1 and not all(isinstance(agent, str) for agent in agents):
         raise ValueError("agents that are not spec strings cannot play in more than one thread")
+    if time_control is not None:
+        check_time_control(game, time_control)
     threads = min(num_threads, games)
     agents_by_thread = [seat_agents(game, agents) for _ in range(threads)]
     names = tuple(agent if isinstance(agent, str) else type(agent).__name__ for agent in agents)
@@ -151,9 +168,12 @@ def play_match(
     )
     results = empty_results(schedule)
     compile_match(game)
-    for agent in agents_by_thread[0]:
+    if time_control is not None:
+        for agent in chain.from_iterable(agents_by_thread):
+            agent.set_time_control(time_control)
+    for agent in agents_by_thread[0] if time_control is None else chain(*agents_by_thread):
         agent.prepare()
-    if random_plies > 0:
+    if random_plies > 0 or time_control is not None:
         RandomAgent(game).prepare()
     start = clock()
     with progress_bar(games, progress, transient=True) as show:
@@ -165,6 +185,7 @@ def play_match(
                 games * t // threads,
                 games * (t + 1) // threads,
                 batch_size // threads,
+                time_control,
             )
             for t, thread_agents in enumerate(agents_by_thread)
         ]
@@ -190,6 +211,9 @@ def play_match(
         plies=results.plies,
         forfeits=tuple(sorted(results.forfeits, key=lambda f: (f.game, f.ply, f.seat))),
         game_digests=results.game_digests,
+        time_control=time_control,
+        times=() if time_control is None else agent_times(results.move_times, seating, len(names)),
+        move_times=None if time_control is None else results.move_times,
     )
 
 

@@ -10,13 +10,17 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.baselines import RandomAgent
+from ludoteca.agents.external.failure import TIMEOUT
+from ludoteca.agents.time_control import TimeControl
+from ludoteca.envs.clock import clock
 from ludoteca.envs.engine.episode_state import EVERY_SEAT, scratch_dtype
 from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.engine.playouts import make_returns
 from ludoteca.envs.engine.stepper import make_stepper
-from ludoteca.envs.game import FORFEIT, Game
+from ludoteca.envs.game import FORFEIT
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.forfeits import Forfeit
+from ludoteca.evaluate.match_clock import GameClock
 from ludoteca.evaluate.match_schedule import GameResults, MatchSchedule, update_digests
 
 NO_GAME = -1
@@ -33,6 +37,7 @@ class MatchRunner:
         low: first game, counted from the first game of the match.
         high: end of the games.
         batch_size: number of concurrent games, at most.
+        time_control: time control of the games, which are then played one after the other, or None.
     """
 
     def __init__(
@@ -43,12 +48,17 @@ class MatchRunner:
         low: int,
         high: int,
         batch_size: int,
+        time_control: TimeControl | None = None,
     ):
         self._schedule, self._results = schedule, results
         self._agents, self._game = agents, schedule.game
         self._next, self._high = low, high
         limits = [agent.max_games for agent in agents if agent.max_games is not None]
         batch_size = max(1, min(batch_size, high - low, *limits))
+        self._time_control = time_control
+        self._clock: GameClock | None = None
+        if time_control is not None:
+            batch_size = 1
         self._batch = GameBatch(schedule.game, batch_size, record=schedule.num_replays > low)
         self._episode_states = self._batch.episode_states
         self._number = np.full(batch_size, NO_GAME)  # the game at each index of the batch
@@ -115,8 +125,23 @@ class MatchRunner:
         which = np.zeros(batch.count, np.bool_)
         which[env_indices] = True
         self._stepper.reset(batch.states, self._episode_states, which, batch.history, EVERY_SEAT)
+        if self._time_control is not None:
+            self._start_clock(self._time_control, int(numbers[0]))
+            return
         for agent in {id(agent): agent for agent in self._agents}.values():
             agent.reset(env_indices)
+
+    def _start_clock(self, time_control: TimeControl, number: int) -> None:
+        """Start the clocks of the only game, and reset the agents by them."""
+        self._clock = GameClock(time_control, self._results.move_times[number])
+        agent_of_seat = [self._agents[a] for a in self._schedule.seating[number]]
+        for agent in {id(agent): agent for agent in agent_of_seat}.values():
+            start = clock()
+            agent.reset(np.zeros(1, np.int64))
+            seconds = clock() - start
+            for seat, other in enumerate(agent_of_seat):
+                if other is agent:
+                    self._clock.spend_start(seat, seconds)
 
     def _play(self, env_indices: NDArray[np.int64]) -> None:
         """Play one ply in each of the games at `env_indices`."""
@@ -139,7 +164,7 @@ class MatchRunner:
             # np.nonzero would return strided arrays, for which agents would be compiled again.
             rows, seats = np.divmod(np.flatnonzero(active & (seating == a)), self._game.num_players)
             if len(rows) > 0:
-                joint[rows, seats] = self._act(a, env_indices[rows], seats)
+                joint[rows, seats] = self._choose(a, env_indices[rows], seats)
         digests = results.game_digests
         for p in range(self._game.num_players):
             digests[numbers] = update_digests(digests[numbers], joint[:, p])
@@ -175,6 +200,23 @@ class MatchRunner:
             self._stepper.is_active(self._batch.states, env_indices, p, active[p])
         return active.T
 
+    def _choose(
+        self, a: int, env_indices: NDArray[np.int64], seats: NDArray[np.int64]
+    ) -> NDArray[Any]:
+        """Return the actions of agent `a`, with `FORFEIT` where it forfeits, `[K]`."""
+        if self._clock is not None:
+            one_by_one = [
+                self._act_by_clock(a, self._clock, env_indices[i : i + 1], seats[i : i + 1])
+                for i in range(len(seats))
+            ]
+            return np.concatenate(one_by_one)
+        actions = self._act(a, env_indices, seats)
+        for i in np.flatnonzero(actions == FORFEIT):
+            env_index, seat = int(env_indices[i]), int(seats[i])
+            reason = self._agents[a].forfeit_reason(env_index, seat)
+            self._save_forfeit(a, env_index, seat, reason)
+        return actions
+
     def _act(
         self, a: int, env_indices: NDArray[np.int64], seats: NDArray[np.int64]
     ) -> NDArray[Any]:
@@ -189,13 +231,33 @@ class MatchRunner:
                 f"got {actions.dtype} of shape {actions.shape}"
             )
         self._rngs[env_indices, seats] = rngs[:, 0]
-        for i in np.flatnonzero(actions == FORFEIT):
-            self._save_forfeit(a, int(env_indices[i]), int(seats[i]))
         return actions
 
-    def _save_forfeit(self, a: int, env_index: int, seat: int) -> None:
+    def _act_by_clock(
+        self, a: int, game_clock: GameClock, env_index: NDArray[np.int64], seat: NDArray[np.int64]
+    ) -> NDArray[Any]:
+        """Return the action of agent `a` in one seat, after its time has been subtracted, `[1]`."""
+        number = int(seat[0])
+        start = clock()
+        actions = self._act(a, env_index, seat)
+        seconds = clock() - start
+        reason = "", ""
+        if actions[0] == FORFEIT:
+            reason = self._agents[a].forfeit_reason(int(env_index[0]), number)
+        message = game_clock.spend(number, seconds, reason[0] != TIMEOUT)
+        if message and game_clock.replaces_moves:
+            streams = self._rngs[env_index, seat].reshape(-1, 1)
+            actions = self._random.act(self._batch.states[env_index], seat, streams, env_index)
+            self._rngs[env_index, seat] = streams[:, 0]
+        elif message:
+            actions = np.full(1, FORFEIT)
+            reason = reason if reason[0] == TIMEOUT else (TIMEOUT, message)
+        if actions[0] == FORFEIT:
+            self._save_forfeit(a, int(env_index[0]), number, reason)
+        return actions
+
+    def _save_forfeit(self, a: int, env_index: int, seat: int, reason: tuple[str, str]) -> None:
         results, k = self._results, int(self._number[env_index])
-        reason = self._agents[a].forfeit_reason(env_index, seat)
         game = self._schedule.first_game + k
         results.forfeits.append(Forfeit(game, a, seat, int(results.plies[k]), *reason))
 
@@ -234,24 +296,3 @@ def play_all(
             stop.set()
         for future in futures:
             future.result()
-
-
-def compile_match(game: Game) -> None:
-    """Compile the code that matches of a game need, so that it is not timed with a match."""
-    game_batch, stepper = GameBatch(game, 1), make_stepper(game)
-    none = np.zeros(0, np.int64)
-    stepper.reset(
-        game_batch.states,
-        game_batch.episode_states,
-        np.zeros(1, np.bool_),
-        game_batch.history,
-        EVERY_SEAT,
-    )
-    joint = np.zeros((0, game.num_players), np.int64)
-    scratch = np.zeros(1, scratch_dtype(game))
-    stepper.apply_joint_actions(
-        game_batch.states, game_batch.episode_states, none, joint, game_batch.history, scratch
-    )
-    if game.simultaneous:
-        stepper.is_active(game_batch.states, none, 0, np.zeros(0, np.bool_))
-    make_returns(game)(game_batch.states, none, np.zeros((0, game.num_players)))

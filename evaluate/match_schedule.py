@@ -9,6 +9,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.rng import GAMMA, next_u64
 from ludoteca.evaluate.forfeits import Forfeit
+from ludoteca.evaluate.match_clock import MOVE_TIMES
 
 FNV = np.uint64(0x100000001B3)  # the prime of FNV-1 with 64 bits
 
@@ -51,11 +52,13 @@ class GameResults:
             `[games]`.
         replays: replays by game, counted from the first game of the match.
         forfeits: forfeits of the agents, in any order.
+        move_times: times of the players in a match with a clock, `MOVE_TIMES`. Shape `[games, P]`.
     """
 
     returns: NDArray[np.float64]
     plies: NDArray[np.int64]
     game_digests: NDArray[np.uint64]
+    move_times: NDArray[np.void]
     replays: dict[int, Replay] = field(default_factory=dict)
     forfeits: list[Forfeit] = field(default_factory=list)
 
@@ -93,7 +96,8 @@ def empty_results(schedule: MatchSchedule) -> GameResults:
     digests = np.zeros(games, np.uint64)
     for p in range(seats):
         digests = update_digests(digests, schedule.seating[:, p])
-    return GameResults(np.zeros((games, seats)), np.zeros(games, np.int64), digests)
+    move_times = np.zeros((games, seats), MOVE_TIMES)
+    return GameResults(np.zeros((games, seats)), np.zeros(games, np.int64), digests, move_times)
 
 
 def update_digests(digests: NDArray[np.uint64], values: NDArray[np.int64]) -> NDArray[np.uint64]:

@@ -9,6 +9,7 @@ from ludoteca.envs.registry import default_game, make_game
 from ludoteca.evaluate.forfeits import forfeit_counts, forfeit_text, forfeits_json
 from ludoteca.evaluate.markdown import percent
 from ludoteca.evaluate.match import MatchResult
+from ludoteca.evaluate.match_clock import times_json, times_text
 from ludoteca.evaluate.match_record import MatchRecord
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.html_table import html_table
@@ -57,7 +58,8 @@ def match_html(result: MatchResult) -> str:
 
 def _heading(game: Game | None, result: MatchResult) -> str:
     name = rules_name(game) if game else result.game
-    return f"{name}: {result.games:,} games, seed {result.seed}"
+    clock = "" if result.time_control is None else f", clock {result.time_control}"
+    return f"{name}: {result.games:,} games, seed {result.seed}{clock}"
 
 
 def _table(game: Game | None, result: MatchResult) -> tuple[list[str], list[list[str]]]:
@@ -105,6 +107,8 @@ def _summary(game: Game | None, result: MatchResult, width: int | None) -> list[
         )
     texts = (forfeit_text(result.forfeits, a, name) for a, name in enumerate(agent_names(result)))
     lines += filter(None, texts)
+    for times, name in zip(result.times, agent_names(result), strict=False):
+        lines.append(times_text(times, name))
     speed = result.games / max(result.seconds, 1e-9)
     lines.append(
         f"{result.mean_plies:.1f} plies a game on average; "
@@ -135,7 +139,13 @@ def match_json(result: MatchResult) -> dict[str, Any]:
         ],
         "by_seat": [_json(record) for record in result.by_seat],
         "forfeits": forfeits_json(result.forfeits),
-    }
+    } | _clock_json(result)
+
+
+def _clock_json(result: MatchResult) -> dict[str, Any]:
+    if result.time_control is None:
+        return {}
+    return {"time_control": result.time_control.to_json(), "times": times_json(result.times)}
 
 
 def agent_names(result: MatchResult) -> tuple[str, ...]:

@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
+from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import BATCH_SIZE, MatchResult, play_match, seat_agents
+from ludoteca.evaluate.match_clock import agent_times
 from ludoteca.evaluate.match_record import agent_record, seat_record
 from ludoteca.evaluate.match_schedule import assign_seats
 from ludoteca.evaluate.statistics.sprt import UNDECIDED, Sprt
@@ -69,6 +71,7 @@ def play_sequential_match(
     num_replays: int = 0,
     random_plies: int = 0,
     progress: bool = False,
+    time_control: TimeControl | None = None,
 ) -> SequentialResult:
     """Play games until a sequential test is decided; its Elo difference is the first agent's.
 
@@ -87,6 +90,7 @@ def play_sequential_match(
         random_plies: number of random plies at the beginning of each game, the same for both games
             of a pair.
         progress: show the log-likelihood ratio and its bounds on standard error.
+        time_control: clocks of the players, see `play_match`.
 
     Raises:
         ValueError: if there are not two agents, or another argument is out of range.
@@ -128,6 +132,7 @@ def play_sequential_match(
                     num_threads=num_threads,
                     num_replays=min(max(num_replays - played, 0), count),
                     random_plies=random_plies,
+                    time_control=time_control,
                 )
             except KeyboardInterrupt:
                 if not parts:
@@ -187,6 +192,7 @@ def _join(parts: Sequence[MatchResult], names: tuple[str, ...], games: int) -> M
     returns, seating = joined(lambda part: part.returns), joined(_seating)
     seats = range(returns.shape[1])
     agents = range(len(names))
+    move_times = None if parts[0].move_times is None else joined(lambda part: part.move_times)
     replays = [replay for part in parts for replay in part.replays]
     return replace(
         parts[0],
@@ -207,4 +213,6 @@ def _join(parts: Sequence[MatchResult], names: tuple[str, ...], games: int) -> M
         plies=joined(lambda part: part.plies),
         forfeits=tuple(f for part in parts for f in part.forfeits if f.game < games),
         game_digests=joined(lambda part: part.game_digests),
+        times=() if move_times is None else agent_times(move_times, seating, len(names)),
+        move_times=move_times,
     )

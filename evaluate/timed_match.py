@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.registry import make_agent
+from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 from ludoteca.envs.records import batch_of_one
@@ -133,6 +134,10 @@ class TimedAgent(Agent):
     def reset(self, env_indices: NDArray[np.int64]) -> None:
         """See `Agent`."""
         self.agent.reset(env_indices)
+
+    def set_time_control(self, time_control: TimeControl) -> None:
+        """See `Agent`."""
+        self.agent.set_time_control(time_control)
 
     def prepare(self) -> None:
         """See `Agent`."""

@@ -20,6 +20,7 @@ from ludoteca.agents.external.openspiel_counterparts import (
 from ludoteca.agents.external.openspiel_moves import MAX_PLIES, NOT_FOUND, make_find_moves
 from ludoteca.agents.games.knowledge import load
 from ludoteca.agents.games.registry import find_knowledge, games_with
+from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.records import as_words
@@ -93,6 +94,10 @@ class OpenSpielAgent(Agent):
             check_ours(self.game, str(error))
             return load_ours(self.game), same_action, same_action
         return self._pyspiel.load_game(name), to_spiel, to_ours
+
+    def set_time_control(self, time_control: TimeControl) -> None:
+        """Search for the time of the clock."""
+        self.seconds = time_control.thinking_seconds
 
     def prepare(self) -> None:
         """Compile the search for the moves between two positions."""

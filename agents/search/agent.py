@@ -21,6 +21,7 @@ from ludoteca.agents.search.sequential.search import make_search
 from ludoteca.agents.search.sequential.simulation import make_simulation
 from ludoteca.agents.search.sequential.tree import ROOT
 from ludoteca.agents.search.tree_agent import TreeSearchAgent
+from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer
@@ -110,6 +111,11 @@ class MCTSAgent(TreeSearchAgent):
         if self.seconds is None and not self.reuse:
             nodes = min(nodes, self.max_simulations() * self.game.num_actions + 1)
         return SearchThreads(self.game, self.config, nodes, self._num_threads, self._parallel)
+
+    def set_time_control(self, time_control: TimeControl) -> None:
+        """Search positions one after the other, for the time of the clock."""
+        super().set_time_control(time_control)
+        self._one_at_a_time = True
 
     def prepare(self) -> None:
         """Compile or load the search, so that the first move is as fast as the others."""

@@ -12,6 +12,7 @@ from ludoteca.agents.search.clock import search_for
 from ludoteca.agents.search.monitor import MakeReport, Monitor, with_monitor
 from ludoteca.agents.search.options import SearchOptions
 from ludoteca.agents.search.select import ACTION_SELECTIONS, MAX_ROBUST
+from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.records import batch_of_one
@@ -64,6 +65,14 @@ class TreeSearchAgent(Agent):
     def max_simulations(self) -> int:
         """Return the maximum number of simulations of a search without time limit."""
         return self.simulations * (2 if self.action_selection == MAX_ROBUST else 1)
+
+    def set_time_control(self, time_control: TimeControl) -> None:
+        """Search for the time of the clock, in workspaces of `max_nodes` nodes."""
+        if self.seconds is None:
+            self.seconds = time_control.thinking_seconds
+            self._threads = self._make_threads()
+            self._reused_trees = {}
+        self.seconds = time_control.thinking_seconds
 
     def prepare(self) -> None:
         """Compile or load the search, so that the first move is as fast as the others."""

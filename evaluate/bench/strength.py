@@ -20,7 +20,7 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.rounds import select_names
 from ludoteca.evaluate.match import play_match
-from ludoteca.evaluate.match_runner import compile_match
+from ludoteca.evaluate.match_compilation import compile_match
 from ludoteca.evaluate.match_table import rules_name
 from ludoteca.evaluate.statistics.intervals import score_interval, wilson
 from ludoteca.evaluate.tournament.plan import Tournament

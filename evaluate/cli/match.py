@@ -9,11 +9,12 @@ from tyro.conf import Positional, arg
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.cli.options import Agents, File, Folder, Number
+from ludoteca.evaluate.cli.options import Agents, Clock, File, Folder, Number, time_control_of
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from ludoteca.agents.time_control import TimeControl
     from ludoteca.envs.replay import Replay
     from ludoteca.evaluate.statistics.sprt import Sprt
 
@@ -39,6 +40,9 @@ def match_command(parameters: Any) -> Callable[..., None]:
         beta: float = 0.05,
         elo_model: Literal["logistic", "normalized"] = "logistic",
         counts: Literal["auto", "pentanomial", "trinomial"] = "auto",
+        clock: Clock = None,
+        bank: float = 0.0,
+        out_of_time: Literal["forfeit", "random"] = "forfeit",
     ) -> None:
         """Play a match of many games between agents, and count wins, draws and losses.
 
@@ -66,8 +70,14 @@ def match_command(parameters: Any) -> Callable[..., None]:
             elo_model: scale of ELO0 and ELO1.
             counts: results that the test counts: pairs of games with exchanged seats (pentanomial),
                 or single games (trinomial); auto chooses pairs if both games begin equally.
+            clock: seconds before the first move and for every move, such as 10+1, or for every
+                move alone, such as 1; see docs/playing.md.
+            bank: seconds a game beyond those of the moves, for each player.
+            out_of_time: whether a player who is out of time has to forfeit, or a random move is
+                played for it.
         """
         loaded_game = make_game(game, **rules)
+        time_control = time_control_of(clock, bank, out_of_time)
         if sprt is not None:
             from ludoteca.evaluate.sequential_match import counts_for
             from ludoteca.evaluate.statistics.sprt import Sprt
@@ -85,6 +95,7 @@ def match_command(parameters: Any) -> Callable[..., None]:
                 json,
                 replays,
                 replay_count,
+                time_control,
             )
             return
         if (alpha, beta, elo_model, counts) != (0.05, 0.05, "logistic", "auto"):
@@ -94,7 +105,16 @@ def match_command(parameters: Any) -> Callable[..., None]:
             )
         games = 1000 if games is None else games
         play_and_report(
-            loaded_game, agents, games, seed, threads, random_plies, json, replays, replay_count
+            loaded_game,
+            agents,
+            games,
+            seed,
+            threads,
+            random_plies,
+            json,
+            replays,
+            replay_count,
+            time_control,
         )
 
     return match
@@ -110,6 +130,7 @@ def play_and_report(
     json: Path | None,
     replays: Path | None,
     replay_count: int,
+    time_control: "TimeControl | None",
 ) -> None:
     """Play a match, print the table, and write the requested files."""
     from ludoteca.evaluate.match import play_match
@@ -124,6 +145,7 @@ def play_and_report(
         num_replays=min(replay_count, games) if replays else 0,
         progress=sys.stderr.isatty(),
         random_plies=random_plies,
+        time_control=time_control,
     )
     width = _console().width
     print(match_text(result, width))
@@ -141,6 +163,7 @@ def run_test_and_report(
     json: Path | None,
     replays: Path | None,
     replay_count: int,
+    time_control: "TimeControl | None",
 ) -> None:
     """Play a sequential match, print the decision, and write the requested files.
 
@@ -160,6 +183,7 @@ def run_test_and_report(
         num_replays=replay_count if replays else 0,
         random_plies=random_plies,
         progress=sys.stderr.isatty(),
+        time_control=time_control,
     )
     print(sequential_text(result, _console().width))
     _write(sequential_json(result), result.match.replays, json, replays)

@@ -2,9 +2,11 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from tyro.conf import arg
+
+from ludoteca.evaluate.cli.options import Clock, time_control_of
 
 
 def tournament(
@@ -22,6 +24,9 @@ def tournament(
     executor: str = "local",
     plan: bool = False,
     price: float = 0.04,
+    clock: Clock = None,
+    bank: float = 0.0,
+    out_of_time: Literal["forfeit", "random"] = "forfeit",
 ) -> None:
     """Play a round robin of agents in several games, and write a report with statistics.
 
@@ -45,6 +50,11 @@ def tournament(
         plan: only play some games of every pair in each game, which stay in the log, and print the
             expected time of the remaining ones with 1 to 1000 processes.
         price: price of a core hour in dollars, for the plan.
+        clock: seconds before the first move and for every move, such as 10+1, or for every move
+            alone, such as 1; see docs/playing.md.
+        bank: seconds a game beyond those of the moves, for each player.
+        out_of_time: whether a player who is out of time has to forfeit, or a random move is played
+            for it.
     """
     from rich.console import Console
 
@@ -64,6 +74,7 @@ def tournament(
         seed=seed,
         draws=draws,
         names=names,
+        time_control=time_control_of(clock, bank, out_of_time),
     )
     progress = sys.stderr.isatty()
     if plan:

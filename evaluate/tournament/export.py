@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ludoteca.evaluate.match_clock import times_json
 from ludoteca.evaluate.statistics.alpha_rank import alpha_rank
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.statistics.nash_averaging import nash_average
@@ -91,6 +92,7 @@ def to_json(results: Results, analysis: Analysis) -> dict[str, Any]:
             }
             for match, forfeit in results.forfeits
         ],
+        **({"times": times_json(results.times)} if results.times else {}),
         **numbers,
         "friedman": None if analysis.friedman is None else asdict(analysis.friedman),
         "nemenyi": None

@@ -17,12 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.evaluate.forfeits import Forfeit
+from ludoteca.evaluate.match_clock import NO_MOVES, MoveTimes, times_from_json, times_json
 from ludoteca.evaluate.tournament.plan import Match, Tournament
 from ludoteca.files import parse_json, read_json, write_whole
 from ludoteca.lock import lock_file
 
 FORMAT = 1
 TOURNAMENT, GAMES = "tournament.json", "games.jsonl"
+OPTIONAL = ("time_control",)  # keys of a tournament that it may lack
 LETTERS = "LDW"  # outcomes -1, 0 and 1 of the first agent of the pair
 MISSING = np.int8(-2)  # outcome of a game that has not been played
 
@@ -38,6 +40,7 @@ class PlayedGames:
         plies: number of plies of all games.
         seconds: time of playing.
         forfeits: forfeits; agents are numbered as in the pair, 0 or 1.
+        times: times of the moves of both agents, or empty without a clock.
     """
 
     match: Match
@@ -46,6 +49,7 @@ class PlayedGames:
     plies: int
     seconds: float
     forfeits: tuple[Forfeit, ...] = ()
+    times: tuple[MoveTimes, ...] = ()
 
 
 class GameLog:
@@ -57,6 +61,7 @@ class GameLog:
         plies: number of plies played, by game and pair. Shape `[games, pairs]`.
         seconds: playing time, by the same keys.
         forfeits: forfeits with their matches; agents are numbered as in the tournament.
+        times: times of each agent's moves, or empty without a clock.
         seconds_per_result: mean duration of `add`, the disk included; 0 before the first call.
     """
 
@@ -79,6 +84,9 @@ class GameLog:
         self.plies = np.zeros(shape, np.int64)
         self.seconds = np.zeros(shape)
         self.forfeits: list[tuple[Match, Forfeit]] = []
+        self.times: list[MoveTimes] = []
+        if tournament.time_control is not None:
+            self.times = [NO_MOVES] * len(tournament.agents)
         self._pair = {pair: k for k, pair in enumerate(tournament.pairs)}
         self._check_folder()
         self._file = (folder / GAMES).open("a+b")
@@ -135,6 +143,8 @@ class GameLog:
         }
         if played.forfeits:
             line["forfeits"] = [asdict(forfeit) for forfeit in played.forfeits]
+        if played.times:
+            line["times"] = times_json(played.times)
         self._check(played)
         self._file.write(json.dumps(line).encode() + b"\n")
         self._file.flush()
@@ -158,7 +168,8 @@ class GameLog:
             raise ValueError(f"{file} is damaged: {error}") from None
         if not isinstance(saved, dict):
             raise ValueError(f"{file} is damaged: expected an object, got {saved!r:.40}")
-        for key, value in own.items():
+        for key in [*own, *(key for key in OPTIONAL if key in saved and key not in own)]:
+            value = own.get(key)
             if saved.get(key) != value:
                 raise ValueError(
                     f"{self.folder} belongs to another tournament: its {key.replace('_', ' ')} is "
@@ -190,6 +201,7 @@ class GameLog:
             fields["plies"],
             fields["seconds"],
             tuple(Forfeit(**forfeit) for forfeit in fields.get("forfeits", ())),
+            tuple(times_from_json(entry) for entry in fields.get("times", ())),
         )
         self._check(played)
         return played
@@ -207,6 +219,7 @@ class GameLog:
             and 0 <= played.first < high <= t.games_per_match
             and set(played.outcomes) <= set(LETTERS)
             and all(forfeit.agent in (0, 1) for forfeit in played.forfeits)
+            and len(played.times) == (0 if t.time_control is None else 2)
         ):
             raise ValueError(f"{played!s:.400} is not of this tournament")
         if (self.match_outcomes(match)[played.first : high] != MISSING).any():
@@ -219,6 +232,8 @@ class GameLog:
         self.match_outcomes(played.match)[played.first : played.first + len(outcomes)] = outcomes
         self.plies[where] += played.plies
         self.seconds[where] += played.seconds
+        for a, times in zip(played.match.pair, played.times, strict=False):
+            self.times[a] += times
         self.forfeits += [
             (played.match, replace(forfeit, agent=played.match.pair[forfeit.agent]))
             for forfeit in played.forfeits

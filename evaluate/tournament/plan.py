@@ -9,9 +9,11 @@ from itertools import combinations
 from typing import Any
 
 from ludoteca.agents.registry import find_maker, spec_parts
+from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.validation import check_seed
+from ludoteca.evaluate.match_clock import check_time_control
 
 DRAWS = ("half", "loss")
 
@@ -46,6 +48,7 @@ class Tournament:
         seed: determines all games, as far as the agents draw only from their random streams.
         draws: value of a draw in the tables: `"half"` a win, or a `"loss"` for both.
         names: names of the agents; by default, the differences of their spec strings.
+        time_control: clocks of the players, or None.
 
     Raises:
         ValueError: if a value is out of range, unknown, or appears twice.
@@ -58,6 +61,7 @@ class Tournament:
     seed: int = 0
     draws: str = "half"
     names: tuple[str, ...] = ()
+    time_control: TimeControl | None = None
 
     def __post_init__(self) -> None:
         loaded_games = tuple(make_game(game) for game in self.games)
@@ -76,6 +80,8 @@ class Tournament:
         for game in loaded_games:
             if game.num_players % 2:
                 raise ValueError(f"pairs cannot share the {game.num_players} seats of {game.spec}")
+            if self.time_control is not None:
+                check_time_control(game, self.time_control)
         for agent in self.agents:
             find_maker(agent)
         integer("repeats", self.repeats, 1, 10**6)
@@ -127,7 +133,7 @@ class Tournament:
             "games_per_pair": self.games_per_pair,
             "repeats": self.repeats,
             "seed": self.seed,
-        }
+        } | ({} if self.time_control is None else {"time_control": self.time_control.to_json()})
 
 
 def short_names(agents: Sequence[str]) -> tuple[str, ...]:

@@ -132,6 +132,7 @@ def to_markdown(
         sections.wilcoxon_text(analysis, names),
         "## Games",
         _games_table(results, games),
+        *_clock(results),
         "## Forfeits" if results.forfeits else "",
         sections.forfeits_table([forfeit for _, forfeit in results.forfeits], names),
         "## Agents",
@@ -178,6 +179,18 @@ def _summary(results: Results, analysis: Analysis, ratings: Ratings) -> str:
         f"Every two agents played {t.games_per_pair:,} games of each kind ({t.repeats} x "
         f"{t.games_per_match}), alternating in moving first: {t.total_games:,} games in all. "
         f"{counted}{seats}"
+    )
+
+
+def _clock(results: Results) -> tuple[str, ...]:
+    """Return the section on the clock and the times of the agents' moves, if there is a clock."""
+    t = results.tournament
+    if t.time_control is None:
+        return ()
+    return (
+        "## Clock",
+        f"Start clock and play clock: {t.time_control}.",
+        sections.times_table(results.times, t.names),
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.evaluate.forfeits import Forfeit
+from ludoteca.evaluate.match_clock import MoveTimes
 from ludoteca.evaluate.statistics.ratings import Ratings, rate
 from ludoteca.evaluate.tournament.plan import Match, Tournament
 
@@ -59,6 +60,7 @@ class Results:
             `[games, pairs, repeats, games_per_match]`.
         seconds: time of playing, summed over all processes.
         forfeits: forfeits with their matches, in order.
+        times: times of each agent's moves, or empty without a clock.
     """
 
     def __init__(
@@ -68,9 +70,10 @@ class Results:
         plies: NDArray[np.int64],
         seconds: NDArray[np.float64],
         forfeits: Sequence[tuple[Match, Forfeit]] = (),
+        times: Sequence[MoveTimes] = (),
     ):
         self.tournament, self.outcomes, self._plies = tournament, outcomes, plies
-        self.seconds = float(seconds.sum())
+        self.seconds, self.times = float(seconds.sum()), tuple(times)
         self.forfeits = sorted(
             forfeits, key=lambda pair: (pair[0].game, pair[0].pair, pair[0].repeat, pair[1].game)
         )

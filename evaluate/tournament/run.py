@@ -8,11 +8,12 @@ from time import perf_counter
 import numpy as np
 
 from ludoteca.agents.registry import make_agent
+from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.clock import clock
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match, seat_agents
-from ludoteca.evaluate.match_runner import compile_match
+from ludoteca.evaluate.match_compilation import compile_match
 from ludoteca.evaluate.tournament.game_log import LETTERS, GameLog, PlayedGames
 from ludoteca.evaluate.tournament.plan import Match, Tournament
 from ludoteca.evaluate.tournament.results import Results
@@ -60,7 +61,7 @@ def run_tournament(
         integer("processes", processes, 1, 10**5)
     with GameLog(tournament, Path(folder)) as log:
         play_missing_games(log, processes, progress, executor)
-        return Results(tournament, log.outcomes, log.plies, log.seconds, log.forfeits)
+        return Results(tournament, log.outcomes, log.plies, log.seconds, log.forfeits, log.times)
 
 
 def play_missing_games(
@@ -91,7 +92,8 @@ def _compile(log: GameLog, matches: list[Match], workers: Executor, progress: bo
     tournament, start = log.tournament, perf_counter()
     game_agents = {(match.game, a): None for match in matches for a in match.pair}
     tasks = (
-        partial(prepare, tournament.games[game], tournament.agents[a]) for game, a in game_agents
+        partial(prepare, tournament.games[game], tournament.agents[a], tournament.time_control)
+        for game, a in game_agents
     )
     with progress_bar(len(game_agents), progress, "agents compiled", transient=True) as advance:
         for _ in workers.run_unordered(tasks):
@@ -133,12 +135,14 @@ def _game_tasks(
                 low += count
 
 
-def prepare(game: str, agent: str) -> None:
+def prepare(game: str, agent: str, time_control: TimeControl | None = None) -> None:
     """Compile the code of a game and an agent, and compute the agent's first action."""
     with resolving(game, agent):
         rules = make_game(game)
         made_agent = make_agent(agent, rules)
     compile_match(rules)
+    if time_control is not None:
+        made_agent.set_time_control(time_control)
     made_agent.prepare()
     state, env_index = rules.empty(1), np.zeros(1, np.int64)
     state[0] = rules.new()
@@ -160,6 +164,7 @@ def play(tournament: Tournament, match: Match, first: int, count: int) -> Played
         count,
         seed=tournament.match_seed(match),
         first_game=first,
+        time_control=tournament.time_control,
     )
     assert result.returns is not None
     seats = np.arange(result.returns.shape[1])
@@ -169,4 +174,4 @@ def play(tournament: Tournament, match: Match, first: int, count: int) -> Played
     letters = "".join(LETTERS[int(sign) + 1] for sign in np.sign(best - best_other))
     plies = round(result.mean_plies * count)
     seconds = clock() - start
-    return PlayedGames(match, first, letters, plies, seconds, result.forfeits)
+    return PlayedGames(match, first, letters, plies, seconds, result.forfeits, result.times)

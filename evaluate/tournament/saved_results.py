@@ -5,7 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.targets import names_from
+from ludoteca.evaluate.match_clock import times_from_json
 from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.results import Results
 
@@ -28,6 +30,7 @@ def read_results(folder: Path) -> Results:
         raise FileNotFoundError(f"there is no {path}: expected the folder of a tournament's report")
     content = json.loads(path.read_text())
     plan = content["tournament"]
+    clock = plan.get("time_control")  # reports without a clock have none
     with names_from(path):
         tournament = Tournament(
             games=tuple(plan["games"]),
@@ -37,6 +40,7 @@ def read_results(folder: Path) -> Results:
             repeats=plan["repeats"],
             seed=plan["seed"],
             draws=plan["draws"],
+            time_control=None if clock is None else TimeControl(**clock),
         )
     games, pairs = len(tournament.games), len(tournament.pairs)
     if len(content["pairs"]) != games * pairs:
@@ -59,4 +63,5 @@ def read_results(folder: Path) -> Results:
         outcomes.reshape(games, pairs, tournament.repeats, -1),
         np.rint(plies).astype(np.int64),
         np.array([content["seconds"]]),
+        times=tuple(times_from_json(entry) for entry in content.get("times", ())),
     )

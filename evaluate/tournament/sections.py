@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ludoteca.evaluate.forfeits import Forfeit, forfeit_counts
 from ludoteca.evaluate.markdown import bold, number, p_text, p_value, table
+from ludoteca.evaluate.match_clock import MoveTimes
 from ludoteca.evaluate.statistics.nash_averaging import NashAverage
 from ludoteca.evaluate.statistics.ranks import AGENTS, GAMES
 from ludoteca.evaluate.statistics.ratings import Ratings
@@ -59,6 +60,21 @@ def forfeits_table(forfeits: Sequence[Forfeit], names: Sequence[str]) -> str:
                 (name, f"{len(of_agent):,}", reasons, " ".join(of_agent[0].message.split()))
             )
     return table(("agent", "forfeits", "reasons", "first message"), rows) if rows else ""
+
+
+def times_table(times: Sequence[MoveTimes], names: Sequence[str]) -> str:
+    """Return the table of the times of the agents' moves."""
+    rows = [
+        (
+            name,
+            f"{own.moves:,}",
+            f"{own.seconds / max(own.moves, 1):.3f}",
+            f"{own.slowest:.3f}",
+            f"{own.out_of_time:,}",
+        )
+        for name, own in zip(names, times, strict=True)
+    ]
+    return table(("agent", "moves", "mean seconds", "slowest, seconds", "out of time"), rows)
 
 
 def friedman_text(analysis: Analysis) -> str:

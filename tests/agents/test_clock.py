@@ -8,10 +8,14 @@ import pytest
 
 from ludoteca.agents.baselines import RandomAgent
 from ludoteca.agents.games.endgame.limits import SearchLimits
+from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.search.clock import search_for
+from ludoteca.agents.seat_network import SeatNetworkAgent
+from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs import clock as clock_module
 from ludoteca.envs.clock import clock
+from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.search_workload import SearchWorkload
 from ludoteca.evaluate.match import play_match
@@ -148,3 +152,30 @@ def test_search_benchmark_excludes_compilation(compiling):
     sample = workload(0.1)
     assert 0.1 <= sample.seconds < 0.4
     assert sample.steps > 10
+
+
+@pytest.mark.parametrize(
+    ("options", "searches"),
+    [("", True), (",policy=gumbel,simulations=4", False), (",simulations=0", False)],
+)
+def test_network_guided_search_takes_the_time_of_the_clock(options, searches):
+    game, control = make_game("connect4"), TimeControl(0.1)
+    agent = make_agent(f"az:connect4{options}", game)
+    before = agent.simulations
+    agent.set_time_control(control)
+    assert agent.seconds == (control.thinking_seconds if searches else None)
+    assert (agent.simulations != before) == searches
+    states, seats = batch_of_one(game), np.zeros(1, np.int64)
+    assert 0 <= agent.act(states, seats, np.zeros((1, 1), np.uint64), seats)[0] < 7
+
+
+def test_search_of_a_policy_network_takes_the_time_of_the_clock():
+    game, control = make_game("tron:rows=4,columns=4"), TimeControl(0.1)
+    agent = SeatNetworkAgent(SeatEncoder(game), lambda planes: np.zeros((len(planes), 5), "f4"))
+    agent.set_time_control(control)
+    assert agent.seconds is None
+    agent.set_search(simulations=4)
+    agent.set_time_control(control)
+    assert agent.seconds == control.thinking_seconds
+    found = agent.search_positions(batch_of_one(game), np.zeros((1, 1), np.uint64))
+    assert found.visit_counts.sum() > 2 * 4

@@ -10,6 +10,7 @@ import pytest
 from ludoteca.agents.external.engines import agent as engine_agent
 from ludoteca.agents.external.engines.gtp import moves_to, stones_after, stones_of
 from ludoteca.agents.registry import make_agent
+from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.game import FORFEIT
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
@@ -105,6 +106,21 @@ def test_broken_engines_forfeit_with_the_reason(engine, kind, reason, message):
     assert np.array_equal(result.returns, [[-1, 1], [1, -1]])
     assert [replay.returns for replay in result.replays] == [None, None]
     assert f"forfeited 2 times (2 {reason})" in match_text(result)
+
+
+@pytest.mark.parametrize("out_of_time", ["forfeit", "random"])
+def test_engines_play_by_the_clock(engine, out_of_time):
+    control = TimeControl(0.2, 30, out_of_time=out_of_time)
+    result = play_match(
+        "hex:board_size=2", [f"gtp:{engine('slow')}", "random"], 1, time_control=control
+    )
+    late = result.times[0].out_of_time
+    if out_of_time == "random":
+        assert result.forfeits == ()
+        assert late == result.times[0].moves
+    else:
+        assert [(f.agent, f.kind) for f in result.forfeits] == [(0, "timeout")]
+        assert late == 1
 
 
 def test_forfeits_of_other_agents_in_sequential_games():

@@ -19,6 +19,7 @@ from ludoteca.agents.search.network.selection import (
 )
 from ludoteca.agents.search.network.trees import ILLEGAL, make_trees
 from ludoteca.agents.search.simultaneous.tree import ROOT
+from ludoteca.agents.time_control import TimeControl
 from ludoteca.agents.uctnet import UCTNetAgent
 from ludoteca.envs.interpreted import with_attributes
 from ludoteca.envs.records import batch_of_one
@@ -280,6 +281,15 @@ def test_agent_plays_legal_moves(network_file, spec, view, wins):
     assert result.totals[0].wins >= wins  # who knows nothing sees the end of short games at least
     again = play_match(game, [agent, "random"], 10, seed=1)
     np.testing.assert_array_equal(result.returns, again.returns)
+
+
+def test_search_takes_the_time_of_the_clock(network_file):
+    game = make_game("tictactoe")
+    agent = UCTNetAgent(game, network_file(game), simulations=5, max_nodes=50)
+    agent.search(game.new())  # its trees are too small for those that follow
+    agent.set_time_control(TimeControl(60))
+    assert agent.seconds == TimeControl(60).thinking_seconds
+    assert agent.search(game.new()).simulations == 49
 
 
 @pytest.mark.parametrize(

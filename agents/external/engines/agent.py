@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.external.engines.process import EngineProcess, split_command
 from ludoteca.agents.external.failure import FailureError
+from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.params import integer, real
 
@@ -38,12 +39,18 @@ class EngineAgent(Agent):
         self.command = command
         self.seconds = real("seconds", seconds, 1e-3, 1e6)
         self.max_games = integer("games", games, 1, 1024)
+        self._start_seconds = START
         self._engines: dict[Seat, Any] = {}
         self._forfeit_reasons: dict[Seat, tuple[str, str]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the settings; a copy starts its own engines."""
         return super().__getstate__() | {"_engines": {}}
+
+    def set_time_control(self, time_control: TimeControl) -> None:
+        """Limit moves to the play clock and the bank, and starts to the start clock and a move."""
+        self.seconds = time_control.move_seconds + time_control.bank_seconds
+        self._start_seconds = time_control.start_seconds + time_control.move_seconds
 
     def act(
         self,
@@ -77,7 +84,7 @@ class EngineAgent(Agent):
         engine = self._engines.get(seat)
         if engine is None or not engine.process.alive:
             process = EngineProcess(self.command)
-            process.limit(START)
+            process.limit(self._start_seconds)
             engine = self._engines[seat] = self.make_engine(process)
         engine.process.limit(self.seconds)
         action: int = engine.move(s)

@@ -12,6 +12,7 @@ from ludoteca.agents.external.failure import INVALID, TIMEOUT, FailureError
 from ludoteca.agents.external.kaggle.archive import SUFFIXES, is_archive, unpack
 from ludoteca.agents.external.kaggle.observation import configuration, observation
 from ludoteca.agents.external.kaggle.process import Process, find_python
+from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.rng import next_u64
@@ -75,6 +76,7 @@ class KaggleAgent(Agent):
         self.fresh = choice("fresh", fresh, (False, True))
         self.memory = 0 if memory is None else integer("memory", memory, 1, 2**22) << 20
         self.output = choice("output", output, (False, True))
+        self._start_seconds = 0.0
         self._configuration = configuration(game, act_timeout)
         self._processes: dict[Seat, Process] = {}
         self._overage_left: dict[Seat, float] = {}  # seconds left, in unfinished games
@@ -99,6 +101,15 @@ class KaggleAgent(Agent):
         """Validate that a game is Hungry Geese."""
         if game.name != "hungry_geese":
             raise ValueError(f"submissions to Kaggle need the game hungry_geese, got {game.name}")
+
+    def set_time_control(self, time_control: TimeControl) -> None:
+        """Set `act_timeout` to the play clock, and the overage time to the bank.
+
+        The start clock is added to the first move, for which the file is run.
+        """
+        self.act_timeout, self.overage = time_control.move_seconds, time_control.bank_seconds
+        self._start_seconds = time_control.start_seconds
+        self._configuration = configuration(self.game, self.act_timeout)
 
     def reset(self, env_indices: NDArray[np.int64]) -> None:
         """Reset the games at `env_indices`."""
@@ -158,13 +169,16 @@ class KaggleAgent(Agent):
             "observation": observation(s, seat[1], overage_left),
             "configuration": self._configuration,
         }
+        limit = self.act_timeout
         if seat not in self._overage_left:
-            self._overage_left[seat] = overage_left
+            limit += self._start_seconds
             with np.errstate(over="ignore"):
                 request["seed"] = int(next_u64(rng)) >> 32
-        answer, seconds = process.ask(request, self.act_timeout + overage_left)
-        self._overage_left[seat] = overage_left - max(0.0, seconds - self.act_timeout)
-        if self._overage_left[seat] < 0:
+        self._overage_left[seat] = 0.0  # if there is no answer in time
+        answer, seconds = process.ask(request, limit + overage_left)
+        left = overage_left - max(0.0, seconds - limit)
+        self._overage_left[seat] = max(left, 0.0)
+        if left < 0:
             raise FailureError(TIMEOUT, f"took {seconds:.3g} s")
         if answer.get("action") not in ACTIONS:
             returned = answer.get("invalid", repr(answer.get("action")))

@@ -19,6 +19,7 @@ from ludoteca.agents.search.position_hash import hash_of
 from ludoteca.agents.search.report import PROVEN_NAMES, Candidate, SearchReport
 from ludoteca.agents.search.select import DRAW, LOSS
 from ludoteca.agents.search.select import WIN as PROVEN_WIN
+from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
@@ -94,6 +95,12 @@ class AlphaBetaAgent(Agent):
         if depth is None:
             depth = DEFAULT_DEPTH if self.seconds is None else MOST_DEPTH
         return min(depth, max(self.game.max_plies, 1))
+
+    def set_time_control(self, time_control: TimeControl) -> None:
+        """Search for the time of the clock; a depth limit that was given remains."""
+        depth, self.seconds = self.max_depth, time_control.thinking_seconds
+        if self.max_depth != depth:
+            self._make_workspace()
 
     def prepare(self) -> None:
         """Compile or load the search, by a search of depth 1."""

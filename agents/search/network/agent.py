@@ -13,6 +13,7 @@ from ludoteca.agents.search.network.report import make_network_guided_report
 from ludoteca.agents.search.network.search import NetworkGuidedSearch, PositionEncoder, SearchResult
 from ludoteca.agents.search.network.selection import NetworkSearchConfig
 from ludoteca.agents.search.report import SearchReport
+from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.clock import clock
 from ludoteca.envs.params import integer
 from ludoteca.envs.records import batch_of_one
@@ -22,12 +23,16 @@ class NetworkGuidedAgent(Agent):
     """Agent that searches positions in batches; subclasses implement `search_positions`.
 
     Attributes:
-        simulations: simulations per search.
+        simulations: simulations per search, with `seconds` the maximum.
+        seconds: time per search, or None.
         monitor: function that watches single searches (`search`) and can stop them, or None.
     """
 
     lazy_attributes = ("_search", "monitor", "_is_stopped")
     simulations: int
+    seconds: float | None
+    _batch_size: int
+    _max_nodes: int
 
     def __init__(
         self,
@@ -78,6 +83,18 @@ class NetworkGuidedAgent(Agent):
                 self._leaf_batch,
             )
         return self._search
+
+    def set_time_control(self, time_control: TimeControl) -> None:
+        """Search positions one after the other, for the time of the clock.
+
+        Without a search, and in searches that need a number of simulations (Gumbel), nothing
+        changes.
+        """
+        if self.simulations == 0 or self._config.policy == "gumbel":
+            return
+        self.seconds, self._batch_size = time_control.thinking_seconds, 1
+        self.simulations = self._max_nodes - 1
+        self._search, self._capacity = None, 0
 
     def prepare(self) -> None:
         """Compile the search: run one simulation, which also runs the network."""
