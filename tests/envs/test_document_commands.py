@@ -28,6 +28,7 @@ NOT_RUN = {
     "--peers": "needs the peers of `make peers`",
     "ludoteca bench": "measures for minutes",
     "ludoteca reproduce": "computes for hours",
+    "ludoteca tune": "plays for minutes; its own tests are smaller",
     "ludoteca train": "trains for a given time",
     "ludoteca rating": "needs the networks of a long training",
     "torchrun": "starts several processes",
