@@ -43,6 +43,7 @@ AGENTS = {
     "kaggle": "ludoteca.agents.external.kaggle.agent:KaggleAgent",
     "gtp": "ludoteca.agents.external.engines.gtp:GTPAgent",
     "htp": "ludoteca.agents.external.engines.gtp:HTPAgent",
+    "nboard": "ludoteca.agents.external.engines.nboard:NBoardAgent",
     "function": "ludoteca.agents.function:FunctionAgent",
     "onnx": "ludoteca.agents.external.onnx:ONNXAgent",
 }

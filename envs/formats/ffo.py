@@ -12,12 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ludoteca.envs.formats.othello import othello_position
 from ludoteca.envs.formats.record import RecordText
 from ludoteca.envs.game import Game
-from ludoteca.envs.games.bitboards import cells_of
-from ludoteca.envs.games.othello import placements
 from ludoteca.envs.registry import make_game
-from ludoteca.envs.serialization import validate_states
 
 BLACK, WHITE, EMPTY = "XxBb*@", "Oo0Ww", "-."
 LINE = re.compile(r"\s*([-.XxBb*@Oo0Ww]{64})(.*)")
@@ -92,9 +90,10 @@ def _read_line(source: RecordText, game: Game, number: int, line: str, offset: i
         raise source.error(
             place, f"expected the player to move, X or O, got {mover.strip()[:40]!r}"
         )
-    state = _state(game, match[1], player)
+    board = np.array(list(match[1])).reshape(8, 8)
+    squares = np.isin(board, list(BLACK)) + 2 * np.isin(board, list(WHITE))
     try:
-        state = validate_states(game, state)[0]
+        state = othello_position(game, squares, player)
     except ValueError as error:
         raise source.error(offset, str(error)) from None
     legal = {game.action_names[action] for action in game.legal(state)}
@@ -111,17 +110,3 @@ def _read_line(source: RecordText, game: Game, number: int, line: str, offset: i
             )
         place += len(part) + 1
     return FFOLine(number, state, scores, comment.strip())
-
-
-def _state(game: Game, squares: str, player: int) -> Any:
-    """Return an array of one position."""
-    states = game.empty(1).view(np.recarray)
-    states[0] = game.new(0)
-    board = np.array(list(squares)).reshape(8, 8)
-    states["discs"][0] = [cells_of(np.isin(board, list(color))) for color in (BLACK, WHITE)]
-    states["to_move"][0] = player
-    s = states[0]
-    with np.errstate(over="ignore"):  # kernels rely on integer overflow
-        states["legal"][0] = placements(s, player)
-        states["over"][0] = not states["legal"][0] and not placements(s, 1 - player)
-    return states

@@ -2,12 +2,17 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from ludoteca.envs.formats.othello import (
     PASSES,
     OthelloMove,
     disc_difference,
     moves_with_passes,
+    othello_position,
     with_passes,
 )
 from ludoteca.envs.formats.record import Claim, GameRecord, RecordText, make_record
@@ -27,7 +32,25 @@ SQUARE = re.compile(r"([a-z])([1-9])")
 RESULT = re.compile(r"([+-]?\d+(?:\.\d*)?)(?::([rts]))?")
 ENDINGS = {"r": "by resignation", "t": "on time", "s": "by agreement"}
 DISCS = {"*": 1, "O": 2, "-": 0, ".": 0}
+MOVERS = {"*": 0, "O": 1}
 Properties = dict[str, tuple[str, int]]
+
+
+@dataclass(frozen=True)
+class GGFGame:
+    """Game of a GGF text.
+
+    Attributes:
+        game: Othello of its size.
+        start: the first position, a record.
+        actions: the actions with their offsets in the text, passes included.
+        header: the properties that are not moves, with their offsets.
+    """
+
+    game: Game
+    start: Any
+    actions: tuple[tuple[int, int], ...]
+    header: Properties
 
 
 def is_ggf(text: str) -> bool:
@@ -64,7 +87,44 @@ def write_ggf(replays: Sequence[Replay]) -> str:
     return "".join(_write_game(replay) for replay in replays)
 
 
+def read_ggf_game(source: RecordText) -> GGFGame:
+    """Return the only game of a GGF text, which may begin at any position.
+
+    Raises:
+        ValueError: if it is not one game in GGF, a position is impossible, or a move is illegal;
+            the message begins with the line and the column.
+    """
+    begin = BEGIN.match(source.text)
+    if begin is None:
+        raise source.error(0, f"expected '(;', got {source.text.lstrip()[:20]!r}")
+    read, offset = _parse_game(source, begin.end())
+    if rest := source.text[offset:].lstrip():
+        raise source.error(len(source.text) - len(rest), f"expected one game, got {rest[:20]!r}")
+    s = read.start.copy()
+    for action, place in read.actions:
+        if read.game.is_terminal(s) or action not in read.game.legal(s):
+            name = read.game.action_names[action]
+            raise source.error(place, f"the move {name} is illegal")
+        with np.errstate(over="ignore"):
+            read.game.step(s, action)
+    return read
+
+
 def _read_game(source: RecordText, offset: int) -> tuple[GameRecord, int]:
+    """Return the game whose properties begin at an offset, and the offset after it."""
+    read, end = _parse_game(source, offset)
+    usual = read.game.new(0)
+    if not (np.array_equal(read.start.discs, usual.discs) and read.start.to_move == usual.to_move):
+        raise source.error(
+            read.header["BO"][1],
+            "expected the usual start with black to move: a replay has no other start",
+        )
+    claim, notes = _claim(source, read.header)
+    players = (read.header.get("PB", ("", 0))[0], read.header.get("PW", ("", 0))[0])
+    return make_record(source, read.game, read.actions, players, claim, notes), end
+
+
+def _parse_game(source: RecordText, offset: int) -> tuple[GGFGame, int]:
     """Return the game whose properties begin at an offset, and the offset after it."""
     header: Properties = {}
     moves: list[tuple[str, str, int]] = []
@@ -88,12 +148,11 @@ def _read_game(source: RecordText, offset: int) -> tuple[GameRecord, int]:
     if game_name.lower() != "othello":
         raise source.error(place, f"expected GM[Othello], got GM[{game_name:.40}]")
     game = make_game("othello", board_size=_board_size(source, header, start))
-    _check_start(source, header, game, start)
-    claim, notes = _claim(source, header)
+    position = _start_position(source, header, game, start)
     size = int(game.params["board_size"])
-    actions = with_passes(source, game, [_move(source, move, size) for move in moves])
-    players = (header.get("PB", ("", 0))[0], header.get("PW", ("", 0))[0])
-    return make_record(source, game, actions, players, claim, notes), end.end()
+    played = [_move(source, move, size) for move in moves]
+    actions = tuple(with_passes(source, game, played, position))
+    return GGFGame(game, position, actions, header), end.end()
 
 
 def _board_size(source: RecordText, header: Properties, start: int) -> int:
@@ -109,23 +168,23 @@ def _board_size(source: RecordText, header: Properties, start: int) -> int:
     return int(match[1])
 
 
-def _check_start(source: RecordText, header: Properties, game: Game, start: int) -> None:
-    """Raise a `ValueError` unless the game begins at the usual start."""
+def _start_position(source: RecordText, header: Properties, game: Game, start: int) -> Any:
+    """Return the position of the property BO, a record."""
     if "BO" not in header:
         raise source.error(start, "expected the start position, such as BO[8 -------- ... *]")
     text, offset = header["BO"]
     size = int(game.params["board_size"])
-    first, *rows = text.split()
-    board, mover = "".join(rows)[:-1].upper(), "".join(rows)[-1:]
-    usual = game.layout.cells(game.new(0)).reshape(-1)
-    if first != str(size) or len(board) != size * size:
+    first, *rows = text.split() or [""]
+    squares = [DISCS.get(square) for square in "".join(rows)[:-1].upper()]
+    mover = MOVERS.get("".join(rows)[-1:].upper())
+    if first != str(size) or len(squares) != size * size or None in squares or mover is None:
         raise source.error(
             offset, f"expected BO with {size}, {size * size} squares and the player to move"
         )
-    if [DISCS.get(square) for square in board] != usual.tolist() or mover != "*":
-        raise source.error(
-            offset, "expected the usual start with black to move: a replay has no other start"
-        )
+    try:
+        return othello_position(game, np.array(squares).reshape(size, size), mover)
+    except ValueError as error:
+        raise source.error(offset, str(error)) from None
 
 
 def _claim(source: RecordText, header: Properties) -> tuple[Claim | None, list[str]]:

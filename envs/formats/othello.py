@@ -1,14 +1,18 @@
-"""Moves of Othello in game records, where passes may be left out."""
+"""Positions and moves of Othello in game records, where passes may be left out."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ludoteca.envs.formats.record import RecordText
 from ludoteca.envs.game import Game
+from ludoteca.envs.games.bitboards import cells_of
+from ludoteca.envs.games.othello import placements
 from ludoteca.envs.replay import Replay
+from ludoteca.envs.serialization import validate_states
 
 COLORS = ("black", "white")
 PASSES = ("", "pass", "pa", "ps", "--", "@@")
@@ -29,17 +33,45 @@ class OthelloMove:
     offset: int
 
 
+def othello_position(game: Game, squares: NDArray[np.int64], player: int) -> Any:
+    """Return a position of Othello, a record.
+
+    Args:
+        game: Othello.
+        squares: 1 for a black disc, 2 for a white one, 0 for an empty square. Shape `[N, N]`.
+        player: the player to move.
+
+    Raises:
+        ValueError: if the rules do not allow the position.
+    """
+    states = game.empty(1).view(np.recarray)
+    states[0] = game.new(0)
+    states["discs"][0] = [cells_of(squares == 1 + color) for color in (0, 1)]
+    states["to_move"][0] = player
+    s = states[0]
+    with np.errstate(over="ignore"):  # kernels rely on integer overflow
+        states["legal"][0] = placements(s, player)
+        states["over"][0] = not states["legal"][0] and not placements(s, 1 - player)
+    return validate_states(game, states)[0]
+
+
 def with_passes(
-    source: RecordText, game: Game, moves: Sequence[OthelloMove]
+    source: RecordText, game: Game, moves: Sequence[OthelloMove], start: Any = None
 ) -> Iterator[tuple[int, int]]:
     """Yield the actions of moves, each with its offset; passes that were left out are added.
 
     Passes after the end of the game are ignored. Illegal moves are yielded, too.
 
+    Args:
+        source: text with the moves.
+        game: Othello.
+        moves: the moves.
+        start: the first position, a record; by default that of the rules.
+
     Raises:
         ValueError: if a move is of the wrong color.
     """
-    passing, s = game.num_actions - 1, game.new(0)
+    passing, s = game.num_actions - 1, game.new(0) if start is None else start.copy()
     assert game.player is not None
     for move in moves:
         if game.is_terminal(s) and move.action is None:

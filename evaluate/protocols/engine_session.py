@@ -1,5 +1,7 @@
 """Session of an engine: the game that another program plays, and the agent that analyzes it."""
 
+from typing import Any
+
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import Game
 from ludoteca.envs.validation import check_seed
@@ -39,8 +41,13 @@ class EngineSession:
         """The game that is played."""
         return self.history.game
 
-    def restart(self, game: Game, spec: str | None = None) -> None:
+    def restart(self, game: Game, spec: str | None = None, start: Any = None) -> None:
         """Begin the next game, by default with the same agent.
+
+        Args:
+            game: the game.
+            spec: spec string of the agent.
+            start: the first position, a record; by default that of the rules.
 
         Raises:
             CommandError: if the agent cannot be made for the game; the session is unchanged.
@@ -52,7 +59,7 @@ class EngineSession:
             except (ValueError, OSError, ImportError) as error:
                 raise CommandError(f"{spec} does not play {game.spec}: {error}") from None
             self._thread, self.spec = AgentThread(agent, spec), spec
-        self.history = GameHistory(game, (self.history.seed + 1) % 2**64)
+        self.history = GameHistory(game, (self.history.seed + 1) % 2**64, start)
         self._forget()
 
     def play(self, action: int) -> None:

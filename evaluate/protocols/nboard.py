@@ -6,7 +6,7 @@ documents (version 2). Unknown commands are ignored, as the protocol demands.
 
 from collections.abc import Callable, Iterator
 
-from ludoteca.envs.formats.ggf import read_ggf
+from ludoteca.envs.formats.ggf import read_ggf_game
 from ludoteca.envs.formats.othello import PASSES
 from ludoteca.envs.formats.record import RecordText
 from ludoteca.envs.registry import make_game
@@ -86,19 +86,19 @@ class NBoardServer:
         depth = max(1, min(parse_integer(text, "the depth"), MAX_DEPTH))
         spec, actions = self._spec(depth), list(self.session.history.actions)
         if spec != self.session.spec:
-            self.session.restart(self.session.game, spec)
+            start = self.session.history.positions[0]
+            self.session.restart(self.session.game, spec, start)
             for action in actions:
                 self.session.play(action)
         yield f"set myname {spec}"
 
     def _set_game(self, text: str) -> Iterator[str]:
         try:
-            (record,) = read_ggf(RecordText(text))
+            read = read_ggf_game(RecordText(text))
         except ValueError as error:
             raise CommandError(f"set game: expected one game in GGF: {error}") from None
-        self.session.restart(make_game(record.replay.game))
-        for action in record.replay.actions:
-            assert isinstance(action, int)
+        self.session.restart(read.game, start=read.start)
+        for action, _ in read.actions:
             self.session.play(action)
         yield from ()
 

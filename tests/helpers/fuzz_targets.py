@@ -91,7 +91,7 @@ def game_specs(folder: Path) -> Attempt:
 
 def agent_specs(folder: Path) -> Attempt:
     games = [make_game(SPECS[k]) for k in (0, 3, 8)]
-    cheap = [name for name in AGENTS if name not in ("gtp", "htp", "kaggle", "openspiel")]
+    cheap = [name for name in AGENTS if name not in ("gtp", "htp", "kaggle", "nboard", "openspiel")]
     for name in cheap:  # imports take long
         agent_params(name)
 
