@@ -104,6 +104,10 @@ COMMANDS = {
         "ludoteca.evaluate.cli.nboard:nboard_command",
         "Play Othello as an engine, in the NBoard protocol (version 2).",
     ),
+    "ggp-player": Command(
+        "ludoteca.evaluate.cli.ggp_player:ggp_player",
+        "Play matches of General Game Playing over HTTP.",
+    ),
     "bench": Command(
         "ludoteca.evaluate.cli.bench:bench",
         "Benchmark environments and searches.",

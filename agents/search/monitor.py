@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from typing import Protocol, runtime_checkable
 
 from ludoteca.agents.search.report import SearchReport
 
@@ -9,6 +10,14 @@ MakeReport = Callable[[], SearchReport]
 Monitor = Callable[[MakeReport], bool]
 """Called between chunks of simulations with a function that returns the report so far; the search
 ends when it returns True."""
+
+
+@runtime_checkable
+class SupportsMonitor(Protocol):
+    """Agent whose searches can be watched and stopped: a tree search, with or without a network."""
+
+    monitor: Monitor | None
+
 
 FIRST_CHUNK = 16  # simulations
 CHUNK_SECONDS = 0.05  # chunks are doubled until they take this long

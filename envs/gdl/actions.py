@@ -58,9 +58,10 @@ def number_actions(network: Network, dynamics: Dynamics) -> ActionTable:
             action_of_move[m] = action
             move_of_action[r, action] = m
             action_masks[r, m >> 6] |= bit
-    names = tuple(_bare(text) for text in order)
+    names = tuple(bare_term(text) for text in order)
     return ActionTable(names, action_of_move, move_of_action, role_masks, action_masks)
 
 
-def _bare(text: str) -> str:
+def bare_term(text: str) -> str:
+    """Return the name of the action of a move, such as `"mark 1 2"` for `"(mark 1 2)"`."""
     return text[1:-1] if text[0] == "(" and text.count("(") == 1 else text

@@ -10,7 +10,7 @@ import numpy as np
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.search.agent import MCTSAgent
-from ludoteca.agents.search.monitor import MakeReport, Monitor
+from ludoteca.agents.search.monitor import MakeReport, SupportsMonitor
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.serialization import states_from_bytes
@@ -24,13 +24,6 @@ PROGRESS_SECONDS = 0.25  # between two intermediate analyses
 PONDER_SIMULATIONS = 200_000  # at most, on the time of another player
 RequestKind = Literal["analysis", "prepare", "ponder"]
 Send = Callable[[dict[str, Any]], None]
-
-
-@runtime_checkable
-class SupportsMonitor(Protocol):
-    """Agent whose searches can be watched and stopped: a tree search, with or without a network."""
-
-    monitor: Monitor | None
 
 
 @runtime_checkable

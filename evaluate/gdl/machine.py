@@ -172,8 +172,9 @@ def run_program(program: Program, inputs: NDArray[np.bool_]) -> NDArray[np.bool_
     Returns:
         Array of shape `[O]` or `[O, B]`.
     """
-    values = np.zeros((program.num_slots, inputs.size // len(inputs)), np.uint8)
-    values[1 : 1 + len(inputs)] = inputs.reshape(len(inputs), -1)
+    count = inputs.shape[1] if inputs.ndim == 2 else 1
+    values = np.zeros((program.num_slots, count), np.uint8)
+    values[1 : 1 + len(inputs)] = inputs.reshape(len(inputs), count)
     make_evaluate_gates()(program.gates, program.segments, values)
     inverted = (program.outputs & 1).astype(np.uint8)
     outputs: NDArray[np.bool_] = values[program.outputs >> 1] != inverted[:, np.newaxis]

@@ -1,0 +1,129 @@
+"""Player of General Game Playing: one match at a time, in the protocol of GGP-Base."""
+
+import sys
+import threading
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ludoteca.agents.registry import find_maker
+from ludoteca.envs.validation import check_seed
+from ludoteca.evaluate.protocols.ggp_match import GGPMatch
+from ludoteca.evaluate.protocols.ggp_messages import (
+    Abort,
+    Info,
+    MessageError,
+    Play,
+    Preview,
+    Start,
+    Stop,
+    parse_message,
+)
+from ludoteca.evaluate.protocols.line_server import one_line
+
+READY, BUSY, DONE = "READY", "BUSY", "DONE"
+
+
+class GGPPlayer:
+    """Player that answers the messages of a game manager; several threads may call it."""
+
+    def __init__(self, spec: str, name: str = "Ludoteca", seed: int = 0, quiet: bool = False):
+        """Make a player without a match.
+
+        Args:
+            spec: spec string of the agent that plays.
+            name: name of the player, one word.
+            seed: seed of the first match; the next match has the next seed.
+            quiet: whether nothing is written to standard error.
+
+        Raises:
+            ValueError: if there is no such agent, or an argument is out of range.
+        """
+        find_maker(spec)
+        if not name.isidentifier():
+            raise ValueError(f"name must be a word of letters, digits and _, got {name!r:.80}")
+        self._spec, self._name, self._quiet = spec, name, quiet
+        self._seed = check_seed(seed)
+        self._lock = threading.Lock()
+        self._match: GGPMatch | None = None
+        self._folder = TemporaryDirectory(prefix="ludoteca-ggp-")
+
+    def respond(self, text: str) -> str:
+        """Return the answer to a message.
+
+        Raises:
+            MessageError: if it is not a message of the protocol, or does not fit the match.
+        """
+        message = parse_message(text)
+        match message:
+            case Info():
+                status = "available" if self._available() else "busy"
+                return f"((name {self._name}) (status {status}))"
+            case Preview():
+                return READY if self._available() else BUSY
+            case Start():
+                return self._start(message)
+            case Play():
+                playing = self._current(message.match)
+                chosen = None if playing is None else playing.move(message.moves)
+                return BUSY if chosen is None else chosen
+            case Stop() | Abort():
+                return self._end(message)
+
+    def close(self) -> None:
+        """End the match, and remove the files of rules."""
+        with self._lock:
+            if self._match is not None:
+                self._match.close()
+            self._match = None
+        self._folder.cleanup()
+
+    def _available(self) -> bool:
+        match = self._match
+        return match is None or match.is_idle
+
+    def _current(self, name: str) -> GGPMatch | None:
+        match = self._match
+        return match if match is not None and match.start.match == name else None
+
+    def _start(self, message: Start) -> str:
+        with self._lock:
+            if not self._available():
+                return BUSY
+            if self._match is not None:
+                self._match.close()
+            match = self._match = GGPMatch(
+                message, self._spec, self._seed, Path(self._folder.name), self._show
+            )
+            self._seed = (self._seed + 1) % 2**63
+        try:
+            match.wait_until_ready()
+        except MessageError:
+            self._drop(match)
+            raise
+        self._show(
+            f"match {message.match}: {message.role}, {message.start_clock}+{message.play_clock} s"
+        )
+        return READY
+
+    def _end(self, message: Stop | Abort) -> str:
+        match = self._current(message.match)
+        if match is None or not self._drop(match):
+            return BUSY
+        if isinstance(message, Abort):
+            self._show(f"match {message.match}: aborted")
+        else:
+            self._show(f"match {message.match}: {match.finish(message.moves)}")
+        return DONE
+
+    def _drop(self, match: GGPMatch) -> bool:
+        """End a match; return whether it was the present one."""
+        with self._lock:
+            is_present = self._match is match
+            if is_present:
+                self._match = None
+        match.close()
+        return is_present
+
+    def _show(self, text: str) -> None:
+        if not self._quiet:
+            print(one_line(text), file=sys.stderr, flush=True)

@@ -1,0 +1,144 @@
+"""Agent in a thread, which plays a rule sheet: its moves are waited for until a deadline."""
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.search.monitor import MakeReport, SupportsMonitor
+from ludoteca.envs.game import Game
+from ludoteca.envs.gdl.actions import bare_term
+from ludoteca.envs.records import batch_of_one
+
+REPORT_SECONDS = 0.05  # between two readings of the best move so far
+JointMove = tuple[str, ...]  # a move of each role, as a term
+
+
+@dataclass
+class _Request:
+    """Request for a move.
+
+    Attributes:
+        moves: the joint moves so far.
+        deadline: time of `time.monotonic` at which nobody waits for the answer any more.
+        action: the agent's action, or the best one so far; None without any.
+        done: set when the search has ended.
+    """
+
+    moves: tuple[JointMove, ...]
+    deadline: float
+    action: int | None = None
+    done: threading.Event = field(default_factory=threading.Event)
+
+
+class AgentWorker:
+    """Thread in which an agent is made, and searches for moves in one match.
+
+    Attributes:
+        is_ready: set when the agent is prepared, or cannot be.
+        problem: why the agent cannot play, or `""`.
+    """
+
+    def __init__(self, make: Callable[[], Agent], seat: int, rng: Any):
+        """Start the thread.
+
+        Args:
+            make: function that returns the prepared agent.
+            seat: the role that it plays.
+            rng: random stream of the agent, uint64 `[1]`.
+        """
+        self.is_ready, self.problem = threading.Event(), ""
+        self._make, self._seat, self._rng = make, seat, rng
+        self._requests: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
+        self._names: tuple[str, ...] = ()  # of the game's actions
+        self._closed = False
+        # A daemon: a long search or compilation does not keep the program from ending.
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def choose(self, moves: tuple[JointMove, ...], deadline: float) -> str | None:
+        """Return the name of the agent's action, or of the best one at the deadline, or None.
+
+        Args:
+            moves: the joint moves so far.
+            deadline: time of `time.monotonic`.
+        """
+        if self.problem:
+            return None
+        request = _Request(moves, deadline)
+        self._requests.put(request)
+        request.done.wait(max(0.0, deadline - time.monotonic()))
+        return None if request.action is None else self._names[request.action]
+
+    def close(self) -> None:
+        """End the thread, after the present search or compilation."""
+        self._closed = True
+        self._requests.put(None)
+
+    def _work(self) -> None:
+        try:
+            agent = self._make()
+            tracker, self._names = _Tracker(agent.game), tuple(agent.game.action_names)
+            agent.reset(np.zeros(1, np.int64))
+            self.is_ready.set()
+            while (request := self._requests.get()) is not None:
+                if time.monotonic() < request.deadline and tracker.follow(request.moves):
+                    request.action = self._search(agent, tracker.s, request)
+                request.done.set()
+        except Exception as error:  # moves are then random
+            self.problem = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            self.is_ready.set()
+
+    def _search(self, agent: Agent, s: Any, request: _Request) -> int:
+        read = time.monotonic()
+
+        def monitor(report: MakeReport) -> bool:
+            nonlocal read
+            if time.monotonic() - read >= REPORT_SECONDS:
+                request.action, read = report().action, time.monotonic()
+            return self._closed or time.monotonic() >= request.deadline
+
+        if isinstance(agent, SupportsMonitor):
+            agent.monitor = monitor
+        seats, rngs = np.full(1, self._seat), self._rng.reshape(1, 1)
+        action = agent.act(batch_of_one(agent.game, s), seats, rngs, np.zeros(1, np.int64))[0]
+        return int(action)
+
+
+class _Tracker:
+    """Position of a game from a rule sheet, which follows the joint moves of a match.
+
+    Attributes:
+        s: the position.
+    """
+
+    def __init__(self, game: Game):
+        self.s = game.new()
+        self._game, self._done = game, 0
+        self._actions = {name: i for i, name in enumerate(game.action_names)}
+
+    def follow(self, moves: tuple[JointMove, ...]) -> bool:
+        """Make the joint moves that are new; return whether the agent can choose a move there.
+
+        The game of the package may be over before the match: at its limit of moves, or in a game
+        that was taken for sequential and is not.
+        """
+        game = self._game
+        with np.errstate(over="ignore"):
+            for joint in moves[self._done :]:
+                if game.is_terminal(self.s):
+                    return False
+                actions = [self._actions.get(bare_term(move), -1) for move in joint]
+                if game.player is not None:
+                    action = actions[game.player(self.s)]
+                    if action < 0:
+                        return False
+                    game.step(self.s, action)
+                else:
+                    game.step(self.s, np.array(actions))
+                self._done += 1
+            return not game.is_terminal(self.s)

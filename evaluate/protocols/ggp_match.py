@@ -1,0 +1,211 @@
+"""Match of General Game Playing: the rules of a `START` message, the position and the agent."""
+
+import hashlib
+import random
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.registry import make_agent
+from ludoteca.agents.time_control import TimeControl
+from ludoteca.envs.gdl.actions import bare_term
+from ludoteca.envs.gdl.compile import compile_text
+from ludoteca.envs.gdl.errors import GDLError
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.gdl.machine import RuleMachine
+from ludoteca.evaluate.protocols.ggp_agent import AgentWorker, JointMove
+from ludoteca.evaluate.protocols.ggp_messages import MessageError, Start
+from ludoteca.files import write_whole
+
+IDLE_SECONDS = 60.0  # beyond the clocks; a match without messages for longer may be replaced
+
+
+class GGPMatch:
+    """Match in which an agent plays one role.
+
+    The rules are compiled, and the agent is prepared, in threads. Legal moves come from the
+    compiled rules; if the agent has no move in time, a random legal move is made.
+
+    Attributes:
+        start: the message that began the match.
+        last_message: time of the last message, of `time.monotonic`.
+    """
+
+    def __init__(
+        self, start: Start, spec: str, seed: int, folder: Path, show: Callable[[str], None]
+    ):
+        """Begin a match.
+
+        Args:
+            start: the message.
+            spec: spec string of the agent.
+            seed: seed of the agent's random stream and of random moves.
+            folder: folder for the file of the rules.
+            show: function that shows a message to the user.
+        """
+        self.start, self.last_message = start, time.monotonic()
+        self._spec, self._folder, self._show = spec, folder, show
+        self._random = random.Random(seed)
+        self._rng = np.full(1, self._random.getrandbits(64), np.uint64)
+        self._turn = threading.Lock()
+        self._compiled = threading.Event()
+        self._problem = ""
+        self._machine: RuleMachine | None = None
+        self._seat = 0
+        self._moves: tuple[JointMove, ...] = ()
+        self._closed = False
+        self._worker: AgentWorker | None = None
+        self._control = TimeControl(start.play_clock, start.start_clock)
+        threading.Thread(target=self._compile, daemon=True).start()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there was no message for so long that the manager must have given up."""
+        clocks = max(self.start.start_clock, self.start.play_clock)
+        return time.monotonic() - self.last_message > 2 * clocks + IDLE_SECONDS
+
+    def wait_until_ready(self) -> None:
+        """Wait until the agent is prepared or the start clock ends.
+
+        Raises:
+            MessageError: if the rules are faulty, or have no such role.
+        """
+        deadline = self.last_message + answer_seconds(self.start.start_clock)
+        self._compiled.wait(max(0.0, deadline - time.monotonic()))
+        if self._problem:
+            raise MessageError(self._problem)
+        if self._worker is not None:
+            self._worker.is_ready.wait(max(0.0, deadline - time.monotonic()))
+            if self._worker.problem:
+                self._show(f"{self._spec} cannot play: {self._worker.problem}; moves are random")
+
+    def move(self, moves: JointMove) -> str | None:
+        """Make the last joint move, and return the next move of the role.
+
+        Args:
+            moves: the last moves of all roles; empty before the first.
+
+        Returns:
+            The move, or None if another request is being answered.
+
+        Raises:
+            MessageError: if a move is illegal, the game is over, or the rules are not compiled yet.
+        """
+        deadline = time.monotonic() + answer_seconds(self.start.play_clock)
+        if not self._turn.acquire(blocking=False):
+            return None
+        try:
+            self.last_message = time.monotonic()
+            machine = self._wait_for_rules(deadline)
+            self._advance(machine, moves)
+            if machine.is_terminal():
+                raise MessageError(f"the game of the match {self.start.match} is over")
+            legal = machine.legal()[self._seat]
+            if not legal:
+                raise MessageError(f"the rules give {self.start.role} no legal move")
+            if len(legal) == 1:
+                return legal[0]
+            return self._choose(legal, deadline)
+        finally:
+            self._turn.release()
+
+    def finish(self, moves: JointMove) -> str:
+        """Make the last joint move, and return the goals of all roles as text.
+
+        Raises:
+            MessageError: if a move is illegal, or the rules are faulty.
+        """
+        self.close()
+        if not self._compiled.is_set():
+            return "stopped before the rules were compiled"
+        with self._turn:
+            machine = self._wait_for_rules(time.monotonic())
+            self._advance(machine, moves)
+            if not machine.is_terminal():
+                return "stopped before the end of the game"
+            return ", ".join(
+                f"{role} {'/'.join(map(str, goals))}"
+                for role, goals in zip(machine.network.roles, machine.goals(), strict=True)
+            )
+
+    def close(self) -> None:
+        """End the search."""
+        self._closed = True
+        if self._worker is not None:
+            self._worker.close()
+
+    def _compile(self) -> None:
+        """Compile the rules, then start the thread of the agent."""
+        start = self.start
+        try:
+            machine = RuleMachine(compile_text(start.rules, "the rules", use_cache=True))
+            machine.legal()  # compiles the evaluation
+            if start.role not in machine.network.roles:
+                roles = ", ".join(machine.network.roles)
+                raise GDLError(f"the rules have no role {start.role}, only {roles}")
+            self._seat = machine.network.roles.index(start.role)
+            self._machine = machine
+            if not self._closed:
+                self._worker = AgentWorker(self._make_agent, self._seat, self._rng)
+        except Exception as error:  # shown to the manager, which does not see this thread
+            is_known = isinstance(error, GDLError)
+            self._problem = str(error) if is_known else f"{type(error).__name__}: {error}"
+        self._compiled.set()
+
+    def _make_agent(self) -> Agent:
+        digest = hashlib.sha256(self.start.rules.encode()).hexdigest()[:16]
+        file = self._folder / f"rules_{digest}.kif"
+        write_whole(file, self.start.rules)
+        agent = make_agent(self._spec, make_game("gdl", path=str(file)))
+        agent.set_time_control(self._control)
+        agent.prepare()
+        return agent
+
+    def _wait_for_rules(self, deadline: float) -> RuleMachine:
+        self._compiled.wait(max(0.0, deadline - time.monotonic()))
+        if self._machine is None:
+            raise MessageError(self._problem or "the rules are still being compiled")
+        return self._machine
+
+    def _advance(self, machine: RuleMachine, moves: JointMove) -> None:
+        """Make a joint move; an illegal one changes nothing."""
+        if not moves:
+            return
+        roles = machine.network.roles
+        if len(moves) != len(roles):
+            raise MessageError(
+                f"expected a move of each of {len(roles)} roles, got {len(moves)}: "
+                f"{' '.join(moves):.200}"
+            )
+        if machine.is_terminal():
+            raise MessageError(f"the game of the match {self.start.match} is over")
+        for role, move, legal in zip(roles, moves, machine.legal(), strict=True):
+            if move not in legal:
+                raise MessageError(
+                    f"the move {move:.80} of {role} is illegal: legal are {' '.join(legal):.400}"
+                )
+        machine.step(moves)
+        self._moves = (*self._moves, moves)
+
+    def _choose(self, legal: tuple[str, ...], deadline: float) -> str:
+        """Return the agent's move, or a random legal one if it has none."""
+        assert self._worker is not None
+        chosen = self._worker.choose(self._moves, deadline)
+        for move in legal:
+            if bare_term(move) == chosen:
+                return move
+        move = self._random.choice(legal)
+        self._show(f"{self._spec} has no move in time: random move {move}")
+        return move
+
+
+def answer_seconds(clock: float) -> float:
+    """Return the seconds after which an answer is sent: the clock less half of a search's reserve.
+
+    Searches end before, see `TimeControl.thinking_seconds`.
+    """
+    return (clock + TimeControl(clock).thinking_seconds) / 2
