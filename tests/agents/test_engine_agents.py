@@ -35,6 +35,14 @@ for line in sys.stdin:
         taken.clear()
     if name == "play":
         taken.add(arguments[1])
+    if kind == "timed":
+        if name == "known_command":
+            out("= true\\n\\n")
+            continue
+        if line == "time_settings 0 60 1\\n":
+            kind = "good"
+        if name == "genmove":
+            kind = "illegal"
     if name != "genmove":
         out("= \\n\\n" if kind != "refusing" or name != "play" else "? no\\n\\n")
         continue
@@ -106,6 +114,17 @@ def test_broken_engines_forfeit_with_the_reason(engine, kind, reason, message):
     assert np.array_equal(result.returns, [[-1, 1], [1, -1]])
     assert [replay.returns for replay in result.replays] == [None, None]
     assert f"forfeited 2 times (2 {reason})" in match_text(result)
+
+
+def test_engines_are_given_the_play_clock(engine):
+    for seconds, forfeits in ((60.5, 0), (50, 1)):
+        result = play_match(
+            "hex:board_size=3",
+            [f"gtp:{engine('timed')}", "random"],
+            1,
+            time_control=TimeControl(seconds, 30),
+        )
+        assert len(result.forfeits) == forfeits
 
 
 @pytest.mark.parametrize("out_of_time", ["forfeit", "random"])

@@ -10,6 +10,7 @@ from ludoteca.agents.agent import Agent
 from ludoteca.agents.external.kaggle import KaggleFunctionAgent, kaggle_function
 from ludoteca.agents.external.kaggle.observation import configuration, observation
 from ludoteca.agents.registry import make_agent
+from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.game import FORFEIT
 from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.registry import make_game
@@ -139,3 +140,22 @@ def test_agent_as_a_function_is_reset_at_each_new_game(monkeypatch):
     monkeypatch.setattr(Recorder, "action", FORFEIT)
     with pytest.raises(RuntimeError, match="forfeit"):
         play(observation(GAME.new(), 1), configuration(GAME))
+
+
+@pytest.mark.interpreted
+def test_submissions_play_by_the_clock_of_the_match(write):
+    path = write("""
+        def agent(obs, conf):
+            if (conf.actTimeout, obs.remainingOverageTime) != (5.5, 77):
+                raise ValueError(f"{conf.actTimeout} {obs.remainingOverageTime}")
+            return "NORTH" if obs.step % 2 else "EAST"
+    """)
+    result = play_match(
+        SMALL_GEESE,
+        [f"kaggle:{path}", "random_safe"],
+        2,
+        seed=3,
+        time_control=TimeControl(5.5, 30, 77),
+    )
+    assert result.forfeits == ()
+    assert result.times[0].moves > 2

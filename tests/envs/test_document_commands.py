@@ -24,6 +24,8 @@ NOT_RUN = {
     "make ": "sets up a virtual environment",
     "pip ": "installs packages",
     "ludoteca play": "opens a window or waits for keys",
+    "ludoteca ggp-player": "waits for a game manager",
+    "--clock": "plays for minutes; its own tests are smaller",
     "--watch": "plays a film in the terminal",
     "--peers": "needs the peers of `make peers`",
     "ludoteca bench": "measures for minutes",

@@ -125,6 +125,33 @@ def test_the_best_move_so_far_is_answered_at_the_deadline(serve, monkeypatch):
     assert len(shown) == 1
 
 
+@pytest.mark.parametrize("last", ["(ABORT m)", "(STOP m NIL)", "(PLAY m NIL)"])
+def test_messages_during_a_search(serve, monkeypatch, last):
+    searching = threading.Event()
+
+    class Patient(RandomAgent):
+        monitor = None
+
+        def act(self, states, seats, rngs, env_indices):
+            if self.monitor is not None:
+                searching.set()
+                while not self.monitor(lambda: SimpleNamespace(action=4)):
+                    stop.wait(0.01)
+            return super().act(states, seats, rngs, env_indices)
+
+    stop = threading.Event()
+    monkeypatch.setattr(ggp_match, "make_agent", lambda spec, game: Patient(game))
+    url, answers = serve("random"), []
+    assert ask(url, start_message(TICTACTOE, "m", "x", "30 2")) == "READY"
+    thread = threading.Thread(target=lambda: answers.append(ask(url, "(PLAY m NIL)")))
+    thread.start()
+    assert searching.wait(30)
+    assert ask(url, "(INFO)").endswith("(status busy))")
+    assert ask(url, last) == ("BUSY" if "PLAY" in last else "DONE")
+    thread.join(30)
+    assert answers[0].startswith("(mark ")
+
+
 def test_a_player_plays_one_match(serve):
     url, message = serve("random"), start_message(TICTACTOE, "one", "o")
     assert ask(url, "(ping)") == "((name Ludoteca) (status available))"

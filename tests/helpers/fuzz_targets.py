@@ -692,6 +692,21 @@ def rule_sheets(folder: Path) -> Attempt:
     return attempt
 
 
+def ggp_messages(folder: Path) -> Attempt:
+    from ludoteca.evaluate.protocols.ggp_messages import parse_message
+
+    seeds = (
+        "( START kiosk.1 x ( (role x) (role o) (<= (legal x (mark ?c 1)) (true ?c)) ) 30 10 )",
+        "( PLAY kiosk.1 ( (mark a 1) noop ) )", "( PLAY kiosk.1 NIL )", "( ABORT kiosk.1 )",
+        "( STOP kiosk.1 ( (mark a 1) noop ) )", "( PREVIEW ( (role x) ) 10 )", "( INFO )",
+    )  # fmt: skip
+
+    def attempt(rng: random.Random) -> None:
+        parse_message(keep(mutate_text(rng, rng.choice(seeds))))
+
+    return attempt
+
+
 def gdl_traces(folder: Path) -> Attempt:
     from ludoteca.envs.gdl.own_sheets import find_sheet
     from ludoteca.evaluate.gdl.differences import compare_trace
@@ -733,6 +748,7 @@ TARGETS: dict[str, tuple[Callable[[Path], Attempt], Errors, float]] = {
     "tournament_records": (tournament_records, (ValueError,), 0.01),
     "kaggle_answers": (kaggle_answers, (ValueError,), 0.29),
     "rule_sheets": (rule_sheets, (ValueError,), 0.02),
+    "ggp_messages": (ggp_messages, (ValueError,), 0.05),
     "gdl_traces": (gdl_traces, (ValueError,), 0.02),
     "submission_archives": (submission_archives, (ValueError, OSError), 0.01),
 }

@@ -40,6 +40,7 @@ class EngineAgent(Agent):
         self.seconds = real("seconds", seconds, 1e-3, 1e6)
         self.max_games = integer("games", games, 1, 1024)
         self._start_seconds = START
+        self._time_control: TimeControl | None = None
         self._engines: dict[Seat, Any] = {}
         self._forfeit_reasons: dict[Seat, tuple[str, str]] = {}
 
@@ -49,6 +50,7 @@ class EngineAgent(Agent):
 
     def set_time_control(self, time_control: TimeControl) -> None:
         """Limit moves to the play clock and the bank, and starts to the start clock and a move."""
+        self._time_control = time_control
         self.seconds = time_control.move_seconds + time_control.bank_seconds
         self._start_seconds = time_control.start_seconds + time_control.move_seconds
 

@@ -30,11 +30,14 @@ class GTPAgent(EngineAgent):
                 engine.moves = None
 
     def make_engine(self, process: EngineProcess) -> "HexEngine":
-        """Return an engine that has been given the size of the board."""
+        """Return an engine that has been given the size of the board, and the play clock."""
         engine = HexEngine(process, self.game)
         engine.ask("protocol_version")
         size = self.game.params["board_size"]
         engine.ask(f"boardsize {size} {size}" if self.two_sizes else f"boardsize {size}")
+        seconds = 0 if self._time_control is None else int(self._time_control.move_seconds)
+        if seconds > 0 and engine.ask("known_command time_settings") == "true":
+            engine.ask(f"time_settings 0 {seconds} 1")  # no main time, so much for every move
         return engine
 
 
