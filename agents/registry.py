@@ -39,6 +39,7 @@ AGENTS = {
     "ac": "ludoteca.agents.actor_critic:ActorCriticAgent",
     "cnn": "ludoteca.agents.actor_critic:NetworkAgent",
     "uctnet": "ludoteca.agents.uctnet:UCTNetAgent",
+    "nfsp": "ludoteca.agents.nfsp:NFSPAgent",
     "torch": "ludoteca.agents.external.torch_agent:load_torch_agent",
     "kaggle": "ludoteca.agents.external.kaggle.agent:KaggleAgent",
     "gtp": "ludoteca.agents.external.engines.gtp:GTPAgent",

@@ -20,7 +20,7 @@ from ludoteca.agents.agent import Agent
 from ludoteca.envs.game import Game
 from ludoteca.train.examples import ExampleLayout
 from ludoteca.train.monitor import Monitor
-from ludoteca.train.optimizer import Optimization
+from ludoteca.train.optimizer import Optimization, learning_rate
 from ludoteca.train.rollout_games import RolloutGames
 from ludoteca.train.settings import AutoLimits, RLConfig
 
@@ -72,6 +72,8 @@ class Algorithm(ABC, Generic[ConfigType]):
         limits: maxima of settings that scale with the length of a run.
         rollout_class: class of rollouts, a dataclass of arrays; `lengths` are the plies of games.
         on_policy: whether updates use only the last rollout, instead of a replay buffer.
+        reservoir: whether updates also use a reservoir buffer, see
+            `ludoteca.train.minibatches.ReservoirMinibatches`.
         rollout_metrics: names of the metrics of rollouts.
         summed_metrics: rollout metrics that are summed instead of averaged.
         loss_metrics: names of the metrics among the losses, as `loss` returns them.
@@ -97,6 +99,7 @@ class Algorithm(ABC, Generic[ConfigType]):
     limits: ClassVar[AutoLimits]
     rollout_class: ClassVar[type[Any]]
     on_policy: ClassVar[bool] = False
+    reservoir: ClassVar[bool] = False
     rollout_metrics: ClassVar[tuple[str, ...]]
     summed_metrics: ClassVar[tuple[str, ...]] = ()
     loss_metrics: ClassVar[tuple[str, ...]]
@@ -192,6 +195,15 @@ class Algorithm(ABC, Generic[ConfigType]):
             config.weight_decay,
             config.max_grad_norm,
         )
+
+    def optimized(self) -> tuple[nn.Module, ...]:
+        """Return the networks that the optimizer updates, each with a learning rate of its own."""
+        return (self.network,)
+
+    def learning_rates(self, progress: float) -> tuple[float, ...]:
+        """Return the learning rates of `optimized`, after a fraction of the training."""
+        config = self.config
+        return (learning_rate(config.learning_rate, config.final_learning_rate, progress),)
 
     def networks(self) -> dict[str, nn.Module]:
         """Return the networks of a checkpoint, by name."""

@@ -17,9 +17,11 @@ ALGORITHMS = {
     "search-imitation": "ludoteca.train.search_imitation:SearchImitation",
     "uib2021": "ludoteca.train.uib2021:UIB2021",
     "reinforce": "ludoteca.train.reinforce:Reinforce",
+    "nfsp": "ludoteca.train.nfsp:NFSP",
 }
 # What to use instead of an algorithm that does not learn a game.
 SIMULTANEOUS, SEQUENTIAL = ("ppo",), ("dqn", "alphazero")
+SELF_PLAY_ONLY = ("alphazero", "nfsp")
 
 
 def find_algorithm(name: str) -> Any:
@@ -69,8 +71,9 @@ def choose_algorithm(game: Game, wanted: str = "auto", opponent: str = "self") -
             f"{wanted} does not learn games with {moves} moves, as {game.name} is: "
             f"use {' or '.join(fitting)}"
         ) from None
-    if wanted == "alphazero" and opponent != "self":
+    if wanted in SELF_PLAY_ONLY and opponent != "self":
+        instead = "ppo" if game.simultaneous else "dqn"
         raise ValueError(
-            f"alphazero learns from games against itself, not against {opponent!r}: use dqn"
+            f"{wanted} learns from games against itself, not against {opponent!r}: use {instead}"
         )
     return wanted

@@ -12,7 +12,6 @@ from ludoteca.agents.networks.weights import find_weights
 from ludoteca.envs.game import Game
 from ludoteca.train.algorithm import Algorithm
 from ludoteca.train.examples import Batch
-from ludoteca.train.optimizer import learning_rate
 from ludoteca.train.trainable_model import TrainableModel
 
 
@@ -26,13 +25,17 @@ class NetworkLearner(TrainableModel[Any]):
         """Make a learner of the network of an algorithm."""
         config, scale = algorithm.config, algorithm.encoder.scale
         optimization = algorithm.optimization()
-        super().__init__(algorithm.network, optimization, scale, config.device, config.precision)
         self._algorithm = algorithm
+        super().__init__(algorithm.network, optimization, scale, config.device, config.precision)
         algorithm.begin_learning(self)
 
     def networks(self) -> dict[str, nn.Module]:
         """Return the networks of the state, by name."""
         return self._algorithm.networks()
+
+    def optimized(self) -> tuple[nn.Module, ...]:
+        """Return the networks that the optimizer updates."""
+        return self._algorithm.optimized()
 
     def outputs(self, planes: Tensor) -> Tensor:
         """Return the outputs of the network, with gradients, for int8 planes."""
@@ -62,15 +65,14 @@ class NetworkLearner(TrainableModel[Any]):
         Raises:
             ValueError: if a loss is not finite: training has diverged.
         """
-        algorithm, config = self._algorithm, self._algorithm.config
+        algorithm = self._algorithm
         size = len(next(iter(batch.values())))
         rows = self.part(size)
         algorithm.progress = progress
         losses = algorithm.loss(
             {name: self.to_device(array[rows]) for name, array in batch.items()}
         )
-        rate = learning_rate(config.learning_rate, config.final_learning_rate, progress)
-        self.gradient_step(losses["loss"], rate)
+        self.gradient_step(losses["loss"], *algorithm.learning_rates(progress))
         algorithm.after_update(self.updates)
         names = algorithm.loss_metrics
         means = self.means(*(losses[name].detach() for name in names))

@@ -7,10 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.train.algorithm import Algorithm
-from ludoteca.train.replay import RingBuffer
+from ludoteca.train.examples import ExampleLayout
+from ludoteca.train.replay import ReservoirBuffer, RingBuffer
 from ludoteca.train.run_directory import Arrays, with_prefix, without_prefix
 from ludoteca.train.sum_tree import SumTree
 from ludoteca.train.torch_random import TorchStream
+
+DECISION = "decision_"  # beginning of the names of columns of decisions to imitate
 
 
 class Minibatch(NamedTuple):
@@ -35,12 +38,18 @@ class ReplayMinibatches:
         pending: number of pending updates, not rounded to an integer.
     """
 
-    def __init__(self, algorithm: Algorithm[Any]):
-        """Begin without examples."""
+    def __init__(self, algorithm: Algorithm[Any], layout: ExampleLayout | None = None):
+        """Begin without examples.
+
+        Args:
+            algorithm: the algorithm.
+            layout: columns of the buffer; None: those of the algorithm.
+        """
         config: Any = algorithm.config
-        self._algorithm, self._batch_size = algorithm, config.batch_size
+        self._algorithm: Any = algorithm
+        self._batch_size = config.batch_size
         self._learning_starts = getattr(config, "learning_starts", 0)
-        self.buffer = RingBuffer(config.buffer_size, algorithm.layout.dtype)
+        self.buffer = RingBuffer(config.buffer_size, (layout or algorithm.layout).dtype)
         prioritized = getattr(config, "prioritized_replay", False)
         self._priorities: SumTree | None = None
         if prioritized:
@@ -100,6 +109,64 @@ class ReplayMinibatches:
         self.buffer.restore(without_prefix("buffer", arrays))
         if self._priorities is not None:
             self._priorities.restore(without_prefix("priorities", arrays))
+
+
+class ReservoirMinibatches(ReplayMinibatches):
+    """Minibatches of transitions from a replay buffer and decisions from a reservoir buffer.
+
+    A row of a minibatch has a transition, with the columns of `algorithm.transitions`, and a
+    decision to imitate, with the columns of `algorithm.decisions`, whose names begin with
+    `DECISION`. Both are sampled independently.
+
+    Attributes:
+        reservoir: the reservoir buffer.
+    """
+
+    def __init__(self, algorithm: Any):
+        """Begin without examples.
+
+        Args:
+            algorithm: algorithm with the layouts `transitions` and `decisions`; its training
+                examples are transitions, with the column `imitated`: 1 if the reservoir buffer
+                gets their decision, too.
+        """
+        super().__init__(algorithm, algorithm.transitions)
+        capacity = algorithm.config.reservoir_buffer_capacity
+        self.reservoir = ReservoirBuffer(capacity, algorithm.decisions.dtype)
+
+    @property
+    def started(self) -> bool:
+        """Whether there are enough examples for updates."""
+        return super().started and len(self.reservoir) > 0
+
+    def add(self, records: NDArray[np.void], games: int, rng: np.random.Generator) -> None:
+        """Add the examples of a rollout; updates become pending."""
+        imitated = records[records["imitated"] == 1]
+        decisions: NDArray[np.void] = np.zeros(len(imitated), self._algorithm.decisions.dtype)
+        for name in decisions.dtype.names or ():
+            decisions[name] = imitated[name.removeprefix(DECISION)]
+        self.reservoir.add(decisions, rng)
+        super().add(records, games, rng)
+
+    def sample(self, rng: np.random.Generator) -> Minibatch:
+        """Sample the minibatch of one pending update."""
+        minibatch = super().sample(rng)
+        decisions = self.reservoir.records[self.reservoir.sample(self._batch_size, rng)]
+        records: NDArray[np.void] = np.zeros(self._batch_size, self._algorithm.layout.dtype)
+        for part in (minibatch.records, decisions):
+            for name in part.dtype.names or ():
+                records[name] = part[name]
+        return minibatch._replace(records=records)
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """Return the state as numbers and arrays, for `restore`."""
+        numbers, arrays = super().state()
+        return numbers, arrays | with_prefix("reservoir", self.reservoir.state())
+
+    def restore(self, numbers: dict[str, Any], arrays: Arrays) -> None:
+        """Resume from `state`."""
+        super().restore(numbers, arrays)
+        self.reservoir.restore(without_prefix("reservoir", arrays))
 
 
 class RolloutMinibatches:
@@ -162,4 +229,6 @@ class RolloutMinibatches:
 
 def make_minibatches(algorithm: Algorithm[Any]) -> ReplayMinibatches | RolloutMinibatches:
     """Return the source of an algorithm's minibatches."""
-    return RolloutMinibatches(algorithm) if algorithm.on_policy else ReplayMinibatches(algorithm)
+    if algorithm.on_policy:
+        return RolloutMinibatches(algorithm)
+    return ReservoirMinibatches(algorithm) if algorithm.reservoir else ReplayMinibatches(algorithm)

@@ -1,7 +1,7 @@
 """Optimizers, learning rate schedules, and optimizer states as arrays."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -31,8 +31,8 @@ class Optimization:
     decay: float = 0.0
     max_grad_norm: float = 0.0
 
-    def make(self, weights: Iterator[nn.Parameter]) -> torch.optim.Optimizer:
-        """Return the optimizer of the given weights."""
+    def make(self, weights: list[dict[str, list[nn.Parameter]]]) -> torch.optim.Optimizer:
+        """Return the optimizer of the given parameter groups, as PyTorch has them."""
         if self.optimizer == "sgd":
             return torch.optim.SGD(
                 weights, self.learning_rate, self.momentum, weight_decay=self.decay

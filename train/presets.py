@@ -60,8 +60,11 @@ def preset_config(algorithm: str, game: Game, minutes: float, opponent: str = "s
         batch_size = SHORT_RUN_BATCH_SIZE if minutes < 10 else config.batch_size
         return replace(config, eval_opponents=("random", TREE_SEARCH), batch_size=batch_size)
     rivals = [spec for spec in RIVALS if _plays(spec, game)] if opponent == "self" else [opponent]
+    config = replace(config, eval_opponents=("random", *rivals))
+    if not hasattr(config, "opponent_pool"):
+        return config
     pool: Any = {"opponent_pool": tuple(rivals), "opponent_pool_prob": 0.25 if rivals else 0.0}
-    return replace(config, eval_opponents=("random", *rivals), **pool)
+    return replace(config, **pool)
 
 
 def network_config(algorithm: str, game: Game, minutes: float) -> Any:

@@ -1,4 +1,4 @@
-"""Replay buffer: a ring buffer of packed records."""
+"""Replay buffers of packed records: a ring buffer and a reservoir buffer."""
 
 from typing import Any
 
@@ -33,13 +33,13 @@ class Packing:
         return flat.view(np.int8).reshape(len(packed), *self.shape)
 
 
-class RingBuffer:
-    """Ring buffer of records: new ones overwrite the oldest.
+class RecordBuffer:
+    """Buffer of records; subclasses decide which record a new one replaces.
 
     Attributes:
         capacity: maximum number of records.
         records: the records. Shape `[capacity]`.
-        added: number of records added so far; the next one goes to `added % capacity`.
+        added: number of records added so far.
     """
 
     def __init__(self, capacity: int, dtype: np.dtype[Any]):
@@ -50,15 +50,6 @@ class RingBuffer:
 
     def __len__(self) -> int:
         return min(self.added, self.capacity)
-
-    def add(self, records: NDArray[np.void]) -> NDArray[np.int64]:
-        """Add records and return their indices; only the last `capacity` of them are added."""
-        added = records[-self.capacity :]
-        start = self.added + len(records) - len(added)
-        indices = (start + np.arange(len(added))) % self.capacity
-        self.records[indices] = added
-        self.added += len(records)
-        return indices
 
     def sample(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Sample `count` indices uniformly, without replacement if there are enough records."""
@@ -84,3 +75,36 @@ class RingBuffer:
             )
         self.records[: len(records)] = records
         self.added = int(state["added"])
+
+
+class RingBuffer(RecordBuffer):
+    """Ring buffer of records: new ones overwrite the oldest."""
+
+    def add(self, records: NDArray[np.void]) -> NDArray[np.int64]:
+        """Add records and return their indices; only the last `capacity` of them are added."""
+        added = records[-self.capacity :]
+        start = self.added + len(records) - len(added)
+        indices = (start + np.arange(len(added))) % self.capacity
+        self.records[indices] = added
+        self.added += len(records)
+        return indices
+
+
+class ReservoirBuffer(RecordBuffer):
+    """Reservoir buffer: a uniform random sample of all records added so far.
+
+    Vitter, "Random sampling with a reservoir" (1985), algorithm R.
+    """
+
+    def add(self, records: NDArray[np.void], rng: np.random.Generator) -> None:
+        """Add records: of n so far, each is in the buffer with probability `capacity / n`."""
+        numbers = self.added + np.arange(len(records))  # earlier records, for each record
+        sampled = rng.integers(numbers + 1)
+        indices = np.where(numbers < self.capacity, numbers, sampled)
+        # Of several records for one index, the last one stays.
+        last_first = indices[::-1]
+        replaced, positions = np.unique(last_first, return_index=True)
+        rows = len(records) - 1 - positions
+        kept = replaced < self.capacity
+        self.records[replaced[kept]] = records[rows[kept]]
+        self.added += len(records)

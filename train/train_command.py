@@ -11,7 +11,7 @@ from ludoteca.evaluate.cli.options import Seconds
 
 Preset = Literal["one-minute", "two-minutes", "ten-minutes", "half-hour", "hour", "night"]
 AlgorithmName = Literal[
-    "auto", "dqn", "alphazero", "ppo", "search-imitation", "uib2021", "reinforce"
+    "auto", "dqn", "alphazero", "ppo", "search-imitation", "uib2021", "reinforce", "nfsp"
 ]
 Settings = Annotated[
     tuple[str, ...], arg(name="set", metavar="[NAME=VALUE ...]", help_behavior_hint="")

@@ -49,12 +49,18 @@ class TrainableModel(Generic[Network]):
         self._ranks = ranks()
         self.module = self._ranks.wrap(self.network, self._device)
         self._part = self._ranks.part(1)
-        self._optimizer = optimization.make(self.network.parameters())
+        self._optimizer = optimization.make(
+            [{"params": list(part.parameters())} for part in self.optimized()]
+        )
         self.updates = 0
 
     def networks(self) -> dict[str, nn.Module]:
         """Return the networks of the state, by name."""
         return {"network": self.network}
+
+    def optimized(self) -> tuple[nn.Module, ...]:
+        """Return the networks that the optimizer updates, each with a learning rate of its own."""
+        return (self.network,)
 
     def part(self, size: int) -> slice:
         """Return the rows of a batch for this rank; all, in a single process.
@@ -68,14 +74,19 @@ class TrainableModel(Generic[Network]):
         """Return batch means of scalars that are means over each rank's part."""
         return self._ranks.means(values, self._part)
 
-    def gradient_step(self, loss: Tensor, rate: float) -> None:
-        """Make one gradient step on the mean loss of a batch, with a learning rate."""
-        for group in self._optimizer.param_groups:
+    def gradient_step(self, loss: Tensor, *rates: float) -> None:
+        """Make one gradient step on the mean loss of a batch, with the rates of `optimized`.
+
+        The gradient of each of these networks is clipped by itself.
+        """
+        groups = self._optimizer.param_groups
+        for group, rate in zip(groups, rates, strict=True):
             group["lr"] = rate
         self._optimizer.zero_grad()
         self._ranks.scale_loss(loss, self._part).backward()  # type: ignore[no-untyped-call]
         if self._clip:
-            torch.nn.utils.clip_grad_norm_(self.network.parameters(), self._clip)
+            for group in groups:
+                torch.nn.utils.clip_grad_norm_(group["params"], self._clip)
         self._optimizer.step()
         self.updates += 1
 

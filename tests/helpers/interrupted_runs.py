@@ -15,6 +15,7 @@ from ludoteca.train.alphazero import AlphaZeroConfig
 from ludoteca.train.command import parse
 from ludoteca.train.dqn import DQNConfig
 from ludoteca.train.loop import RLTraining
+from ludoteca.train.nfsp import NFSPConfig
 from ludoteca.train.ppo import PPOConfig
 from ludoteca.train.search_imitation import SearchImitationConfig
 from ludoteca.train.value_regression import ValueRegressionConfig, ValueRegressionTraining
@@ -143,5 +144,18 @@ KINDS = {
         ),
     ),
     "document": (RLTraining, DOCUMENT_CONFIG),
+    "nfsp": (
+        RLTraining,
+        NFSPConfig(
+            game="tron:rows=5,columns=5",
+            network=ACConfig(kind="residual", view="plain", filters=8, blocks=1, value=False),
+            anticipatory_param=0.3,
+            buffer_size=300,
+            reservoir_buffer_capacity=100,
+            learning_starts=30,
+            target_update_interval=5,
+            **SMALL,
+        ),
+    ),
     "value": (ValueRegressionTraining, None),
 }

@@ -7,7 +7,7 @@ import pytest
 
 from ludoteca.envs.registry import make_game
 from ludoteca.train.examples import ExampleLayout
-from ludoteca.train.replay import Packing, RingBuffer
+from ludoteca.train.replay import Packing, ReservoirBuffer, RingBuffer
 from ludoteca.train.sum_tree import SumTree
 
 SHAPE, ACTIONS = (2, 3, 3), 9
@@ -123,6 +123,52 @@ def test_buffer_resumes_from_its_saved_state():
     assert np.array_equal(buffer.records, restored.records)
     with pytest.raises(ValueError, match="expected at most 8 records"):
         RingBuffer(8, layout().dtype).restore(state)
+
+
+def reservoir_sample(parts: list[int], capacity: int, rng: np.random.Generator) -> list[int]:
+    """Return which of the numbers 0, 1, ... a reservoir buffer holds, added in parts."""
+    buffer = ReservoirBuffer(capacity, np.dtype([("number", np.int64)]))
+    numbers = np.arange(sum(parts)).astype(np.int64).view(buffer.records.dtype)
+    for part in np.split(numbers, np.cumsum(parts)[:-1]):
+        buffer.add(part, rng)
+    assert buffer.added == len(numbers)
+    return buffer.records["number"][: len(buffer)].tolist()
+
+
+@pytest.mark.parametrize("parts", [[12], [5, 1, 6]])
+def test_reservoir_buffer_is_a_uniform_sample_without_replacement(parts):
+    rng, runs, capacity, total = np.random.default_rng(0), 1_500, 4, 12
+    counts, pairs = np.zeros(total), np.zeros((total, total))
+    for _ in range(runs):
+        sample = reservoir_sample(parts, capacity, rng)
+        assert len(set(sample)) == capacity
+        counts[sample] += 1
+        pairs[np.ix_(sample, sample)] += 1
+    expected = runs * capacity / total
+    # The counts are dependent: their sum is fixed, and their variance is that of a sample without
+    # replacement, so that this statistic has a chi-squared distribution with 11 degrees of freedom.
+    statistic = ((counts - expected) ** 2).sum() / expected / (1 - capacity / total)
+    assert statistic * (total - 1) / total < 31.3  # its 0.999 quantile
+    together = runs * capacity * (capacity - 1) / total / (total - 1)
+    assert abs(pairs[~np.eye(total, dtype=bool)] - together).max() < 5 * together**0.5
+
+
+def test_reservoir_buffer_keeps_all_records_until_it_is_full():
+    rng = np.random.default_rng(0)
+    assert reservoir_sample([3, 0, 2], 5, rng) == [0, 1, 2, 3, 4]
+    assert reservoir_sample([2, 1], 5, rng) == [0, 1, 2]
+
+
+def test_reservoir_buffer_replaces_the_record_at_the_sampled_index():
+    class Sampled:
+        """Generator that returns given numbers."""
+
+        def integers(self, high):
+            assert high.tolist() == [1, 2, 3, 4, 5, 6, 7]
+            return np.array([0, 0, 2, 1, 4, 1, 3])
+
+    # The records 3 and 5 are for index 1, where the last one stays; 4 and 6 are dropped.
+    assert reservoir_sample([7], 3, Sampled()) == [0, 5, 2]
 
 
 def test_symmetries_map_whole_transitions():

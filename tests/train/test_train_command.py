@@ -72,6 +72,7 @@ def test_every_game_has_an_algorithm():
         ),
         ("tron", ("dqn",), "games with simultaneous moves, as tron is: use ppo"),
         ("hex", ("alphazero", "random"), "not against 'random': use dqn"),
+        ("tron", ("nfsp", "random"), "not against 'random': use ppo"),
         ("hex", ("sarsa",), "algorithm must be one of auto, dqn, alphazero, ppo,"),
     ],
 )

@@ -1,0 +1,64 @@
+"""Agent with the networks of neural fictitious self-play."""
+
+from pathlib import Path
+from typing import Literal
+
+from ludoteca.agents.seat_network import SeatNetworkAgent
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import choice
+
+try:
+    from ludoteca.agents.networks.nfsp_network import load_nfsp_network
+    from ludoteca.agents.networks.runner import Precision, Runner
+    from ludoteca.agents.networks.seats import SeatEncoder
+    from ludoteca.agents.networks.weights import find_weights
+except ImportError as error:
+    raise ImportError(
+        'agents with networks need PyTorch and safetensors: pip install "ludoteca[train]"'
+    ) from error
+
+Policy = Literal["average", "best_response"]
+
+
+class NFSPAgent(SeatNetworkAgent):
+    """Agent that samples the average policy of neural fictitious self-play.
+
+    Attributes:
+        about: metadata of the networks' file.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        path: str | Path,
+        policy: Policy = "average",
+        temperature: float | None = None,
+        device: str = "cpu",
+        precision: Precision = "float32",
+    ):
+        """Load a network.
+
+        Args:
+            game: the game to play.
+            path: a network file, or the folder of a training run.
+            policy: `average`, the average policy, which approximates a Nash equilibrium in zero-sum
+                games for two players; or `best_response`, the last best response to it.
+            temperature: temperature of sampling from the average policy, or of a Boltzmann policy
+                over the best response's Q values; 0: the best action. None: 1 for the average
+                policy, 0 for the best response.
+            device: device of the network, such as `cpu` or `cuda`.
+            precision: `float32`, `bfloat16`, or `auto`: the faster of the two.
+
+        Raises:
+            FileNotFoundError: if there is no such network.
+            ValueError: if it does not fit the game, or a parameter is out of range.
+        """
+        choice("policy", policy, ("average", "best_response"))
+        network, self.about = load_nfsp_network(game, find_weights(path, "nfsp"))
+        averages = policy == "average"
+        played = network.average_policy if averages else network.best_response
+        encoder = SeatEncoder(game, network.config.view)
+        if temperature is None:
+            temperature = 1.0 if averages else 0.0
+        runner = Runner(played, encoder.scale, device, precision)
+        super().__init__(encoder, runner, temperature)
