@@ -57,6 +57,7 @@ class GGPMatch:
         self._machine: RuleMachine | None = None
         self._seat = 0
         self._moves: tuple[JointMove, ...] = ()
+        self._received: list[JointMove] = []  # moves that are not made yet
         self._closed = False
         self._worker: AgentWorker | None = None
         self._control = TimeControl(start.play_clock, start.start_clock)
@@ -90,18 +91,19 @@ class GGPMatch:
             moves: the last moves of all roles; empty before the first.
 
         Returns:
-            The move, or None if another request is being answered.
+            The move, or None if another request is answered until the play clock ends.
 
         Raises:
             MessageError: if a move is illegal, the game is over, or the rules are not compiled yet.
         """
         deadline = time.monotonic() + answer_seconds(self.start.play_clock)
-        if not self._turn.acquire(blocking=False):
+        self.last_message = time.monotonic()
+        self._receive(moves)
+        if not self._turn.acquire(timeout=max(0.0, deadline - time.monotonic())):
             return None
         try:
-            self.last_message = time.monotonic()
             machine = self._wait_for_rules(deadline)
-            self._advance(machine, moves)
+            self._advance(machine)
             if machine.is_terminal():
                 raise MessageError(f"the game of the match {self.start.match} is over")
             legal = machine.legal()[self._seat]
@@ -120,11 +122,12 @@ class GGPMatch:
             MessageError: if a move is illegal, or the rules are faulty.
         """
         self.close()
+        self._receive(moves)
         if not self._compiled.is_set():
             return "stopped before the rules were compiled"
         with self._turn:
             machine = self._wait_for_rules(time.monotonic())
-            self._advance(machine, moves)
+            self._advance(machine)
             if not machine.is_terminal():
                 return "stopped before the end of the game"
             return ", ".join(
@@ -171,10 +174,17 @@ class GGPMatch:
             raise MessageError(self._problem or "the rules are still being compiled")
         return self._machine
 
-    def _advance(self, machine: RuleMachine, moves: JointMove) -> None:
-        """Make a joint move; an illegal one changes nothing."""
-        if not moves:
-            return
+    def _receive(self, moves: JointMove) -> None:
+        """Keep a joint move until the rules are compiled, and earlier requests answered."""
+        if moves:
+            self._received.append(moves)
+
+    def _advance(self, machine: RuleMachine) -> None:
+        """Make the joint moves that have been received; an illegal one changes nothing."""
+        while self._received:
+            self._step(machine, self._received.pop(0))
+
+    def _step(self, machine: RuleMachine, moves: JointMove) -> None:
         roles = machine.network.roles
         if len(moves) != len(roles):
             raise MessageError(

@@ -241,4 +241,8 @@ class GameLog:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={entry}" for key, entry in value.items())
+    if value is None:
+        return "none"
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)
