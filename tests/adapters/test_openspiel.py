@@ -393,6 +393,8 @@ def test_exploitability_of_an_agent_in_a_simultaneous_game() -> None:
     )
 
 
+@pytest.mark.slow
+@pytest.mark.interpreted
 @pytest.mark.parametrize("spec", ["hex:board_size=2", "tron:rows=3,columns=3"])
 def test_openspiel_finds_the_exploitability_that_we_find(spec: str) -> None:
     game = load_game(spec)

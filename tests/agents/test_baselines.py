@@ -97,9 +97,9 @@ def othello_gains(board, mover):
     return gains
 
 
-@pytest.mark.parametrize(
-    "spec", [pytest.param("othello", marks=pytest.mark.slow), "othello:board_size=6"]
-)
+@pytest.mark.slow
+@pytest.mark.interpreted
+@pytest.mark.parametrize("spec", ["othello", "othello:board_size=6"])
 def test_greedy_othello_takes_the_most_discs(spec):
     game, agent = make_game(spec), agent_of("greedy", spec)
     trajectory, tied = record_trajectory(game, 12, seed=1), 0

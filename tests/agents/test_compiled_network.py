@@ -21,7 +21,7 @@ from ludoteca.envs.registry import make_game
 
 # Spec string of a game, filters, blocks.
 NETWORKS = [
-    ("othello", 32, 3),  # actions are cells, and one more
+    pytest.param("othello", 32, 3, marks=pytest.mark.slow),  # actions are cells, and one more
     ("connect4", 32, 2),  # actions are columns
     pytest.param("hex:board_size=5", 16, 2, marks=pytest.mark.slow),  # planes with an edge
     pytest.param("tictactoe", 16, 0, marks=pytest.mark.slow),
@@ -62,7 +62,7 @@ def test_a_compiled_network_computes_what_pytorch_does(spec, filters, blocks):
 
 
 def test_a_compiled_network_is_safe_in_threads():
-    network, shape = random_network("othello", 32, 2)
+    network, shape = random_network("connect4", 32, 2)
     run = CompiledNetwork(network, 1)
     batches = [random_planes(shape, 5 + k) for k in range(16)]
     alone = [run(planes) for planes in batches]

@@ -149,11 +149,12 @@ def test_searches_with_the_solver_play_perfectly() -> None:
         assert solution.scores[GAME.action_names[action]] == solution.score
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "empties"),
     [
         pytest.param("connect4:rows=3,columns=3,connect=3", 9, marks=pytest.mark.interpreted),
-        pytest.param("connect4:rows=4,columns=4", 16, marks=pytest.mark.slow),
+        ("connect4:rows=4,columns=4", 16),
     ],
 )
 def test_perfect_play_does_not_lose_a_drawn_game(spec: str, empties: int) -> None:

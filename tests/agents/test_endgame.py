@@ -153,9 +153,14 @@ def check_solution(game: Game, s: Any, solution: EndgameSolution) -> None:
     assert final_score(s, player) == solution.score
 
 
-@pytest.mark.parametrize("auto_pass", [False, True])
+@pytest.mark.parametrize("auto_pass", [pytest.param(False, marks=pytest.mark.slow), True])
 @pytest.mark.parametrize(
-    ("size", "most"), [(4, 9), pytest.param(6, 9, marks=pytest.mark.slow), (8, 8)]
+    ("size", "most"),
+    [
+        pytest.param(4, 9, marks=pytest.mark.slow),
+        pytest.param(6, 9, marks=pytest.mark.slow),
+        (8, 8),
+    ],
 )
 def test_scores_match_exhaustive_search(size: int, most: int, auto_pass: bool) -> None:
     game = make_game(f"othello:board_size={size},auto_pass={auto_pass}")

@@ -43,6 +43,7 @@ def test_tree_search_plays_endgames_perfectly() -> None:
     assert choices(exact, s, 8) == {"d1"}
 
 
+@pytest.mark.slow
 def test_search_report_contains_the_solution() -> None:
     agent = MCTSAgent(GAME, simulations=20, solver_empties=14)
     agent.prepare()
@@ -58,6 +59,7 @@ def test_search_report_contains_the_solution() -> None:
     assert "exact" not in str(report)
 
 
+@pytest.mark.slow
 def test_solver_does_not_change_search_before_the_endgame() -> None:
     plain, exact = (MCTSAgent(GAME, simulations=50, solver_empties=empty) for empty in (0, 12))
     assert choices(plain, GAME.new(), 6) == choices(exact, GAME.new(), 6)

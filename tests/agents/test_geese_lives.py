@@ -118,6 +118,7 @@ def test_causes_of_death_are_those_of_the_rules(spec):
         assert {forced for cause, forced in seen if cause == "another's body"} == {True, False}
 
 
+@pytest.mark.slow
 def test_lives_are_of_one_kind_of_games():
     with pytest.raises(ValueError, match="expected replays of one game hungry_geese, got none"):
         lives_of([])

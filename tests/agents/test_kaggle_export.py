@@ -105,6 +105,7 @@ def test_one_function_may_play_all_geese_and_game_after_game():
                 assert answer in choices(own, s, int(seat), 12)
 
 
+@pytest.mark.slow
 @pytest.mark.interpreted
 @pytest.mark.parametrize("name", RULES)
 def test_exported_files_play_without_this_package(name, tmp_path):

@@ -32,6 +32,7 @@ RANDOM = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.interpreted
 def test_matches_can_be_repeated_and_do_not_depend_on_the_batch(write):
     path = write(RANDOM)

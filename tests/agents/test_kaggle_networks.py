@@ -126,6 +126,7 @@ def test_numpy_logits_match_pytorch(kind, tmp_path):
     assert expected.std(0).min() > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agent", ["cnn", "ac"])
 def test_an_exported_network_needs_numpy_only(agent, tmp_path):
     config = ACConfig(kind="uib2021", view="plain", filters=4, blocks=1, value=agent == "ac")

@@ -131,6 +131,7 @@ def test_processes_end_with_the_agent(write, tmp_path):
     assert gone(pid)
 
 
+@pytest.mark.slow
 def test_processes_end_with_a_killed_parent(write, tmp_path):
     file = tmp_path / "pid.txt"
     path = write(f"""

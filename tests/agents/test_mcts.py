@@ -348,6 +348,7 @@ def test_max_depth_limits_the_tree(max_depth: int, nodes: int) -> None:
     assert report.nodes == nodes if max_depth else report.nodes > nodes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parallel", ["tree", "root"])
 @pytest.mark.compiled
 def test_threads_share_the_simulations(parallel: str) -> None:

@@ -27,7 +27,7 @@ GAMES = (
     "hex:board_size=2,swap=True",
     "tictactoe",
     "tictactoe_large",
-    "breakthrough",
+    pytest.param("breakthrough", marks=pytest.mark.slow),
     "breakthrough:rows=8,columns=5",
 )
 OTHELLO_PASS = 64

@@ -258,6 +258,7 @@ def test_the_same_positions_get_the_same_moves_in_any_order():
     np.testing.assert_array_equal(rngs, kept)  # nothing is left to chance
 
 
+@pytest.mark.slow
 def test_agent_swaps_if_that_is_better_than_any_move():
     game = hex(5, swap=True)
     agent = HeuristicAgent(game)
@@ -277,6 +278,7 @@ def test_agent_swaps_if_that_is_better_than_any_move():
     assert 0 < sum(swapped) < 25
 
 
+@pytest.mark.slow
 def test_compiled_and_interpreted_are_equal():
     game, rng = hex(5, "white", swap=True), np.random.default_rng(5)
     for plies in (1, 8, 15):

@@ -89,7 +89,7 @@ def play_again(match, games):
 
 
 # A board is compiled in seconds: one network of a kind plays here, all of them in the slow tests.
-SLOW = ("ac-geese", "az-othello", "az-hex5", "dqn-hex7", "dqn-hex11")
+SLOW = ("ac-geese", "cnn-geese", "az-othello", "az-hex5", "dqn-hex7", "dqn-hex11")
 
 
 @pytest.mark.parametrize(
@@ -171,6 +171,7 @@ def test_commands_write_and_measure_cards(tmp_path, monkeypatch, capsys):
     assert "there is no network 'chess'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_shipped_network_is_an_opponent_in_environments():
     env = gym.make("ludoteca/Hex-v0", board_size=5, opponent="dqn:hex5", agent_seat=1)
     _, info = env.reset(seed=0)

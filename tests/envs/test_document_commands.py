@@ -24,6 +24,7 @@ NOT_RUN = {
     "make ": "sets up a virtual environment",
     "pip ": "installs packages",
     "ludoteca play": "opens a window or waits for keys",
+    "ludoteca arena": "serves until it is interrupted",
     "ludoteca ggp-player": "waits for a game manager",
     "--clock": "plays for minutes; its own tests are smaller",
     "--watch": "plays a film in the terminal",

@@ -17,7 +17,7 @@ from ludoteca.envs.engine.stepper import make_stepper
 from ludoteca.envs.game import Game
 from ludoteca.envs.interpreted import interpreting, is_interpreted, with_attributes
 from ludoteca.envs.jit import CompiledFunction, InterpretedFunction
-from ludoteca.envs.registry import make_game
+from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match
 
 STEPS = 12
@@ -39,12 +39,19 @@ def rollout(game: Game, autoreset: str, opponent: str | None, interpreted: bool)
     return returned
 
 
-@pytest.mark.parametrize("id_", EVERY_GAME)
+@pytest.mark.parametrize(
+    "id_",
+    [
+        pytest.param(id_, marks=() if id_ in ("TicTacToe-v0", "Tron-v0") else pytest.mark.slow)
+        for id_ in GAMES
+    ],
+)
 def test_interpreted_environments_step_equally(id_: str, small: Callable[[str], Game]) -> None:
     ways = [rollout(small(id_), "SameStep", "random", way) for way in (True, False)]
     np.testing.assert_equal(*ways)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id_", EVERY_GAME)
 def test_interpreted_environments_of_all_players_step_equally(
     id_: str, small: Callable[[str], Game]

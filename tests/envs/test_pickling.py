@@ -202,6 +202,7 @@ def roundtrip(thing: Any) -> Any:
     return pickle.loads(pickle.dumps(thing))
 
 
+@pytest.mark.slow
 @pytest.mark.interpreted
 def test_environments_and_agents_resume_in_another_process(small: Small, tmp_path: Path) -> None:
     """Both processes interpret; the slow test below compiles."""

@@ -381,6 +381,7 @@ def test_png_has_the_pixels_of_rgb_array():
     assert np.abs(pixels - rgb_array(picture)).mean() < 2
 
 
+@pytest.mark.slow
 def test_images_in_the_middle_of_games_are_written(tmp_path):
     command = [sys.executable, "-W", "error", "-m", "ludoteca.envs.render", str(tmp_path)]
     subprocess.run(command, check=True, capture_output=True, cwd=tmp_path)

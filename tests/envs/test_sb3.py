@@ -151,6 +151,7 @@ def test_plain_ppo_and_dqn_learn_with_penalties_for_illegal_actions():
     assert (rewards < 0).any()  # illegal actions have been played, and have cost something
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_masked_ppo_learns_tic_tac_toe():
     envs = VecMonitor(SB3VecEnv("tictactoe", 64, agent_seat="random"))

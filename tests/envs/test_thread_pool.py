@@ -90,6 +90,7 @@ def test_threads_end_with_their_pool() -> None:
         assert not helper.is_alive()
 
 
+@pytest.mark.slow
 def test_a_closed_environment_can_be_stepped() -> None:
     env = GameVectorEnv("tictactoe", 8, num_threads=2)
     _, info = env.reset(seed=0)

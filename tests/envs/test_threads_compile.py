@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 MAKE = """
 import sys, threading
 import gymnasium as gym
@@ -52,6 +54,7 @@ for id_ in NAMES:
 """
 
 
+@pytest.mark.slow
 def test_threads_make_environments_concurrently() -> None:
     environment = os.environ | {"LUDOTECA_COMPILE_MESSAGES": "0"}
     subprocess.run([sys.executable, "-P", "-c", MAKE], check=True, timeout=200, env=environment)

@@ -8,7 +8,6 @@ import pytest
 from gymnasium.vector import AutoresetMode
 from pettingzoo_make import make_pettingzoo
 from vector_games import (
-    THREADED,
     Plain,
     ReferenceGame,
     Small,
@@ -23,6 +22,7 @@ from vector_games import (
 
 from ludoteca.envs.api.single import GameEnv
 from ludoteca.envs.api.vector import GameVectorEnv
+from ludoteca.envs.registry import GAMES
 from ludoteca.envs.validation import DTYPES
 
 pytestmark = pytest.mark.interpreted
@@ -83,7 +83,8 @@ def test_vector_environment_equals_a_reference_in_plain_python(
                 assert not {"final_obs", "final_info", "_final_obs", "_final_info"} & info.keys()
 
 
-@pytest.mark.parametrize("id_", THREADED)
+@pytest.mark.slow
+@pytest.mark.parametrize("id_", GAMES)
 @opponents
 @modes
 @pytest.mark.compiled

@@ -63,6 +63,7 @@ def test_returned_arrays_belong_to_the_caller(
     assert_same(log, later)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("opponent", [None, "random"])
 @pytest.mark.compiled
 def test_later_steps_do_not_change_returned_observations(opponent: Any) -> None:

@@ -188,6 +188,8 @@ def test_an_adviser_analyzes_every_position(client):
         assert sum(move["visits"] for move in moves) <= finished[3]["simulations"]
 
 
+@pytest.mark.slow
+@pytest.mark.interpreted
 def test_an_agent_searches_on_the_time_of_a_person():
     app = make_app(("mcts:simulations=20,reuse=True",), num_workers=1)
     with TestClient(app, base_url=ADDRESS) as client:

@@ -170,6 +170,7 @@ def assert_same(first: Findings, second: Findings) -> None:
             np.testing.assert_array_equal(curve, second.curves[k][policy])
 
 
+@pytest.mark.slow
 def test_study_matches_direct_play(whole: tuple[Path, Findings], policies: tuple[str, ...]) -> None:
     _, findings = whole
     for k in TINY.arms:

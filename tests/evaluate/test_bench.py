@@ -254,6 +254,7 @@ def test_recorded_games_end_by_the_rules_of_connect_four():
         assert max(np.bincount(actions)) <= 6
 
 
+@pytest.mark.slow
 def test_the_single_environment_plays_the_recorded_games_again():
     side = SingleEnvWorkload(games=5)
     ends = []

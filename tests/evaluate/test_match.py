@@ -240,6 +240,7 @@ def test_agents_of_another_game_or_shared_by_threads_are_refused():
         play_match("hex", (agent, "random"), 10, num_threads=2)
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_greedy_othello_beats_random():
     result = play_match("othello", ("greedy", "random"), 2000)
@@ -247,6 +248,7 @@ def test_greedy_othello_beats_random():
     assert [record.games for record in result.seats[0]] == [1000, 1000]
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_moving_first_is_an_advantage_in_hex():
     first = play_match("hex:board_size=5", ("random", "random"), 4000).by_seat[0]
@@ -254,6 +256,7 @@ def test_moving_first_is_an_advantage_in_hex():
     assert first.draws == 0
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_equal_agents_score_half():
     result = play_match("connect4", ("random", "random"), 20_000, seed=1)
@@ -261,6 +264,7 @@ def test_equal_agents_score_half():
     assert low < 0.5 * (1 - result.totals[0].draws / 20_000) < high
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_thousand_games_take_seconds():
     assert play_match("othello", ("random", "random"), 1000).seconds < 1

@@ -44,6 +44,7 @@ def folder(tmp_path, monkeypatch):
         del sys.modules[name]
 
 
+@pytest.mark.slow
 def test_match_of_custom_agents_in_a_custom_game(folder, capsys):
     agents = ["--agents", "own_players:LastAgent:skip=2", "function:own_players:first"]
     words = ["match", "own_games:dots_and_boxes:size=1", *agents, "--games", "10"]

@@ -61,6 +61,7 @@ def match(agents: tuple[str, ...] = ("greedy", "random"), games: int = 400) -> A
     return play_match("tictactoe", agents, games, seed=0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_here")
 def test_recipe_is_run_and_added_to_the_table(
     checkout: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

@@ -195,6 +195,7 @@ def test_the_extended_report_answers(tmp_path, monkeypatch):
     assert "| UCB plain |" in report
 
 
+@pytest.mark.slow
 @pytest.mark.interpreted
 def test_a_game_of_the_study_is_played():
     tournament = ggp.study(fast=True, seed=0)["100"]

@@ -314,6 +314,8 @@ def simulate(test, elo, draws, opening, tests, max_pairs, seed):
     return np.array(verdicts), np.array(lengths), final
 
 
+@pytest.mark.slow
+@pytest.mark.interpreted
 def test_error_rate_of_simulated_tests_is_at_most_the_nominal_rate():
     test = Sprt(0, 60, alpha=0.1, beta=0.1)
     verdicts, lengths, _ = simulate(test, 0, 0.3, 0, tests=150, max_pairs=1000, seed=1)

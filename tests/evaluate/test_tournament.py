@@ -87,6 +87,7 @@ def test_games_that_agents_left_are_recorded(tmp_path):
     assert re.search(r"\| .*sleepy.* \| 4 \| 4 crash \| .*no key", report)
 
 
+@pytest.mark.slow
 def test_four_seats_are_shared_by_pairs(tmp_path):
     plan = Tournament(("hungry_geese",), ("random", "greedy"), games_per_pair=8, repeats=1)
     outcomes = run_tournament(plan, tmp_path, processes=1).outcomes

@@ -69,6 +69,7 @@ def test_killed_tournament_resumes(tmp_path, processes):
     assert np.array_equal(results._plies, whole._plies)
 
 
+@pytest.mark.slow
 def test_processes_and_slices_change_nothing(tmp_path, monkeypatch):
     single = run_tournament(SMALL, tmp_path / "one", processes=1).outcomes
     monkeypatch.setattr(run, "TASK_SECONDS", 0.0)  # a game at a time

@@ -55,6 +55,7 @@ def test_old_versions_are_left_out(tmp_path):
         sheet_files(tmp_path / "stuck" / "v1")
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_speed_of_a_sheet_counts_steps_and_games():
     coverage = measure_speed(make_machine(find_sheet("tictactoe")), 0.05)

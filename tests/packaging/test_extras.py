@@ -76,6 +76,7 @@ def test_the_core_is_enough_or_one_line_names_the_extra(tmp_path: Path) -> None:
     assert len(needed) >= 15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extra", ["train", "evaluate"])
 def test_an_extra_is_enough_for_its_commands(extra: str, tmp_path: Path) -> None:
     for package in sorted(optional(extra)):

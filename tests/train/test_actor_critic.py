@@ -133,9 +133,10 @@ def algorithm_of(algorithm, config):
     return algorithm(config, game, algorithm.make_network(config.network, game))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "tiny",
-    [TINY_SEARCH, pytest.param(TINY_SEARCH_GEESE, marks=pytest.mark.slow)],
+    [TINY_SEARCH, TINY_SEARCH_GEESE],
     ids=["tron", "hungry_geese"],
 )
 def test_searched_decisions_are_those_of_the_search(tiny):
@@ -217,8 +218,15 @@ def test_the_documents_loss_has_a_least_value():
 
 @pytest.mark.parametrize(
     "config",
-    [TINY, replace(TINY_SEARCH, games_per_iteration=24), TINY_DOCUMENT],
-    ids=lambda config: config.algorithm,
+    [
+        pytest.param(TINY, marks=pytest.mark.slow, id="ppo"),
+        pytest.param(
+            replace(TINY_SEARCH, games_per_iteration=24),
+            marks=pytest.mark.slow,
+            id="search-imitation",
+        ),
+        pytest.param(TINY_DOCUMENT, id="document"),
+    ],
 )
 def test_non_finite_losses_end_a_run(config, tmp_path):
     training = RLTraining(replace(config, run_dir=tmp_path), tensorboard=False)
@@ -228,6 +236,7 @@ def test_non_finite_losses_end_a_run(config, tmp_path):
         training.learn(training.play(0))
 
 
+@pytest.mark.slow
 def test_rollouts_hold_games_of_the_learning_seats():
     def run(planes):
         return np.zeros((len(planes), 5), np.float32)
@@ -273,15 +282,14 @@ def test_a_share_of_the_certain_decisions_is_learned_from(share, tmp_path, monke
     assert abs((seen > 0.5).sum() - share * certain) <= 3 * np.sqrt(share * (1 - share) * certain)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "config",
     [
         TINY,
-        pytest.param(
-            replace(TINY, overlap_actor_learner=False, augment=True), marks=pytest.mark.slow
-        ),
+        replace(TINY, overlap_actor_learner=False, augment=True),
         TINY_SEARCH,
-        pytest.param(TINY_SEARCH_GEESE, marks=pytest.mark.slow),
+        TINY_SEARCH_GEESE,
         TINY_DOCUMENT,
     ],
     ids=["ppo", "alone", "search", "search_geese", "document"],

@@ -117,6 +117,7 @@ def test_stopped_rollout_is_dropped(bound):
     actors.close()
 
 
+@pytest.mark.slow
 def test_single_actor_equals_local_self_play():
     game = make_game("tictactoe")
     torch.set_num_threads(1)

@@ -176,14 +176,10 @@ def test_agent_follows_solved_endgames():
     assert actions[0] == alone.act(states[:1], np.array([0]), streams, np.arange(1))[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "gate"),
-    [
-        ("puct", 0),
-        ("puct", 40),
-        pytest.param("gumbel", 0, marks=pytest.mark.slow),
-        pytest.param("gumbel", 40, marks=pytest.mark.slow),
-    ],
+    [("puct", 0), ("puct", 40), ("gumbel", 0), ("gumbel", 40)],
 )
 def test_resumed_run_ends_with_the_same_result(tmp_path, rule, gate):
     config = replace(
@@ -206,6 +202,7 @@ def test_resumed_run_ends_with_the_same_result(tmp_path, rule, gate):
     assert [{**row, "seconds": 0} for row in again.metrics.rows] == without_time
 
 
+@pytest.mark.slow
 def test_finished_run_can_be_extended(tmp_path):
     for games in (40, 60):
         training = RLTraining(replace(TINY, run_dir=tmp_path, games=games), tensorboard=False)
@@ -216,6 +213,7 @@ def test_finished_run_can_be_extended(tmp_path):
     assert training.metrics.rows[-1]["step"] == 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("select", "strengths", "kept"),
     [("best", (0.2, 0.9, 0.5), 40), ("best", (0.2, 0.9, 0.9), 80), ("last", (0.2, 0.9, 0.5), 80)],
@@ -263,6 +261,7 @@ def test_rollout_of_several_processes_joins_their_parts():
             assert np.allclose(whole, getattr(alone, field.name), atol=1e-3)
 
 
+@pytest.mark.slow
 def test_gatekeeper_accepts_only_winning_candidates():
     game = make_game("tictactoe")
 

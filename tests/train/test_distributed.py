@@ -84,6 +84,7 @@ def alone():
     return joint_updates.updates()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", joint_updates.MAKERS)
 def test_two_processes_learn_the_same_as_one(name, together, alone):
     mine, theirs = together

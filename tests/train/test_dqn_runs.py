@@ -101,6 +101,7 @@ def test_every_sequential_game_can_be_learned(id_, tmp_path):
     assert all(bool(torch.isfinite(weight).all()) for weight in after.values())
 
 
+@pytest.mark.slow
 def test_seed_determines_a_run_with_and_without_overlap(tmp_path):
     found = {}
     for name, settings in {
@@ -130,19 +131,17 @@ def test_evaluation_interval_is_independent_of_metrics_rows(tmp_path):
     assert evaluated == {0: True, 60: False, 80: True, 100: False, 120: True}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
         {},
-        pytest.param(
-            {
-                "opponent": "random",
-                "prioritized_replay": False,
-                "optimizer": "sgd",
-                "overlap_actor_learner": False,
-            },
-            marks=pytest.mark.slow,
-        ),
+        {
+            "opponent": "random",
+            "prioritized_replay": False,
+            "optimizer": "sgd",
+            "overlap_actor_learner": False,
+        },
     ],
     ids=["modern", "plain"],
 )
@@ -345,6 +344,7 @@ def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_command_line_parses_settings(tmp_path, monkeypatch, capsys):
     assert parse(["--gamma", "0.9"]) == replace(DEFAULT, gamma=0.9)
     assert parse(["tanaka2018", "--gamma", "0.9"]) == replace(TANAKA2018, gamma=0.9)

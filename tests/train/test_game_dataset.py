@@ -145,6 +145,8 @@ def test_damaged_files_raise(tmp_path):
     assert (report.found, report.used) == (7, 4)
 
 
+@pytest.mark.slow
+@pytest.mark.interpreted
 def test_split_is_by_whole_games():
     games = play_games(
         GenerationConfig(game="hungry_geese", agents=("random_safe",), games=40, seed=1)

@@ -26,6 +26,7 @@ from ludoteca.train.ppo import PPOConfig
 
 DEFAULT, UIB2021 = ImitationConfig(), parse(["uib2021"])
 
+VIEWS = ["plain", pytest.param("hand_crafted", marks=pytest.mark.slow)]
 SMALL = "hungry_geese:num_players=2,rows=5,columns=5,max_length=8,episode_steps=60"
 TINY = ACConfig(filters=8, blocks=1)
 TINY_PLAIN = ACConfig(kind="uib2021", view="plain", filters=8, blocks=1, value=False)
@@ -87,7 +88,7 @@ def test_network_imitates_an_agent(tmp_path):
 
 
 @pytest.mark.interpreted
-@pytest.mark.parametrize("view", ["plain", "hand_crafted"])
+@pytest.mark.parametrize("view", VIEWS)
 def test_accuracy_is_the_frequency_of_equal_actions(view, mixed, tmp_path):
     training = trained(tiny(mixed, tmp_path, network=replace(TINY, view=view), epochs=1))
     data = training.data
@@ -100,6 +101,7 @@ def test_accuracy_is_the_frequency_of_equal_actions(view, mixed, tmp_path):
     assert training.best["accuracy"] == np.mean(moves == samples.actions[chosen])
 
 
+@pytest.mark.slow
 def test_validation_games_are_not_trained_on(mixed, tmp_path):
     games = load_dataset(mixed)
     twice = tmp_path / "games.npz"
@@ -121,7 +123,7 @@ def test_validation_games_are_not_trained_on(mixed, tmp_path):
     assert not np.array_equal(data.validation, other.validation)
 
 
-@pytest.mark.parametrize("view", ["plain", "hand_crafted"])
+@pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("games", [None, 7])
 def test_samples_match_the_episodes(view, games, mixed, tmp_path, monkeypatch):
     monkeypatch.setattr("ludoteca.train.data.positions.GAMES_PER_CHUNK", 4)
@@ -206,6 +208,7 @@ def test_augmented_labels_point_to_the_same_neighbor(game, view):
         np.testing.assert_array_equal(*there)
 
 
+@pytest.mark.slow
 def test_labels_follow_the_sampled_symmetry(mixed, tmp_path, monkeypatch):
     training = ImitationTraining(tiny(mixed, tmp_path, precision="float32"), tensorboard=False)
     chosen, data = training.data.training[:64], training.data
@@ -280,10 +283,11 @@ def test_a_run_learns_with_the_rate_of_its_schedule(mixed, tmp_path, monkeypatch
     assert training.rate(1.0) == pytest.approx(0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("base", "changes"),
     [
-        pytest.param(DEFAULT, {"precision": "bfloat16"}, marks=pytest.mark.slow),
+        (DEFAULT, {"precision": "bfloat16"}),
         (DEFAULT, {"positions_per_epoch": 200, "network": replace(TINY, view="plain")}),
         (UIB2021, {"network": replace(TINY_PLAIN, value=True), "augment": True}),
     ],

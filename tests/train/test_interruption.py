@@ -21,7 +21,7 @@ from ludoteca.train.value_regression import ValueRegressionTraining
 from ludoteca.train.value_regression import train as train_value_network
 
 # What others cover in part: in `make test-slow`.
-SLOW = ("dqn-alone", "alphazero-no-gate", "ppo-pipeline", "search")
+SLOW = ("dqn-alone", "alphazero", "alphazero-no-gate", "ppo-pipeline", "search")
 
 
 @pytest.mark.parametrize(

@@ -204,6 +204,7 @@ def test_policy_shows_ties_and_unvisited_cells():
     ) in text
 
 
+@pytest.mark.slow
 def test_tutorial_output_matches_its_text(tmp_path, monkeypatch, capsys):
     """Its Python blocks run in order; all its output is theirs or its commands'."""
     monkeypatch.chdir(tmp_path)

@@ -217,6 +217,7 @@ def test_generation_depends_on_neither_workers_nor_batches(tmp_path, monkeypatch
     assert content(seed=1) != expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seats", ["first", "second", "rotating"])
 def test_labels_are_returns_of_selected_agent(seats):
     agents = ("random", uct(200)) if seats == "second" else (uct(200), "random")
