@@ -255,7 +255,7 @@ def test_greedy_is_an_opponent_in_environments():
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("nobody", r"unknown agent 'nobody'; there are random, greedy, sb3"),
+        ("zzz", r"unknown agent 'zzz'; there are random, greedy, sb3"),
         ("", "unknown agent ''"),
         ("random:depth=3", "agent random has no parameter 'depth'; it has none"),
         ("greedy:ply=1,x=2", "agent greedy has no parameter 'ply'; it has none"),

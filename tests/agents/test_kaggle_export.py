@@ -139,7 +139,7 @@ def test_parameters_of_agents_are_exported():
     ("agent", "out", "message"),
     [
         ("flat", "a.py", "agent flat cannot be exported to Kaggle; expected one of random, "),
-        ("nobody", "a.py", "unknown agent 'nobody'; there are"),
+        ("zzz", "a.py", "unknown agent 'zzz'; there are"),
         ("greedy:x=3", "a.py", "agent greedy has no parameter 'x'"),
         ("greedy", "a.txt", "must end in .py, got .*a.txt"),
     ],

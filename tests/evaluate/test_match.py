@@ -215,7 +215,7 @@ def test_a_failure_in_one_thread_ends_the_match(monkeypatch):
         ("hex", ("random",) * 3, {}, "between 2 agents, got 3: random, random, random"),
         ("hungry_geese", ("random",) * 5, {}, "between 2 to 4 agents, got 5"),
         ("hungry_geese:num_players=1", ("random",), {}, "has one player, and a match needs two"),
-        ("hex", ("random", "nobody"), {}, "unknown agent 'nobody'; there are random, greedy"),
+        ("hex", ("random", "zzz"), {}, "unknown agent 'zzz'; there are random, greedy"),
         ("hex", ("random:x=1", "random"), {}, "agent random has no parameter 'x'; it has none"),
         ("chess", BOTH, {}, "unknown game 'chess'"),
         ("hex", BOTH, {"games": 0}, "games must be an integer from 1"),
