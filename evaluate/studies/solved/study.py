@@ -7,8 +7,12 @@ from typing import Any
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Study, Task, match_task
 
-FAST = 1 / 32
+FAST = 1 / 160
 FAST_HEX = "hex:board_size=4"  # untrained networks leave too many lines on 5x5
+FAST_SETTINGS: dict[str, Any] = {
+    "network.filters": 8, "network.blocks": 1, "learning_starts": 1_000,
+    "eval_opponents": ("random",), "final_eval_games": 10,
+}  # fmt: skip
 # Settings of every training; the defaults would depend on the number of games.
 SIZES = {"games_per_iteration": 256, "learning_starts": 10_000, "buffer_size": 500_000}
 # Name of a network -> its game, and what differs from the defaults of the training.
@@ -47,7 +51,8 @@ def make_study(fast: bool = False) -> Study:
     """Return the study.
 
     Args:
-        fast: train for a small part of the games: nothing is learned so soon, but all of it runs.
+        fast: train small networks for a small part of the games: nothing is learned so soon, but
+            all of it runs.
     """
     scale = FAST if fast else 1
     games = {name: game for name, (game, _) in NETWORKS.items()}
@@ -83,7 +88,7 @@ def training(name: str, game: str, scale: float) -> Task:
         "game": game, "log_interval": 1_024 if scale == 1 else 256,
         "eval_interval": max(games // 4, 256), "eval_games": 20,
         "eval_opponents": ("random", "mcts:simulations=2000"), "final_eval_games": 50,
-        **settings, "games": games,
+        **settings, "games": games, **({} if scale == 1 else FAST_SETTINGS),
     }  # fmt: skip
     options = {"run_dir": f"{{folder}}/{name}", **SIZES, **settings}
     kept = ("config", "training", "evaluation", "about")
