@@ -1,5 +1,8 @@
 """Neural fictitious self-play: its transitions, losses, agents, and what it learns."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -10,11 +13,15 @@ from ludoteca.agents.nfsp import NFSPAgent
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.exploit import exploitability
+from ludoteca.evaluate.match import play_match
 from ludoteca.train.loop import RLTraining
 from ludoteca.train.nfsp import NFSPConfig, NFSPRollout, epsilon_at
 
 NETWORK = ACConfig(kind="residual", view="plain", filters=8, blocks=1, value=False)
 TRON = "tron:rows=5,columns=5"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+GOOFSPIEL = f"gdl:path={DOCS / 'results/nfsp/goofspiel.kif'}"
 SETTINGS = {
     "games": 64,
     "games_per_iteration": 16,
@@ -181,3 +188,43 @@ def test_exploration_decays_and_settings_are_validated():
         NFSPConfig(network=ACConfig())
     with pytest.raises(ValueError, match="anticipatory_param"):
         NFSPConfig(anticipatory_param=1.5)
+
+
+# Settings of the measurement in docs/training.md.
+LEARNING = {
+    "games": 6_000,
+    "games_per_iteration": 64,
+    "batch_size": 128,
+    "replay_ratio": 4.0,
+    "anticipatory_param": 0.2,
+    "final_learning_rate": 1e-3,
+    "buffer_size": 8_000,
+    "reservoir_buffer_capacity": 100_000,
+    "network": replace(NETWORK, filters=16),
+}
+
+
+@pytest.mark.slow
+# The score of random moves is 0.5, with a standard error of 0.011.
+@pytest.mark.parametrize(("game", "least"), [(TRON, 0.75), ("tictactoe", 0.6)])
+def test_average_policy_beats_random_moves(game, least, tmp_path):
+    training = make_training(tmp_path, game=game, **LEARNING)
+    for _ in training.run():
+        pass
+    match = play_match(game, [f"nfsp:{tmp_path}", "random"], 2_000, seed=5)
+    assert match.totals[0].score > least
+
+
+@pytest.mark.slow
+def test_average_policy_is_less_exploitable_than_the_best_response(tmp_path):
+    game = make_game(GOOFSPIEL)
+    random = exploitability(game, make_agent("random", game)).exploitability
+    assert random == pytest.approx(0.75)
+    training = make_training(tmp_path, game=GOOFSPIEL, **LEARNING)
+    for _ in training.run():
+        pass
+    average = exploitability(game, make_agent(f"nfsp:{tmp_path}", game)).exploitability
+    # Every deterministic policy of this game loses each game against its best response.
+    best_response = make_agent(f"nfsp:{tmp_path},policy=best_response", game)
+    assert exploitability(game, best_response).exploitability == 1
+    assert average < 0.65
