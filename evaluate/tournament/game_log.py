@@ -1,17 +1,9 @@
-"""Log of the games of a tournament: an append-only file, one line per task of games.
+"""Log of the games of a tournament: an append-only file, one line per task of games."""
 
-A line is written at once and reaches the disk before the next task starts, so a run that is killed
-at any moment loses only the games in progress. A truncated last line is dropped when the log is
-opened again.
-"""
-
-import json
-import os
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +11,7 @@ from numpy.typing import NDArray
 from ludoteca.evaluate.forfeits import Forfeit
 from ludoteca.evaluate.match_clock import NO_MOVES, MoveTimes, times_from_json, times_json
 from ludoteca.evaluate.tournament.plan import Match, Tournament
-from ludoteca.files import parse_json, read_json, write_whole
-from ludoteca.lock import lock_file
+from ludoteca.line_log import LineLog, claim_folder
 
 FORMAT = 1
 TOURNAMENT, GAMES = "tournament.json", "games.jsonl"
@@ -52,7 +43,7 @@ class PlayedGames:
     times: tuple[MoveTimes, ...] = ()
 
 
-class GameLog:
+class GameLog(LineLog):
     """Finished games of a tournament, saved in a folder.
 
     Attributes:
@@ -88,26 +79,15 @@ class GameLog:
         if tournament.time_control is not None:
             self.times = [NO_MOVES] * len(tournament.agents)
         self._pair = {pair: k for k, pair in enumerate(tournament.pairs)}
-        self._check_folder()
-        self._file = (folder / GAMES).open("a+b")
+        path = folder / GAMES
+        identity = tournament.identity() | {"format": FORMAT}
+        claim_folder(folder / TOURNAMENT, identity, path, "tournament", OPTIONAL)
+        super().__init__(path, f"another run is playing the tournament in {folder}")
         try:
-            if not lock_file(self._file.fileno()):
-                raise ValueError(f"another run is playing the tournament in {folder}")
-            self._read()
+            self.read(lambda fields: self._apply(self._parse(fields)))
         except BaseException:
-            self._file.close()
+            self.close()
             raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._file.close()
 
     @property
     def games_played(self) -> int:
@@ -146,53 +126,12 @@ class GameLog:
         if played.times:
             line["times"] = times_json(played.times)
         self._check(played)
-        self._file.write(json.dumps(line).encode() + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        self.append(line)
         self._apply(played)
         self._added += 1
         self.seconds_per_result += (perf_counter() - start - self.seconds_per_result) / self._added
 
-    def _check_folder(self) -> None:
-        """Validate that the folder belongs to this tournament, or make it its own."""
-        file = self.folder / TOURNAMENT
-        own = self.tournament.identity() | {"format": FORMAT}
-        if not file.exists():
-            if (self.folder / GAMES).exists():
-                raise ValueError(f"{self.folder} has games of a tournament, but no {TOURNAMENT}")
-            write_whole(file, json.dumps(own, indent=2) + "\n")
-            return
-        try:
-            saved = read_json(file)
-        except ValueError as error:
-            raise ValueError(f"{file} is damaged: {error}") from None
-        if not isinstance(saved, dict):
-            raise ValueError(f"{file} is damaged: expected an object, got {saved!r:.40}")
-        for key in [*own, *(key for key in OPTIONAL if key in saved and key not in own)]:
-            value = own.get(key)
-            if saved.get(key) != value:
-                raise ValueError(
-                    f"{self.folder} belongs to another tournament: its {key.replace('_', ' ')} is "
-                    f"{_text(saved.get(key))}, not {_text(value)}; choose another folder"
-                )
-
-    def _read(self) -> None:
-        """Read the log, and cut off a truncated last line."""
-        self._file.seek(0)
-        content = self._file.read()
-        *lines, torn = content.split(b"\n")
-        if torn:
-            self._file.truncate(len(content) - len(torn))
-        for number, line in enumerate(lines, 1):
-            try:
-                self._apply(self._parse(line))
-            except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
-                raise ValueError(
-                    f"line {number} of {self.folder / GAMES} is damaged: {error}"
-                ) from error
-
-    def _parse(self, line: bytes) -> PlayedGames:
-        fields: dict[str, Any] = parse_json(line)
+    def _parse(self, fields: dict[str, Any]) -> PlayedGames:
         a, b = fields["pair"]
         played = PlayedGames(
             Match(fields["game"], (a, b), fields["repeat"]),
@@ -238,11 +177,3 @@ class GameLog:
             (played.match, replace(forfeit, agent=played.match.pair[forfeit.agent]))
             for forfeit in played.forfeits
         ]
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{key}={entry}" for key, entry in value.items())
-    if value is None:
-        return "none"
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,19 +1,14 @@
 """Log of the evaluations of a tuning run: an append-only file, one line per evaluation.
 
-A killed run loses only the evaluations in progress: the same command passes the recorded scores to
-its optimizer, and so continues where it stopped.
+The same command passes the recorded scores to its optimizer, and so continues where it stopped.
 """
 
-import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-from ludoteca.files import parse_json, read_json, write_whole
-from ludoteca.lock import lock_file
+from ludoteca.line_log import LineLog, claim_folder
 
 SETTINGS, EVALUATIONS = "settings.json", "evaluations.jsonl"
 
@@ -48,7 +43,7 @@ class Evaluation:
         return (self.wins + self.draws / 2) / self.games
 
 
-class EvaluationLog:
+class EvaluationLog(LineLog):
     """Evaluations of a tuning run, saved in a folder.
 
     Attributes:
@@ -67,72 +62,22 @@ class EvaluationLog:
                 another run is writing to it.
             OSError: if it cannot be read or written.
         """
-        self.folder = folder
         self.evaluations: list[Evaluation] = []
-        self._check_folder(dict(settings))
-        self._file = (folder / EVALUATIONS).open("a+b")
+        claim_folder(folder / SETTINGS, settings, folder / EVALUATIONS, "tuning run")
+        super().__init__(folder / EVALUATIONS, f"another run is tuning in {folder}")
         try:
-            if not lock_file(self._file.fileno()):
-                raise ValueError(f"another run is tuning in {folder}")
-            self._read()
+            self.read(lambda fields: self.evaluations.append(_parse(fields)))
         except BaseException:
-            self._file.close()
+            self.close()
             raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._file.close()
 
     def add(self, evaluation: Evaluation) -> None:
         """Add an evaluation, to the file first."""
-        self._file.write(json.dumps(asdict(evaluation)).encode() + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        self.append(asdict(evaluation))
         self.evaluations.append(evaluation)
 
-    def _check_folder(self, own: dict[str, Any]) -> None:
-        """Validate that the folder belongs to this run, or make it its own."""
-        file = self.folder / SETTINGS
-        if not file.exists():
-            if (self.folder / EVALUATIONS).exists():
-                raise ValueError(f"{self.folder} has evaluations, but no {SETTINGS}")
-            write_whole(file, json.dumps(own, indent=2) + "\n")
-            return
-        saved = read_json(file)
-        if not isinstance(saved, dict):
-            raise ValueError(f"{file} is damaged: expected an object, got {saved!r:.40}")
-        for key, value in own.items():
-            if saved.get(key) != value:
-                raise ValueError(
-                    f"{self.folder} belongs to a run with other settings: its {key} is "
-                    f"{saved.get(key)!r:.200}, not {value!r:.200}; choose another folder"
-                )
 
-    def _read(self) -> None:
-        """Read the log, and cut off a truncated last line."""
-        self._file.seek(0)
-        content = self._file.read()
-        *lines, torn = content.split(b"\n")
-        if torn:
-            self._file.truncate(len(content) - len(torn))
-        for number, line in enumerate(lines, 1):
-            try:
-                self.evaluations.append(_parse(line))
-            except (ValueError, KeyError, TypeError) as error:
-                raise ValueError(
-                    f"line {number} of {self.folder / EVALUATIONS} is damaged: {error}"
-                ) from error
-
-
-def _parse(line: bytes) -> Evaluation:
-    fields: dict[str, Any] = parse_json(line)
+def _parse(fields: dict[str, Any]) -> Evaluation:
     evaluation = Evaluation(**fields)
     counts = (evaluation.wins, evaluation.draws, evaluation.losses)
     if not all(type(count) is int and count >= 0 for count in counts) or not sum(counts):

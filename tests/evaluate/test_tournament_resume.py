@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from tournaments import SMALL
 
-from ludoteca.evaluate.tournament import game_log, pilot, run
+from ludoteca import line_log
+from ludoteca.evaluate.tournament import pilot, run
 from ludoteca.evaluate.tournament.game_log import GAMES, MISSING, GameLog, PlayedGames
 from ludoteca.evaluate.tournament.plan import Match
 from ludoteca.evaluate.tournament.run import run_tournament
@@ -175,7 +176,7 @@ def test_a_folder_is_written_by_one_run_at_a_time(tmp_path):
 def test_every_line_is_flushed_to_disk(tmp_path, monkeypatch):
     synced = []
     monkeypatch.setattr(
-        game_log.os, "fsync", lambda fd: synced.append(os.path.getsize(tmp_path / GAMES))
+        line_log.os, "fsync", lambda fd: synced.append(os.path.getsize(tmp_path / GAMES))
     )
     with GameLog(SMALL, tmp_path) as record:
         record.add(played_games(0, "WD"))

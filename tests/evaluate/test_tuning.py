@@ -160,7 +160,7 @@ def test_pairs_are_scored_against_each_other(tmp_path):
 
 def test_a_folder_of_another_run_is_refused(tmp_path):
     EvaluationLog(tmp_path, {"seed": 0}).__exit__(None, None, None)
-    with pytest.raises(ValueError, match="its seed is 0, not 1"):
+    with pytest.raises(ValueError, match="another tuning run: its seed is 0, not 1"):
         EvaluationLog(tmp_path, {"seed": 1})
     (tmp_path / EVALUATIONS).write_text('{"values": {}, "wins": 0, "draws": 0, "losses": 0}\n')
     with pytest.raises(ValueError, match=r"line 1 of .* is damaged: expected numbers"):
