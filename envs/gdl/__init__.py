@@ -10,7 +10,7 @@ The compiler, in the order of its stages:
 - `rules.read_rules(statements)`: rules in disjunctive normal form
 - `checks.check_rules(rules)`: faults against the specification, `checks.Problem`
 - `split.split_rules(rules)`: equivalent rules with fewer variables each
-- `ground.Grounder(rules, limits)`: ground instances
+- `ground.ground(rules, limits)`: ground instances, of large relations by demand (`demand`)
 - `gates.Gates(grounder, limits)`: and-inverter graph
 - `network.make_network(grounder, gates)`: `network.Network`, gates as arrays in two phases
 - `compile.compile_sheet(path)`, `compile.compile_text(text)`: all of these, with a disk cache

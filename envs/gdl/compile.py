@@ -5,7 +5,7 @@ from pathlib import Path
 from ludoteca.envs.gdl.checks import require_valid
 from ludoteca.envs.gdl.errors import GDLError, GDLLimitError
 from ludoteca.envs.gdl.gates import Gates
-from ludoteca.envs.gdl.ground import Grounder
+from ludoteca.envs.gdl.ground import ground
 from ludoteca.envs.gdl.limits import MAX_INSTANCES, MAX_SECONDS, Limits
 from ludoteca.envs.gdl.network import Network, make_network
 from ludoteca.envs.gdl.network_cache import load_network, network_digest, save_network
@@ -74,7 +74,7 @@ def compile_text(
     rules = read_rules(parse(text, name), name)
     problems = require_valid(rules, name)
     try:
-        grounder = Grounder(split_rules(rules), limits)
+        grounder = ground(split_rules(rules), limits)
         network = make_network(grounder, Gates(grounder, limits), tuple(map(str, problems)))
     except GDLLimitError as error:
         raise GDLLimitError(f"{name}: {error}") from None

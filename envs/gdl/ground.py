@@ -6,9 +6,10 @@ the initial state and from any sequence of legal moves, is assumed to be possibl
 """
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
+from ludoteca.envs.gdl.demand import can_have_demand, demand_rules, with_neighbors
 from ludoteca.envs.gdl.errors import GDLError, GDLLimitError
 from ludoteca.envs.gdl.graph import components
 from ludoteca.envs.gdl.joins import Index, Join, Path, Pattern, Rows, make_index
@@ -19,11 +20,43 @@ from ludoteca.envs.gdl.rules import Atom, Rule
 DYNAMIC = {"true", "does", "next", "legal", "goal", "terminal"}
 MAX_TERM_DEPTH = 200
 DEPTH_INTERVAL = 64  # facts between two checks of the depth
+FIRST_BUDGET = 100_000  # instances and facts until large relations get a demand
+BUDGET_GROWTH = 2
+LARGE_SHARE = 50  # a relation is large from the 50th part of the budget on
 Instance = tuple[int, tuple[int, ...], tuple[int, ...]]
+
+
+class LargeRelationsError(Exception):
+    """Signal that relations are so large that they should be derived by demand."""
+
+    def __init__(self, relations: set[str]):
+        super().__init__(relations)
+        self.relations = relations
+
+
+def ground(rules: list[Rule], limits: Limits) -> "Grounder":
+    """Return the ground rules of a sheet; relations that prove large are derived by demand.
+
+    Raises:
+        GDLError: if the sheet has no role.
+        GDLLimitError: if a limit is exceeded.
+    """
+    demanded = set[str]()
+    while True:
+        try:
+            return Grounder(rules, limits, demanded)
+        except LargeRelationsError as large:
+            demanded |= large.relations
+            limits.instances = 0
 
 
 class Grounder:
     """Ground rules of a sheet.
+
+    Args:
+        rules: the rules.
+        limits: limits of time and instances.
+        demanded: relations of which only what rules ask for is derived.
 
     Attributes:
         atoms: ground atoms, by number.
@@ -35,8 +68,9 @@ class Grounder:
         initial: terms that are true in the initial state.
     """
 
-    def __init__(self, rules: list[Rule], limits: Limits):
+    def __init__(self, rules: list[Rule], limits: Limits, demanded: Collection[str] = ()):
         self._limits = limits
+        self._budget, self._spent = FIRST_BUDGET, 0
         self.atoms: list[Atom] = []
         self.numbers: dict[Atom, int] = {}
         self.known: set[Atom] = set()
@@ -50,7 +84,11 @@ class Grounder:
             relies_on[str(rule.head[0])].update(
                 str(atom[0]) for atom in rule.positive + rule.negative
             )
-        self._dynamic = _dependent_relations(relies_on)
+        self._rules = rules
+        self._static = set(relies_on) - _dependent_relations(relies_on)
+        self._demandable = can_have_demand(rules, self._static)
+        self._demandable -= set(demanded)
+        self._dynamic = _dependent_relations(relies_on, demanded)
         static = [name for name in relies_on if name not in self._dynamic]
         for component in components(static, lambda name: relies_on[name] - self._dynamic):
             names = set(component)
@@ -60,7 +98,9 @@ class Grounder:
         for term in self.initial:
             self._add(("true", term))
         dynamic_rules = [rule for rule in rules if rule.head[0] in self._dynamic]
-        self._run(dynamic_rules, self._dynamic, self._dynamic)
+        dynamic_rules, demands = demand_rules(dynamic_rules, demanded)
+        growing = self._dynamic | {str(rule.head[0]) for rule in demands}
+        self._run([*dynamic_rules, *demands], growing, self._dynamic)
         self.instances = list(self._seen)
         self._seen, self._indices = set(), defaultdict(dict)
 
@@ -80,12 +120,9 @@ class Grounder:
         """Derive all atoms of the relations in `growing`, one new atom at a time."""
         joins: dict[str, list[Callable[..., None]]] = defaultdict(list)
         starts: list[Callable[..., None]] = []
-        names = {
-            "known": self.known,
-            "emit": self._emit if dynamic else self._emit_static,
-            "count_steps": self._limits.count_steps,
-        }
+        names = {"known": self.known, "count_steps": self._limits.count_steps}
         for rule in rules:
+            names["emit"] = self._emit if rule.head[0] in dynamic else self._emit_fact
             given = [j for j, atom in enumerate(rule.positive) if atom[0] in growing]
             for j in [*given, *([] if given else [None])]:
                 join = Join(rule, j, dynamic, growing, self._rows, self._size).build(**names)
@@ -133,9 +170,23 @@ class Grounder:
             self._facts[str(atom[0])].append(atom)
             self._queue.append(atom)
 
-    def _emit_static(self, head: Atom, positive: Any, negative: Any) -> None:
+    def _count_instance(self) -> None:
+        self._limits.count_instance()
+        self._spent += 1
+        if self._spent >= self._budget:
+            large = {
+                name
+                for name in self._demandable
+                if len(self._facts[name]) * LARGE_SHARE > self._budget
+            }
+            if large:
+                able = self._demandable - self._static | large
+                raise LargeRelationsError(with_neighbors(self._rules, large, able))
+            self._budget *= BUDGET_GROWTH
+
+    def _emit_fact(self, head: Atom, positive: Any, negative: Any) -> None:
         if head not in self.known:
-            self._limits.count_instance()
+            self._count_instance()
             self._add(head)
 
     def _emit(self, head: Atom, positive: tuple[int, ...], negative: tuple[Atom, ...]) -> None:
@@ -144,7 +195,7 @@ class Grounder:
         if instance in self._seen:
             return
         self._seen.add(instance)
-        self._limits.count_instance()
+        self._count_instance()
         self._add(head)
         if head[0] == "next":
             self._add(("true", head[1]))
@@ -152,9 +203,11 @@ class Grounder:
             self._add(("does", head[1], head[2]))
 
 
-def _dependent_relations(relies_on: dict[str, set[str]]) -> set[str]:
-    """Return the relations that depend on the state or the moves."""
-    dynamic = set(DYNAMIC)
+def _dependent_relations(
+    relies_on: dict[str, set[str]], demanded: Collection[str] = ()
+) -> set[str]:
+    """Return the relations that depend on the state, the moves or a demand."""
+    dynamic = DYNAMIC.union(demanded)
     grown = True
     while grown:
         grown = False

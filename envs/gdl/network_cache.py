@@ -22,7 +22,7 @@ PROGRAM_ARRAYS = ("gates", "segments", "outputs")
 TEXTS = ("roles", "fluents", "moves", "problems")
 # Modules that the network of a sheet depends on.
 COMPILER = (
-    "parse", "rules", "checks", "split", "joins", "ground", "graph", "gates", "network",
+    "parse", "rules", "checks", "split", "joins", "demand", "ground", "graph", "gates", "network",
     "network_cache",
 )  # fmt: skip
 

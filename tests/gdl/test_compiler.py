@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ludoteca.envs.gdl import network_cache
+from ludoteca.envs.gdl import ground, network_cache
 from ludoteca.envs.gdl.checks import check_rules
 from ludoteca.envs.gdl.compile import compile_sheet, compile_text
 from ludoteca.envs.gdl.dynamics import analyze, prove_max_plies
@@ -19,6 +19,7 @@ from ludoteca.envs.gdl.own_sheets import find_sheet
 from ludoteca.envs.gdl.parse import parse, read_sheet, show
 from ludoteca.envs.gdl.rules import read_rules
 from ludoteca.envs.gdl.split import split_rules
+from ludoteca.evaluate.gdl.machine import RuleMachine, make_machine, play_random_games
 
 SMALL = """
 (role a) (role b)
@@ -96,7 +97,7 @@ def test_a_sheet_is_not_read_beyond_its_limit(tmp_path):
     "text",
     [
         "(<= (t ?x) (n ?x)) (<= (p ?a ?b ?c) (n ?a) (n ?b) (n ?c) (not (t ?c)))",  # no results
-        "(<= (p ?a ?b ?c) (n ?a) (n ?b) (n ?c))",
+        "(<= (p ?a ?b ?c) (n ?a) (n ?b) (n ?c)) (<= (legal a ?a) (p ?a ?b ?c) (not (true ?c)))",
         "(<= (p (s ?x)) (p ?x)) (p 0)",
     ],
 )
@@ -162,6 +163,51 @@ def test_splitting_keeps_the_meaning():
     assert max(_count_variables(rule) for rule in split) < 5
     network = compile_text(text)
     assert {f"(go {x})" for x in range(1, 5)} <= set(network.moves)
+
+
+COUNT = """
+(role a) (init (step 0)) (succ 0 1) (succ 1 2) (succ 2 3)
+(number 0) (number 1) (number 2) (number 3) (number 4) (number 5) (number 6) (number 7)
+(<= (init (cell ?x 0)) (number ?x))
+(<= (legal a (flip ?x)) (number ?x))
+(<= (next (step ?n)) (true (step ?m)) (succ ?m ?n))
+(<= (next (cell ?x 1)) (does a (flip ?x)))
+(<= (next (cell ?x ?v)) (true (cell ?x ?v)) (not (does a (flip ?x))))
+(<= terminal (true (step 3)))
+(<= (goal a ?v) (count 0 1 2 ?v))
+(<= (count ?x ?y ?z 100) (true (cell ?x 1)) (true (cell ?y 1)) (true (cell ?z 1)))
+(<= (count ?x ?y ?z 50) (true (cell ?x 1)) (true (cell ?y 1)) (true (cell ?z 0)))
+(<= (count ?x ?y ?z 50) (true (cell ?x 1)) (true (cell ?y 0)) (number ?z))
+(<= (count ?x ?y ?z 0) (true (cell ?x 0)) (number ?y) (number ?z))
+"""
+
+
+def test_large_relations_are_derived_only_for_the_arguments_that_rules_ask_for(monkeypatch):
+    whole = compile_text(COUNT)
+    monkeypatch.setattr(ground, "FIRST_BUDGET", 600)
+    restricted = compile_text(COUNT)
+    assert whole.instances > 2 * 8**3
+    assert restricted.instances < 100
+    games = [list(play_random_games(RuleMachine(n), 30, 1, 9)) for n in (whole, restricted)]
+    assert games[0] == games[1]
+    assert {position.goals for position in games[0] if position.terminal} >= {(0,), (50,)}
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "connect4", "breakthrough", "tron"])
+def test_demand_keeps_the_meaning(name, monkeypatch):
+    path = find_sheet(name)
+    machines = [make_machine(path)]
+    found = []
+    with_neighbors = ground.with_neighbors
+    monkeypatch.setattr(ground, "FIRST_BUDGET", 20)
+    monkeypatch.setattr(ground, "LARGE_SHARE", 20)
+    monkeypatch.setattr(
+        ground, "with_neighbors", lambda *args: found.append(with_neighbors(*args)) or found[-1]
+    )
+    machines.append(make_machine(path))
+    assert found
+    whole, restricted = (list(play_random_games(machine, 2, 3, 30)) for machine in machines)
+    assert whole == restricted
 
 
 def _count_variables(rule):

@@ -1,0 +1,157 @@
+"""Demand of relations: large relations are derived only for the arguments that rules ask for.
+
+This is the transformation known as magic sets (Bancilhon, Maier, Sagiv and Ullman 1986). The demand
+of a relation p is a relation of the arguments with which rules call p. Each rule of p gets it as a
+further literal, and each call of p becomes a rule for it. A demand restricts what is grounded; it
+is not a part of the ground rules.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+
+from ludoteca.envs.gdl.parse import variables
+from ludoteca.envs.gdl.rules import ARITIES, Atom, Rule
+
+DEMAND = "demand "  # begins the names of demands, which no relation of a sheet can have
+Positions = dict[str, tuple[int, ...]]
+
+
+def can_have_demand(rules: Iterable[Rule], static: Collection[str]) -> set[str]:
+    """Return the relations that may be derived by demand.
+
+    Keywords may not, nor static relations on which `init` or `role` relies, or which are negated:
+    they must be complete before others are derived.
+
+    Args:
+        rules: the rules of a sheet.
+        static: relations that do not depend on the state or the moves.
+    """
+    relies_on = defaultdict[str, set[str]](set)
+    complete = {"init", "role"}
+    for rule in rules:
+        relies_on[str(rule.head[0])].update(str(atom[0]) for atom in rule.positive + rule.negative)
+        complete |= {str(atom[0]) for atom in rule.negative if atom[0] in static}
+    todo = list(complete)
+    while todo:
+        new = relies_on[todo.pop()] - complete
+        complete |= new
+        todo += new
+    return set(relies_on) - (complete & set(static)) - set(ARITIES)
+
+
+def with_neighbors(rules: Iterable[Rule], large: Collection[str], able: set[str]) -> set[str]:
+    """Return large relations, those that rely on them, and those on which they rely.
+
+    Args:
+        rules: the rules of a sheet.
+        large: the large relations.
+        able: relations that may be derived by demand; the result is a part of them.
+    """
+    edges = [
+        (str(rule.head[0]), str(atom[0]))
+        for rule in rules
+        for atom in rule.positive + rule.negative
+    ]
+    up, down = set(large), set(large)
+    grown = True
+    while grown:
+        size = len(up) + len(down)
+        up |= {head for head, atom in edges if atom in up and head in able}
+        down |= {atom for head, atom in edges if head in down and atom in able}
+        grown = len(up) + len(down) > size
+    return up | down
+
+
+def demand_rules(rules: list[Rule], demanded: Collection[str]) -> tuple[list[Rule], list[Rule]]:
+    """Return the rules, restricted to demands, and the rules of the demands.
+
+    Args:
+        rules: the rules of a sheet.
+        demanded: relations that shall have a demand. Those that some rule calls with no argument
+            bound get none.
+    """
+    positions = _bound_positions(rules, demanded)
+    restricted, demands = [], []
+    for rule in rules:
+        guard = _demand(rule.head, positions)
+        if guard:
+            rule = replace(rule, positive=[guard, *rule.positive])
+        restricted.append(rule)
+        for call, before in _calls(rule, positions):
+            head = _demand(call, positions)
+            assert head is not None
+            body = _connected(head, before)
+            if head not in body:
+                bound = set(variables(tuple(body)))
+                distinct = [pair for pair in rule.distinct if bound.issuperset(variables(pair))]
+                demands.append(Rule(head, body, [], distinct, [], rule.line))
+    return restricted, demands
+
+
+def _demand(atom: Atom, positions: Positions) -> Atom | None:
+    """Return the demand of an atom, or None if its relation has none."""
+    bound = positions.get(str(atom[0]))
+    return (f"{DEMAND}{atom[0]}", *(atom[i] for i in bound)) if bound else None
+
+
+def _bound_positions(rules: list[Rule], demanded: Collection[str]) -> Positions:
+    """Return the positions of arguments that are bound in all calls of each relation."""
+    positions: Positions = {
+        str(rule.head[0]): tuple(range(1, len(rule.head)))
+        for rule in rules
+        if rule.head[0] in demanded and len(rule.head) > 1
+    }
+    changed = True
+    while changed:
+        changed = False
+        for rule in rules:
+            guard = _demand(rule.head, positions)
+            whole = replace(rule, positive=[guard, *rule.positive]) if guard else rule
+            for call, before in _calls(whole, positions):
+                name, known = str(call[0]), set(variables(tuple(before)))
+                old = positions.get(name, ())
+                new = tuple(i for i in old if known.issuperset(variables((call[i],))))
+                if new != old:
+                    changed = True
+                    positions[name] = new
+    return {name: bound for name, bound in positions.items() if bound}
+
+
+def _calls(rule: Rule, positions: Positions) -> Iterator[tuple[Atom, list[Atom]]]:
+    """Yield each literal with a demand, and the literals that are joined before it."""
+    before: list[Atom] = []
+    known: set[str] = set()
+    todo = list(rule.positive)
+    while todo:
+        chosen = min(todo, key=lambda atom: _rank(atom, known, positions))
+        todo.remove(chosen)
+        if chosen[0] in positions:
+            yield chosen, list(before)
+        before.append(chosen)
+        known.update(variables(chosen))
+    for atom in rule.negative:
+        if atom[0] in positions:
+            yield atom, before
+
+
+def _rank(atom: Atom, known: set[str], positions: Positions) -> tuple[bool, bool, int]:
+    """Rank literals: those without a demand first, then those with fewer new variables."""
+    names = set(variables(atom))
+    guard = str(atom[0]).startswith(DEMAND)
+    return not guard, atom[0] in positions, len(names - known)
+
+
+def _connected(head: Atom, body: list[Atom]) -> list[Atom]:
+    """Return the literals that share variables with the head, directly or through others."""
+    reach, kept = set(variables(head)), set[int]()
+    grown = True
+    while grown:
+        grown = False
+        for i, atom in enumerate(body):
+            names = set(variables(atom))
+            if i not in kept and (not names or reach & names):
+                kept.add(i)
+                reach |= names
+                grown = True
+    return [atom for i, atom in enumerate(body) if i in kept]
