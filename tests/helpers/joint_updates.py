@@ -22,6 +22,7 @@ from ludoteca.train.alphazero import AlphaZeroConfig
 from ludoteca.train.distributed import joined
 from ludoteca.train.dqn import DQNConfig
 from ludoteca.train.learner import NetworkLearner
+from ludoteca.train.nfsp import NFSPConfig
 from ludoteca.train.optimizer import Optimization
 from ludoteca.train.ppo import PPOConfig
 from ludoteca.train.search_imitation import SearchImitationConfig
@@ -154,6 +155,39 @@ def ppo(config_class: Any = PPOConfig, **network: Any) -> tuple[TrainableModel, 
     return learner, update
 
 
+def nfsp() -> tuple[TrainableModel, Any]:
+    game = make_game("tron:rows=5,columns=5")
+    shape = SeatEncoder(game, "plain").shape
+    config = NFSPConfig(
+        game=game.spec,
+        network=ACConfig(kind="residual", view="plain", filters=8, blocks=1, value=False),
+        precision="float32",
+        target_update_interval=2,
+        optimizer="sgd",
+        learning_rate=0.05,
+        sl_learning_rate=0.1,
+        max_grad_norm=0.1,
+    )
+    learner = learner_of(config)
+
+    def update(rng: np.random.Generator, size: int) -> np.ndarray:
+        masks = np.ones((size, game.num_actions), np.int8)
+        batch = {
+            "planes": _planes(rng, size, shape),
+            "action": rng.integers(game.num_actions, size=size),
+            "reward": _values(rng, size),
+            "discount": rng.choice(np.float32([0, 1]), size),
+            "next_planes": _planes(rng, size, shape),
+            "next_mask": masks,
+            "decision_planes": _planes(rng, size, shape),
+            "decision_mask": masks,
+            "decision_action": rng.integers(game.num_actions, size=size),
+        }
+        return described(learner.update(batch, 0.5))
+
+    return learner, update
+
+
 def document() -> tuple[TrainableModel, Any]:
     return ppo(UIB2021Config, kind="uib2021")
 
@@ -186,6 +220,7 @@ MAKERS = {
     "ppo": ppo,
     "document": document,
     "search": search,
+    "nfsp": nfsp,
     "supervised": supervised,
 }
 
