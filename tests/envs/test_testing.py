@@ -19,6 +19,8 @@ from ludoteca.testing import (
     check_kernels,
 )
 
+pytestmark = pytest.mark.interpreted
+
 GAME = dots_and_boxes(size=1)
 calls = iter(range(10**9))
 

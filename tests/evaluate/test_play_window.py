@@ -12,6 +12,8 @@ from ludoteca.evaluate.play import window
 from ludoteca.evaluate.play.screen import Screen
 from ludoteca.evaluate.play.session import HUMAN
 
+pytestmark = pytest.mark.interpreted
+
 
 @pytest.fixture(autouse=True)
 def in_an_empty_folder(tmp_path, monkeypatch):

@@ -10,6 +10,8 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.solve import meaningful_bytes, solve
 
+pytestmark = pytest.mark.interpreted
+
 
 @pytest.fixture(autouse=True)
 def wrap_around() -> Any:

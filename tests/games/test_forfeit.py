@@ -17,6 +17,8 @@ from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.match_table import match_json, match_summary
 from ludoteca.evaluate.replay_rendering import replay_text
 
+pytestmark = pytest.mark.interpreted
+
 NORTH, EAST, SOUTH, WEST = range(4)
 AT_ONCE = [name for name in GAMES if make_game(name).simultaneous]
 
