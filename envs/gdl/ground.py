@@ -9,7 +9,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
-from ludoteca.envs.gdl.demand import can_have_demand, demand_rules, with_neighbors
+from ludoteca.envs.gdl.demand import DEMAND, can_have_demand, demand_rules, with_neighbors
 from ludoteca.envs.gdl.errors import GDLError, GDLLimitError
 from ludoteca.envs.gdl.graph import components
 from ludoteca.envs.gdl.joins import Index, Join, Path, Pattern, Rows, make_index
@@ -34,6 +34,10 @@ class LargeRelationsError(Exception):
         self.relations = relations
 
 
+class LargeDemandsError(Exception):
+    """Signal that demands have more facts than what they restrict."""
+
+
 def ground(rules: list[Rule], limits: Limits) -> "Grounder":
     """Return the ground rules of a sheet; relations that prove large are derived by demand.
 
@@ -41,13 +45,15 @@ def ground(rules: list[Rule], limits: Limits) -> "Grounder":
         GDLError: if the sheet has no role.
         GDLLimitError: if a limit is exceeded.
     """
-    demanded = set[str]()
+    demanded: set[str] | None = set()
     while True:
         try:
             return Grounder(rules, limits, demanded)
         except LargeRelationsError as large:
-            demanded |= large.relations
-            limits.instances = 0
+            demanded = demanded | large.relations if demanded is not None else None
+        except LargeDemandsError:
+            demanded = None
+        limits.instances = 0
 
 
 class Grounder:
@@ -56,7 +62,8 @@ class Grounder:
     Args:
         rules: the rules.
         limits: limits of time and instances.
-        demanded: relations of which only what rules ask for is derived.
+        demanded: relations of which only what rules ask for is derived; None if large relations
+            shall be derived, too.
 
     Attributes:
         atoms: ground atoms, by number.
@@ -68,7 +75,7 @@ class Grounder:
         initial: terms that are true in the initial state.
     """
 
-    def __init__(self, rules: list[Rule], limits: Limits, demanded: Collection[str] = ()):
+    def __init__(self, rules: list[Rule], limits: Limits, demanded: Collection[str] | None = ()):
         self._limits = limits
         self._budget, self._spent = FIRST_BUDGET, 0
         self.atoms: list[Atom] = []
@@ -87,7 +94,8 @@ class Grounder:
         self._rules = rules
         self._static = set(relies_on) - _dependent_relations(relies_on)
         self._demandable = can_have_demand(rules, self._static)
-        self._demandable -= set(demanded)
+        self._demandable -= self._demandable if demanded is None else set(demanded)
+        demanded = demanded or ()
         self._dynamic = _dependent_relations(relies_on, demanded)
         static = [name for name in relies_on if name not in self._dynamic]
         for component in components(static, lambda name: relies_on[name] - self._dynamic):
@@ -174,6 +182,11 @@ class Grounder:
         self._limits.count_instance()
         self._spent += 1
         if self._spent >= self._budget:
+            demands = sum(
+                len(facts) for name, facts in self._facts.items() if name.startswith(DEMAND)
+            )
+            if 2 * demands > len(self.known):
+                raise LargeDemandsError
             large = {
                 name
                 for name in self._demandable

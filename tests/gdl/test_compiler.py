@@ -193,6 +193,31 @@ def test_large_relations_are_derived_only_for_the_arguments_that_rules_ask_for(m
     assert {position.goals for position in games[0] if position.terminal} >= {(0,), (50,)}
 
 
+def test_demands_larger_than_what_they_restrict_are_given_up(monkeypatch):
+    raised = []
+
+    class Recorded(ground.LargeDemandsError):
+        def __init__(self):
+            raised.append(True)
+
+    text = (
+        COUNT
+        + """
+    (<= (near ?x ?y ?z) (true (cell ?x 1)) (succ ?x ?y) (succ ?y ?z))
+    (<= (legal a (near ?x)) (number ?x) (number ?y) (number ?z) (near ?x ?y ?z))
+    """
+    )
+    whole = compile_text(text)
+    monkeypatch.setattr(ground, "FIRST_BUDGET", 300)
+    monkeypatch.setattr(ground, "LARGE_SHARE", 10_000)
+    monkeypatch.setattr(ground, "LargeDemandsError", Recorded)
+    given_up = compile_text(text)
+    assert raised
+    assert given_up.instances == whole.instances
+    games = [list(play_random_games(RuleMachine(n), 10, 1, 9)) for n in (whole, given_up)]
+    assert games[0] == games[1]
+
+
 @pytest.mark.parametrize("name", ["tictactoe", "connect4", "breakthrough", "tron"])
 def test_demand_keeps_the_meaning(name, monkeypatch):
     path = find_sheet(name)
