@@ -35,7 +35,7 @@ class ActionTable:
 def number_actions(network: Network, dynamics: Dynamics) -> ActionTable:
     """Return the numbering of actions of a network.
 
-    In sequential games, moves that a role only makes while another is to move are no actions.
+    In sequential games, moves that a role only makes while another is to move are not actions.
     """
     roles, moves = len(network.roles), len(network.moves)
     listed = ~dynamics.waits if dynamics.sequential else np.ones(moves, np.bool_)

@@ -1,9 +1,9 @@
-"""Bit-sliced evaluation of a network: 64 * WORDS games at once, one game a bit.
+"""Bit-sliced evaluation of a network: 64 * WORDS games at once, one bit per game.
 
 A slot is WORDS words of 64 bits, bit b of word w for game 64 * w + b. A gate is a few vector
 instructions for all games. Legal moves are transposed in blocks of 64 x 64 bits, so that each game
-gets its own bit set, from which a move is drawn. A game that ends starts again, so all bits are
-always in use; results are those of the finished games.
+gets its own bit set, from which a move is sampled. A game that ends is reset, so all bits are
+always in use; the results are those of the finished games.
 """
 
 from dataclasses import dataclass
@@ -31,13 +31,13 @@ class BatchResult:
         steps: joint moves made.
         goal_counts: how often each goal of the network held at the end of a game. Shape `[G]`.
         longest: joint moves of the longest finished game; 0 if none was finished.
-        stuck: states that are not terminal in which a role has no legal move.
-        bad_goals: ends of games in which a role has no goal, or two; by role. Shape `[R]`.
-        two_choosers: states in which two roles have more than one legal move.
+        stuck: number of states, not terminal, in which a role had no legal move.
+        bad_goals: number of finished games in which each role had no goal, or several. Shape `[R]`.
+        two_choosers: number of states in which two roles had more than one legal move.
         waits: how often each move was the only one of its role while another role had a choice.
             Shape `[M]`.
-        control_errors: for each candidate, states in which not exactly one of its fluents holds, or
-            the role with a choice is another. Shape `[C]`.
+        control_errors: for each candidate, the number of states in which not exactly one of its
+            fluents held, or another role had a choice. Shape `[C]`.
     """
 
     games: int
@@ -64,10 +64,11 @@ class BatchSimulator:
 
     Args:
         network: the network.
-        seed: of the random moves.
-        control: candidates for the player to move: fluent of each role. Shape `[C, R]`.
-        analyze: whether all statistics are collected. Without them, which takes about half of
-            the time in small games, only games, steps, goals and stuck states are counted.
+        seed: seed of the random moves.
+        control: candidates for the fluents that name the player to move, one for each role. Shape
+            `[C, R]`.
+        analyze: whether all statistics are collected. If not, only games, steps, goals and stuck
+            states are counted, in about half the time in small games.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class BatchSimulator:
         self._values2 = np.zeros((network.phase2.num_slots, WORDS), np.uint64)
         self._rng = np.array([seed], np.uint64)
         self._plies = np.zeros(GAMES, np.int64)
-        self._chosen = np.full((len(network.roles), GAMES), -1, np.int32)
+        self._moves = np.full((len(network.roles), GAMES), -1, np.int32)
         fluents = slice(1, 1 + len(network.initial))
         self._values1[fluents] = np.where(network.initial[:, None], ALL, ZERO)
         self._values2[fluents] = self._values1[fluents]
@@ -111,7 +112,7 @@ class BatchSimulator:
                 self._control,
             ),
             (self._values1, self._values2),
-            (self._chosen, self._plies, self._rng),
+            (self._moves, self._plies, self._rng),
             (counts, goals, bad_goals, waits, errors),
             rounds,
         )
@@ -164,7 +165,7 @@ def gate(v: Any, o: int, a: int, b: int) -> None:
 
 @kernel
 def run_loop(v: Any, gates: Any, begin: int, end: int) -> None:
-    """Evaluate the gates of a loop from false until no feedback changes."""
+    """Evaluate the gates of a loop, all false at first, until no feedback changes."""
     for i in range(begin, end):
         if gates[i, 3]:
             v[gates[i, 0]] = ZERO
@@ -225,18 +226,18 @@ def make_batch_play(analyze: bool) -> Any:
     @compiled
     def play(network: Any, values: Any, state: Any, results: Any, rounds: int) -> None:
         v1, v2 = values
-        chosen, plies, rng = state
+        moves, plies, rng = state
         counts, goal_counts, bad_goals, waits, errors = results
         move_start, goal_roles, initial = network.move_start, network.goal_roles, network.initial
         outputs, roles, num_fluents = network.outputs1, len(move_start) - 1, len(initial)
         num_moves, num_goals = move_start[roles], len(goal_roles)
         terminal = outputs[num_moves + num_goals]
-        most = 0
+        max_words = 0
         for r in range(roles):
-            most = max(most, (move_start[r + 1] - move_start[r] + 63) // 64)
-        bits = np.zeros((GAMES, most), np.uint64)
+            max_words = max(max_words, (move_start[r + 1] - move_start[r] + 63) // 64)
+        bits = np.zeros((GAMES, max_words), np.uint64)
         block = np.zeros(64, np.uint64)
-        following = np.zeros((num_fluents, WORDS), np.uint64)
+        next_fluents = np.zeros((num_fluents, WORDS), np.uint64)
         totals = np.zeros((roles, GAMES), np.int64)
         held = np.zeros(roles, np.int64)
         over = np.zeros(GAMES, np.bool_)
@@ -272,19 +273,19 @@ def make_batch_play(analyze: bool) -> Any:
                 words = (move_start[r + 1] - move_start[r] + 63) // 64
                 for game in range(GAMES):
                     w, shift = game >> 6, np.uint64(game & 63)
-                    if chosen[r, game] >= 0:
-                        v2[first_move + chosen[r, game], w] &= ~(ONE << shift)
+                    if moves[r, game] >= 0:
+                        v2[first_move + moves[r, game], w] &= ~(ONE << shift)
                     total = 0
                     for k in range(words):
                         total += popcount(bits[game, k])
                     if analyze:
                         totals[r, game] = total
                     if total == 0:
-                        chosen[r, game] = -1
+                        moves[r, game] = -1
                         counts[3] += 1 - int((word_of(v1, terminal, w) >> shift) & ONE)
                         continue
                     m = move_start[r] + select_bit(bits[game], below(rng, total))
-                    chosen[r, game] = m
+                    moves[r, game] = m
                     v2[first_move + m, w] |= ONE << shift
             for game in range(GAMES if analyze else 0):
                 if over[game]:
@@ -298,7 +299,7 @@ def make_batch_play(analyze: bool) -> Any:
                 if choosers == 1:
                     for r in range(roles):
                         if r != mover and totals[r, game] == 1:
-                            waits[chosen[r, game]] += 1
+                            waits[moves[r, game]] += 1
                 for c in range(len(errors)):
                     held_by, owner = 0, -1
                     for r in range(roles):
@@ -313,10 +314,10 @@ def make_batch_play(analyze: bool) -> Any:
                 for w in range(WORDS):
                     ended = word_of(v1, terminal, w)
                     x = word_of(v2, network.outputs2[f], w)
-                    following[f, w] = (x & ~ended) | (start & ended)
+                    next_fluents[f, w] = (x & ~ended) | (start & ended)
             for f in range(num_fluents):
                 for w in range(WORDS):
-                    v1[1 + f, w] = following[f, w]
-                    v2[1 + f, w] = following[f, w]
+                    v1[1 + f, w] = next_fluents[f, w]
+                    v2[1 + f, w] = next_fluents[f, w]
 
     return play

@@ -1,4 +1,4 @@
-"""Words of 64 bits as kernels: number and places of ones, and transposition of blocks."""
+"""Kernels on 64-bit words: population count, indices of set bits, transposition of blocks."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ ZERO, ONE, ALL = np.uint64(0), np.uint64(1), ~np.uint64(0)
 
 @kernel
 def popcount(x: Any) -> int:
-    """Return the number of ones in a word."""
+    """Return the number of set bits of a word."""
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
     x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -20,7 +20,7 @@ def popcount(x: Any) -> int:
 
 @kernel
 def lowest(x: Any) -> int:
-    """Return the index of the lowest one in a word that is not 0."""
+    """Return the index of the lowest set bit of a nonzero word."""
     return popcount((x & ~(x - ONE)) - ONE)
 
 
@@ -32,7 +32,7 @@ def test_bit(words: Any, i: int) -> bool:
 
 @kernel
 def select_bit(words: Any, n: int) -> int:
-    """Return the index of the n-th one of an array of words."""
+    """Return the index of the n-th set bit of an array of words, counted from 0."""
     k = 0
     while True:
         c = popcount(words[k])

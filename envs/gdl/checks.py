@@ -1,7 +1,7 @@
 """Checks of rule sheets against the specification of GDL, before anything is compiled.
 
 Section numbers are those of Love et al., "General Game Playing: Game Description Language
-Specification" (Stanford Logic Group, LG-2006-01), section 4 and 5.
+Specification" (Stanford Logic Group, LG-2006-01), sections 4 and 5.
 """
 
 from collections import defaultdict
@@ -15,7 +15,7 @@ from ludoteca.envs.gdl.rules import ARITIES, Rule
 
 Severity = Literal["error", "warning"]
 MAX_ROLES = 8
-# Relations that a head may not depend on: moves do not exist before the moves are made.
+# For each head, relations that it must not depend on: before a move is made, there is no `does`.
 FORBIDDEN = {
     "legal": ("does",),
     "goal": ("does",),
@@ -23,7 +23,7 @@ FORBIDDEN = {
     "init": ("true", "does", "next", "legal", "goal", "terminal"),
     "role": ("true", "does", "next", "legal", "goal", "terminal", "init"),
 }
-MISSING_IN_BODY = ("init", "next")  # relations that no body may have
+FORBIDDEN_IN_BODY = ("init", "next")  # relations that no body may have
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class Problem:
     Attributes:
         line: its line, or 0 for the whole sheet.
         text: what is wrong.
-        severity: `"error"`: the sheet cannot be compiled; `"warning"`: it can, or its compilation
-            ends at a limit.
+        severity: `"error"`: the sheet cannot be compiled; `"warning"`: it can be, unless the
+            compilation exceeds a limit.
     """
 
     line: int
@@ -86,7 +86,7 @@ def _name(atom: tuple[Term, ...]) -> str:
 
 
 def _check_relations(rules: list[Rule]) -> list[Problem]:
-    """Roles, moves, goals and an end must exist (section 4.1 to 4.5)."""
+    """Check that roles, moves, goals and an end exist (sections 4.1 to 4.5)."""
     problems = []
     heads = {_name(rule.head) for rule in rules}
     roles = []
@@ -135,7 +135,7 @@ def _check_relations(rules: list[Rule]) -> list[Problem]:
 
 
 def _check_arities(rules: list[Rule]) -> list[Problem]:
-    """A relation must always have the same number of arguments (section 4.6)."""
+    """Check that each relation always has the same number of arguments (section 4.6)."""
     first: dict[str, tuple[int, int]] = {}
     problems = []
     for rule in rules:
@@ -152,7 +152,7 @@ def _check_arities(rules: list[Rule]) -> list[Problem]:
 
 
 def _check_safety(rules: list[Rule]) -> list[Problem]:
-    """Each variable must occur in a positive literal of the body (section 4.6, safety)."""
+    """Check that each variable occurs in a positive literal of the body (section 4.6, safety)."""
     problems = []
     for rule in rules:
         bound = {name for atom in rule.positive for name in variables(atom)}
@@ -172,7 +172,7 @@ def _check_safety(rules: list[Rule]) -> list[Problem]:
 
 
 def _check_dependencies(rules: list[Rule], graph: dict[str, set[str]]) -> list[Problem]:
-    """`init`, `legal`, `goal` and `terminal` must not depend on moves (section 4.2 to 4.5)."""
+    """Check that no relation depends on one in `FORBIDDEN` (sections 4.2 to 4.5)."""
     problems = []
     lines = {_name(rule.head): rule.line for rule in reversed(rules)}
     for head, forbidden in FORBIDDEN.items():
@@ -187,18 +187,18 @@ def _check_dependencies(rules: list[Rule], graph: dict[str, set[str]]) -> list[P
                 problems.append(Problem(lines.get(head, 0), f"{head} must not depend on {name}"))
     for rule in rules:
         for atom in rule.positive + rule.negative:
-            if atom[0] in MISSING_IN_BODY:
+            if atom[0] in FORBIDDEN_IN_BODY:
                 text = f"{atom[0]} must not occur in a body: {rule!s:.120}"
                 problems.append(Problem(rule.line, text))
     return problems
 
 
 def _check_cycles(rules: list[Rule], graph: dict[str, set[str]]) -> list[Problem]:
-    """Negation must be stratified, and recursion restricted (section 4.6, definitions 13 and 15).
+    """Check stratified negation and restricted recursion (section 4.6, definitions 13 and 15).
 
-    An argument of a recursive literal must be ground, an argument of the head, or occur in a
-    literal that is not part of the cycle. Rules against this restriction can still be compiled if
-    they have finitely many instances.
+    Each argument of a recursive literal must be ground, an argument of the head, or an argument of
+    a literal outside the cycle. Rules that violate this restriction can still be compiled if they
+    have finitely many instances.
     """
     problems = []
     component_of = {}

@@ -27,14 +27,14 @@ def compile_sheet(
 
     Args:
         path: the file.
-        max_seconds: limit of CPU seconds.
+        max_seconds: limit of CPU seconds for the compilation.
         max_instances: limit of ground instances of rules.
         use_cache: whether networks are read from the disk cache and written to it.
 
     Raises:
         OSError: if the file cannot be read.
         GDLError: if it is not a valid rule sheet.
-        GDLLimitError: if it needs more than a limit.
+        GDLLimitError: if the compilation exceeds a limit.
     """
     return compile_text(
         read_sheet(path),
@@ -58,13 +58,13 @@ def compile_text(
     Args:
         text: the sheet.
         name: name of the sheet in messages.
-        max_seconds: limit of CPU seconds.
+        max_seconds: limit of CPU seconds for the compilation.
         max_instances: limit of ground instances of rules.
         use_cache: whether networks are read from the disk cache and written to it.
 
     Raises:
         GDLError: if it is not a valid rule sheet.
-        GDLLimitError: if it needs more than a limit.
+        GDLLimitError: if the compilation exceeds a limit.
     """
     limits = Limits(max_seconds, max_instances)
     digest = network_digest(text)

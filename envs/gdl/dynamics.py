@@ -1,4 +1,4 @@
-"""Dynamics of a sheet: who moves, which moves only wait, and how long games can be.
+"""Dynamics of a sheet: the player to move, moves that only wait, and the maximum game length.
 
 A game is sequential if in no reachable state two roles have more than one legal move. That is
 proved where a fluent of each role, such as `(control white)`, names the player to move; otherwise
@@ -16,9 +16,9 @@ from ludoteca.envs.gdl.network import Network
 from ludoteca.envs.gdl.parse import Term, parse
 from ludoteca.envs.gdl.ternary import Bits, evaluate_phase1, evaluate_phase2
 
-ANALYSIS_GATES = 300_000_000  # gates evaluated by random games that look for the dynamics
+ANALYSIS_GATES = 300_000_000  # gates evaluated in the random games of the analysis
 MAX_CASES = 4096  # of one proof
-LONGEST_GUESS = 4  # a limit that is not proved is so many times the longest random game
+LIMIT_FACTOR = 4  # an unproved limit is this multiple of the longest random game
 SMALLEST_LIMIT, LARGEST_LIMIT = 200, 32_000
 
 
@@ -28,12 +28,13 @@ class Dynamics:
 
     Attributes:
         sequential: whether at most one role has a choice in each state.
-        proved: whether that is proved, not only observed.
+        proved: whether `sequential` is proved, not only observed in random games.
         control: fluent of each role that is true when the role is to move; empty if none is known.
-        waits: moves that a role can only make when another is to move, which is proved. Shape
-            `[M]`.
+        waits: whether it is proved that each move can only be made while another role is to move.
+            Shape `[M]`.
         max_plies: bound on the joint moves of a game.
-        max_plies_proved: whether the bound follows from the rules; else longer games are cut off.
+        max_plies_proved: whether the bound follows from the rules; else longer games are truncated
+            there.
         warnings: faults of the rules that random games showed.
         random_games: statistics of the random games.
     """
@@ -59,15 +60,15 @@ def analyze(network: Network, seed: int = 0) -> Dynamics:
     if control and not proved:
         proved, waits = _prove_control(network, np.array(control))
     bound = prove_max_plies(network)
-    guess = np.clip(LONGEST_GUESS * max(result.longest, 1), SMALLEST_LIMIT, LARGEST_LIMIT)
+    limit = np.clip(LIMIT_FACTOR * max(result.longest, 1), SMALLEST_LIMIT, LARGEST_LIMIT)
     if not result.games:
-        guess = np.clip(LONGEST_GUESS * rounds, SMALLEST_LIMIT, LARGEST_LIMIT)
+        limit = np.clip(LIMIT_FACTOR * rounds, SMALLEST_LIMIT, LARGEST_LIMIT)
     return Dynamics(
         sequential=proved or result.two_choosers == 0,
         proved=proved,
         control=control,
         waits=waits,
-        max_plies=bound or int(guess),
+        max_plies=bound or int(limit),
         max_plies_proved=bound > 0,
         warnings=_warnings(network, result, rounds),
         random_games=result,
@@ -116,7 +117,7 @@ def _unknown(network: Network, cases: int) -> tuple[Bits, Bits]:
 
 
 def _prove_control(network: Network, control: NDArray[np.int64]) -> tuple[bool, NDArray[np.bool_]]:
-    """Prove that only the role in control has a choice, and that exactly one role is.
+    """Prove that exactly one role is in control, and that only this role has a choice.
 
     Returns:
         Whether both are proved, and the moves that a role in control never has.
@@ -128,16 +129,16 @@ def _prove_control(network: Network, control: NDArray[np.int64]) -> tuple[bool, 
     start = network.move_start
     waits = np.zeros(moves, np.bool_)
     moves_may, moves_must = legal.copy(), np.zeros((roles, moves), np.bool_)
-    chooses = False
+    others_choose = False
     for r in range(roles):
         mine = slice(start[r], start[r + 1])
         waits[mine] = ~legal[r, mine] & legal[:, mine].any(0)
         for q in range(roles):
             if q != r:
                 others = legal[q, mine]
-                chooses |= int(others.sum()) > 1
+                others_choose |= int(others.sum()) > 1
                 moves_must[q, mine] = others if others.sum() == 1 else False
-    if chooses:
+    if others_choose:
         return False, waits
     next_may, next_must = evaluate_phase2(network, may, must, moves_may, moves_must)
     next_may, next_must = next_may[:, control], next_must[:, control]
@@ -191,7 +192,7 @@ def _counter_groups(network: Network) -> list[list[int]]:
 
 
 def _count_steps(network: Network, group: list[int]) -> int:
-    """Return the number of steps until a counter ends the game, or 0 if it is no counter."""
+    """Return the number of steps until a counter ends the game, or 0 if it is not a counter."""
     size = len(group)
     may, must = _unknown(network, size)
     may[:, group] = must[:, group] = np.eye(size, dtype=np.bool_)
@@ -230,7 +231,7 @@ def _warnings(network: Network, result: BatchResult, rounds: int) -> tuple[str, 
     for role, count in zip(network.roles, result.bad_goals, strict=True):
         if count:
             warnings.append(
-                f"at the end of {count:,} of {result.games:,} random games {role} has not exactly "
-                "one goal"
+                f"at the end of {count:,} of {result.games:,} random games {role} does not have "
+                "exactly one goal"
             )
     return tuple(warnings)

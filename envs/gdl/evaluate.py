@@ -1,7 +1,8 @@
 """Evaluation of a network's phases for one state, as kernels.
 
-Small programs become straight machine code, one instruction a gate, with all values in registers;
-they are written as LLVM code, as compiling thousands of lines of Python would take minutes. Larger
+Small programs become straight-line machine code, one instruction per gate, with all values in
+registers. Their LLVM code is generated directly: Numba would take minutes to compile thousands of
+lines of Python. Larger
 programs, and those with loops, are interpreted over arrays of gates.
 """
 
@@ -19,7 +20,9 @@ from ludoteca.envs.gdl.errors import GDLLimitError
 from ludoteca.envs.gdl.network import Program
 from ludoteca.envs.jit import kernel
 
-MAX_STRAIGHT_GATES = 1500  # of one phase; more take LLVM many seconds in each compiled function
+MAX_STRAIGHT_GATES = (
+    1500  # in one phase; LLVM takes many seconds for more, in each compiled function
+)
 MAX_STACK_BYTES = 400_000  # of the interpreter: threads of some systems have 512 KB in all
 ONE = np.uint64(1)
 Evaluation = Callable[[Any, Any, Any], None]
@@ -151,7 +154,7 @@ def _make_stack_bytes(size: int) -> Any:
 
 
 def _make_straight(program: Program, num_fluents: int, move_start: Any) -> Any:
-    """Return an intrinsic `emitted(fluents, joint, out)` of straight code."""
+    """Return an intrinsic `emitted(fluents, joint, out)` of straight-line code."""
 
     @intrinsic
     def emitted(context: Any, fluents: Any, joint: Any, out: Any) -> Any:
@@ -169,10 +172,10 @@ def _make_straight(program: Program, num_fluents: int, move_start: Any) -> Any:
 
 
 class _Emitter:
-    """Writer of straight LLVM code of a program.
+    """Generator of straight-line LLVM code for a program.
 
     Args:
-        builder: where the code goes.
+        builder: the LLVM builder that the code is written to.
         program: the gates.
         num_fluents: number of fluents.
         move_start: the first move of each role.
@@ -186,7 +189,7 @@ class _Emitter:
         self._num_fluents, self._move_start = num_fluents, move_start
         self._fluents, self._joint, self._out = pointers
         self._words: dict[int, Any] = {}
-        self._chosen: dict[int, Any] = {}
+        self._moves: dict[int, Any] = {}
         self._values: dict[int, Any] = {0: ir.Constant(ir.IntType(1), 0)}
 
     def emit(self) -> None:
@@ -225,6 +228,6 @@ class _Emitter:
             return builder.trunc(shifted, ir.IntType(1))
         move = index - self._num_fluents
         role = int(np.searchsorted(self._move_start, move, side="right")) - 1
-        if role not in self._chosen:
-            self._chosen[role] = builder.load(self._at(self._joint, role))
-        return builder.icmp_signed("==", self._chosen[role], ir.Constant(ir.IntType(32), move))
+        if role not in self._moves:
+            self._moves[role] = builder.load(self._at(self._joint, role))
+        return builder.icmp_signed("==", self._moves[role], ir.Constant(ir.IntType(32), move))

@@ -1,7 +1,7 @@
 """Games from rule sheets: the factory of `make_game("gdl:path=FILE.kif")`.
 
-Encoding of a sheet with the fluents (at 1), (at 2), (at 3) and (control x), of which the second and
-the last are true, and two players, observed by player 1; each plane is one cell:
+Encoding of a sheet with the fluents (at 1), (at 2), (at 3) and (control x), of which (at 2)
+and (control x) are true, and two players, observed by player 1; each plane is one cell:
 
     `fluents`   planes
     bits 0-3    0 1 2 3   4 5
@@ -35,7 +35,7 @@ from ludoteca.envs.symmetry import Symmetry
 COLORS = (
     "#c0392b", "#2565ae", "#27864a", "#b7791f", "#7d3c98", "#148f8f", "#8d5a3b", "#5d6d7e",
 )  # fmt: skip
-LETTERS = "ABCDEFGH"  # of the players on boards of text
+LETTERS = "ABCDEFGH"  # of the players in text rendering
 _games: dict[Any, Game] = {}
 _networks: dict[str, tuple[Network, Dynamics]] = {}  # by text of the sheet
 
@@ -49,19 +49,19 @@ def gdl(
     """Game from a rule sheet in the Game Description Language (GDL).
 
     Observations are the fluents of the sheet, one plane of one cell each, in the order of
-    `rules(game).fluents`, and the player who observes, one plane for each player.
+    `rules(game).fluents`, and the observing player, one-hot, one plane for each player.
 
     Args:
         path: the file, or the name of a sheet of this package, such as `"connect4"`.
-        max_plies: joint moves after which a game ends: as a draw, or for a single player as a loss.
-            By default the bound that the rules have, or, if none is found, a multiple of the
-            longest of many random games.
+        max_plies: joint moves after which a game ends: as a draw, or, if there is a single player,
+            as a loss. By default the bound that follows from the rules, or, if none is found, a
+            multiple of the length of the longest of many random games.
         max_seconds: limit of CPU seconds for the compilation of the sheet.
         max_instances: limit of ground instances of rules.
 
     Raises:
         ValueError: if a parameter is out of range, or there is no such file.
-        GDLError: if it is not a valid rule sheet, or needs more than a limit.
+        GDLError: if it is not a valid rule sheet, or its compilation exceeds a limit.
     """
     if max_plies is not None:
         integer("max_plies", max_plies, 1, LARGEST_LIMIT)
@@ -96,7 +96,7 @@ def rules(game: Game) -> Network:
 
 
 def dynamics(game: Game) -> Dynamics:
-    """Return what is known about the dynamics of a game that `gdl` has made.
+    """Return the dynamics of a game that `gdl` has made, from proofs and random games.
 
     Raises:
         ValueError: for any other game.
@@ -138,7 +138,7 @@ def make_network_game(
     Args:
         network: the network.
         known: its dynamics.
-        title: name for people.
+        title: displayed name.
         params: parameters of the factory.
         max_plies: limit of joint moves, or None for that of the dynamics.
     """

@@ -3,9 +3,9 @@
 A literal is 2 * node + inverted; node 0 is constant false. Nodes are inputs (fluents and moves) or
 AND gates. Equal gates are made once (structural hashing).
 
-That each role makes exactly one move is used: a disjunction over most moves of a role becomes "none
-of the others", and moves are factored out of disjunctions. So a frame axiom with a rule for each
-move that leaves a fluent unchanged becomes a few gates.
+The construction uses that each role makes exactly one move: a disjunction over most moves of a role
+becomes "none of the others", and moves are factored out of disjunctions. So a frame axiom with a
+rule for each move that leaves a fluent unchanged becomes a few gates.
 """
 
 from collections import defaultdict
@@ -19,7 +19,12 @@ from ludoteca.envs.gdl.parse import Term, show
 from ludoteca.envs.gdl.rules import Atom
 
 FALSE, TRUE = 0, 1
-RESULTS = {"legal", "next", "goal", "terminal"}  # gates are made for what these rely on
+RESULTS = {
+    "legal",
+    "next",
+    "goal",
+    "terminal",
+}  # relations whose atoms are computed, with all that they depend on
 GATE, FEEDBACK = 0, 1  # kinds of operations
 Operation = tuple[int, int, int, int]  # node, two literals, kind
 Body = tuple[tuple[int, ...], tuple[int, ...]]
@@ -140,30 +145,30 @@ class Gates:
         moves_by_rest: dict[int, set[int]] = defaultdict(set)
         alternatives = []
         for positive, negative in bodies:
-            moves = [n for n in positive if self._literals.get(n, FALSE) in self._role_of]
-            if len(moves) != 1:
+            move_atoms = [n for n in positive if self._literals.get(n, FALSE) in self._role_of]
+            if len(move_atoms) != 1:
                 alternatives.append(self._conjunction(positive, negative))
                 continue
-            rest = self._conjunction([n for n in positive if n != moves[0]], negative)
+            rest = self._conjunction([n for n in positive if n != move_atoms[0]], negative)
             if rest != FALSE:
-                moves_by_rest[rest].add(self._literals[moves[0]])
+                moves_by_rest[rest].add(self._literals[move_atoms[0]])
         rests_by_moves: dict[frozenset[int], list[int]] = defaultdict(list)
-        for rest, chosen in moves_by_rest.items():
-            rests_by_moves[frozenset(chosen)].append(rest)
+        for rest, moves in moves_by_rest.items():
+            rests_by_moves[frozenset(moves)].append(rest)
         for literals, rests in rests_by_moves.items():
             alternatives.append(self._and(self._any(rests), self._any_move(literals)))
         return self._any(alternatives)
 
     def _any_move(self, literals: frozenset[int]) -> int:
-        """Return whether one of some moves is made; each role makes exactly one."""
+        """Return the literal that is true if one of the moves is made."""
         by_role: dict[Term, set[int]] = defaultdict(set)
         for literal in sorted(literals):
             by_role[self._role_of[literal]].add(literal)
         alternatives = []
-        for role, chosen in by_role.items():
-            others = self._moves_of[role] - chosen
-            if len(others) < len(chosen):
+        for role, moves in by_role.items():
+            others = self._moves_of[role] - moves
+            if len(others) < len(moves):
                 alternatives.append(self._all(literal ^ 1 for literal in others))
             else:
-                alternatives.append(self._any(chosen))
+                alternatives.append(self._any(moves))
         return self._any(alternatives)

@@ -21,22 +21,22 @@ def components(
         index[root] = low[root] = len(index)
         path.append(root)
         on_path.add(root)
-        work = [(root, iter(successors(root)))]
-        while work:
-            node, targets = work[-1]
+        stack = [(root, iter(successors(root)))]
+        while stack:
+            node, targets = stack[-1]
             for target in targets:
                 if target not in index:
                     index[target] = low[target] = len(index)
                     path.append(target)
                     on_path.add(target)
-                    work.append((target, iter(successors(target))))
+                    stack.append((target, iter(successors(target))))
                     break
                 if target in on_path:
                     low[node] = min(low[node], index[target])
             else:
-                work.pop()
-                if work:
-                    parent = work[-1][0]
+                stack.pop()
+                if stack:
+                    parent = stack[-1][0]
                     low[parent] = min(low[parent], low[node])
                 if low[node] == index[node]:
                     start = path.index(node) if path[-1] is not node else len(path) - 1

@@ -1,4 +1,4 @@
-"""Joins of rule bodies as generated Python functions, over hash indices of ground atoms.
+"""Joins of rule bodies: generated Python functions over hash indices of ground atoms.
 
 All names of a sheet enter the generated code as string literals made by `repr`.
 """
@@ -103,12 +103,14 @@ class Join:
 
     Args:
         rule: the rule.
-        given: index of the positive literal whose atom is the function's argument, or None.
+        given: index of the positive literal whose atom is the function's argument (the new atom of
+            semi-naive evaluation), or None.
         dynamic: relations that depend on the state or moves. Their negative literals are not
             checked but passed on.
         growing: relations that get more atoms while the function runs.
-        index: `index(relation, pattern, outputs) -> (rows, fan_out)`; the fan-out is the mean
-            number of rows per key, of a relation that is complete.
+        index: `index(relation, pattern) -> rows`: the atoms of a relation that match a pattern, by
+            key.
+        sizes: `sizes(relation) -> n`: the number of known atoms of a relation.
     """
 
     def __init__(
@@ -149,9 +151,9 @@ class Join:
             self._take_argument(self.rule.positive[self.given])
         self._check_constraints()
         while todo:
-            chosen = min(todo, key=self._cost)
-            todo.remove(chosen)
-            self._loop(chosen)
+            literal = min(todo, key=self._cost)
+            todo.remove(literal)
+            self._loop(literal)
             self._check_constraints()
         rule = self.rule
         positive = "".join(
@@ -185,7 +187,7 @@ class Join:
         return self.bound[variable]
 
     def _cost(self, j: int) -> tuple[bool, int, bool, int]:
-        """Rank literals: connected ones, those with fewer new variables, static ones first."""
+        """Return the sort key of a literal: connected, few new variables, static, few atoms."""
         atom = self.rule.positive[j]
         names = set(variables(atom))
         free = sum(name not in self.bound for name in names)
@@ -221,7 +223,7 @@ class Join:
         self.numbers[j] = f"n{depth}"
 
     def _check_constraints(self) -> None:
-        """Add the constraints whose variables are all bound."""
+        """Write code for the constraints whose variables are all bound."""
         for constraint in list(self.pending):
             kind, terms = constraint
             if not all(variable in self.bound for variable in variables(terms)):

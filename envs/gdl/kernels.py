@@ -1,8 +1,8 @@
 """Kernels of a game that is given as a network; see `ludoteca.envs.game.Game`.
 
-The record holds the fluents as bits, and what follows from them: the outputs of phase 1 (legal
-moves of all roles, goals, end), the player to move and the end of the game. So only `init` and
-`step` evaluate the network.
+The record holds the fluents as bits, and fields that derive from them: the outputs of phase 1
+(legal moves of all roles, goals, `terminal`), the player to move and the end of the game. So only
+`init` and `step` evaluate the network.
 """
 
 from collections.abc import Callable
@@ -18,8 +18,9 @@ from ludoteca.envs.gdl.evaluate import make_evaluation
 from ludoteca.envs.gdl.network import Network
 from ludoteca.envs.jit import kernel
 
-# Values of the field `over`: the end by the rules, at `max_plies`, in a state without a legal move
-# for a role, because two roles of a sequential game have a choice, and by forfeits.
+# Values of the field `over`. A game ends by the rules, at `max_plies`, in a state in which a role
+# has no legal move, in a state of a sequential game in which two roles have a choice, or by
+# forfeits.
 RUNNING, TERMINAL, LIMIT, STUCK, CONFLICT, FORFEITED = range(6)
 ENDS = ("", "terminal", "max_plies", "no legal move", "two roles have a choice", "forfeit")
 
@@ -64,24 +65,25 @@ def make_kernels(
         network: the network.
         dynamics: its dynamics.
         actions: its actions.
-        max_plies: games that reach so many joint moves end there.
+        max_plies: number of joint moves after which a game ends.
     """
     num_fluents, num_moves = len(network.fluents), len(network.moves)
     num_goals, roles = len(network.goal_roles), len(network.roles)
-    derive = make_evaluation(network.phase1, num_fluents, None)
-    advance = make_evaluation(network.phase2, num_fluents, network.move_start)
+    evaluate_phase1 = make_evaluation(network.phase1, num_fluents, None)
+    evaluate_phase2 = make_evaluation(network.phase2, num_fluents, network.move_start)
     initial = np.packbits(
         np.pad(network.initial, (0, -num_fluents % 64)), bitorder="little"
     ).view("<u8").astype(np.uint64)  # fmt: skip
     goal_roles, goal_values = network.goal_roles, network.goal_values
     role_masks, action_masks = actions.role_masks, actions.action_masks
     action_of_move, move_of_action = actions.action_of_move, actions.move_of_action
-    words, end = role_masks.shape[1], num_moves + num_goals
+    words, terminal_output = role_masks.shape[1], num_moves + num_goals
     move_words = (num_moves + 63) // 64
     sequential, proved = dynamics.sequential, dynamics.proved
     control = np.array(dynamics.control or (0,), np.int32)
     has_control = len(dynamics.control) > 0
-    draw = 0.0 if roles > 1 else -1.0  # returns of games that do not end by the rules
+    # The return in games that do not end by the rules.
+    unfinished_return = 0.0 if roles > 1 else -1.0
 
     @kernel
     def count_bits(s: Any, masks: Any, r: int) -> int:
@@ -100,7 +102,7 @@ def make_kernels(
 
     @kernel
     def find_mover(s: Any) -> int:
-        """Return the player to move, and write the end of games against the assumptions."""
+        """Return the player to move, and end a game that violates the assumptions."""
         mover, choosers, chooser = -1, 0, 0
         if has_control:
             for r in range(roles):
@@ -128,11 +130,11 @@ def make_kernels(
 
     @kernel
     def refresh(s: Any) -> None:
-        """Compute everything that follows from the fluents."""
-        derive(s.fluents, s.joint, s.outputs)
+        """Compute all fields that derive from the fluents."""
+        evaluate_phase1(s.fluents, s.joint, s.outputs)
         s.over = RUNNING
         s.to_move = 0
-        if test_bit(s.outputs, end):
+        if test_bit(s.outputs, terminal_output):
             s.over = TERMINAL
             return
         if sequential:
@@ -141,10 +143,10 @@ def make_kernels(
             for r in range(roles):
                 if count_bits(s, role_masks, r) == 0:
                     s.over = STUCK
-            present = 0
+            num_remaining = 0
             for r in range(roles):
-                present += int(s.forfeited[r] == 0)
-            if present < roles and present <= 1:
+                num_remaining += int(s.forfeited[r] == 0)
+            if num_remaining < roles and num_remaining <= 1:
                 s.over = FORFEITED
         if s.over == RUNNING and s.plies >= max_plies:
             s.over = LIMIT
@@ -182,36 +184,36 @@ def make_kernels(
         return n
 
     @kernel
-    def legal_in_turn(s: Any, out: Any) -> int:
+    def legal_sequential(s: Any, out: Any) -> int:
         if s.over != RUNNING:
             return 0
         return list_actions(s, s.to_move, out)
 
     @kernel
-    def legal_at_once(s: Any, p: int, out: Any) -> int:
+    def legal_simultaneous(s: Any, p: int, out: Any) -> int:
         if s.over != RUNNING or s.forfeited[p] != 0:
             return 0
         return list_actions(s, p, out)
 
     @kernel
-    def step_in_turn(s: Any, action: int) -> None:
+    def step_sequential(s: Any, action: int) -> None:
         for r in range(roles):
             s.joint[r] = first_move(s, r)
         s.joint[s.to_move] = move_of_action[s.to_move, action]
-        advance(s.fluents, s.joint, s.fluents)
+        evaluate_phase2(s.fluents, s.joint, s.fluents)
         s.plies += 1
         refresh(s)
 
     @kernel
-    def step_at_once(s: Any, chosen: Any) -> None:
+    def step_simultaneous(s: Any, joint_action: Any) -> None:
         for r in range(roles):
-            if s.forfeited[r] == 0 and chosen[r] == FORFEIT:
+            if s.forfeited[r] == 0 and joint_action[r] == FORFEIT:
                 s.forfeited[r] = 1
             if s.forfeited[r] != 0:
                 s.joint[r] = first_move(s, r)
             else:
-                s.joint[r] = move_of_action[r, chosen[r]]
-        advance(s.fluents, s.joint, s.fluents)
+                s.joint[r] = move_of_action[r, joint_action[r]]
+        evaluate_phase2(s.fluents, s.joint, s.fluents)
         s.plies += 1
         refresh(s)
 
@@ -225,18 +227,18 @@ def make_kernels(
 
     @kernel
     def returns(s: Any, out: Any) -> None:
-        present = 0
+        num_remaining = 0
         for r in range(roles):
-            present += int(s.forfeited[r] == 0)
+            num_remaining += int(s.forfeited[r] == 0)
         for r in range(roles):
             if s.forfeited[r] != 0:
-                out[r] = -1.0 if present > 0 else 0.0
+                out[r] = -1.0 if num_remaining > 0 else 0.0
             elif s.over == TERMINAL:
                 out[r] = goal_of(s, r)
             elif s.over == FORFEITED:
                 out[r] = 1.0
             elif s.over != RUNNING:
-                out[r] = draw
+                out[r] = unfinished_return
             else:
                 out[r] = 0.0
 
@@ -246,8 +248,8 @@ def make_kernels(
         init=init,
         player=player if sequential else None,
         is_active=None if sequential else is_active,
-        legal_actions=legal_in_turn if sequential else legal_at_once,
-        step=step_in_turn if sequential else step_at_once,
+        legal_actions=legal_sequential if sequential else legal_simultaneous,
+        step=step_sequential if sequential else step_simultaneous,
         is_terminal=is_terminal,
         returns=returns,
         refresh=refresh,

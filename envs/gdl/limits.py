@@ -8,18 +8,18 @@ from ludoteca.envs.params import integer, real
 
 MAX_SECONDS = 60.0
 MAX_INSTANCES = 3_000_000
-STEPS_PER_CHECK = 100_000  # of joins, between two checks of the time
+STEPS_PER_CHECK = 100_000  # rows visited by joins between two checks of the time
 
 
 @dataclass(slots=True)
 class Limits:
-    """Limits, and what has been used of them.
+    """Limits of one compilation, and the resources used so far.
 
     Attributes:
-        max_seconds: CPU seconds of this process from now on.
-        max_instances: ground instances of rules, and facts.
+        max_seconds: limit of CPU seconds of this process since the limits were made.
+        max_instances: limit of ground instances of rules and of facts.
         instances: ground instances and facts made so far.
-        steps: steps of joins since the last check of the time.
+        steps: rows visited by joins since the last check of the time.
     """
 
     max_seconds: float = MAX_SECONDS
@@ -58,10 +58,10 @@ class Limits:
             self.check_time()
 
     def count_steps(self, steps: int) -> None:
-        """Count steps of joins.
+        """Count rows that a join visits.
 
         Raises:
-            GDLLimitError: if the time is over.
+            GDLLimitError: if the time limit is exceeded.
         """
         self.steps += steps
         if self.steps > STEPS_PER_CHECK:
@@ -69,10 +69,10 @@ class Limits:
             self.check_time()
 
     def check_time(self) -> None:
-        """Raise an error if the time is over.
+        """Check the time limit.
 
         Raises:
-            GDLLimitError: then.
+            GDLLimitError: if more than `max_seconds` of CPU time were used.
         """
         if self.seconds > self.max_seconds:
             raise GDLLimitError(

@@ -1,8 +1,8 @@
 """Network of a sheet: its gates as arrays, in two phases.
 
-Phase 1 computes legal moves, goals and the end from the fluents; phase 2 computes the next fluents
-from fluents and moves. A node has a slot: an index of an array that holds the values while gates
-are evaluated in order. Slots of values that are not needed any more are used again, so the array is
+Phase 1 computes legal moves, goals and `terminal` from the fluents; phase 2 computes the next
+fluents from fluents and moves. A node has a slot: an index of an array that holds the values while
+gates are evaluated in order. Slots of values that are no longer needed are reused, so the array is
 small. A literal is 2 * slot + inverted; slot 0 is constant false, and the inputs of a phase come
 next.
 """
@@ -32,7 +32,7 @@ class Program:
         segments: begin and end of consecutive gates, and whether they are a loop, which is
             evaluated until no feedback changes, from false. Shape `[S, 3]`.
         outputs: literals of the results. Shape `[O]`.
-        num_slots: slots that are used, with slot 0 and the inputs.
+        num_slots: number of slots, including slot 0 and the inputs.
     """
 
     gates: NDArray[np.int32]
@@ -112,7 +112,7 @@ def make_network(grounder: Grounder, gates: Gates, problems: tuple[str, ...] = (
     fluents.sort(key=lambda atom: natural_key(atom[1]))
     legal = [gates.literal(("legal", *atom[1:])) for atom in moves]
     goal = [gates.literal(("goal", grounder.roles[role], text)) for role, _, text in goals]
-    following = [gates.literal(("next", atom[1])) for atom in fluents]
+    next_fluents = [gates.literal(("next", atom[1])) for atom in fluents]
     fluent_nodes = [gates.literal(atom) >> 1 for atom in fluents]
     move_nodes = [gates.literal(atom) >> 1 for atom in moves]
     counts = [len(moves_of[role]) for role in grounder.roles]
@@ -126,7 +126,7 @@ def make_network(grounder: Grounder, gates: Gates, problems: tuple[str, ...] = (
         goal_roles=np.array([role for role, _, _ in goals], np.int32),
         goal_values=np.array([value for _, value, _ in goals], np.int32),
         phase1=make_program(gates, fluent_nodes, [*legal, *goal, gates.literal(("terminal",))]),
-        phase2=make_program(gates, fluent_nodes + move_nodes, following),
+        phase2=make_program(gates, fluent_nodes + move_nodes, next_fluents),
         instances=len(grounder.instances),
         problems=problems,
     )
@@ -163,19 +163,19 @@ def make_program(gates: Gates, inputs: list[int], outputs: list[int]) -> Program
         inputs: nodes of the inputs, which get slots 1, 2, ...
         outputs: literals of the outputs.
     """
-    kept, loop_of = _needed(gates, outputs)
-    last_use = _last_uses(kept, loop_of, outputs)
+    operations, loop_of = _needed(gates, outputs)
+    last_use = _last_uses(operations, loop_of, outputs)
     slots = {0: 0} | {node: 1 + i for i, node in enumerate(inputs)}
-    fixed = len(slots)  # slots of inputs are not used again
+    num_reserved = len(slots)  # slots of inputs are never reused
     free: list[int] = []
-    num_slots = fixed
+    num_slots = num_reserved
     expiring: dict[int, list[int]] = {}
     for node, last in last_use.items():
         expiring.setdefault(last, []).append(node)
-    array = np.zeros((len(kept), 4), np.int32)
-    for i, (node, a, b, kind) in enumerate(kept):
+    array = np.zeros((len(operations), 4), np.int32)
+    for i, (node, a, b, kind) in enumerate(operations):
         first_of_loop = loop_of[i] and (i == 0 or loop_of[i - 1] != loop_of[i])
-        written = [kept[j][0] for j in _loop_range(loop_of, i)] if first_of_loop else [node]
+        written = [operations[j][0] for j in _loop_range(loop_of, i)] if first_of_loop else [node]
         for new in written:
             if new not in slots:
                 if free:
@@ -183,19 +183,19 @@ def make_program(gates: Gates, inputs: list[int], outputs: list[int]) -> Program
                 else:
                     slots[new] = num_slots
                     num_slots += 1
-        array[i] = slots[node], _move(slots, a), _move(slots, b), kind
+        array[i] = slots[node], _slot_literal(slots, a), _slot_literal(slots, b), kind
         for old in expiring.pop(i, ()):
-            if slots[old] >= fixed:
+            if slots[old] >= num_reserved:
                 heapq.heappush(free, slots[old])
     return Program(
         gates=array,
         segments=_segments(loop_of),
-        outputs=np.array([_move(slots, literal) for literal in outputs], np.int32),
+        outputs=np.array([_slot_literal(slots, literal) for literal in outputs], np.int32),
         num_slots=num_slots,
     )
 
 
-def _move(slots: dict[int, int], literal: int) -> int:
+def _slot_literal(slots: dict[int, int], literal: int) -> int:
     return 2 * slots[literal >> 1] + (literal & 1)
 
 
@@ -228,7 +228,7 @@ def _loop_range(loop_of: list[int], start: int) -> range:
 def _last_uses(
     operations: list[Operation], loop_of: list[int], outputs: list[int]
 ) -> dict[int, int]:
-    """Return the last operation that needs each node; the end of a loop for what it uses."""
+    """Return the index of the last operation that needs each node; in a loop, its last one."""
     last: dict[int, int] = {}
     end = 0
     for i, (node, a, b, _) in enumerate(operations):

@@ -37,7 +37,7 @@ def cache_folder() -> Path:
 
 
 def network_digest(text: str) -> str:
-    """Return the digest of a sheet and of the compiler."""
+    """Return the hex digest of a sheet and of the compiler's sources."""
     return hashlib.sha256(_compiler_digest() + text.encode(errors="replace")).hexdigest()[:32]
 
 
@@ -51,7 +51,7 @@ def load_network(digest: str) -> Network | None:
 
 
 def save_network(digest: str, network: Network) -> None:
-    """Write a network to the cache, if that is possible."""
+    """Write a network to the cache; errors of the file system are ignored."""
     content = BytesIO()
     np.savez_compressed(content, **dict(_arrays(network)))
     try:

@@ -1,8 +1,8 @@
 """Rule sheets of this package, most with the rules of one of our games.
 
 `OWN_SHEETS` is the only place that relates names of actions and states of a game to terms of its
-sheet. Cells are named alike: the cell `c4` of the game is `c 4` in the sheet. Three further sheets
-have no game of ours: for one player, for three, and with goals that are not zero-sum.
+sheet. The cell `c4` of a game is `c 4` in its sheet. Three further sheets correspond to no other
+game of this package: for one player, for three, and with goals that are not zero-sum.
 """
 
 import re
@@ -28,9 +28,9 @@ class OwnSheet:
     Attributes:
         name: name of the game and of the file, without its ending.
         roles: names of the players.
-        moves: pairs of a regular expression and a template. The first expression that fits the
-            name of an action whole gives its term, by `re.Match.expand`.
-        fluents: `fluents(game, s, roles)` returns the true fluents of a state.
+        moves: pairs of a regular expression and a template. The first expression that matches an
+            entire action name gives the term of the action, by `re.Match.expand`.
+        fluents: `fluents(game, s, roles)` yields the true fluents of the state `s`.
     """
 
     name: str
@@ -65,8 +65,8 @@ class OwnSheet:
         return tuple(sorted(self.fluents(self.game, s, self.roles)))
 
 
-def pieces(game: Game, s: Any, roles: tuple[str, str]) -> Iterator[str]:
-    """Return the pieces on the board: the first two of the layout belong to the players."""
+def piece_fluents(game: Game, s: Any, roles: tuple[str, str]) -> Iterator[str]:
+    """Yield the fluents of the pieces of both players, the first two pieces of the layout."""
     layout = game.layout
     names = cell_names(layout.rows, layout.columns, layout.coordinates)
     for name, piece in zip(names, layout.cells(s).ravel().tolist(), strict=True):
@@ -75,13 +75,13 @@ def pieces(game: Game, s: Any, roles: tuple[str, str]) -> Iterator[str]:
 
 
 def board(game: Game, s: Any, roles: tuple[str, str]) -> Iterator[str]:
-    """Return the pieces on the board and the player to move."""
+    """Yield the fluents of the pieces on the board and of the player to move."""
     yield TO_MOVE.format(roles[s.to_move])
-    yield from pieces(game, s, roles)
+    yield from piece_fluents(game, s, roles)
 
 
 def discs(game: Game, s: Any, roles: tuple[str, str]) -> Iterator[str]:
-    """Return the discs of Connect Four by column and height, and the player to move."""
+    """Yield the fluents of Connect Four: discs by column and height, and the player to move."""
     yield TO_MOVE.format(roles[s.to_move])
     rows, columns = s.board.shape
     for row in range(rows):
@@ -91,7 +91,7 @@ def discs(game: Game, s: Any, roles: tuple[str, str]) -> Iterator[str]:
 
 
 def riders(game: Game, s: Any, roles: tuple[str, str]) -> Iterator[str]:
-    """Return the heads, the walls and the crashed riders of Tron."""
+    """Yield the fluents of Tron: heads, walls and crashed riders."""
     for p, role in enumerate(roles):
         yield f"(head {role} {s.head[p, 1] + 1} {s.head[p, 0] + 1})"
         if s.crashed[p]:
@@ -104,7 +104,7 @@ def riders(game: Game, s: Any, roles: tuple[str, str]) -> Iterator[str]:
 
 
 def captures(game: Game, s: Any, roles: tuple[str, str]) -> Iterator[str]:
-    """Return the pieces without the spawned ones, the captures, plies and the player to move."""
+    """Yield the fluents of Free For All: unspawned pieces, captures, plies, player to move."""
     spawned = {f"(cell a 3 {roles[0]})", f"(cell g 3 {roles[1]})"}
     yield from (fluent for fluent in board(game, s, roles) if fluent not in spawned)
     for p, role in enumerate(roles):
@@ -141,12 +141,12 @@ OWN_SHEETS = {
 
 
 def sheet_names() -> list[str]:
-    """Return the names of all rule sheets of this package, those without a game of ours too."""
+    """Return the names of all rule sheets of this package, with or without a corresponding game."""
     return sorted(path.stem for path in FOLDER.glob("*.kif"))
 
 
 def find_sheet(name: str | Path) -> Path:
-    """Return the file that a path names, or the sheet of our own with this name.
+    """Return the file that a path names, or the sheet of this package with this name.
 
     Raises:
         ValueError: if there is neither.

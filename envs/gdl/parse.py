@@ -16,7 +16,7 @@ from ludoteca.files import read_bytes
 
 Term = str | tuple["Term", ...]
 
-MAX_BYTES = 8 << 20  # of a sheet; the largest of the GGP base repository has 0.3 MB
+MAX_BYTES = 8 << 20  # limit of a sheet; the largest of the GGP base repository has 0.3 MB
 MAX_DEPTH = 100  # of nested parentheses
 MAX_STATEMENTS = 200_000
 # Names that are keywords in any case; other names distinguish upper and lower case.
@@ -147,7 +147,7 @@ def _list_problem(items: list[Term]) -> str:
 
 
 class _Places:
-    """Lines and columns of positions, fast if positions ascend."""
+    """Converter of character offsets to lines and columns, fast for ascending offsets."""
 
     def __init__(self, text: str):
         self._text, self._position, self._line = text, 0, 1

@@ -21,7 +21,7 @@ class Rule:
     """A rule whose body is a conjunction; a fact has an empty body.
 
     Attributes:
-        head: the atom that follows.
+        head: the conclusion.
         positive: atoms that must hold.
         negative: atoms that must not hold.
         distinct: pairs of terms that must differ.

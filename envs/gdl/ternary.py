@@ -1,6 +1,6 @@
 """Three-valued evaluation of a network: facts that hold in every state, without search.
 
-Each value is a pair of bits, whether it may be true and whether it must be true; (1, 0) is unknown.
+Each value is a pair of bits: it may be true, it must be true. The pair (1, 0) is unknown.
 A result that is not unknown holds for all values of the unknown inputs. 64 cases are evaluated at
 once, one a bit.
 """
@@ -104,11 +104,11 @@ def make_ternary() -> Any:
                 changed = False
                 for i in range(begin, end):
                     o, a, b = gates[i, 0], gates[i, 1], gates[i, 2]
-                    for side in range(2):
+                    for bound in range(2):  # 0: may be true, 1: must be true
                         # The complement of "may be true" is "must be false".
-                        x = ~values[a >> 1, 1 - side] if a & 1 else values[a >> 1, side]
-                        y = ~values[b >> 1, 1 - side] if b & 1 else values[b >> 1, side]
-                        if side == 0:
+                        x = ~values[a >> 1, 1 - bound] if a & 1 else values[a >> 1, bound]
+                        y = ~values[b >> 1, 1 - bound] if b & 1 else values[b >> 1, bound]
+                        if bound == 0:
                             may = x & y
                         else:
                             must = x & y
@@ -118,8 +118,8 @@ def make_ternary() -> Any:
                     values[o, 1] = must
         for k in range(len(outputs)):
             a = outputs[k]
-            for side in range(2):
-                negated = ~values[a >> 1, 1 - side]
-                results[k, side] = negated if a & 1 else values[a >> 1, side]
+            for bound in range(2):
+                negated = ~values[a >> 1, 1 - bound]
+                results[k, bound] = negated if a & 1 else values[a >> 1, bound]
 
     return ternary
