@@ -601,8 +601,9 @@ def test_there_is_a_page_for_each_game_and_the_index_lists_it() -> None:
 
 
 def test_the_tables_are_those_that_the_code_writes() -> None:
+    command = "python -m ludoteca.evaluate.new_game.pages"
     for path, text in written_pages(PAGES):
-        assert path.read_text(encoding="utf-8") == text, "run python -m ludoteca.evaluate.new_game"
+        assert path.read_text(encoding="utf-8") == text, f"run {command}"
 
 
 def test_tables_are_written_from_the_game() -> None:
