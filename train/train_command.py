@@ -8,11 +8,10 @@ from tyro.conf import Positional, arg
 
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.cli.options import Seconds
+from ludoteca.train.algorithms import ALGORITHMS
 
 Preset = Literal["one-minute", "two-minutes", "ten-minutes", "half-hour", "hour", "night"]
-AlgorithmName = Literal[
-    "auto", "dqn", "alphazero", "ppo", "search-imitation", "uib2021", "reinforce", "nfsp"
-]
+AlgorithmName = Annotated[str, arg(metavar=f"{{{','.join(('auto', *ALGORITHMS))}}}")]
 Settings = Annotated[
     tuple[str, ...], arg(name="set", metavar="[NAME=VALUE ...]", help_behavior_hint="")
 ]
