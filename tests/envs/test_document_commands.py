@@ -25,6 +25,10 @@ NOT_RUN = {
     "pip ": "installs packages",
     "ludoteca play": "opens a window or waits for keys",
     "ludoteca arena": "serves until it is interrupted",
+    "ludoteca gtp": "reads commands from standard input",
+    "ludoteca htp": "reads commands from standard input",
+    "ludoteca nboard": "reads commands from standard input",
+    "my-engine": "needs an engine",
     "ludoteca ggp-player": "waits for a game manager",
     "--clock": "plays for minutes; its own tests are smaller",
     "--watch": "plays a film in the terminal",
@@ -50,8 +54,8 @@ def runs(command: str, folder: Path) -> bool:
     if "export onnx" in command and importlib.util.find_spec("onnx") is None:
         return False  # it needs the extra `onnx`; the tests of ONNX do
     made = [word for word in command.split() if word.startswith("runs/") and "=" not in word]
-    if made and command.startswith("ludoteca replay") and "--watch" not in command:
-        return (folder / made[0]).exists()
+    if command.startswith("ludoteca replay ") and "--watch" not in command:
+        return (folder / command.split()[2]).exists()
     if made and ("--replays" in command or command.startswith(("ludoteca tournament",))):
         return True
     if "kaggle:submission.py" in command and (folder / "submission.py").exists():
