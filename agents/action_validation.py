@@ -53,7 +53,7 @@ def validate_actions(
         k = int(np.argmin(legal))
         raise ValueError(
             f"{source} chose {actions[k]} for observation {k}, which is illegal: legal "
-            f"are {np.flatnonzero(masks[k]).tolist()}. "
+            f"actions are {np.flatnonzero(masks[k]).tolist()}. "
             f"{describe_position(game, states[k], seats[k])}"
         )
     return actions.astype(np.int64)

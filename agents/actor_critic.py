@@ -21,8 +21,9 @@ class NetworkAgent(SeatNetworkAgent):
     """Agent with a policy network that was trained by behavioral cloning.
 
     Attributes:
+        kind: subfolder of `ludoteca/agents/weights` with the shipped networks of this agent.
         network: the network.
-        about: metadata of its file.
+        metadata: metadata of the network's file.
     """
 
     kind: ClassVar[str] = "cnn"
@@ -49,7 +50,7 @@ class NetworkAgent(SeatNetworkAgent):
             FileNotFoundError: if there is no such network.
             ValueError: if it does not fit the game, or a parameter is out of range.
         """
-        self.network, self.about = load_ac_network(game, find_weights(path, self.kind))
+        self.network, self.metadata = load_ac_network(game, find_weights(path, self.kind))
         encoder = SeatEncoder(game, self.network.config.view)
         runner = Runner(self.network, encoder.scale, device, precision)
         super().__init__(encoder, runner, temperature)
@@ -80,11 +81,11 @@ class ActorCriticAgent(NetworkAgent):
             game: the game to play.
             path: see `NetworkAgent`.
             temperature: see `NetworkAgent`; with a search, it applies to the improved policy.
-            simulations: simulations per search, with `seconds` the maximum; 0: no search.
+            simulations: simulations per search; with `seconds`, their maximum; 0: no search.
             seconds: time per move; positions are then searched one after the other.
             c_puct: PUCT's exploration constant.
             fpu_reduction: first-play urgency: the value of an action without visits is the node's
-                value minus this, for values in [0, 1].
+                value minus `fpu_reduction`, for values in [0, 1].
             value_scale: increase of an action's log-probability after a search if its value is 1
                 instead of 0; see `ludoteca.agents.search.network.policy_improvement`.
             leaf_batch: leaves of one search that the network evaluates together, with virtual loss.

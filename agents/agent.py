@@ -12,6 +12,8 @@ from ludoteca.envs.factories import by_reference, resolved
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory
 
+# Policy kernel `choose(s, player, legal, n, rng) -> action`: `s` is the position, `legal[:n]`
+# (int16) are the legal actions of `player`, and `rng` is a random stream, uint64 [1].
 Policy = Callable[..., int]
 
 
@@ -20,15 +22,17 @@ class Agent(ABC):
 
     Attributes:
         game: the game it was made for.
-        choose: policy kernel `choose(s, player, legal, n, rng) -> action` of a compiled agent.
+        choose: policy kernel of a `PolicyAgent`, `choose(s, player, legal, n, rng) -> action`, see
+            `Policy`; None for other agents.
         max_games: maximum number of games in one batch, at the indices below that number; None
             if there is no limit.
 
-    Agents can be copied and pickled; a copy continues exactly as the original would.
+    Agents can be copied and pickled; a copy chooses exactly the actions that the original would.
     """
 
     lazy_attributes: ClassVar[tuple[str, ...]] = ()
-    """Attributes that are None in a copy, since the agent creates them at their first use."""
+    """Names of attributes that are not copied or pickled: they are None in a copy, which creates
+    them again at their first use."""
 
     choose: Policy | None = None
     max_games: int | None = None
@@ -60,7 +64,7 @@ class Agent(ABC):
         vars(self).update({key: resolved(value) for key, value in state.items()})
 
     def prepare(self) -> None:
-        """Compile or load everything for acting, so that the first action takes no longer."""
+        """Compile and load everything that `act` needs, so that its first call is not slower."""
         return
 
     def set_time_control(self, time_control: TimeControl) -> None:
@@ -72,7 +76,11 @@ class Agent(ABC):
         return
 
     def forfeit_reason(self, env_index: int, seat: int) -> tuple[str, str]:
-        """Return the kind of reason for the last `FORFEIT` there, and a message."""
+        """Return the reason for the last `FORFEIT` of a seat: a kind, and a message.
+
+        Kinds are `"crash"`, `"timeout"`, `"invalid"` (move), `"resign"`, and by default
+        `"forfeit"`.
+        """
         return "forfeit", ""
 
     def action_probabilities(
@@ -109,17 +117,17 @@ class Agent(ABC):
 class CompiledAgent(Agent):
     """Agent whose actions are chosen by one compiled function, position by position."""
 
-    def __init__(self, game: Game, act: Any, *more: Any):
+    def __init__(self, game: Game, act: Any, *extra_args: Any):
         """Make the agent.
 
         Args:
             game: the game it plays.
-            act: the compiled function `act(states, seats, rngs, *more, actions)`, which fills
-                `actions`, int64 `[K]`.
-            more: further arguments: workspaces and parameters.
+            act: the compiled function `act(states, seats, rngs, *extra_args, actions)`, which
+                writes the chosen actions to `actions`, int64 `[K]`.
+            extra_args: further arguments of `act`: workspaces and parameters.
         """
         super().__init__(game)
-        self._act, self._more = act, more
+        self._act, self._extra_args = act, extra_args
 
     def prepare(self) -> None:
         """Compile the function."""
@@ -134,12 +142,12 @@ class CompiledAgent(Agent):
     ) -> NDArray[np.int64]:
         """Choose an action for each position."""
         actions = np.zeros(len(states), np.int64)
-        self._act(states, seats, rngs, *self._more, actions)
+        self._act(states, seats, rngs, *self._extra_args, actions)
         return actions
 
 
 class PolicyAgent(CompiledAgent):
-    """Agent with a policy kernel, which runs at compiled speed inside environments."""
+    """Agent with a policy kernel, which compiled code of environments calls directly."""
 
     def __init__(self, game: Game, choose: Policy):
         super().__init__(game, make_act(game, choose), np.zeros(game.num_actions, np.int16))
@@ -154,7 +162,7 @@ def compile_act(agent: Agent) -> None:
 
 @factory()
 def make_act(game: Game, choose: Policy) -> Any:
-    """Return `act(states, seats, rngs, legal, actions)`, which fills `actions`, int64 `[K]`."""
+    """Return `act(states, seats, rngs, legal, actions)`, which writes `actions`, int64 `[K]`."""
     legal_actions, simultaneous = game.legal_actions, game.simultaneous
 
     @compiled_without_allocation

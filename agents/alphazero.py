@@ -34,7 +34,7 @@ except ImportError as error:
     ) from error
 
 BATCH_SIZE = 256  # searches in one batch; larger ones need more memory and are not faster
-LEAF_BATCH = 8  # default with a time limit
+LEAF_BATCH = 8  # default of `leaf_batch` with a time limit
 
 
 class PolicyValueAgent(NetworkGuidedAgent):
@@ -193,7 +193,7 @@ class AlphaZeroAgent(PolicyValueAgent):
     With `simulations=0` it plays the network's policy without search.
 
     Attributes:
-        about: metadata of the network's file.
+        metadata: metadata of the network's file.
     """
 
     def __init__(
@@ -245,7 +245,7 @@ class AlphaZeroAgent(PolicyValueAgent):
             FileNotFoundError: if there is no such network.
             ValueError: if it does not fit the game, or a parameter is out of range.
         """
-        network, self.about = load_pv_network(game, find_weights(path, "az"))
+        network, self.metadata = load_pv_network(game, find_weights(path, "az"))
         params = SelectionParams(real("c_puct", c_puct, 0, 100), fpu_reduction=fpu_reduction)
         choice("policy", policy, ("puct", "gumbel"))
         super().__init__(

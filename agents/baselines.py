@@ -35,9 +35,9 @@ class RandomAgent(PolicyAgent):
 def greedy(game: Game) -> Agent:
     """Return the greedy agent, with the game's own greedy policy if it has one.
 
-    Othello: the most flipped discs, ties broken at random. Hungry Geese: the step closest to food,
-    like the `greedy` agent of kaggle-environments. Other games: the highest immediate return, so a
-    winning move if there is one, otherwise a random move; see `OnePlyAgent`.
+    In Othello it plays a move that flips the most discs, with ties broken at random; in Hungry
+    Geese the step closest to food, like the `greedy` agent of kaggle-environments; in other games a
+    winning move if there is one, otherwise a random move, see `OnePlyAgent`.
     """
     policy = find_knowledge(game).greedy
     return OnePlyAgent(game) if policy is None else PolicyAgent(game, policy)

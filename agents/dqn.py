@@ -23,7 +23,7 @@ except ImportError as error:
         'agents with networks need PyTorch and safetensors: pip install "ludoteca[train]"'
     ) from error
 
-ILLEGAL = -np.inf
+MASKED_Q_VALUE = -np.inf  # in place of the Q values of illegal actions
 
 
 class QNetworkAgent(Agent):
@@ -83,7 +83,7 @@ class QNetworkAgent(Agent):
     ) -> NDArray[np.int64]:
         """Choose by one forward pass, epsilon-greedily."""
         planes, masks = self.encoder.encode(states, seats)
-        best = np.where(masks == 1, self._runner(planes), ILLEGAL).argmax(1)
+        best = np.where(masks == 1, self._runner(planes), MASKED_Q_VALUE).argmax(1)
         actions = self.encoder.translate(best, seats)
         if self._epsilon > 0:
             explores, uniforms = uniform(rngs.T) < self._epsilon, uniform(rngs.T)
@@ -99,7 +99,7 @@ class QNetworkAgent(Agent):
             s: a record, as `Game.new` returns.
 
         Returns:
-            Values, in (-1, 1) if the network is bounded. Shape `[num_actions]`.
+            Q values, in (-1, 1) if the network has `bounded=True`. Shape `[num_actions]`.
         """
         states = batch_of_one(self.game, s)
         assert self.game.player is not None
@@ -118,7 +118,7 @@ class DQNAgent(QNetworkAgent):
     Networks for any board size play every size of their game.
 
     Attributes:
-        about: metadata of the network's file.
+        metadata: metadata of the network's file.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class DQNAgent(QNetworkAgent):
             FileNotFoundError: if there is no such network.
             ValueError: if it does not fit the game.
         """
-        network, self.about = load_q_network(game, find_weights(path, "dqn"))
+        network, self.metadata = load_q_network(game, find_weights(path, "dqn"))
         super().__init__(game, network, epsilon, device, precision)
 
 

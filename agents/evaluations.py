@@ -1,7 +1,7 @@
-"""Evaluations of the positions at which playouts are truncated.
+"""Evaluation functions of the positions at which playouts are truncated.
 
-An evaluation is a kernel `evaluate(s, out)` that writes one score in [-1, 1] per player, like
-`Game.returns`, but for unfinished games.
+An evaluation function is a kernel `evaluate(s, out)` that writes one score in [-1, 1] per player to
+`out`, like `Game.returns`, but for unfinished games.
 """
 
 from ludoteca.agents.games.knowledge import Evaluation
@@ -11,12 +11,15 @@ from ludoteca.envs.names import did_you_mean
 
 
 def find_evaluation(name: str, game: Game) -> Evaluation:
-    """Return an evaluation of a game by its name: `"returns"`, or one of its `Knowledge`.
+    """Return an evaluation function of a game.
 
-    `""` is the first of its `Knowledge`, or else `"returns"`.
+    Args:
+        name: name in the game's `Knowledge.evaluations`; or `"returns"`, which is 0 for unfinished
+            games; or `""` for the first in `Knowledge.evaluations`, or else `"returns"`.
+        game: the game.
 
     Raises:
-        ValueError: if there is no such evaluation.
+        ValueError: if there is no such evaluation function.
     """
     known = dict(find_knowledge(game).evaluations) | {"returns": game.returns}
     name = name or next(iter(known))

@@ -15,22 +15,24 @@ from ludoteca.envs.params import integer
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.rng import below, next_u64
 
-STATES = 2  # the position to act in, and that of the simulation
-START, CURRENT = range(STATES)
+# Indices of the two positions in `states`: that to act in, and the current one of a simulation.
+START, CURRENT = range(2)
+STATES = 2
 
 
 class FlatAgent(CompiledAgent):
-    """Flat Monte Carlo: random playouts after each action; plays the action of the highest mean.
+    """Flat Monte Carlo agent: it plays the action with the highest mean reward of random playouts.
 
-    A simulation is a first action and random actions of all players, `playout_depth` plies in all.
-    Except in Hungry Geese, the reward is the return (0 for an unfinished game), and simulations
-    cycle through the first actions. Chance events are sampled anew in each simulation.
+    A simulation is a first action and random actions of all players, at most `playout_depth` plies
+    in all. Except in Hungry Geese, the reward is the return (0 for an unfinished game), and
+    simulations take the legal first actions in turn (round robin). Chance events are sampled anew
+    in each simulation.
 
     Hungry Geese is played as in Martín Miralles (UIB, 2021), section 2.3: random "valid" moves,
     including the first, and the reward `length_to_the_fifth`. The thesis does not define valid
-    moves. Here they lead to free cells (`playout="safe"`): four such agents reach about the lengths
-    in figure 7 of the thesis. With moves that only do not turn back (`playout="valid"`), as those
-    of the random goose in section 2.1, geese stay much shorter.
+    moves. Here a valid move leads to a free cell (`playout="safe"`): four such agents reach about
+    the lengths of geese in figure 7 of the thesis. If a valid move is any move that does not turn
+    back (`playout="valid"`), as for the random goose in section 2.1, geese stay much shorter.
     """
 
     def __init__(
@@ -85,7 +87,7 @@ def work_dtype(game: Game) -> np.dtype[np.void]:
             ("scores", np.float64, (players,)),
             ("joint", np.int64, (players,)),  # joint action
             ("visits", np.int32, (actions,)),  # number of simulations, by first move
-            ("legal", np.int16, (actions,)),
+            ("legal", np.int16, (actions,)),  # legal actions of a player
             ("first", np.int16, (actions,)),  # legal first moves
         ],
         align=True,
@@ -133,7 +135,7 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
     choose = playout_policy(playout, game)
     reward = cast(Any, find_knowledge(game).playout_reward)
     has_own_reward = reward is not None
-    fast = play_out is not None and playout == "uniform" and not has_own_reward
+    has_fast_playout = play_out is not None and playout == "uniform" and not has_own_reward
     max_plies = game.max_plies
 
     @kernel
@@ -154,7 +156,7 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
             step(s, choose(s, player(s), work.legal, n, rng))
 
     @kernel
-    def result(s: Any, seat: int, plies: int, work: Any) -> float:
+    def playout_reward(s: Any, seat: int, plies: int, work: Any) -> float:
         if has_own_reward:
             return float(reward(s, seat, plies))
         returns(s, work.scores)
@@ -196,7 +198,7 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
             )
             play(s, seat, first, rng, work)
             plies, over = 1, is_terminal(s)
-            if fast and playout_depth >= max_plies:
+            if has_fast_playout and playout_depth >= max_plies:
                 if not over:
                     play_out(s, work.legal, rng)
             else:
@@ -205,7 +207,7 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
                     plies += 1
                     over = is_terminal(s)
             work.visits[first] += 1
-            work.total[first] += result(s, seat, plies, work)
+            work.total[first] += playout_reward(s, seat, plies, work)
         return best_action(rng, work)
 
     return simulate

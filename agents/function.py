@@ -18,7 +18,7 @@ BatchPolicy = Callable[[NDArray[Any], NDArray[np.int8]], Any]
 
 
 class FunctionAgent(Agent):
-    """Agent with a function `policy(planes, masks) -> actions`, of any library.
+    """Agent with a Python function `policy(planes, masks) -> actions`, with any library inside.
 
     One call receives all K positions of a batch: `planes` `[K, *shape]`, the observations of the
     players to act, and `masks` int8 `[K, num_actions]`, 1 for legal actions. It returns one legal
@@ -80,7 +80,7 @@ class FunctionAgent(Agent):
 
     @property
     def policy_name(self) -> str:
-        """The function's module and name, for messages, such as `mymodule:policy`."""
+        """Module and name of the function for error messages, such as `mymodule:policy`."""
         if self._target is not None:
             return self._target
         named = getattr(self._policy, "__qualname__", None)

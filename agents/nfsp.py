@@ -1,4 +1,4 @@
-"""Agent with the networks of neural fictitious self-play."""
+"""Agent with the networks of neural fictitious self-play (NFSP), see `ludoteca.train.nfsp`."""
 
 from pathlib import Path
 from typing import Literal
@@ -17,21 +17,21 @@ except ImportError as error:
         'agents with networks need PyTorch and safetensors: pip install "ludoteca[train]"'
     ) from error
 
-Policy = Literal["average", "best_response"]
+PolicyName = Literal["average", "best_response"]
 
 
 class NFSPAgent(SeatNetworkAgent):
-    """Agent that samples the average policy of neural fictitious self-play.
+    """Agent that plays the average policy of neural fictitious self-play, or its best response.
 
     Attributes:
-        about: metadata of the networks' file.
+        metadata: metadata of the networks' file.
     """
 
     def __init__(
         self,
         game: Game,
         path: str | Path,
-        policy: Policy = "average",
+        policy: PolicyName = "average",
         temperature: float | None = None,
         device: str = "cpu",
         precision: Precision = "float32",
@@ -41,11 +41,12 @@ class NFSPAgent(SeatNetworkAgent):
         Args:
             game: the game to play.
             path: a network file, or the folder of a training run.
-            policy: `average`, the average policy, which approximates a Nash equilibrium in zero-sum
-                games for two players; or `best_response`, the last best response to it.
-            temperature: temperature of sampling from the average policy, or of a Boltzmann policy
-                over the best response's Q values; 0: the best action. None: 1 for the average
-                policy, 0 for the best response.
+            policy: `average`: the average policy, which approximates a Nash equilibrium in zero-sum
+                games for two players; `best_response`: the best response to it at the end of the
+                training, by its Q network.
+            temperature: actions are sampled from `softmax(outputs / temperature)`, of the logits of
+                the average policy or the Q values of the best response; 0: the best action; None: 1
+                for the average policy, 0 for the best response.
             device: device of the network, such as `cpu` or `cuda`.
             precision: `float32`, `bfloat16`, or `auto`: the faster of the two.
 
@@ -54,11 +55,11 @@ class NFSPAgent(SeatNetworkAgent):
             ValueError: if it does not fit the game, or a parameter is out of range.
         """
         choice("policy", policy, ("average", "best_response"))
-        network, self.about = load_nfsp_network(game, find_weights(path, "nfsp"))
-        averages = policy == "average"
-        played = network.average_policy if averages else network.best_response
+        network, self.metadata = load_nfsp_network(game, find_weights(path, "nfsp"))
+        is_average = policy == "average"
+        policy_network = network.average_policy if is_average else network.best_response
         encoder = SeatEncoder(game, network.config.view)
         if temperature is None:
-            temperature = 1.0 if averages else 0.0
-        runner = Runner(played, encoder.scale, device, precision)
+            temperature = 1.0 if is_average else 0.0
+        runner = Runner(policy_network, encoder.scale, device, precision)
         super().__init__(encoder, runner, temperature)

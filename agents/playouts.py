@@ -1,6 +1,7 @@
-"""Playout policies: random moves without obvious blunders; some are also agents.
+"""Playout policies, which choose the moves of playouts; some are also agents.
 
-A playout policy is a policy kernel, `choose(s, player, legal, n, rng) -> action`.
+A playout policy is a policy kernel, `choose(s, player, legal, n, rng) -> action`: uniformly random,
+or random without the obvious blunders of a game.
 """
 
 from ludoteca.agents.agent import Policy, PolicyAgent
@@ -63,7 +64,7 @@ def _policies(knowledge: Knowledge) -> dict[str, Policy]:
 def choose_playout(
     game: Game, playout: str, playout_depth: int | None, min_depth: int
 ) -> tuple[str, int]:
-    """Return the name of a playout policy and the playout depth, with the game's defaults.
+    """Return the name of a playout policy and the playout depth, defaults of the game filled in.
 
     Args:
         game: the game.

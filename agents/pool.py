@@ -20,7 +20,7 @@ from ludoteca.agents.agent import Agent
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 
-RESULT_DECAY = 0.5  # factor of the weight of earlier results whenever a policy is added
+RESULT_DECAY = 0.5  # the weight of earlier results is multiplied by it when a policy is added
 
 
 @dataclass(eq=False)
@@ -30,9 +30,10 @@ class PoolMember:
     Attributes:
         name: name, such as `"step_20000"`.
         agent: the agent.
-        fixed: whether it is never replaced.
-        games: number of games against it, with decaying weights.
-        points: points of the learner in these games: 1 for a win, 1/2 for a draw.
+        fixed: whether the member is permanent, that is, never replaced.
+        games: number of games against the member; earlier games count less, by `RESULT_DECAY`.
+        points: points of the learner in these games, with the same weights: 1 for a win, 1/2 for a
+            draw.
     """
 
     name: str
@@ -43,7 +44,7 @@ class PoolMember:
 
     @property
     def win_rate(self) -> float:
-        """The learner's points per game, with one win and one loss added: initially 0.5."""
+        """The learner's points per game, with one win and one loss added as a prior, in (0, 1)."""
         return (self.points + 1) / (self.games + 2)
 
 
@@ -99,11 +100,11 @@ class OpponentPool:
         for member in self.members:
             member.games *= RESULT_DECAY
             member.points *= RESULT_DECAY
-        joined = PoolMember(name, agent)
-        self.members.append(joined)
+        member = PoolMember(name, agent)
+        self.members.append(member)
         if len(past := self.past) > self.size:
             self.members.remove(past[0])
-        return joined
+        return member
 
     def probabilities(self) -> NDArray[np.float64]:
         """Return the sampling probability of each member. Shape `[len(members)]`.
@@ -140,14 +141,15 @@ class PoolAgent(Agent):
         """Make the agent; several agents, one for each environment, may share a pool."""
         super().__init__(game)
         self.pool = pool
-        self._current_members: dict[int, list[PoolMember]] = {}  # members by seat, by env_index
-        self._previous_members: dict[int, list[PoolMember]] = {}  # those of the previous game
+        # Members of the current and the previous game: lists over seats, by env_index.
+        self._current_members: dict[int, list[PoolMember]] = {}
+        self._previous_members: dict[int, list[PoolMember]] = {}
 
     def reset(self, env_indices: NDArray[np.int64]) -> None:
         """Sample members for the games that begin at `env_indices`."""
         seats = self.game.num_players
         sampled = self.pool.sample(len(env_indices) * seats)
-        games_of: dict[int, tuple[Agent, list[int]]] = {}
+        games_by_agent: dict[int, tuple[Agent, list[int]]] = {}
         for k, env_index in enumerate(env_indices.tolist()):
             if env_index in self._current_members:
                 self._previous_members[env_index] = self._current_members[env_index]
@@ -155,9 +157,9 @@ class PoolAgent(Agent):
             for agent in {
                 id(member.agent): member.agent for member in self._current_members[env_index]
             }.values():
-                games_of.setdefault(id(agent), (agent, []))[1].append(env_index)
-        for agent, begun in games_of.values():
-            agent.reset(np.array(begun, np.int64))
+                games_by_agent.setdefault(id(agent), (agent, []))[1].append(env_index)
+        for agent, resetting in games_by_agent.values():
+            agent.reset(np.array(resetting, np.int64))
 
     def act(
         self,
@@ -166,7 +168,7 @@ class PoolAgent(Agent):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Let each member choose for its games."""
+        """Return the actions of the members that play the seats, one batch per agent."""
         rows: dict[int, tuple[Agent, list[int]]] = {}
         for k, (env_index, seat) in enumerate(
             zip(env_indices.tolist(), seats.tolist(), strict=True)
@@ -180,8 +182,8 @@ class PoolAgent(Agent):
             rngs[own] = streams
         return actions
 
-    def record(
-        self, env_index: int, player: int, rewards: NDArray[Any], *, begun: bool = True
+    def record_result(
+        self, env_index: int, player: int, rewards: NDArray[Any], *, after_reset: bool = True
     ) -> None:
         """Record the result of a finished game for its members.
 
@@ -189,9 +191,10 @@ class PoolAgent(Agent):
             env_index: index of the game in the environment.
             player: the player that the learner played.
             rewards: rewards of all players. Shape `[P]`.
-            begun: whether the next game has begun, as after a same-step autoreset.
+            after_reset: whether the environment has reset this game already, as with same-step
+                autoreset; False: it will be reset later.
         """
-        members = (self._previous_members if begun else self._current_members)[env_index]
+        members = (self._previous_members if after_reset else self._current_members)[env_index]
         for seat, member in enumerate(members):
             if seat != player:
                 member.games += 1

@@ -1,4 +1,4 @@
-"""Agents with a policy of observations and action masks, and the computation of both."""
+"""Agent with a `predict(observation, action_mask)` method, and the observer that it needs."""
 
 from typing import Any, Protocol
 
@@ -13,7 +13,7 @@ from ludoteca.envs.jit import compiled, factory, kernel
 
 
 class Predictor(Protocol):
-    """Policy of observations and action masks."""
+    """Policy with a method `predict`, from observations and action masks to actions."""
 
     def predict(
         self, observation: NDArray[Any], action_mask: NDArray[np.int8]
@@ -67,14 +67,14 @@ class PredictorAgent(Agent):
 
 
 class Observer:
-    """Observer of positions: it computes observations and action masks."""
+    """Observer of positions: it computes observations and action masks of a batch."""
 
     def __init__(self, game: Game, dtype: DTypeLike = "int8", channels_last: bool = False):
         planes, rows, columns = game.observation_shape
         shape = (rows, columns, planes) if channels_last else game.observation_shape
         self.space = spaces.Box(0, game.observation_high, shape, np.dtype(dtype).type)
         self._channels_last = channels_last
-        self._view = make_view(game)
+        self._observe_batch = make_observe_batch(game)
         self._legal = np.zeros(game.num_actions, np.int16)
 
     def observe(
@@ -83,14 +83,17 @@ class Observer:
         """Return the observations `[K, *shape]` and masks `[K, num_actions]` of `seats` `[K]`."""
         observations = np.empty((len(states), *self.space.shape), self.space.dtype)
         masks = np.empty((len(states), len(self._legal)), np.int8)
-        first = np.moveaxis(observations, -1, 1) if self._channels_last else observations
-        self._view(states, seats, self._legal, masks, first)
+        planes = np.moveaxis(observations, -1, 1) if self._channels_last else observations
+        self._observe_batch(states, seats, self._legal, masks, planes)
         return observations, masks
 
 
 @factory()
-def make_view(game: Game) -> Any:
-    """Return `view(states, seats, legal, masks, observations)`, which writes the last two."""
+def make_observe_batch(game: Game) -> Any:
+    """Return `observe_batch(states, seats, legal, masks, observations)`.
+
+    It writes `masks`, int8 `[K, num_actions]`, and `observations`, `[K, planes, rows, columns]`.
+    """
     legal_actions, observe, simultaneous = game.legal_actions, game.observe, game.simultaneous
 
     @kernel
@@ -100,7 +103,7 @@ def make_view(game: Game) -> Any:
         return legal_actions(s, legal)
 
     @compiled
-    def view(states: Any, seats: Any, legal: Any, masks: Any, observations: Any) -> None:
+    def observe_batch(states: Any, seats: Any, legal: Any, masks: Any, observations: Any) -> None:
         for i in range(len(states)):
             observations[i] = 0
             observe(states[i], seats[i], observations[i])
@@ -108,4 +111,4 @@ def make_view(game: Game) -> Any:
             for k in range(legal_of(states[i], seats[i], legal)):
                 masks[i, legal[k]] = 1
 
-    return view
+    return observe_batch

@@ -14,7 +14,7 @@ from ludoteca.envs.registry import ALIASES as GAME_ALIASES
 from ludoteca.envs.registry import EXTENSIONS as GAME_EXTENSIONS
 from ludoteca.envs.registry import GAMES, add_game, game_name
 
-GROUP = "ludoteca.agents"  # group of entry points
+ENTRY_POINT_GROUP = "ludoteca.agents"
 Maker = TypeVar("Maker", bound=Callable[..., Agent])
 
 
@@ -86,12 +86,12 @@ def register_entry_points() -> None:
     Invalid entry points, and those whose name is taken, are skipped with a warning.
     """
     taken = {name: agent_source(name) for name in AGENTS} | dict.fromkeys(ALIASES, "ludoteca")
-    for name, extension in find_extensions(GROUP, taken):
+    for name, extension in find_extensions(ENTRY_POINT_GROUP, taken):
         add_agent(name, extension)
 
 
-class Registered(NamedTuple):
-    """Games and agents registered by code, to be passed to another process.
+class Registrations(NamedTuple):
+    """Registrations of games and agents by code, to be sent to another process.
 
     Attributes:
         games: id, name and extension of each game.
@@ -104,15 +104,18 @@ class Registered(NamedTuple):
     agents: tuple[tuple[str, Extension], ...]
 
 
-def registered_by_code() -> Registered:
-    """Return the games and agents that were registered by code in this process; see `adopt`."""
+def code_registrations() -> Registrations:
+    """Return the games and agents that were registered by code in this process.
+
+    `restore_registrations` registers them in a child process.
+    """
     games = tuple(
         (id_, game_name(id_), without_factory(extension))
         for id_, extension in GAME_EXTENSIONS.items()
         if not extension.package
     )
     ids = {id_ for id_, _, _ in games}
-    return Registered(
+    return Registrations(
         games,
         {alias: id_ for alias, id_ in GAME_ALIASES.items() if id_ in ids},
         tuple(
@@ -123,7 +126,7 @@ def registered_by_code() -> Registered:
     )
 
 
-def adopt(registered: Registered) -> None:
+def restore_registrations(registered: Registrations) -> None:
     """Register the games and agents of the parent process, without importing them.
 
     Registrations of this process are kept.

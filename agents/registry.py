@@ -19,7 +19,8 @@ from ludoteca.envs.names import did_you_mean, plain_name
 from ludoteca.envs.spec import call_checked, parse_name, parse_params, parse_spec
 from ludoteca.envs.targets import NoSuchModuleError, load_target, split_target
 
-# One line per agent: its name, and the target that makes it from a game and parameters.
+# One line per agent: its name, and the import target of its maker, a class or function that is
+# called with a game and parameters.
 AGENTS = {
     "random": "ludoteca.agents.baselines:RandomAgent",
     "greedy": "ludoteca.agents.baselines:greedy",
@@ -70,7 +71,7 @@ ALIASES = {
 
 # Agents of other packages, by name.
 EXTENSIONS: dict[str, Extension] = {}
-# Loaded object and validated maker of extensions and targets.
+# Makers that have been loaded, by name or target: the loaded object, and the same when validated.
 _makers: dict[str, tuple[Any, Callable[..., Agent]]] = {}
 
 
@@ -86,12 +87,12 @@ def make_agent(spec: str, game: Game) -> Agent:
         ValueError: if there is no such agent or parameter, or the agent cannot play `game`.
         ImportError: if a package that it needs, or the module of a target, is missing.
     """
-    name, text = split_agent(spec)
+    name, text = parse_agent_spec(spec)
     maker = _maker(name)
     known = agent_params(name)
-    implied = parse_spec(agent_alias(parse_name(spec)))[1] if name in AGENTS else {}
-    first = next((key for key in known if key not in implied), None)
-    params = implied | _given(spec, text, first, known)
+    alias_params = parse_spec(resolve_alias(parse_name(spec)))[1] if name in AGENTS else {}
+    first = next((key for key in known if key not in alias_params), None)
+    params = alias_params | _parse_agent_params(spec, text, first, known)
     for key in params:
         if key not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"
@@ -117,10 +118,10 @@ def find_maker(name: str) -> Callable[..., Agent]:
         ValueError: if there is no such agent.
         ImportError: if its package is broken, or a target's module is missing.
     """
-    return _maker(split_agent(name)[0])
+    return _maker(parse_agent_spec(name)[0])
 
 
-def split_agent(spec: str) -> tuple[str, str]:
+def parse_agent_spec(spec: str) -> tuple[str, str]:
     """Split a spec string into a registered name or a target, and the text of its parameters.
 
     Raises:
@@ -128,8 +129,8 @@ def split_agent(spec: str) -> tuple[str, str]:
         ImportError: if the module of a target is missing.
     """
     name = parse_name(spec)
-    target, text = spec_parts(spec)
-    known = parse_name(agent_alias(target))
+    target, text = split_agent_spec(spec)
+    known = parse_name(resolve_alias(target))
     if known in AGENTS:
         return known, text
     if ":" not in target:
@@ -146,13 +147,13 @@ def split_agent(spec: str) -> tuple[str, str]:
     return target, text
 
 
-def spec_parts(spec: str) -> tuple[str, str]:
+def split_agent_spec(spec: str) -> tuple[str, str]:
     """Split a spec string into the name or target as written, and the text of its parameters.
 
     Nothing is imported: the name may be unknown, and the target may not exist.
     """
     name = parse_name(spec)
-    is_name = parse_name(agent_alias(name)) in AGENTS
+    is_name = parse_name(resolve_alias(name)) in AGENTS
     split = None if is_name else split_target(spec)
     return (name, spec.partition(":")[2]) if split is None else split
 
@@ -175,7 +176,7 @@ def remove_agent(name: str) -> None:
 
 
 def _maker(name: str) -> Callable[..., Agent]:
-    """Return the maker of an agent, by a name or target from `split_agent`."""
+    """Return the maker of an agent, by a name or target from `parse_agent_spec`."""
     if name in _makers:
         return _makers[name][1]
     if name in EXTENSIONS:
@@ -191,8 +192,15 @@ def _maker(name: str) -> Callable[..., Agent]:
     return own
 
 
-def _given(spec: str, text: str, first: str | None, known: Any) -> dict[str, Any]:
-    """Parse the parameters of a spec string; errors have a hint if a module may be meant."""
+def _parse_agent_params(spec: str, text: str, first: str | None, known: Any) -> dict[str, Any]:
+    """Parse the parameters of a spec string; errors have a hint if a module may be meant.
+
+    Args:
+        spec: the spec string.
+        text: its part with the parameters.
+        first: parameter whose name may be omitted, if any.
+        known: parameters of the agent, by name.
+    """
     try:
         return parse_params(spec, text, first, known)
     except ValueError as error:
@@ -220,7 +228,7 @@ def agent_params(name: str) -> dict[str, inspect.Parameter]:
     return {parameter.name: parameter for parameter in parameters[1:]}  # the first is the game
 
 
-def why_not(name: str, game: Game) -> str:
+def incompatibility_reason(name: str, game: Game) -> str:
     """Return why the agent `name` cannot play a game, or `""` if it can.
 
     `Agent.check_game` is called, and agents without required parameters are made.
@@ -246,7 +254,7 @@ def why_not(name: str, game: Game) -> str:
     return ""
 
 
-def agent_alias(name: str) -> str:
+def resolve_alias(name: str) -> str:
     """Return the spec string of an agent's name or alias in any spelling, or `name` unchanged."""
     plain = plain_name(name)
     for known in AGENTS:

@@ -27,9 +27,9 @@ def sample_by_weight(
     """Sample actions in proportion to `weights ** (1 / temperature)`. Shape `[K]`.
 
     Args:
-        weights: not negative, and not all zero. Shape `[K, num_actions]`.
+        weights: weights of the actions, not negative, and not all zero. Shape `[K, num_actions]`.
         uniforms: uniform random numbers in [0, 1). Shape `[K]`.
-        temperature: above 0.
+        temperature: temperature, above 0.
     """
     # Scaled, so that powers do not underflow or overflow at low temperatures.
     relative = weights.astype(np.float64) / weights.max(1, keepdims=True)
@@ -41,10 +41,10 @@ def sample_by_weight(
 
 
 def sample_by_logits(logits: NDArray[np.float64], rngs: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Sample one action per row with the row's random stream. Shape `[K]`.
+    """Sample one action per position from `softmax(logits)`, with its random stream. Shape `[K]`.
 
     Args:
-        logits: minus infinity for masked actions. Shape `[K, num_actions]`.
+        logits: logits of the actions, minus infinity if masked. Shape `[K, num_actions]`.
         rngs: random streams, advanced in place. Shape `[K, 1]`.
     """
     weights = np.exp(logits - logits.max(1, keepdims=True))

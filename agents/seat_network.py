@@ -1,4 +1,4 @@
-"""Agent with a policy network for every player, with search in simultaneous games."""
+"""Agent with one policy network for all seats, with decoupled search in simultaneous games."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +23,7 @@ from ludoteca.envs.rng import uniform
 
 # Inference of a network: planes [K, planes, rows, columns] -> outputs, float32 [K, outputs].
 Run = Callable[[NDArray[np.int8]], NDArray[np.float32]]
-CLOCK_SIMULATIONS = 20_000  # maximum of a search by the clock
+MAX_TIMED_SIMULATIONS = 20_000  # maximum number of simulations of a search with a time control
 BATCH_SIZE = 128  # searches in one batch; larger ones need more memory and are not faster
 
 
@@ -35,8 +35,8 @@ class SeatNetworkAgent(Agent):
         temperature: temperature of sampling; 0: the most probable action.
         simulations: simulations per search; 0: no search. The other arguments of `set_search` are
             attributes, too.
-        is_stopped: function that is called between simulations and ends the search when it returns
-            True, or None.
+        is_stopped: None, or a function that is called between simulations; when it returns True,
+            the search ends.
     """
 
     lazy_attributes = ("_search", "is_stopped")
@@ -46,7 +46,7 @@ class SeatNetworkAgent(Agent):
 
         Args:
             encoder: encoder of the network's observations.
-            run: inference of the network, whose weights may change.
+            run: inference of the network; the weights of the network may change between calls.
             temperature: actions are sampled from `policy ** (1 / temperature)`; 0: the most
                 probable action is played.
 
@@ -76,11 +76,11 @@ class SeatNetworkAgent(Agent):
         """Configure the search; it needs a network with a value head.
 
         Args:
-            simulations: simulations per search, with `seconds` the maximum; 0: no search.
+            simulations: simulations per search; with `seconds`, their maximum; 0: no search.
             seconds: time per move; positions are then searched one after the other.
             c_puct: PUCT's exploration constant.
             fpu_reduction: first-play urgency: the value of an action without visits is the node's
-                value minus this, for values in [0, 1].
+                value minus `fpu_reduction`, for values in [0, 1].
             value_scale: increase of an action's log-probability after a search if its value is 1
                 instead of 0; see `ludoteca.agents.search.network.policy_improvement`.
             leaf_batch: leaves of one search that the network evaluates together, with virtual loss.
@@ -102,14 +102,14 @@ class SeatNetworkAgent(Agent):
         self._capacity = 0
 
     def set_time_control(self, time_control: TimeControl) -> None:
-        """Search positions one after the other, for the time of the clock, if there is a search."""
+        """Limit searches by time instead of simulations: `time_control.thinking_seconds` each."""
         if self.simulations > 0:
             self.seconds = time_control.thinking_seconds
-            self.simulations = max(self.simulations, CLOCK_SIMULATIONS)
+            self.simulations = max(self.simulations, MAX_TIMED_SIMULATIONS)
             self._search, self._capacity = None, 0
 
     def prepare(self) -> None:
-        """Compile everything for acting, by the network and a single simulation."""
+        """Compile everything that `act` needs: evaluate one position and run one simulation."""
         states = batch_of_one(self.game)
         self.policies(states, np.zeros(1, np.int64))
         if self.simulations:

@@ -6,11 +6,12 @@ from typing import Any, Self
 
 from ludoteca.envs.params import choice, real
 
-OUT_OF_TIME = ("forfeit", "random")
-LONGEST = 1e6  # seconds
-TEXT = re.compile(r"(?:(?P<start>[0-9.]+)\+)?(?P<move>[0-9.]+)")
-# Reserve of a move in seconds, within these limits: searches overrun by a twentieth of their time.
-RESERVE, MIN_RESERVE, MAX_RESERVE = 0.1, 0.05, 1.0
+OUT_OF_TIME_PENALTIES = ("forfeit", "random")
+MAX_SECONDS = 1e6  # seconds
+CLOCK_PATTERN = re.compile(r"(?:(?P<start>[0-9.]+)\+)?(?P<move>[0-9.]+)")
+# Part of the play clock that a search leaves unused, since searches overrun by about 5 % of their
+# time: a fraction of the play clock, and its limits in seconds.
+RESERVE_FRACTION, MIN_RESERVE, MAX_RESERVE = 0.1, 0.05, 1.0
 
 
 @dataclass(frozen=True)
@@ -18,13 +19,13 @@ class TimeControl:
     """Time control of a game; every player has its own clock.
 
     Attributes:
-        move_seconds: play clock: seconds for a move.
-        start_seconds: start clock: seconds before the first move of a game. What is left of it is
-            added to the first move.
-        bank_seconds: seconds a game beyond the play clock, over all moves, as Kaggle's overage
-            time.
-        out_of_time: a player who is out of time has to `"forfeit"`, or a `"random"` move is played
-            instead.
+        move_seconds: play clock: seconds for each move.
+        start_seconds: start clock: seconds for preparation before the first move of a game. The
+            rest of them is added to the play clock of the first move.
+        bank_seconds: time bank: seconds per game for exceeding the play clock, over all moves, like
+            Kaggle's overage time.
+        out_of_time: penalty of a player who is out of time: `"forfeit"`: the player forfeits;
+            `"random"`: a random move is played for the player.
 
     Raises:
         ValueError: if a value is out of range or unknown.
@@ -37,12 +38,12 @@ class TimeControl:
 
     def __post_init__(self) -> None:
         for name, low in (("move_seconds", 1e-3), ("start_seconds", 0), ("bank_seconds", 0)):
-            object.__setattr__(self, name, real(name, getattr(self, name), low, LONGEST))
-        choice("out_of_time", self.out_of_time, OUT_OF_TIME)
+            object.__setattr__(self, name, real(name, getattr(self, name), low, MAX_SECONDS))
+        choice("out_of_time", self.out_of_time, OUT_OF_TIME_PENALTIES)
 
     @classmethod
     def parse(cls, text: str, bank_seconds: float = 0.0, out_of_time: str = "forfeit") -> Self:
-        """Return the time control of a clock in the notation of General Game Playing.
+        """Parse a time control in the notation of General Game Playing (GGP), `START+MOVE`.
 
         Args:
             text: start clock and play clock in seconds, such as `"10+1"`, or the play clock alone,
@@ -53,7 +54,7 @@ class TimeControl:
         Raises:
             ValueError: if it is not a clock, or a value is out of range.
         """
-        match = TEXT.fullmatch(text)
+        match = CLOCK_PATTERN.fullmatch(text)
         try:
             if match is None:
                 raise ValueError
@@ -72,8 +73,8 @@ class TimeControl:
 
     @property
     def thinking_seconds(self) -> float:
-        """Seconds of a search for one move: the play clock without a reserve."""
-        reserve = min(max(RESERVE * self.move_seconds, MIN_RESERVE), MAX_RESERVE)
+        """Time limit of a search for one move, in seconds: the play clock minus a reserve."""
+        reserve = min(max(RESERVE_FRACTION * self.move_seconds, MIN_RESERVE), MAX_RESERVE)
         return self.move_seconds - min(reserve, self.move_seconds / 2)
 
     def to_json(self) -> dict[str, Any]:

@@ -32,8 +32,9 @@ MAX_NODES, MAX_TREES = 60_000, 256
 class UCTNetAgent(NetworkGuidedAgent):
     """UCT agent with a value network, which evaluates the leaves of a batch of searches together.
 
-    The agent of Sancho and Fernández (University of Seville) for Othello:
-    `Q/N + C sqrt(2 ln N(parent) / N(child))`, children without visits first; the child with the
+    The agent of Sancho and Fernández (University of Seville) for Othello. Selection is UCT for
+    values in [-1, 1]: `Q / N(child) + c * sqrt(2 ln N(parent) / N(child))`, Q being the sum of the
+    child's values and N numbers of visits; children without visits come first. The child with the
     highest mean is played.
     """
 
@@ -59,7 +60,8 @@ class UCTNetAgent(NetworkGuidedAgent):
             seconds: time per move, instead of a number of simulations; positions are then searched
                 one after the other.
             c: UCT's exploration constant.
-            max_depth: maximum depth of trees below their roots; 0: unlimited; 1 in the source.
+            max_depth: maximum depth of trees below their roots, in plies; 0: unlimited. Sancho and
+                Fernández have 1.
             leaf_batch: number of leaves of one search that the network evaluates together, with
                 virtual loss; more than one is faster if few positions are searched.
             max_nodes: maximum number of nodes of a tree with `seconds`.
@@ -70,7 +72,7 @@ class UCTNetAgent(NetworkGuidedAgent):
             FileNotFoundError: if there is no such network.
             ValueError: if it does not fit the game, or a parameter is out of range.
         """
-        network, self.about = load_value_network(game, find_weights(path, "uctnet"))
+        network, self.metadata = load_value_network(game, find_weights(path, "uctnet"))
         integer("max_depth", max_depth, 0, 10**6)
         params = SelectionParams(c_uct=real("c", c, 0, 1e6), max_depth=max_depth)
         self._view = _ValueEncoder(ValueView(game, network.config.view))
@@ -125,7 +127,7 @@ class UCTNetAgent(NetworkGuidedAgent):
 
 
 class _ValueEncoder:
-    """Encoder of a value network, with one more plane for the player to move."""
+    """Encoder of a value network, with one more plane: the number of the player to move."""
 
     def __init__(self, view: ValueView):
         self.game, self.view = view.game, view

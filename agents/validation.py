@@ -6,15 +6,15 @@ from typing import Any
 
 from ludoteca.agents.agent import Agent
 
-NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+NAMED_KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
-def check_maker(maker: Any, what: str) -> Callable[..., Agent]:
-    """Validate an agent maker by its signature, without calling it; return it.
+def check_maker(maker: Any, label: str) -> Callable[..., Agent]:
+    """Validate the signature of an agent maker, without calling the maker; return the maker.
 
     Args:
-        maker: the maker, which will be called with a game and parameters by name.
-        what: name of the maker in error messages, such as `"mymodule:MyAgent"`.
+        maker: the class or function, which will be called with a game and parameters by name.
+        label: name of the maker in error messages, such as `"mymodule:MyAgent"`.
 
     Raises:
         TypeError: if it is neither a subclass of `Agent` nor a function.
@@ -22,22 +22,22 @@ def check_maker(maker: Any, what: str) -> Callable[..., Agent]:
     """
     if isinstance(maker, type):
         if not issubclass(maker, Agent):
-            raise TypeError(f"the class {what} must be a subclass of ludoteca.agents.Agent")
+            raise TypeError(f"the class {label} must be a subclass of ludoteca.agents.Agent")
         if inspect.isabstract(maker):
             missing = ", ".join(sorted(maker.__abstractmethods__))
-            raise TypeError(f"the class {what} must implement {missing}")
+            raise TypeError(f"the class {label} must implement {missing}")
     elif not callable(maker):
         raise TypeError(
-            f"{what} must be a subclass of Agent, or a function that returns an agent, "
+            f"{label} must be a subclass of Agent, or a function that returns an agent, "
             f"got {maker!r:.80}"
         )
     game, *parameters = [*inspect.signature(maker).parameters.values(), None]
-    if game is None or game.kind not in (NAMED[0], inspect.Parameter.POSITIONAL_ONLY):
-        raise ValueError(f"{what} must take the game as its first argument")
+    if game is None or game.kind not in (NAMED_KINDS[0], inspect.Parameter.POSITIONAL_ONLY):
+        raise ValueError(f"{label} must take the game as its first argument")
     for parameter in parameters[:-1]:
-        if parameter is not None and parameter.kind not in NAMED:
+        if parameter is not None and parameter.kind not in NAMED_KINDS:
             raise ValueError(
-                f"{what} must take all parameters after the game by name, got {parameter}"
+                f"{label} must take all parameters after the game by name, got {parameter}"
             )
     checked: Callable[..., Agent] = maker
     return checked

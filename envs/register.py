@@ -19,7 +19,7 @@ from ludoteca.envs.registry import (
     game_source,
 )
 
-GROUP = "ludoteca.games"  # of entry points
+ENTRY_POINT_GROUP = "ludoteca.games"
 Factory = TypeVar("Factory", bound=Callable[..., Game])
 
 
@@ -90,7 +90,7 @@ def register_entry_points() -> None:
     ignored.
     """
     taken = {game_name(id_): game_source(id_) for id_ in GAMES} | dict.fromkeys(ALIASES, "ludoteca")
-    for name, extension in find_extensions(GROUP, taken):
+    for name, extension in find_extensions(ENTRY_POINT_GROUP, taken):
         add_game(id_of(name), name, extension)
         register_apis(id_of(name))
 

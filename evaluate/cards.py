@@ -36,13 +36,13 @@ def new(agent: Positional[str], trained_by: str, trained_against: tuple[str, ...
         trained_against: opponents in training, besides itself.
     """
     kind, name = split(agent)
-    _, about = load_weights(find_weights(name, kind))
-    training = about["card"]
+    _, metadata = load_weights(find_weights(name, kind))
+    training = metadata["card"]
     command, config = training["about"]["command"], training["config"]
-    match = {"game": about["game"], "seed": config["seed"] + 2, "command": command}
+    match = {"game": metadata["game"], "seed": config["seed"] + 2, "command": command}
     match |= {"date": training["about"]["date"], "versions": training["versions"]}
     with names_from(find_weights(name, kind)):
-        rivals = make_game(about["game"]).num_players - 1
+        rivals = make_game(metadata["game"]).num_players - 1
     strength = [
         {
             **match,
@@ -55,7 +55,7 @@ def new(agent: Positional[str], trained_by: str, trained_against: tuple[str, ...
     write(
         {
             "agent": f"{kind}:{name}",
-            "game": about["game"],
+            "game": metadata["game"],
             "trained_by": trained_by,
             "trained_against": list(trained_against),
             "command": command,

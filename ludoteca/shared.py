@@ -81,12 +81,12 @@ def pickle_task(task: Any, dumps: Callable[[Any], bytes]) -> tuple[bytes, dict[s
 
     Registrations of games and agents by code of this process are pickled with the task.
     """
-    from ludoteca.agents.register import registered_by_code
+    from ludoteca.agents.register import code_registrations
 
     shared_values: dict[str, Shared[Any]] = {}
     _pickling.shared_values = shared_values
     try:
-        return pickle.dumps((registered_by_code(), dumps(task))), shared_values
+        return pickle.dumps((code_registrations(), dumps(task))), shared_values
     finally:
         _pickling.shared_values = None
 
@@ -99,10 +99,10 @@ def unpickle_task(data: bytes, keys: list[str], new: Mapping[str, bytes]) -> Any
         keys: keys of the shared values it refers to.
         new: the pickled values that this worker may not have, by key.
     """
-    from ludoteca.agents.register import adopt
+    from ludoteca.agents.register import restore_registrations
 
     registered, task = pickle.loads(data)
-    adopt(registered)  # first, as values and tasks may need registered games
+    restore_registrations(registered)  # first, as values and tasks may need registered games
     values = {key: pickle.loads(new[key]) for key in keys if key not in _cache}
     _cache.use(keys, values)
     return pickle.loads(task)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from ludoteca.agents.dqn import ILLEGAL, DQNAgent, QNetworkAgent, load_q_network
+from ludoteca.agents.dqn import MASKED_Q_VALUE, DQNAgent, QNetworkAgent, load_q_network
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.q_network import QConfig, QNetwork, make_q_network
 from ludoteca.agents.registry import make_agent
@@ -236,7 +236,7 @@ class DQN(Algorithm[DQNConfig]):
             chosen = np.zeros(len(live), np.int64)  # in the network's numbering
             if len(own_rows) > 0:
                 masks = turn.masks[own_rows]
-                greedy = np.where(masks == 1, run(turn.planes[own_rows]), ILLEGAL).argmax(1)
+                greedy = np.where(masks == 1, run(turn.planes[own_rows]), MASKED_Q_VALUE).argmax(1)
                 random = sample_legal(masks, rng.random(len(own_rows)))
                 chosen[own_rows] = np.where(rng.random(len(own_rows)) < epsilon, random, greedy)
                 rollout.explored[live[own_rows], ply] = chosen[own_rows] != greedy

@@ -127,7 +127,7 @@ class SelfPlayCallback(BaseCallback):
             info = self.locals["infos"][k]
             is_batched = len(self._pool_agents) == 1  # an `SB3VecEnv`
             agent, env_index = self._pool_agents[0 if is_batched else k], k if is_batched else 0
-            agent.record(env_index, info["player"], info["rewards"])
+            agent.record_result(env_index, info["player"], info["rewards"])
         return True
 
     def _on_rollout_end(self) -> None:

@@ -63,7 +63,7 @@ class ONNXAgent(Agent):
         self._path, self._deterministic = Path(path), bool(deterministic)
         self._threads, self._view_options = threads, (view, channels_last)
         self._session = _load(self._path, threads)
-        self.about = read_about(self._session, self._path)
+        self.metadata = read_about(self._session, self._path)
         self._check_trained_for()
         self.signature = find_signature(self._session, game, self._path, *self._resolve_view())
         if self.signature.view == "network":
@@ -137,13 +137,13 @@ class ONNXAgent(Agent):
 
     def _resolve_view(self) -> tuple[str, bool | None]:
         view, channels_last = self._view_options
-        if view == "auto" and self.about.get("view") in ("environment", "network"):
-            view = self.about["view"]
+        if view == "auto" and self.metadata.get("view") in ("environment", "network"):
+            view = self.metadata["view"]
         return view, channels_last
 
     def _check_trained_for(self) -> None:
         """Validate that the game in the metadata of a model, if any, is this one."""
-        spec = self.about.get("game")
+        spec = self.metadata.get("game")
         if spec is None:
             return
         try:
@@ -165,12 +165,12 @@ def read_about(session: Any, path: Path) -> dict[str, Any]:
     if text is None:
         return {}
     try:
-        about = parse_json(text)
-        if not isinstance(about, dict) or about.get("format") != FORMAT:
+        metadata = parse_json(text)
+        if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
             raise ValueError(f"expected the format {FORMAT!r}")
     except ValueError as error:
         raise ValueError(f"{path}: its metadata {KEY!r} is damaged: {error}") from None
-    return about
+    return metadata
 
 
 def _load(path: Path, threads: int) -> Any:

@@ -78,7 +78,7 @@ def check_scores(policy: Policy, game: Game, source: str) -> None:
         )
 
 
-def build_policy(about: dict[str, Any]) -> Policy:
+def build_policy(description: dict[str, Any]) -> Policy:
     """Return a policy with new weights from its description.
 
     Raises:
@@ -86,12 +86,12 @@ def build_policy(about: dict[str, Any]) -> Policy:
         ValueError: if a kind of layer is unknown, or a size is out of range.
         KeyError: if a part of the description is missing.
     """
-    if not isinstance(about, dict) or not isinstance(about["layers"], list):
-        raise TypeError(f"expected a list of layers, got {about!r:.80}")
-    if not 0 < len(about["layers"]) <= MAX_LAYERS:
-        raise ValueError(f"expected 1 to {MAX_LAYERS} layers, got {len(about['layers'])}")
-    layers = [_build(layer) for layer in about["layers"]]
-    return Policy(layers, bool(about["planes"]), bool(about["logits"]))
+    if not isinstance(description, dict) or not isinstance(description["layers"], list):
+        raise TypeError(f"expected a list of layers, got {description!r:.80}")
+    if not 0 < len(description["layers"]) <= MAX_LAYERS:
+        raise ValueError(f"expected 1 to {MAX_LAYERS} layers, got {len(description['layers'])}")
+    layers = [_build(layer) for layer in description["layers"]]
+    return Policy(layers, bool(description["planes"]), bool(description["logits"]))
 
 
 def copy_layer(layer: nn.Module) -> nn.Module:
@@ -136,28 +136,30 @@ def describe_layer(layer: nn.Module) -> dict[str, Any]:
     )
 
 
-def _build(about: dict[str, Any]) -> nn.Module:
+def _build(description: dict[str, Any]) -> nn.Module:
     """Return a layer with new weights from its description, see `describe_layer`.
 
     Raises:
         ValueError: if its kind is unknown, or a size is out of range.
         KeyError: if a part of the description is missing.
     """
-    kind = about["kind"]
+    kind = description["kind"]
     if kind == "linear":
-        inputs, outputs = _sizes(about["inputs"], about["outputs"])
-        return nn.Linear(inputs, outputs, bias=bool(about["bias"]))
+        inputs, outputs = _sizes(description["inputs"], description["outputs"])
+        return nn.Linear(inputs, outputs, bias=bool(description["bias"]))
     if kind == "conv":
-        inputs, outputs = _sizes(about["inputs"], about["outputs"])
-        kernel, stride = _sizes(*about["kernel"]), _sizes(*about["stride"])
+        inputs, outputs = _sizes(description["inputs"], description["outputs"])
+        kernel, stride = _sizes(*description["kernel"]), _sizes(*description["stride"])
         if len(kernel) != 2 or len(stride) != 2:
             raise ValueError(f"its convolution has the kernel {kernel!r:.80}")
-        bias = bool(about["bias"])
+        bias = bool(description["bias"])
         return nn.Conv2d(inputs, outputs, (kernel[0], kernel[1]), (stride[0], stride[1]), bias=bias)
     if kind == "layer_norm":
-        return nn.LayerNorm(_sizes(about["size"])[0], eps=real("eps", about["eps"], 0, 1))
+        return nn.LayerNorm(
+            _sizes(description["size"])[0], eps=real("eps", description["eps"], 0, 1)
+        )
     if kind == "zero_pad":
-        padding = tuple(int(n) for n in about["padding"])
+        padding = tuple(int(n) for n in description["padding"])
         if len(padding) != 4 or not all(0 <= n <= 1000 for n in padding):
             raise ValueError(f"its padding is {padding!r:.80}")
         return nn.ZeroPad2d((padding[0], padding[1], padding[2], padding[3]))

@@ -96,5 +96,5 @@ def save_tianshou_policy(
             `save_policy`.
         OSError: if the file cannot be written.
     """
-    network, about = PolicyNetwork(policy), {"library": "tianshou"}
-    return save_policy(path, game, network, kind=network.kind, about=about, **options)
+    network, metadata = PolicyNetwork(policy), {"library": "tianshou"}
+    return save_policy(path, game, network, kind=network.kind, metadata=metadata, **options)

@@ -40,7 +40,7 @@ class TorchAgent(Agent):
     freeze an opponent.
 
     Attributes:
-        about: metadata of the network: the constructor's `kind`, `dtype`, `channels_last` and
+        metadata: metadata of the network: the constructor's `kind`, `dtype`, `channels_last` and
             `flat`, and other entries of its file.
     """
 
@@ -54,7 +54,7 @@ class TorchAgent(Agent):
         channels_last: bool = False,
         flat: bool = False,
         deterministic: bool = True,
-        about: dict[str, Any] | None = None,
+        metadata: dict[str, Any] | None = None,
     ):
         """Make the agent.
 
@@ -68,20 +68,20 @@ class TorchAgent(Agent):
             flat: whether observations are flattened, shape `(N,)`.
             deterministic: whether the best action is played, or one sampled from the policy,
                 reproducibly by the streams of `act`.
-            about: further metadata of the network.
+            metadata: further metadata of the network.
 
         Raises:
             ValueError: if an option is invalid.
         """
         super().__init__(game)
         self._network = network
-        self.about = (about or {}) | _options(kind, dtype, channels_last, flat)
+        self.metadata = (metadata or {}) | _options(kind, dtype, channels_last, flat)
         self._deterministic = check_flag("deterministic", deterministic)
         if not deterministic and kind == "values":
             raise ValueError(
                 "kind='values' has no probabilities to sample from: expected deterministic=True"
             )
-        self._observer = Observer(game, self.about["dtype"], channels_last)
+        self._observer = Observer(game, self.metadata["dtype"], channels_last)
 
     def act(
         self,
@@ -108,10 +108,16 @@ class TorchAgent(Agent):
         self._observer.observe(self.game.empty(0), np.zeros(0, np.int64))
 
     def __repr__(self) -> str:
-        return f"TorchAgent({self.game.spec!r}, {self.about['kind']})"
+        return f"TorchAgent({self.game.spec!r}, {self.metadata['kind']})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _make_agent, (type(self), self.game, self._network, self.about, self._deterministic)
+        return _make_agent, (
+            type(self),
+            self.game,
+            self._network,
+            self.metadata,
+            self._deterministic,
+        )
 
     def _scores(
         self, states: NDArray[np.void], seats: NDArray[np.int64]
@@ -125,7 +131,7 @@ class TorchAgent(Agent):
             if learning:
                 network.eval()  # type: ignore[attr-defined]
             with torch.no_grad():
-                result = network(observations.flatten(1) if self.about["flat"] else observations)
+                result = network(observations.flatten(1) if self.metadata["flat"] else observations)
         finally:
             if learning:
                 network.train()  # type: ignore[attr-defined]
@@ -136,7 +142,7 @@ class TorchAgent(Agent):
         scores = result.double().cpu().numpy()
         if np.isnan(scores).any():
             raise ValueError("the network returned NaN: its training has probably diverged")
-        if self.about["kind"] == "probabilities":
+        if self.metadata["kind"] == "probabilities":
             with np.errstate(divide="ignore"):
                 scores = np.log(scores)
         return scores, masks
@@ -161,20 +167,20 @@ def load_torch_agent(
         FileNotFoundError: if there is no such file.
         ValueError: if it holds no such network, or one that does not fit the game.
     """
-    graph, about = load_policy(game, path)
-    return _make_agent(TorchAgent, game, graph.to(find_device(device)), about, deterministic)
+    graph, metadata = load_policy(game, path)
+    return _make_agent(TorchAgent, game, graph.to(find_device(device)), metadata, deterministic)
 
 
 def _make_agent(
     agent_class: type[TorchAgent],
     game: Game,
     network: Network,
-    about: dict[str, Any],
+    metadata: dict[str, Any],
     deterministic: bool,
 ) -> TorchAgent:
     """Return the agent of a network; the metadata have the options of the constructor."""
-    options = {key: about[key] for key in OPTIONS}
-    return agent_class(game, network, **options, deterministic=deterministic, about=about)
+    options = {key: metadata[key] for key in OPTIONS}
+    return agent_class(game, network, **options, deterministic=deterministic, metadata=metadata)
 
 
 def save_policy(
@@ -186,7 +192,7 @@ def save_policy(
     dtype: DTypeLike = "float32",
     channels_last: bool = False,
     flat: bool = False,
-    about: dict[str, Any] | None = None,
+    metadata: dict[str, Any] | None = None,
 ) -> Path:
     """Write a network of any PyTorch library to a file that the agent `torch:PATH` plays.
 
@@ -201,7 +207,7 @@ def save_policy(
         dtype: see `TorchAgent`.
         channels_last: see `TorchAgent`.
         flat: see `TorchAgent`.
-        about: further metadata as JSON content, such as the training.
+        metadata: further metadata as JSON content, such as the training.
 
     Returns:
         The path of the file.
@@ -221,7 +227,7 @@ def save_policy(
     path = Path(path)
     path = path if path.suffix else path.with_name(f"{path.name}.safetensors")
     more = {"format": FORMAT, "game": game.spec, **options, "network": document}
-    save_weights(path, weights, {**(about or {}), **more})
+    save_weights(path, weights, {**(metadata or {}), **more})
     return path
 
 
@@ -233,19 +239,19 @@ def load_policy(game: Game, path: str | Path) -> tuple[Graph, dict[str, Any]]:
         ValueError: if it holds no such network, or one that does not fit the game.
     """
     file = find_weights(path, "torch")
-    weights, about = load_weights(file)
+    weights, metadata = load_weights(file)
     try:
-        if about.get("format") != FORMAT:
-            raise ValueError(f"its format is {about.get('format')!r:.40}, not {FORMAT!r}")
-        options = _options(*(about[key] for key in OPTIONS))
-        trained = make_game(about["game"])
+        if metadata.get("format") != FORMAT:
+            raise ValueError(f"its format is {metadata.get('format')!r:.40}, not {FORMAT!r}")
+        options = _options(*(metadata[key] for key in OPTIONS))
+        trained = make_game(metadata["game"])
         if trained.name != game.name:
             raise ValueError(f"it plays {trained.name}, not {game.name}")
-        graph = Graph(about.pop("network"), weights)
+        graph = Graph(metadata.pop("network"), weights)
         _check_graph(game, graph, options)
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{file} holds no network for {game.spec}: {error!s:.500}") from None
-    return graph, about | options
+    return graph, metadata | options
 
 
 def _options(kind: Any, dtype: Any, channels_last: Any, flat: Any) -> dict[str, Any]:

@@ -113,8 +113,8 @@ def save_actor(path: str | Path, game: Game, actor: TensorDictModuleBase, **opti
             `save_policy`.
         OSError: if the file cannot be written.
     """
-    network, about = ActorNetwork(actor), {"library": "torchrl"}
-    return save_policy(path, game, network, kind=network.kind, about=about, **options)
+    network, metadata = ActorNetwork(actor), {"library": "torchrl"}
+    return save_policy(path, game, network, kind=network.kind, metadata=metadata, **options)
 
 
 def _parts(actor: TensorDictModuleBase) -> list[TensorDictModuleBase]:

@@ -13,7 +13,7 @@ from ludoteca.agents.alphazero import AlphaZeroAgent, load_pv_network
 from ludoteca.agents.dqn import DQNAgent, load_q_network
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.weights import find_weights, read_header
-from ludoteca.agents.registry import agent_params, split_agent
+from ludoteca.agents.registry import agent_params, parse_agent_spec
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.spec import parse_params
@@ -65,7 +65,7 @@ def export_onnx(agent: str, out: str | Path, game: str | Game | None = None) -> 
     out = Path(out)
     if out.suffix != ".onnx":
         raise ValueError(f"an ONNX file must end in .onnx, got {out}")
-    name, text = split_agent(agent)
+    name, text = parse_agent_spec(agent)
     if name not in LOADERS:
         raise ValueError(
             f"agent {name} cannot be exported to ONNX; expected one of {', '.join(LOADERS)}"
@@ -76,7 +76,7 @@ def export_onnx(agent: str, out: str | Path, game: str | Game | None = None) -> 
     file = find_weights(params["path"], name)
     if game is None:
         with names_from(file):
-            game = make_game(read_header(file).about["game"])
+            game = make_game(read_header(file).metadata["game"])
     loaded_game = make_game(game) if isinstance(game, str) else game
     network, _ = LOADERS[name][1](loaded_game, file)
     encoder = Encoder(loaded_game)
@@ -88,7 +88,7 @@ def export_onnx(agent: str, out: str | Path, game: str | Game | None = None) -> 
 
 
 def _onnx_bytes(
-    module: nn.Module, shape: tuple[int, int, int], outputs: list[str], about: str
+    module: nn.Module, shape: tuple[int, int, int], outputs: list[str], metadata: str
 ) -> bytes:
     try:
         import onnx
@@ -111,7 +111,7 @@ def _onnx_bytes(
     assert program is not None
     model: Any = program.model_proto
     entry = model.metadata_props.add()
-    entry.key, entry.value = KEY, about
+    entry.key, entry.value = KEY, metadata
     onnx.checker.check_model(model)
     content = io.BytesIO()
     onnx.save_model(model, content)

@@ -30,16 +30,16 @@ SIZES = {
 KEY = "ludoteca"  # key of our JSON document in the metadata of safetensors
 
 
-def save_weights(path: str | Path, weights: dict[str, Tensor], about: dict[str, Any]) -> None:
+def save_weights(path: str | Path, weights: dict[str, Tensor], metadata: dict[str, Any]) -> None:
     """Write weights and their metadata to a file, atomically.
 
     Args:
         path: the file.
         weights: tensors by name.
-        about: metadata, as JSON content.
+        metadata: metadata, as JSON content.
     """
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
-    write_whole(path, save(plain, {KEY: json.dumps(about)}))
+    write_whole(path, save(plain, {KEY: json.dumps(metadata)}))
 
 
 def load_weights(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -49,7 +49,7 @@ def load_weights(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         FileNotFoundError: if there is no such file.
         ValueError: if it is not a network file.
     """
-    about = read_header(path).about
+    metadata = read_header(path).metadata
     try:
         weights = load(read_bytes(path, MAX_BYTES))
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
@@ -57,7 +57,7 @@ def load_weights(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     for name, tensor in weights.items():
         if not torch.isfinite(tensor).all():
             raise ValueError(f"{path} is damaged: its weights {name} are not all finite")
-    return weights, about
+    return weights, metadata
 
 
 class Header(NamedTuple):
@@ -65,11 +65,11 @@ class Header(NamedTuple):
 
     Attributes:
         shapes: shapes of the tensors by name.
-        about: metadata.
+        metadata: metadata.
     """
 
     shapes: dict[str, tuple[int, ...]]
-    about: dict[str, Any]
+    metadata: dict[str, Any]
 
 
 def read_header(path: str | Path) -> Header:
@@ -87,16 +87,16 @@ def read_header(path: str | Path) -> Header:
         if len(text) != length:
             raise ValueError(f"its header cannot have {length} bytes")
         header = parse_json(text)
-        about = parse_json(header.pop("__metadata__")[KEY])
-        if not isinstance(about, dict):
-            raise TypeError(f"expected an object, got {about!r:.40}")
+        metadata = parse_json(header.pop("__metadata__")[KEY])
+        if not isinstance(metadata, dict):
+            raise TypeError(f"expected an object, got {metadata!r:.40}")
         shapes = {name: _shape(tensor) for name, tensor in header.items()}
         size = sum(prod(shape) * SIZES[header[name]["dtype"]] for name, shape in shapes.items())
         if size != rest:
             raise ValueError(f"its weights need {size:,} bytes, and there are {rest:,}")
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path} holds no network of this package: {error}") from None
-    return Header(shapes, about)
+    return Header(shapes, metadata)
 
 
 def _shape(tensor: Any) -> tuple[int, ...]:
@@ -123,12 +123,12 @@ def load_network(
     Raises:
         ValueError: if the file contains no such network, or one that does not fit the game.
     """
-    shapes, about = read_header(file)
+    shapes, metadata = read_header(file)
     try:
         with torch.device("meta"):
-            meta_network = make(about["network"])
+            meta_network = make(metadata["network"])
         with names_from(file):
-            trained = make_game(about["game"])
+            trained = make_game(metadata["game"])
     except (KeyError, TypeError, RuntimeError) as error:
         raise ValueError(f"{file} holds no {kind}: {error!r}") from None
     except ValueError as error:
@@ -143,14 +143,14 @@ def load_network(
             )
         raise ValueError(f"{file} is damaged: {_difference(shapes, needed)}")
     weights, _ = load_weights(file)
-    network = make(about["network"])
+    network = make(metadata["network"])
     network.load_state_dict(weights)
-    if is_untrained(about):
+    if is_untrained(metadata):
         warnings.warn(
             f"{file} contains a network without any training (0 updates): its weights are random",
             stacklevel=2,
         )
-    return network, about
+    return network, metadata
 
 
 def _difference(shapes: dict[str, tuple[int, ...]], needed: dict[str, tuple[int, ...]]) -> str:
@@ -162,15 +162,15 @@ def _difference(shapes: dict[str, tuple[int, ...]], needed: dict[str, tuple[int,
     )
 
 
-def is_untrained(about: dict[str, Any]) -> bool:
+def is_untrained(metadata: dict[str, Any]) -> bool:
     """Return whether a network still has its initial random weights.
 
     Args:
-        about: metadata of the file.
+        metadata: metadata of the file.
     """
-    if about.get("updates") != 0 or about.get("start_from"):
+    if metadata.get("updates") != 0 or metadata.get("start_from"):
         return False
-    card = about.get("card")
+    card = metadata.get("card")
     config = card.get("config") if isinstance(card, dict) else None
     return not (isinstance(config, dict) and config.get("start_from"))
 

@@ -11,7 +11,7 @@ from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
 
-from ludoteca.agents.register import Registered, adopt, registered_by_code
+from ludoteca.agents.register import Registrations, code_registrations, restore_registrations
 from ludoteca.child_processes import end_with_parent, started_by_main_thread
 from ludoteca.envs.jit import compilation_listener
 from ludoteca.evaluate.arena.requests import AgentsRequest, AnalysisRequest, RequestHandler
@@ -119,18 +119,18 @@ class SearchWorker:
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
         self._process = context.Process(
-            target=work, args=(theirs, started_by_main_thread(), registered_by_code()), daemon=True
+            target=work, args=(theirs, started_by_main_thread(), code_registrations()), daemon=True
         )
         self._process.start()
         theirs.close()
 
 
-def work(connection: Connection, by_main_thread: bool, registered: Registered) -> None:
+def work(connection: Connection, by_main_thread: bool, registered: Registrations) -> None:
     """Handle requests until the connection closes; the main function of a worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     end_with_parent(by_main_thread)
-    adopt(registered)
+    restore_registrations(registered)
     stopped: set[int] = set()
     requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
 

@@ -76,10 +76,10 @@ def arena(
 
 
 def _check_agents(agents: tuple[str, ...]) -> None:
-    from ludoteca.agents.registry import split_agent
+    from ludoteca.agents.registry import parse_agent_spec
 
     for spec in agents:
-        split_agent(spec)
+        parse_agent_spec(spec)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
 
-from ludoteca.agents.registry import spec_parts
+from ludoteca.agents.registry import split_agent_spec
 from ludoteca.envs.names import did_you_mean
 from ludoteca.envs.registry import find_factory, game_id, make_game, split_game
 from ludoteca.envs.spec import parse_name
@@ -286,4 +286,4 @@ def _is_game(argument: str) -> bool:
 
 
 def _is_agent(argument: str) -> bool:
-    return ":" not in spec_parts(argument)[0]
+    return ":" not in split_agent_spec(argument)[0]

@@ -14,13 +14,13 @@ from tyro.conf import Positional, arg
 
 from ludoteca.agents.registry import (
     AGENTS,
-    agent_alias,
     agent_params,
     agent_source,
     find_maker,
+    incompatibility_reason,
     make_agent,
-    split_agent,
-    why_not,
+    parse_agent_spec,
+    resolve_alias,
 )
 from ludoteca.agents.registry import ALIASES as AGENT_ALIASES
 from ludoteca.envs.game import Game
@@ -115,7 +115,7 @@ def named_game(name: str) -> Game | None:
     Raises:
         ValueError: if it names neither, or the game's parameters are wrong.
     """
-    if parse_name(agent_alias(parse_name(name))) in AGENTS:
+    if parse_name(resolve_alias(parse_name(name))) in AGENTS:
         return None
     try:
         game_id(name)
@@ -140,7 +140,7 @@ def _target_game(name: str) -> Game | None:
         find_factory(name)
     except ValueError:
         try:
-            split_agent(name)
+            parse_agent_spec(name)
         except ValueError:
             pass
         else:
@@ -169,7 +169,7 @@ def game_details(game: Game) -> RenderableType:
     missing = []
     for name in AGENTS:
         try:
-            if not why_not(name, game):
+            if not incompatibility_reason(name, game):
                 agents.add(name, _agent_line(name, game))
         except ImportError as error:
             missing.append(f"{name} ({error})")
@@ -190,7 +190,7 @@ def agent_details(name: str) -> RenderableType:
     Raises:
         ImportError: if a package that the agent needs is missing.
     """
-    name, _ = split_agent(name)
+    name, _ = parse_agent_spec(name)
     params = TerminalTable(("parameter", "default", "meaning"), texts=2, sentences=True)
     described = _agent_docs(name)
     for key, parameter in agent_params(name).items():

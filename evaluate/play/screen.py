@@ -1,6 +1,6 @@
 """Screen of an interactive game: board and panel, and the cell or button at a pixel."""
 
-from ludoteca.agents.registry import spec_parts
+from ludoteca.agents.registry import split_agent_spec
 from ludoteca.envs.render.geometry import geometry
 from ludoteca.envs.render.marks import Marks, marked
 from ludoteca.envs.render.scene import scene
@@ -125,7 +125,10 @@ class Screen:
         game = session.game
         here = controller.current_analysis()
         if here is not None and here.weights is not None and session.waits_for_human:
-            return f"{player_name(game, here.seat)} to move, by {spec_parts(here.agent)[0]}", here
+            return (
+                f"{player_name(game, here.seat)} to move, by {split_agent_spec(here.agent)[0]}",
+                here,
+            )
         analysis = controller.analysis
         if analysis is None or analysis.weights is None:
             return "", None

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
-from ludoteca.agents.registry import find_maker, spec_parts
+from ludoteca.agents.registry import find_maker, split_agent_spec
 from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.registry import make_game
@@ -144,7 +144,7 @@ def short_names(agents: Sequence[str]) -> tuple[str, ...]:
     """
     if len(agents) < 2:
         return tuple(agents)
-    parsed = [(name, _items(text)) for name, text in map(spec_parts, agents)]
+    parsed = [(name, _items(text)) for name, text in map(split_agent_spec, agents)]
     common = set.intersection(*({*items} for _, items in parsed))
     left = [[item for item in items if item not in common] for _, items in parsed]
     one_kind = len({name for name, _ in parsed}) == 1

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, isfinite, log
 
-from ludoteca.agents.registry import spec_parts
+from ludoteca.agents.registry import split_agent_spec
 
 FLAGS = ("log", "int")
 DIGITS = 4  # significant digits of a value
@@ -126,7 +126,7 @@ def start_positions(spec: str, parameters: Sequence[TunedParameter]) -> list[flo
     Raises:
         ValueError: if a value is not one of its parameter's values.
     """
-    given = dict(item.partition("=")[::2] for item in spec_parts(spec)[1].split(","))
+    given = dict(item.partition("=")[::2] for item in split_agent_spec(spec)[1].split(","))
     return [
         parameter.position(given[parameter.name]) if parameter.name in given else 0.5
         for parameter in parameters
@@ -135,7 +135,7 @@ def start_positions(spec: str, parameters: Sequence[TunedParameter]) -> list[flo
 
 def with_values(spec: str, values: Mapping[str, str]) -> str:
     """Return an agent's spec string with values of parameters, which replace those it has."""
-    text = spec_parts(spec)[1]
+    text = split_agent_spec(spec)[1]
     name = spec.removesuffix(text).removesuffix(":")
     items = dict.fromkeys(filter(None, text.split(",")))
     kept = [item for item in items if item.partition("=")[0] not in values]

@@ -41,7 +41,7 @@ def test_an_exported_network_makes_the_same_moves(agent, game, tmp_path):
     exported, ours = make_agent(f"onnx:{file}", rules), make_agent(agent, rules)
     if agent.startswith("az"):
         ours = HighestLogit(ours)
-    assert exported.about == {
+    assert exported.metadata == {
         "format": "ludoteca-onnx",
         "game": rules.spec,
         "view": "network",

@@ -134,7 +134,7 @@ def test_policies_play_in_memory_and_from_files(kind: str, tmp_path: Path) -> No
     env = TianshouVecEnv("tictactoe", 4, seed=0)
     algorithm = make_algorithm(kind, env.action_space[0])
     live = agent_of_policy(env.game, algorithm)
-    assert live.about["kind"] == ("logits" if kind == "ppo" else "values")
+    assert live.metadata["kind"] == ("logits" if kind == "ppo" else "values")
     path = save_tianshou_policy(tmp_path / kind, env.game, algorithm)
     expected = play_match(env.game, [live, "random"], 40)
     for agent in (make_agent(f"tianshou:{path}", env.game), copy.deepcopy(live)):

@@ -177,7 +177,7 @@ def test_actors_of_other_kinds() -> None:
     spec = TorchRLEnv(game, 2).action_spec_unbatched
     net = nn.Sequential(nn.Flatten(-3), nn.Linear(18, 9))
     q_actor = QValueActor(net, in_keys=["observation"], spec=spec, action_mask_key="action_mask")
-    assert agent_of_actor(game, q_actor).about["kind"] == "values"
+    assert agent_of_actor(game, q_actor).metadata["kind"] == "values"
     with pytest.raises(ValueError, match="must write one of logits, action_value, probs"):
         ActorNetwork(TensorDictModule(net, ["observation"], ["scores"]))
     with pytest.raises(ValueError, match="the only input of a network must be observations"):

@@ -173,15 +173,15 @@ def test_agent_is_reproducible_with_the_same_seed(spec, tmp_path):
     game = make_game(spec)
     config = ACConfig(filters=8, blocks=1)
     path = tmp_path / "net.safetensors"
-    about = {"game": game.spec, "network": config.as_dict()}
-    save_weights(path, make_ac_network(config, game).state_dict(), about)
+    metadata = {"game": game.spec, "network": config.as_dict()}
+    save_weights(path, make_ac_network(config, game).state_dict(), metadata)
     agents = [f"ac:{path},simulations=12", f"ac:{path},simulations=4,temperature=1", "greedy"]
     one, other = (play_match(game, agents, 2, seed=4) for _ in range(2))
     assert np.array_equal(one.returns, other.returns)
     config = ACConfig(filters=8, blocks=1, value=False)
     blind = tmp_path / "blind.safetensors"
     save_weights(
-        blind, make_ac_network(config, game).state_dict(), about | {"network": config.as_dict()}
+        blind, make_ac_network(config, game).state_dict(), metadata | {"network": config.as_dict()}
     )
     with pytest.raises(ValueError, match="no value head"):
         make_agent(f"ac:{blind},simulations=4", game)

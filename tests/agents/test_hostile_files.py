@@ -139,8 +139,8 @@ def network(tmp_path):
 
 def rewritten(path, change):
     """Let a function change our document in the header of a network file."""
-    weights, about = load_weights(path)
-    save_weights(path, weights, change(about))
+    weights, metadata = load_weights(path)
+    save_weights(path, weights, change(metadata))
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_network_size_in_a_file_is_checked_before_building(network, change, mess
         return make_pv_network(config, game)
 
     monkeypatch.setattr(alphazero, "make_pv_network", make)
-    rewritten(network, lambda about: about | change)
+    rewritten(network, lambda metadata: metadata | change)
     with pytest.raises(ValueError, match=message):
         make_agent(f"az:{network}", GAME)
 
@@ -211,9 +211,9 @@ def test_header_length_is_checked_against_the_file(network):
 
 
 def test_non_finite_weights_raise(network):
-    weights, about = load_weights(network)
+    weights, metadata = load_weights(network)
     next(iter(weights.values())).fill_(float("nan"))
-    save_weights(network, weights, about)
+    save_weights(network, weights, metadata)
     with pytest.raises(ValueError, match=r"is damaged: its weights .* are not all finite"):
         make_agent(f"az:{network}", GAME)
 

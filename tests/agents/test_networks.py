@@ -175,8 +175,8 @@ def test_a_residual_network_fits_every_board_size_and_a_flat_one_does_not(tmp_pa
     for config, fits in ((SMALL, True), (TANAKA2018, False)):
         network = make_q_network(config, small)
         path = tmp_path / f"{config.kind}.safetensors"
-        about = {"game": small.spec, "network": config.as_dict()}
-        save_weights(path, network.state_dict(), about)
+        metadata = {"game": small.spec, "network": config.as_dict()}
+        save_weights(path, network.state_dict(), metadata)
         assert q_config(load_weights(path)[1]["network"]) == config
         spec = f"dqn:{path}"
         assert make_agent(spec, small).game is small
@@ -209,9 +209,9 @@ def test_weights_round_trip_bit_for_bit(tmp_path):
     path = tmp_path / "x.safetensors"
     weights = {"a": torch.randn(3, 4), "b": torch.tensor(1.5, dtype=torch.bfloat16)}
     save_weights(path, weights, {"card": {"seed": 3}})
-    again, about = load_weights(path)
+    again, metadata = load_weights(path)
     assert all(torch.equal(again[name], weights[name]) for name in weights)
-    assert about == {"card": {"seed": 3}}
+    assert metadata == {"card": {"seed": 3}}
 
 
 def test_runners_agree_with_the_network_and_with_each_other():

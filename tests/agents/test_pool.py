@@ -115,9 +115,9 @@ def test_results_are_counted_for_the_sampled_members() -> None:
     second = pool.add("second", Corner(GAME))
     agent.reset(np.arange(3))  # the games against the first are over
     for env_index, rewards in enumerate(([1, -1], [0, 0], [-1, 1])):
-        agent.record(env_index, 0, np.array(rewards, np.float32))
+        agent.record_result(env_index, 0, np.array(rewards, np.float32))
     assert (first.games, first.points) == (3, 1.5)
-    agent.record(0, 1, np.array([-1, 1]), begun=False)  # a win from the other seat
+    agent.record_result(0, 1, np.array([-1, 1]), after_reset=False)  # a win from the other seat
     assert (second.games, second.points) == (1, 1)
 
 
@@ -126,7 +126,7 @@ def test_every_rival_is_compared_with_the_learner() -> None:
     member = pool.add("one", make_agent("random", make_game("hungry_geese")))
     agent = PoolAgent(make_game("hungry_geese"), pool)
     agent.reset(np.arange(1))
-    agent.record(0, 2, np.array([-1, 1, 1 / 3, 1 / 3], np.float32), begun=False)
+    agent.record_result(0, 2, np.array([-1, 1, 1 / 3, 1 / 3], np.float32), after_reset=False)
     assert (member.games, member.points) == (3, 1.5)  # a win, a loss and a draw
 
 

@@ -51,8 +51,8 @@ def write(
         if layer.get("bias"):
             weights[f"layers.{k}.bias"] = torch.randn(layer["outputs"])
     network = {"layers": layers, "planes": planes, "logits": logits}
-    about = {"kind": "RLlib policy", "game": GAME.spec, "network": network} | changes
-    save_weights(path, weights, about)
+    metadata = {"kind": "RLlib policy", "game": GAME.spec, "network": network} | changes
+    save_weights(path, weights, metadata)
     return path
 
 

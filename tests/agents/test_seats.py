@@ -283,8 +283,8 @@ def test_saved_networks_play(spec, kind, view, tmp_path):
     config = ACConfig(kind=kind, view=view, filters=8, blocks=2)
     network = make_ac_network(config, game)
     path = tmp_path / "net.safetensors"
-    about = {"game": game.spec, "network": config.as_dict()}
-    save_weights(path, network.state_dict(), about)
+    metadata = {"game": game.spec, "network": config.as_dict()}
+    save_weights(path, network.state_dict(), metadata)
     again, _ = load_ac_network(game, path)
     state = np.asarray(game.new(1)).reshape(1).astype(game.state)
     planes, _ = SeatEncoder(game, view).encode(state, np.array([2]))

@@ -50,10 +50,10 @@ GAMES = {"az": 40}
 
 @pytest.mark.parametrize(("kind", "name"), CARDS)
 def test_card_has_training_and_strength(kind, name):
-    about = load_weights(shipped_weights(kind)[name])[1]
-    made, card = about["card"], load_card(kind, name)
+    metadata = load_weights(shipped_weights(kind)[name])[1]
+    made, card = metadata["card"], load_card(kind, name)
     assert card["agent"] == f"{kind}:{name}"
-    assert make_game(card["game"]).spec == make_game(about["game"]).spec
+    assert make_game(card["game"]).spec == make_game(metadata["game"]).spec
     assert f"ludoteca.train.{MODULES[kind]}" in card["command"]
     assert card["command"] == made["about"]["command"]
     assert card["seed"] == made["config"]["seed"]
@@ -182,7 +182,7 @@ def test_shipped_network_is_an_opponent_in_environments():
         _, reward, terminated, _, info = env.step(action)
     assert reward == -1
     agent = DQNAgent(make_game("hex:board_size=5"), "hex5")
-    assert agent.about["game"].startswith("hex:board_size=5")
+    assert agent.metadata["game"].startswith("hex:board_size=5")
 
 
 @pytest.mark.slow

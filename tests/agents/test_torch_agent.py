@@ -45,7 +45,7 @@ def network() -> Residual:
 @pytest.fixture(scope="module")
 def saved(network: Residual, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("networks") / "residual"
-    return save_policy(path, GAME, network, dtype="int8", about={"library": "none"})
+    return save_policy(path, GAME, network, dtype="int8", metadata={"library": "none"})
 
 
 def games_of(agent: str | TorchAgent) -> MatchResult:
@@ -67,7 +67,7 @@ def test_a_saved_network_plays_as_in_memory(network: Residual, saved: Path) -> N
         assert same_games(games_of(spec), expected)
     agent = make_agent(f"torch:{saved}", GAME)
     assert isinstance(agent, TorchAgent)
-    assert agent.about["library"] == "none"
+    assert agent.metadata["library"] == "none"
     for twin in (copy.deepcopy(agent), pickle.loads(pickle.dumps(agent))):
         assert same_games(games_of(twin), expected)
 
@@ -160,9 +160,9 @@ def rewritten(source: Path, target: Path, old: str, new: str) -> Path:
     content = source.read_bytes()
     size = struct.unpack("<Q", content[:8])[0]
     header = json.loads(content[8 : 8 + size])
-    about = header["__metadata__"]["ludoteca"]
-    assert old in about
-    header["__metadata__"]["ludoteca"] = about.replace(old, new, 1)
+    metadata = header["__metadata__"]["ludoteca"]
+    assert old in metadata
+    header["__metadata__"]["ludoteca"] = metadata.replace(old, new, 1)
     packed = json.dumps(header).encode()
     target.write_bytes(struct.pack("<Q", len(packed)) + packed + content[8 + size :])
     return target

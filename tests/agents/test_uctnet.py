@@ -317,8 +317,8 @@ def test_network_value_is_for_the_player_to_move(tmp_path):
             weights.zero_()
         network.head[4].bias.fill_(1.0)
     path = tmp_path / "sure.safetensors"
-    about = {"game": game.spec, "network": SMALL.as_dict()}
-    save_weights(path, network.state_dict(), about)
+    metadata = {"game": game.spec, "network": SMALL.as_dict()}
+    save_weights(path, network.state_dict(), metadata)
     agent = UCTNetAgent(game, path, simulations=9)
     sure = math.tanh(1)
     first, second = agent.values(game.new()), agent.values(after(game, 4))

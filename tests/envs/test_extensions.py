@@ -14,7 +14,7 @@ from pettingzoo_make import make_pettingzoo
 
 import ludoteca
 from ludoteca.agents import Agent
-from ludoteca.agents.register import adopt, name_of, registered_by_code
+from ludoteca.agents.register import code_registrations, name_of, restore_registrations
 from ludoteca.agents.registry import AGENTS, agent_source, find_maker, make_agent, remove_agent
 from ludoteca.envs import targets
 from ludoteca.envs.game import Game, unique
@@ -283,9 +283,9 @@ def test_weights_and_archives_import_nothing(evil, tmp_path):
     from ludoteca.train.data.dataset import ARRAYS
     from ludoteca.train.data.storage import FORMAT, load_dataset
 
-    weights, about = load_weights(find_weights("hex5", "dqn"))
+    weights, metadata = load_weights(find_weights("hex5", "dqn"))
     file = tmp_path / "q.safetensors"
-    save_weights(file, weights, about | {"game": f"{evil}:dots_and_boxes"})
+    save_weights(file, weights, metadata | {"game": f"{evil}:dots_and_boxes"})
     with pytest.raises(ValueError, match=r"q\.safetensors.*, which is not imported"):
         make_agent(f"dqn:{file}", make_game("tictactoe"))
     header = json.dumps({"format": FORMAT, "game": f"{evil}:dots_and_boxes"}).encode()
@@ -307,11 +307,11 @@ def test_targets_named_by_the_user_are_allowed_in_files(clean):
 def test_another_process_adopts_registered_games(clean):
     ludoteca.register_game(dots_and_boxes)
     ludoteca.register_agent(HighestAgent)
-    sent = pickle.dumps(registered_by_code())
+    sent = pickle.dumps(code_registrations())
     assert make_game("dots_and_boxes").spec == "dots_and_boxes:size=2"
     remove_game("DotsAndBoxes-v0")
     remove_agent("highest")
-    adopt(pickle.loads(sent))
+    restore_registrations(pickle.loads(sent))
     assert make_game("dots_and_boxes") is dots_and_boxes()
     assert agent_source("highest").endswith(":HighestAgent")
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from ludoteca.agents.registry import AGENTS, agent_alias, find_maker, make_agent
+from ludoteca.agents.registry import AGENTS, find_maker, make_agent, resolve_alias
 from ludoteca.agents.registry import ALIASES as AGENT_ALIASES
 from ludoteca.envs.names import did_you_mean, plain_name
 from ludoteca.envs.registry import ALIASES, GAMES, game_id, make_game
@@ -42,7 +42,7 @@ def test_an_alias_is_an_agent(alias):
     name, _ = parse_spec(AGENT_ALIASES[alias])
     assert name in AGENTS
     assert find_maker(alias) is find_maker(name)
-    assert agent_alias(alias.replace("_", "-").upper()) == AGENT_ALIASES[alias]
+    assert resolve_alias(alias.replace("_", "-").upper()) == AGENT_ALIASES[alias]
     assert plain_name(alias) not in map(plain_name, AGENTS)
 
 

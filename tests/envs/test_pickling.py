@@ -222,9 +222,9 @@ def test_all_games_and_more_agents_resume_in_another_process(small: Small, tmp_p
     model = PPO("MlpPolicy", SB3VecEnv(game, 2), n_steps=8, batch_size=8)
     model.save(tmp_path / "model.zip")
     config = ValueConfig(filters=(4,), hidden=8, view="mover")
-    about = {"game": game.spec, "network": config.as_dict()}
+    metadata = {"game": game.spec, "network": config.as_dict()}
     save_weights(
-        tmp_path / "value.safetensors", make_value_network(config, game).state_dict(), about
+        tmp_path / "value.safetensors", make_value_network(config, game).state_dict(), metadata
     )
     things += [
         ("sb3 from a file", load_sb3_agent(game, tmp_path / "model.zip")),

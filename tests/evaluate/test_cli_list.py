@@ -6,7 +6,7 @@ import pytest
 from command_line import run
 
 from ludoteca.__main__ import main
-from ludoteca.agents.registry import AGENTS, make_agent, why_not
+from ludoteca.agents.registry import AGENTS, incompatibility_reason, make_agent
 from ludoteca.envs.registry import GAMES, find_factory, make_game
 from ludoteca.evaluate.docstring_params import describe_params
 
@@ -56,11 +56,11 @@ def test_list_of_a_game_has_the_agents_that_play_it(name):
     game = make_game(name)
     in_turn = not game.simultaneous
     for agent in ("dqn", "az", "uctnet"):
-        assert (why_not(agent, game) == "") == in_turn
+        assert (incompatibility_reason(agent, game) == "") == in_turn
     for agent in ("ac", "cnn"):
-        assert why_not(agent, game) == ""
+        assert incompatibility_reason(agent, game) == ""
     for agent in ("greedy", "deterministic", "heuristic", "random_safe", "mcts"):
-        reason = why_not(agent, game)
+        reason = incompatibility_reason(agent, game)
         if reason:
             with pytest.raises(ValueError, match=re.escape(reason)):
                 make_agent(agent, game)

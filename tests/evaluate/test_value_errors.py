@@ -29,8 +29,8 @@ def test_a_network_on_fresh_games(tmp_path, view):
     for weights in network.parameters():
         torch.nn.init.zeros_(weights)
     torch.nn.init.constant_(list(network.parameters())[-1], float(np.arctanh(0.5)))
-    about = {"game": game.spec, "network": config.as_dict()}
-    save_weights(tmp_path / "best.safetensors", network.state_dict(), about)
+    metadata = {"game": game.spec, "network": config.as_dict()}
+    save_weights(tmp_path / "best.safetensors", network.state_dict(), metadata)
     player = "mcts:simulations=10"
     fresh_games(tmp_path, player, ("random", "self"), tmp_path / "t.json", game.spec, 50, 7)
     tests = json.loads((tmp_path / "t.json").read_text())["tests"]

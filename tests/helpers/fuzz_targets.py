@@ -396,19 +396,19 @@ def network_files(folder: Path) -> Attempt:
     )
     path = folder / "net.safetensors"
     for kind, config, make in configs:
-        about = {"game": game.spec, "network": config.as_dict()}
-        save_weights(path, make(config, game).state_dict(), about)
+        metadata = {"game": game.spec, "network": config.as_dict()}
+        save_weights(path, make(config, game).state_dict(), metadata)
         seeds.append((kind, path.read_bytes(), *load_weights(path)))
 
     def attempt(rng: random.Random) -> None:
-        kind, content, weights, about = rng.choice(seeds)
+        kind, content, weights, metadata = rng.choice(seeds)
         how = rng.random()
         if how < 0.4:
-            text = mutate_json_text(rng, about)
+            text = mutate_json_text(rng, metadata)
             with contextlib.suppress(ValueError, RecursionError):
-                about = json.loads(text)
+                metadata = json.loads(text)
             with contextlib.suppress(UnicodeEncodeError, RecursionError):
-                save_weights(path, weights, about)
+                save_weights(path, weights, metadata)
         elif how < 0.7:  # the header
             size = int.from_bytes(content[:8], "little")
             text = mutate_json_text(rng, json.loads(content[8 : 8 + size])).encode(errors="replace")
@@ -449,21 +449,21 @@ def rllib_policies(folder: Path) -> Attempt:
         {"kind": "tanh"}, {"kind": "flatten"},
         {"kind": "linear", "inputs": 9, "outputs": 9, "bias": False},
     ]  # fmt: skip
-    about = {
+    metadata = {
         "kind": KIND,
         "game": game.spec,
         "network": {"layers": layers, "planes": True, "logits": True},
     }
     shapes = {"2.weight": (1, 2, 3, 3), "4.weight": (1,), "4.bias": (1,), "7.weight": (9, 9)}
     weights = {f"layers.{name}": torch.ones(shape) for name, shape in shapes.items()}
-    save_weights(path, weights, about)
+    save_weights(path, weights, metadata)
     content = path.read_bytes()
 
     def attempt(rng: random.Random) -> None:
         path.write_bytes(mutate_bytes(rng, content))
         if rng.random() < 0.7:
             with contextlib.suppress(ValueError, RecursionError, UnicodeEncodeError):
-                save_weights(path, weights, json.loads(mutate_json_text(rng, about)))
+                save_weights(path, weights, json.loads(mutate_json_text(rng, metadata)))
         keep(path.read_bytes())
         ask(load_rllib_agent(game, path, deterministic=rng.random() < 0.5))
 

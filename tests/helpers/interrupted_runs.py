@@ -105,9 +105,9 @@ def outcome(folder: Path) -> tuple[dict, dict]:
     for row in numbers["rows"]:
         row.pop("seconds")
     for name in ("network", "best"):
-        weights, about = load_weights(folder / f"{name}.safetensors")
+        weights, metadata = load_weights(folder / f"{name}.safetensors")
         arrays |= {f"{name}.safetensors/{key}": one.numpy() for key, one in weights.items()}
-        numbers[name + ".safetensors"] = {key: about[key] for key in about if key != "card"}
+        numbers[name + ".safetensors"] = {key: metadata[key] for key in metadata if key != "card"}
     _, *rows = (folder / "metrics.csv").read_text().splitlines()
     assert len(rows) == len(numbers["rows"])
     return numbers, arrays

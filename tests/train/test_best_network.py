@@ -53,8 +53,8 @@ def test_file_holds_the_latest_or_the_best_network(select, pretrained, rates, pr
     best, file = BestNetwork(select, pretrained), tmp_path / "best.safetensors"
     consider_all(best, rates)
     assert best.is_current(updates=3) == present
-    about = {"games": 35, "updates": 3, "game": "tictactoe"}
-    best.write(file, {"weight": torch.full((1, 1), 3.0)}, about)
+    metadata = {"games": 35, "updates": 3, "game": "tictactoe"}
+    best.write(file, {"weight": torch.full((1, 1), 3.0)}, metadata)
     weights, written = load_weights(file)
     number = 3 if present else len(rates) - 1
     assert (weights["weight"].item(), written["updates"]) == (number, number)

@@ -304,7 +304,7 @@ def test_run_ended_by_time_resumes(tmp_path, capsys, monkeypatch):
     start = time.monotonic()
     assert main(config) is None
     assert time.monotonic() - start < 20  # 2.4 seconds and, on a busy machine, the report
-    about = load_weights(tmp_path / "best.safetensors")[1]
+    metadata = load_weights(tmp_path / "best.safetensors")[1]
     training = RLTraining(config, tensorboard=False)
     assert 0 < training.games < 10**6
     assert not (tmp_path / "results.json").exists()
@@ -313,8 +313,8 @@ def test_run_ended_by_time_resumes(tmp_path, capsys, monkeypatch):
     where = f"stopped after {training.games:,} of 1,000,000 games"
     assert where in (tmp_path / "report.md").read_text()
     # What was learned is what `dqn:FOLDER` plays, although the last evaluation was long ago.
-    assert about["games"] == results["training"]["best"]["games"] > 0
-    assert about["updates"] > 0
+    assert metadata["games"] == results["training"]["best"]["games"] > 0
+    assert metadata["updates"] > 0
     out = capsys.readouterr().out
     assert f"time is up after {training.games:,} of 1,000,000 games; the same command" in out
     assert f"next: ludoteca play tictactoe --agent dqn:{tmp_path}" in out

@@ -386,9 +386,9 @@ def test_command_leaves_a_report_and_a_network_to_start_from(mixed, tmp_path, ca
     assert whole["accuracy"] == pytest.approx(results["training"]["best"]["accuracy"])
     assert f"| greedy | {agents[0]['positions']:,} |" in report.replace("random_safe", "greedy")
     game = make_game(SMALL)
-    loaded, about = load_ac_network(game, run / "best.safetensors")
-    assert about["card"]["validation"] == results["validation"]
-    assert about["card"]["data"]["files"][0]["file"] == mixed.name
+    loaded, metadata = load_ac_network(game, run / "best.safetensors")
+    assert metadata["card"]["validation"] == results["validation"]
+    assert metadata["card"]["data"]["files"][0]["file"] == mixed.name
     further = PPOConfig(game=SMALL, network=loaded.config, start_from=run, run_dir=tmp_path / "ac")
     begun = RLTraining(further, tensorboard=False).network.state_dict()
     assert all(torch.equal(begun[key], one) for key, one in loaded.state_dict().items())

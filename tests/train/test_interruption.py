@@ -124,9 +124,9 @@ def test_the_best_network_is_not_the_untrained_one_once_others_have_learned(sele
             break
     assert training.best["games"] == 0
     training.save()
-    about = load_weights(tmp_path / "best.safetensors")[1]
-    assert about["games"] == 60
-    assert about["updates"] == training.updates > 0
+    metadata = load_weights(tmp_path / "best.safetensors")[1]
+    assert metadata["games"] == 60
+    assert metadata["updates"] == training.updates > 0
     again = RLTraining(config, tensorboard=False)
     assert again.selected == {"win_rate": None, "games": 60}
     training.evaluate_off_schedule()
@@ -259,8 +259,8 @@ def test_a_stopped_training_in_epochs_reports_what_it_has(positions, tmp_path, m
     with pytest.raises(Interrupted):
         train_value_network(config, progress=True, tensorboard=False)
     assert "stopped by SIGINT in epoch 1 of 3" in capsys.readouterr().out
-    about = load_weights(config.run_dir / "best.safetensors")[1]
-    assert (about["epochs"], about["updates"]) == (0, 5)
+    metadata = load_weights(config.run_dir / "best.safetensors")[1]
+    assert (metadata["epochs"], metadata["updates"]) == (0, 5)
     assert "stopped before its end" in (config.run_dir / "report.md").read_text()
     assert train_value_network(config, tensorboard=False) is not None
     run_to_end(

@@ -167,8 +167,8 @@ def test_derived_files_that_are_missing_or_old_are_written_again(tmp_path):
             assert RLTraining(config, tensorboard=False).finished
             assert (tmp_path / name).read_bytes() == whole[name]
     # A card is no reason to write a file again.
-    weights, about = load_weights(tmp_path / "best.safetensors")
-    save_weights(tmp_path / "best.safetensors", weights, about | {"card": {"any": "thing"}})
+    weights, metadata = load_weights(tmp_path / "best.safetensors")
+    save_weights(tmp_path / "best.safetensors", weights, metadata | {"card": {"any": "thing"}})
     RLTraining(config, tensorboard=False)
     assert load_weights(tmp_path / "best.safetensors")[1]["card"] == {"any": "thing"}
 

@@ -147,8 +147,8 @@ def test_resumes_exactly_and_leaves_a_report(config):
     whole, *phases = results["validation"]
     assert whole["positions"] == sum(phase["positions"] for phase in phases)
     best = config.run_dir / "best.safetensors"
-    network, about = load_value_network(make_game("othello:board_size=4"), best)
-    assert about["card"]["data"]["games"] == 60
+    network, metadata = load_value_network(make_game("othello:board_size=4"), best)
+    assert metadata["card"]["data"]["games"] == 60
     assert network.config == SMALL
     with pytest.raises(ValueError, match="does not fit"):
         load_value_network(make_game("othello"), best)

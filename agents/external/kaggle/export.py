@@ -16,7 +16,7 @@ from ludoteca.agents.agent import Agent
 from ludoteca.agents.external.kaggle.bundle import Bundle, Precision
 from ludoteca.agents.external.kaggle.layers import Layers, run
 from ludoteca.agents.external.kaggle.submission import play
-from ludoteca.agents.registry import make_agent, split_agent
+from ludoteca.agents.registry import make_agent, parse_agent_spec
 from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.params import choice
 from ludoteca.files import write_whole
@@ -60,7 +60,7 @@ def export_agent(agent: str, out: str | Path, precision: Precision = "float32") 
 def submission_source(agent: str, precision: Precision = "float32") -> str:
     """Return the source of a submission; see `export_agent`."""
     choice("precision", precision, get_args(Precision))
-    name, _ = split_agent(agent)
+    name, _ = parse_agent_spec(agent)
     if name not in EXPORTERS:
         raise ValueError(
             f"agent {name} cannot be exported to Kaggle; expected one of {', '.join(EXPORTERS)}"
