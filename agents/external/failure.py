@@ -1,4 +1,4 @@
-"""Failure of an agent that runs in a process of its own."""
+"""Failure of an agent that runs in a process of its own: crash, timeout or invalid answer."""
 
 CRASH, TIMEOUT, INVALID = "crash", "timeout", "invalid"
 
@@ -7,8 +7,8 @@ class FailureError(Exception):
     """Error of an agent in a process of its own that did not return a valid answer.
 
     Attributes:
-        kind: `CRASH`, `TIMEOUT` or `INVALID`.
-        message: description.
+        kind: `CRASH`, `TIMEOUT` or `INVALID`; or `"resign"`, of an engine.
+        message: description of the failure.
     """
 
     def __init__(self, kind: str, message: str):

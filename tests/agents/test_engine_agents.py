@@ -229,7 +229,7 @@ class ServerProcess:
         self.server = self.kind(make_game("hex", swap=self.swap), self.agent)
         self.lines, self.alive = [], True
 
-    def limit(self, seconds):
+    def set_time_limit(self, seconds):
         pass
 
     def write_line(self, line):

@@ -215,9 +215,17 @@ def test_submissions_that_cannot_be_loaded_raise(write, source, message):
         ("kaggle:{good},act_timeout=0", ValueError, "act_timeout must be a number from 0.001"),
         ("kaggle:{good},overage=-1", ValueError, "overage must be a number from 0"),
         ("kaggle:{good},games=0", ValueError, "games must be an integer from 1"),
-        ("kaggle:{good},memory=0", ValueError, "memory must be an integer from 1"),
-        ("kaggle:{good},fresh=3", ValueError, "fresh must be one of False, True, got 3"),
-        ("kaggle:{good},output=3", ValueError, "output must be one of False, True, got 3"),
+        ("kaggle:{good},memory_mib=0", ValueError, "memory_mib must be an integer from 1"),
+        (
+            "kaggle:{good},restart_processes=3",
+            ValueError,
+            "restart_processes must be one of False, True, got 3",
+        ),
+        (
+            "kaggle:{good},forward_output=3",
+            ValueError,
+            "forward_output must be one of False, True, got 3",
+        ),
     ],
 )
 def test_invalid_parameters_raise(write, spec, error, message):
@@ -322,7 +330,7 @@ def test_output_of_a_submission_can_be_shown(write):
     code = (
         "import numpy as np; from ludoteca.agents.external.kaggle import KaggleAgent;"
         "from ludoteca.envs.registry import make_game; game = make_game('hungry_geese');"
-        f"agent = KaggleAgent(game, {str(path)!r}, output=True); s = game.empty(1);"
+        f"agent = KaggleAgent(game, {str(path)!r}, forward_output=True); s = game.empty(1);"
         "s[0] = game.new(); zero = np.zeros(1, int);"
         "print(agent.act(s, zero, np.zeros((1, 1), np.uint64), zero)); agent.close()"
     )
@@ -333,7 +341,7 @@ def test_output_of_a_submission_can_be_shown(write):
 
 def test_memory_can_be_limited(write):
     path = write("def a(o):\n    x = bytearray(10**9)\n    return 'EAST'")
-    agent = KaggleAgent(GAME, path, memory=500)
+    agent = KaggleAgent(GAME, path, memory_mib=500)
     assert ask(agent) == FORFEIT
     assert agent.forfeit_reason(0, 0) == ("crash", "MemoryError (submission.py, line 2)")
-    assert ask(KaggleAgent(GAME, path, memory=2000)) == EAST
+    assert ask(KaggleAgent(GAME, path, memory_mib=2000)) == EAST

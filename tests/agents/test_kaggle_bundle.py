@@ -103,4 +103,4 @@ def test_weights_have_the_requested_precision():
 def test_text_of_arrays_needs_no_escapes():
     text = pack(np.random.default_rng(1).integers(0, 256, 100_000).astype(np.uint8))
     assert not set(text) & set("\"'\\ \n")
-    assert bundle.WIDTH < 100
+    assert bundle.LINE_WIDTH < 100

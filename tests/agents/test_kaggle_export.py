@@ -253,13 +253,13 @@ def test_networks_compute_the_same_in_numpy(padding, n):
     x = torch.rand(6, 17, 7, 11) - 0.2
     with torch.no_grad():
         expected = network(x).numpy()
-    result = layers.run(converted, weights, x.numpy())
+    result = layers.run_layers(converted, weights, x.numpy())
     assert result.dtype == np.float32
     assert expected.std() > 0.1
     np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-4)
     other = "circular" if padding == "zeros" else "zeros"
     swapped = layers_of(trained(toy(other, n)), {})
-    assert np.abs(layers.run(swapped, weights, x.numpy()) - expected).max() > 1e-3
+    assert np.abs(layers.run_layers(swapped, weights, x.numpy()) - expected).max() > 1e-3
 
 
 @pytest.mark.usefixtures("more_modules")
@@ -310,7 +310,7 @@ def test_modules_without_layers_are_refused(module, message):
 
 def test_unknown_layers_are_refused():
     with pytest.raises(ValueError, match="unknown layer 'attention'"):
-        layers.run((("attention",),), {}, np.zeros((1, 1)))
+        layers.run_layers((("attention",),), {}, np.zeros((1, 1)))
 
 
 def test_positions_are_tracked_between_observations():

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from ludoteca.agents.external.kaggle.export import export_agent, submission_source
-from ludoteca.agents.external.kaggle.layers import run
+from ludoteca.agents.external.kaggle.layers import run_layers
 from ludoteca.agents.external.kaggle.networks import network_layers
 from ludoteca.agents.external.kaggle.observation import configuration, observation
 from ludoteca.agents.external.kaggle.tree_search import search
@@ -120,7 +120,7 @@ def test_numpy_logits_match_pytorch(kind, tmp_path):
     layers = network_layers(own.network, weights, value=True)
     x = torch.randn(5, *own.encoder.shape)
     expected = own.network.eval()(x).detach().numpy()
-    logits = run(layers, weights, x.numpy())
+    logits = run_layers(layers, weights, x.numpy())
     logits[:, 4] = np.tanh(logits[:, 4])
     assert np.abs(logits - expected).max() < 1e-4
     assert expected.std(0).min() > 1e-3

@@ -80,10 +80,12 @@ COUNTING = """
 """
 
 
-@pytest.mark.parametrize("fresh", [False, True])
-def test_every_goose_has_its_own_process_state_per_game(write, tmp_path, fresh):
+@pytest.mark.parametrize("restart_processes", [False, True])
+def test_every_goose_has_its_own_process_state_per_game(write, tmp_path, restart_processes):
     file = tmp_path / "calls.txt"
-    agent = KaggleAgent(GAME, write(COUNTING.format(file=str(file))), games=2, fresh=fresh)
+    agent = KaggleAgent(
+        GAME, write(COUNTING.format(file=str(file))), games=2, restart_processes=restart_processes
+    )
     env_indices = np.array([0, 0, 1])
     states, seats, rngs = GAME.empty(3), np.array([0, 3, 0]), np.zeros((3, 1), np.uint64)
     states[:] = GAME.new()
@@ -98,7 +100,7 @@ def test_every_goose_has_its_own_process_state_per_game(write, tmp_path, fresh):
     pids = [row[0] for row in rows]
     assert len(set(pids[:3])) == 3
     assert pids[3:6] == pids[:3]
-    if fresh:
+    if restart_processes:
         assert not set(pids[6:]) & set(pids[:3])
     else:
         assert pids[6:] == pids[:3]

@@ -111,7 +111,7 @@ class ServerProcess:
     def __init__(self, command):
         self.server, self.lines, self.alive = NBoardServer("greedy"), [], True
 
-    def limit(self, seconds):
+    def set_time_limit(self, seconds):
         pass
 
     def write_line(self, line):

@@ -1,4 +1,4 @@
-"""Base of agents that are engines in processes of their own, one for each seat."""
+"""Base class of agents that are engines: external programs, in one process per seat."""
 
 from abc import abstractmethod
 from typing import Any
@@ -13,9 +13,9 @@ from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.params import integer, real
 
-RESIGNED = "resign"  # kind of a forfeit, besides crash, timeout and invalid
-START = 60.0  # seconds for the start of an engine
-Seat = tuple[int, int]  # index of the game, player
+RESIGN = "resign"  # kind of a forfeit, besides crash, timeout and invalid
+START_SECONDS = 60.0  # time limit of the start of an engine
+Seat = tuple[int, int]  # (env_index, seat): one player of one game
 
 
 class EngineAgent(Agent):
@@ -28,7 +28,7 @@ class EngineAgent(Agent):
             game: the game to play.
             command: command line that starts the engine.
             seconds: time limit of a move.
-            games: maximum number of games in parallel, with a process for each seat of each.
+            games: maximum number of games in parallel; each seat of each game has a process.
 
         Raises:
             ValueError: if there is no such program, or a parameter is out of range.
@@ -39,7 +39,7 @@ class EngineAgent(Agent):
         self.command = command
         self.seconds = real("seconds", seconds, 1e-3, 1e6)
         self.max_games = integer("games", games, 1, 1024)
-        self._start_seconds = START
+        self._start_seconds = START_SECONDS
         self._time_control: TimeControl | None = None
         self._engines: dict[Seat, Any] = {}
         self._forfeit_reasons: dict[Seat, tuple[str, str]] = {}
@@ -49,7 +49,7 @@ class EngineAgent(Agent):
         return super().__getstate__() | {"_engines": {}}
 
     def set_time_control(self, time_control: TimeControl) -> None:
-        """Limit moves to the play clock and the bank, and starts to the start clock and a move."""
+        """Set the time limit of a move to play clock and bank, that of a start to both clocks."""
         self._time_control = time_control
         self.seconds = time_control.move_seconds + time_control.bank_seconds
         self._start_seconds = time_control.start_seconds + time_control.move_seconds
@@ -61,7 +61,7 @@ class EngineAgent(Agent):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Return the moves of the engines, or `FORFEIT` of those that fail."""
+        """Return the actions of the engines, `FORFEIT` for engines that fail or resign."""
         actions = np.zeros(len(states), np.int64)
         records = states.view(np.recarray)
         for k, seat in enumerate(zip(env_indices.tolist(), seats.tolist(), strict=True)):
@@ -86,15 +86,17 @@ class EngineAgent(Agent):
         engine = self._engines.get(seat)
         if engine is None or not engine.process.alive:
             process = EngineProcess(self.command)
-            process.limit(self._start_seconds)
+            process.set_time_limit(self._start_seconds)
             engine = self._engines[seat] = self.make_engine(process)
-        engine.process.limit(self.seconds)
+        engine.process.set_time_limit(self.seconds)
         action: int = engine.move(s)
         return action
 
     @abstractmethod
     def make_engine(self, process: EngineProcess) -> Any:
-        """Return an engine with `process`, and `move(s)`, which returns a legal action.
+        """Return the protocol's client of an engine.
+
+        It has the attribute `process`, and the method `move(s)`, which returns a legal action.
 
         Raises:
             FailureError: if the engine does not answer.

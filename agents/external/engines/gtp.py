@@ -1,21 +1,25 @@
-"""Agents `gtp` and `htp`: engines for Hex that are spoken to in GTP."""
+"""Agents `gtp` and `htp`: engines for Hex with the Go Text Protocol (GTP), or its variant HTP."""
 
 from typing import Any
 
-from ludoteca.agents.external.engines.agent import RESIGNED, EngineAgent
+from ludoteca.agents.external.engines.agent import RESIGN, EngineAgent
 from ludoteca.agents.external.engines.process import EngineProcess
 from ludoteca.agents.external.failure import INVALID, FailureError
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hex import BLACK
 
-SWAPS = ("swap-pieces", "swap")
+SWAP_NAMES = ("swap-pieces", "swap")
 Move = tuple[str, str]  # color, name of the cell or of the swap
 
 
 class GTPAgent(EngineAgent):
-    """Engine for Hex in the Go Text Protocol."""
+    """Engine for Hex in the Go Text Protocol.
 
-    two_sizes = False
+    Attributes:
+        sends_two_sizes: whether `boardsize` is sent with columns and rows, or one number.
+    """
+
+    sends_two_sizes = False
 
     @classmethod
     def check_game(cls, game: Game) -> None:
@@ -34,25 +38,26 @@ class GTPAgent(EngineAgent):
         engine = HexEngine(process, self.game)
         engine.ask("protocol_version")
         size = self.game.params["board_size"]
-        engine.ask(f"boardsize {size} {size}" if self.two_sizes else f"boardsize {size}")
+        engine.ask(f"boardsize {size} {size}" if self.sends_two_sizes else f"boardsize {size}")
         seconds = 0 if self._time_control is None else int(self._time_control.move_seconds)
         if seconds > 0 and engine.ask("known_command time_settings") == "true":
-            engine.ask(f"time_settings 0 {seconds} 1")  # no main time, so much for every move
+            # No main time, and byo-yomi: `seconds` for every move.
+            engine.ask(f"time_settings 0 {seconds} 1")
         return engine
 
 
 class HTPAgent(GTPAgent):
-    """Engine for Hex in the Hex Text Protocol, where boards have two sizes."""
+    """Engine for Hex in the Hex Text Protocol, whose `boardsize` has columns and rows."""
 
-    two_sizes = True
+    sends_two_sizes = True
 
 
 class HexEngine:
-    """Engine with a board of Hex.
+    """Client of a GTP engine for Hex, which keeps track of the engine's board.
 
     Attributes:
-        process: its process.
-        moves: the moves on its board, or None if they are not known.
+        process: process of the engine.
+        moves: the moves on the engine's board, or None if they are not known.
     """
 
     def __init__(self, process: EngineProcess, game: Game):
@@ -60,7 +65,7 @@ class HexEngine:
         self.moves: list[Move] | None = None
 
     def ask(self, command: str) -> str:
-        """Return the text of a successful response.
+        """Send a command, and return the text of its successful response.
 
         Raises:
             FailureError: if the engine fails, or answers with an error.
@@ -83,13 +88,13 @@ class HexEngine:
         return text
 
     def move(self, s: Any) -> int:
-        """Return the engine's move in a position, after playing the moves of others to it.
+        """Return the engine's move in a position, after sending it the opponent's moves up to it.
 
         Raises:
             FailureError: if the engine fails, resigns, or its move is illegal.
         """
         color = _color(self._game, int(s.to_move))
-        moves = following_moves(self._game, s, self.moves)
+        moves = moves_between(self._game, s, self.moves)
         if moves is None:
             self.ask("clear_board")
             self.moves, moves = [], moves_to(self._game, s)
@@ -100,20 +105,25 @@ class HexEngine:
         answer = self.ask(f"genmove {color}").lower()
         if answer == "resign":
             self.moves = None
-            raise FailureError(RESIGNED, "it resigned")
-        name = "swap" if answer in SWAPS else answer
+            raise FailureError(RESIGN, "it resigned")
+        name = "swap" if answer in SWAP_NAMES else answer
         names, legal = self._game.action_names, self._game.legal(s)
         if name not in names or names.index(name) not in legal:
             raise self.process.failure(INVALID, f"its move {answer:.80} is illegal")
-        self.moves.append((color, SWAPS[0] if name == "swap" else name))
+        self.moves.append((color, SWAP_NAMES[0] if name == "swap" else name))
         return names.index(name)
 
 
-def following_moves(game: Game, s: Any, known: list[Move] | None) -> list[Move] | None:
-    """Return the moves of the opponent that lead from known moves to a position.
+def moves_between(game: Game, s: Any, known: list[Move] | None) -> list[Move] | None:
+    """Return the opponent's moves between the position after known moves and another position.
+
+    Args:
+        game: Hex.
+        s: the other position.
+        known: moves from the empty board, or None.
 
     Returns:
-        No move, or one; None if the position does not follow from the known moves by one.
+        No move or one move; None if more moves are between them, or `known` is None.
     """
     if known is None:
         return None
@@ -124,7 +134,7 @@ def following_moves(game: Game, s: Any, known: list[Move] | None) -> list[Move] 
         return []
     if len(known) % 2 == int(s.to_move):
         return None
-    swap = (opponent, SWAPS[0])
+    swap = (opponent, SWAP_NAMES[0])
     for moves in ([swap], added):
         if len(moves) == 1 and moves[0][0] == opponent and stones_after([*known, *moves]) == now:
             return moves
@@ -139,7 +149,7 @@ def moves_to(game: Game, s: Any) -> list[Move]:
     first, second = _color(game, 0), _color(game, 1)
     moves: list[Move] = []
     if s.swapped:
-        moves = [(first, _mirrored(by_color[second].pop())), (second, SWAPS[0])]
+        moves = [(first, _mirrored(by_color[second].pop())), (second, SWAP_NAMES[0])]
     count = len(by_color["black"]) + len(by_color["white"])
     for k in range(count):
         color = second if k % 2 else first
@@ -148,10 +158,10 @@ def moves_to(game: Game, s: Any) -> list[Move]:
 
 
 def stones_after(moves: list[Move]) -> dict[str, str]:
-    """Return the colors of the stones by cell after moves."""
+    """Return the colors of the stones by cell after moves from the empty board."""
     stones: dict[str, str] = {}
     for color, name in moves:
-        if name in SWAPS:
+        if name in SWAP_NAMES:
             stones = {_mirrored(cell): color for cell in stones}
         else:
             stones[name] = color
@@ -170,6 +180,6 @@ def _color(game: Game, player: int) -> str:
 
 
 def _mirrored(cell: str) -> str:
-    """Return the cell with row and column exchanged."""
+    """Return the name of the cell that is mirrored at the main diagonal: row and column swapped."""
     column, row = ord(cell[0]) - ord("a"), int(cell[1:]) - 1
     return f"{chr(ord('a') + row)}{column + 1}"

@@ -1,7 +1,7 @@
-"""Agent `nboard`: engines for Othello that are spoken to in the NBoard protocol, version 2.
+"""Agent `nboard`: engines for Othello with the NBoard protocol, version 2.
 
-Every move begins with `set game`, which gives the engine the position, so that it needs no memory
-of the game and can play from any position.
+Before every move the position is sent to the engine with `set game`, so it can play from any
+position and needs no memory of the game.
 """
 
 from typing import Any
@@ -12,8 +12,9 @@ from ludoteca.agents.external.failure import INVALID
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer
 
-ERROR = "status Error"  # of engines that say so; otherwise nothing follows an error
-SQUARES = "-*O"  # empty, black, white
+# Beginning of an error message of some engines; others do not answer after an error.
+ERROR_PREFIX = "status Error"
+SQUARE_SYMBOLS = "-*O"  # empty, black, white
 
 
 class NBoardAgent(EngineAgent):
@@ -34,7 +35,7 @@ class NBoardAgent(EngineAgent):
             command: command line that starts the engine.
             depth: search depth, sent with `set depth`; None: the engine chooses.
             seconds: time limit of a move.
-            games: maximum number of games in parallel, with a process for each seat of each.
+            games: maximum number of games in parallel; each seat of each game has a process.
 
         Raises:
             ValueError: if there is no such program, or a parameter is out of range.
@@ -49,7 +50,7 @@ class NBoardAgent(EngineAgent):
             raise ValueError(f"engines in the NBoard protocol play othello, not {game.name}")
 
     def make_engine(self, process: EngineProcess) -> "OthelloEngine":
-        """Return an engine that has answered to the protocol's version and the depth."""
+        """Return the client of an engine that accepted the protocol's version and the depth."""
         engine = OthelloEngine(process, self.game)
         process.write_line("nboard 2")
         if self.depth is not None:
@@ -59,10 +60,10 @@ class NBoardAgent(EngineAgent):
 
 
 class OthelloEngine:
-    """Engine that is given positions of Othello.
+    """Client of an NBoard engine for Othello.
 
     Attributes:
-        process: its process.
+        process: process of the engine.
     """
 
     def __init__(self, process: EngineProcess, game: Game):
@@ -80,7 +81,7 @@ class OthelloEngine:
         self._read(f"pong {self._pings}")
 
     def move(self, s: Any) -> int:
-        """Return the engine's move in a position; a pass is not asked for, as it is forced.
+        """Return the engine's move in a position; forced passes are returned without a request.
 
         Raises:
             FailureError: if the engine fails, or its move is illegal.
@@ -98,9 +99,9 @@ class OthelloEngine:
         return names.index(name)
 
     def _read(self, beginning: str) -> str:
-        """Return the next line with a beginning; other lines only inform."""
+        """Return the next line that starts with `beginning`; skip other lines, such as status."""
         while not (line := self.process.read_line().strip()).startswith(beginning):
-            if line.startswith(ERROR):
+            if line.startswith(ERROR_PREFIX):
                 raise self.process.failure(INVALID, f"it reported: {line:.200}")
         return line
 
@@ -109,8 +110,8 @@ def position_text(game: Game, s: Any) -> str:
     """Return a position of Othello as a game in GGF without moves."""
     size = int(game.params["board_size"])
     board = game.layout.cells(s).reshape(size, size)
-    rows = " ".join("".join(SQUARES[square] for square in row) for row in board)
-    mover = SQUARES[1 + int(s.to_move)]
+    rows = " ".join("".join(SQUARE_SYMBOLS[square] for square in row) for row in board)
+    mover = SQUARE_SYMBOLS[1 + int(s.to_move)]
     return (
         f"(;GM[Othello]PC[ludoteca]PB[black]PW[white]RE[?]TI[0]TY[{size}]"
         f"BO[{size} {rows} {mover}];)"

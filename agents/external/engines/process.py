@@ -1,4 +1,4 @@
-"""Process of an engine: lines with a time limit, bounded output, and the end of its errors.
+"""Process of an engine: lines are written and read with a time limit and a limit of output.
 
 The process is not a sandbox: it has all permissions of the user.
 """
@@ -15,15 +15,15 @@ from ludoteca.agents.external.failure import CRASH, INVALID, TIMEOUT, FailureErr
 from ludoteca.child_processes import ChildProcess, end_process
 
 MAX_OUTPUT = 1 << 20  # bytes that an engine may write for one move
-MAX_STDERR = 1 << 12  # bytes of standard error that are kept
-SHOWN = 200  # characters of them in a message
-PART = 1 << 16
+MAX_STDERR = 1 << 12  # last bytes of standard error that are kept
+MAX_STDERR_SHOWN = 200  # last characters of standard error in error messages
+READ_SIZE = 1 << 16  # bytes per system call
 
 
 class EngineProcess:
-    """Command that reads lines and writes lines.
+    """Process of a command that reads lines from standard input and writes lines.
 
-    It ends when this object is deleted, and when this process ends, by a signal as well.
+    It is ended when this object is deleted, and when this process ends, also by a signal.
     """
 
     def __init__(self, command: str):
@@ -47,8 +47,8 @@ class EngineProcess:
         self._poll = select.poll()
         self._poll.register(self._out, select.POLLIN)
         self._poll.register(self._err, select.POLLIN)
-        self._output, self._errors = b"", b""
-        self._until, self._seconds, self._count = 0.0, 0.0, 0
+        self._output, self._stderr_tail = b"", b""
+        self._deadline, self._seconds, self._bytes_read = 0.0, 0.0, 0
         self._end = weakref.finalize(self, end_process, self._child, os.getpid())
 
     @property
@@ -56,9 +56,12 @@ class EngineProcess:
         """Whether the process has not been ended."""
         return self._end.alive
 
-    def limit(self, seconds: float) -> None:
-        """Set the time from now on within which the following lines are written and read."""
-        self._until, self._seconds, self._count = time.perf_counter() + seconds, seconds, 0
+    def set_time_limit(self, seconds: float) -> None:
+        """Set the time limit, from now on, of all lines that are written and read until it is set.
+
+        The limit of output counts anew.
+        """
+        self._deadline, self._seconds, self._bytes_read = time.perf_counter() + seconds, seconds, 0
 
     def write_line(self, line: str) -> None:
         """Write a line.
@@ -74,9 +77,9 @@ class EngineProcess:
                 if self._in in ready:
                     data = data[os.write(self._in, data) :]
                 elif self._out in ready and not self._read_output():
-                    raise self._ended()
+                    raise self._crash_failure()
         except OSError:
-            raise self._ended() from None
+            raise self._crash_failure() from None
         finally:
             if self.alive:
                 self._poll.unregister(self._in)
@@ -89,7 +92,7 @@ class EngineProcess:
         """
         while b"\n" not in self._output:
             if self._out in self._wait() and not self._read_output():
-                raise self._ended()
+                raise self._crash_failure()
         line, _, self._output = self._output.partition(b"\n")
         return printable(line.decode(errors="replace").replace("\t", " ").rstrip("\r"))
 
@@ -98,46 +101,48 @@ class EngineProcess:
         self._end()
 
     def failure(self, kind: str, message: str) -> FailureError:
-        """End the process and return a failure with the end of its standard error."""
+        """End the process; return an error whose message has the last part of standard error."""
         self.close()
-        text = printable(" ".join(self._errors.decode(errors="replace").split()))[-SHOWN:]
+        text = printable(" ".join(self._stderr_tail.decode(errors="replace").split()))[
+            -MAX_STDERR_SHOWN:
+        ]
         return FailureError(
             kind, f"{message}; its standard error ends: {text}" if text else message
         )
 
     def _wait(self) -> set[int]:
         """Wait for the pipes, and return those that are ready; standard error is read here."""
-        left = self._until - time.perf_counter()
+        left = self._deadline - time.perf_counter()
         ready = {file for file, _ in self._poll.poll(max(0.0, 1000 * left))} if left > 0 else None
         if not ready:
             raise self.failure(TIMEOUT, f"no answer within {self._seconds:.3g} s")
         if self._err in ready:
-            part = os.read(self._err, PART)
-            self._errors = (self._errors + part)[-MAX_STDERR:]
+            part = os.read(self._err, READ_SIZE)
+            self._stderr_tail = (self._stderr_tail + part)[-MAX_STDERR:]
             if not part:
                 self._poll.unregister(self._err)
         return ready
 
     def _read_output(self) -> bool:
-        part = os.read(self._out, PART)
+        part = os.read(self._out, READ_SIZE)
         self._output += part
-        self._count += len(part)
-        if self._count > MAX_OUTPUT:
+        self._bytes_read += len(part)
+        if self._bytes_read > MAX_OUTPUT:
             raise self.failure(INVALID, f"it wrote more than {MAX_OUTPUT} bytes for one move")
         return bool(part)
 
-    def _ended(self) -> FailureError:
-        while self._poll_errors():
+    def _crash_failure(self) -> FailureError:
+        while self._read_stderr():
             pass
         self.close()
         return self.failure(CRASH, f"the engine ended with exit code {self._child.returncode}")
 
-    def _poll_errors(self) -> bool:
-        """Read what is left of standard error; return whether there may be more."""
+    def _read_stderr(self) -> bool:
+        """Read available data of standard error; return whether there may be more."""
         poll = select.poll()
         poll.register(self._err, select.POLLIN)
-        part = os.read(self._err, PART) if poll.poll(100) else b""
-        self._errors = (self._errors + part)[-MAX_STDERR:]
+        part = os.read(self._err, READ_SIZE) if poll.poll(100) else b""
+        self._stderr_tail = (self._stderr_tail + part)[-MAX_STDERR:]
         return bool(part)
 
 

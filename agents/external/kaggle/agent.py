@@ -18,8 +18,8 @@ from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.rng import next_u64
 
 ACTIONS = ("NORTH", "EAST", "SOUTH", "WEST")
-MAIN = "main.py"  # the submission in a folder
-Seat = tuple[int, int]  # env_index and seat: one goose of one game
+MAIN_FILE = "main.py"  # file of a submission that is a folder
+Seat = tuple[int, int]  # (env_index, seat): one goose of one game
 
 
 class KaggleAgent(Agent):
@@ -40,9 +40,9 @@ class KaggleAgent(Agent):
         act_timeout: float = 1.0,
         overage: float = 60.0,
         games: int = 1,
-        fresh: bool = False,
-        memory: int | None = None,
-        output: bool = False,
+        restart_processes: bool = False,
+        memory_mib: int | None = None,
+        forward_output: bool = False,
     ):
         """Load a submission.
 
@@ -53,13 +53,16 @@ class KaggleAgent(Agent):
             python: the Python interpreter, such as `.venv-kaggle/bin/python`; by default the
                 current one.
             act_timeout: seconds per move.
-            overage: overage time: seconds per game beyond `act_timeout`, over all moves.
+            overage: overage time of each goose: seconds per game for exceeding `act_timeout`, over
+                all moves (Kaggle's `remainingOverageTime`).
             games: maximum number of games in parallel, with a process per goose; the processes run
                 one after the other.
-            fresh: whether every game starts new processes. Otherwise processes are reused: the file
-                is run again for each game, but modules outside its folder stay loaded.
-            memory: memory limit of each process in MiB.
-            output: whether to forward the submission's output to standard error, or discard it.
+            restart_processes: whether every game starts new processes. Otherwise processes are
+                reused: the file is run again for each game, but modules outside its folder stay
+                loaded.
+            memory_mib: memory limit of each process in MiB; None: no limit.
+            forward_output: whether to forward the submission's output to standard error, or discard
+                it.
 
         Raises:
             FileNotFoundError: if there is no such file.
@@ -73,15 +76,17 @@ class KaggleAgent(Agent):
         self.act_timeout = real("act_timeout", act_timeout, 1e-3, 1e6)
         self.overage = real("overage", overage, 0, 1e6)
         self.max_games = integer("games", games, 1, 1024)
-        self.fresh = choice("fresh", fresh, (False, True))
-        self.memory = 0 if memory is None else integer("memory", memory, 1, 2**22) << 20
-        self.output = choice("output", output, (False, True))
+        self.restart_processes = choice("restart_processes", restart_processes, (False, True))
+        self._max_bytes = (
+            0 if memory_mib is None else integer("memory_mib", memory_mib, 1, 2**22) << 20
+        )
+        self.forward_output = choice("forward_output", forward_output, (False, True))
         self._start_seconds = 0.0
         self._configuration = configuration(game, act_timeout)
         self._processes: dict[Seat, Process] = {}
         self._overage_left: dict[Seat, float] = {}  # seconds left, in unfinished games
         self._forfeit_reasons: dict[Seat, tuple[str, str]] = {}
-        self._spare: Process | None = self._load()
+        self._spare: Process | None = self._load()  # loaded, without a seat yet
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the settings; a copy starts its own processes.
@@ -105,7 +110,8 @@ class KaggleAgent(Agent):
     def set_time_control(self, time_control: TimeControl) -> None:
         """Set `act_timeout` to the play clock, and the overage time to the bank.
 
-        The start clock is added to the first move, for which the file is run.
+        The start clock is added to the time limit of the first move, which includes running the
+        file.
         """
         self.act_timeout, self.overage = time_control.move_seconds, time_control.bank_seconds
         self._start_seconds = time_control.start_seconds
@@ -116,7 +122,7 @@ class KaggleAgent(Agent):
         new_games = set(env_indices.tolist())
         for seat in [seat for seat in self._overage_left if seat[0] in new_games]:
             del self._overage_left[seat]
-            if self.fresh:
+            if self.restart_processes:
                 self._close(seat)
 
     def act(
@@ -174,7 +180,7 @@ class KaggleAgent(Agent):
             limit += self._start_seconds
             with np.errstate(over="ignore"):
                 request["seed"] = int(next_u64(rng)) >> 32
-        self._overage_left[seat] = 0.0  # if there is no answer in time
+        self._overage_left[seat] = 0.0  # remains so if there is no answer in time
         answer, seconds = process.ask(request, limit + overage_left)
         left = overage_left - max(0.0, seconds - limit)
         self._overage_left[seat] = max(left, 0.0)
@@ -196,7 +202,7 @@ class KaggleAgent(Agent):
         return process
 
     def _new_process(self) -> Process:
-        return Process(self.path, self.python, self.memory, self.output)
+        return Process(self.path, self.python, self._max_bytes, self.forward_output)
 
     def _load(self) -> Process:
         """Return a process in which the submission has been loaded."""
@@ -214,11 +220,11 @@ class KaggleAgent(Agent):
 
 
 def find_submission(path: str | Path, owner: object) -> Path:
-    """Find the Python file of a submission; return its absolute path.
+    """Return the absolute path of the Python file of a submission.
 
     Args:
         path: a file, or a folder or an archive with a `main.py`.
-        owner: object; the files unpacked from an archive are removed with it.
+        owner: object whose deletion removes the files that were unpacked from an archive.
 
     Raises:
         FileNotFoundError: if there is none.
@@ -232,7 +238,7 @@ def find_submission(path: str | Path, owner: object) -> Path:
     if not location.is_file():
         raise FileNotFoundError(
             f"there is no submission {str(path)!r}: expected a Python file, or a folder with a "
-            f"{MAIN}, or one as an archive ({', '.join(SUFFIXES)})"
+            f"{MAIN_FILE}, or one as an archive ({', '.join(SUFFIXES)})"
         )
     return location
 
@@ -240,6 +246,6 @@ def find_submission(path: str | Path, owner: object) -> Path:
 def _find_main(folder: Path) -> Path:
     """Return the `main.py` of a folder, or of its only subfolder, as in some archives."""
     entries = [entry for entry in folder.iterdir() if not entry.name.startswith((".", "__"))]
-    if not (folder / MAIN).exists() and len(entries) == 1 and entries[0].is_dir():
+    if not (folder / MAIN_FILE).exists() and len(entries) == 1 and entries[0].is_dir():
         folder = entries[0]
-    return folder / MAIN
+    return folder / MAIN_FILE

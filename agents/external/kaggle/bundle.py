@@ -1,7 +1,7 @@
-"""Bundle of functions and their dependencies, as source of one file that needs only NumPy.
+"""Bundle of functions and their dependencies, as source code of one file that needs only NumPy.
 
-Kernels are plain Python, so an exported agent has the same kernels as the original: of its policy,
-the random generator, and a network's planes.
+Kernels are plain Python, so an exported agent runs the same kernels as the original, without Numba:
+those of its policy, the random generator, and the observation planes of its network.
 """
 
 import ast
@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 Precision = Literal["float16", "float32"]
 LITERALS = (bool, int, float, str, bytes, type(None))
-SMALL = 16  # numbers: up to this size, arrays are written as lists, larger ones are packed
-WIDTH = 96  # characters per line of packed arrays
+MAX_LIST_SIZE = 16  # larger arrays are packed, see `pack`; others are written as lists of numbers
+LINE_WIDTH = 96  # characters per line of packed arrays
 
 
 class Bundle:
-    """Source of functions and of everything that they refer to.
+    """Source code of functions, and of all functions, constants and imports that they refer to.
 
     Attributes:
         precision: float type of packed arrays.
@@ -33,57 +33,57 @@ class Bundle:
     def __init__(self, precision: Precision = "float32"):
         self.precision = precision
         self._names: dict[int, str] = {}  # by id()
-        self._alive: list[Any] = []  # keeps objects alive, so that no id() is reused
-        self._taken: set[str] = set()
+        self._kept_objects: list[Any] = []  # keeps objects alive, so that no id() is reused
+        self._reserved_names: set[str] = set()
         self._imports: list[str] = []
         self._constants: list[str] = []
         self._functions: list[str] = []
         self._packed: list[str] = []
 
-    def add(self, thing: Any, name: str) -> str:
+    def add(self, value: Any, name: str) -> str:
         """Add a function or a constant; return its name in the bundle.
 
         Args:
-            thing: the function, module or constant; it is added once.
+            value: the function, module or constant; it is added once.
             name: preferred name.
 
         Raises:
             ValueError: if it is not plain Python, or needs packages other than NumPy.
         """
-        if id(thing) in self._names and not isinstance(thing, LITERALS):
-            return self._names[id(thing)]
-        if isinstance(thing, LITERALS):
-            return self._add_literal(thing, name)
-        name = self._free(name)
-        self._names[id(thing)] = name
-        self._alive.append(thing)
-        if isinstance(thing, ModuleType):
-            self._require(thing.__name__, name)
-            renamed = "" if name == thing.__name__ else f" as {name}"
-            self._imports.append(f"import {thing.__name__}{renamed}")
-        elif isinstance(thing, FunctionType) and not is_library(thing.__module__):
-            self._functions.append(self._source(thing, name))
-        elif isinstance(thing, BuiltinFunctionType | FunctionType):
-            self._require(thing.__module__, name)
-            renamed = "" if name == thing.__name__ else f" as {name}"
-            self._imports.append(f"from {thing.__module__} import {thing.__name__}{renamed}")
-        elif isinstance(thing, np.ndarray) and thing.size > SMALL:
-            self._packed.append(f"{name} = {self._array(thing)}")
-        elif isinstance(thing, dict) and any(
-            isinstance(item, np.ndarray) for item in thing.values()
+        if id(value) in self._names and not isinstance(value, LITERALS):
+            return self._names[id(value)]
+        if isinstance(value, LITERALS):
+            return self._add_literal(value, name)
+        name = self._unused_name(name)
+        self._names[id(value)] = name
+        self._kept_objects.append(value)
+        if isinstance(value, ModuleType):
+            self._require(value.__name__, name)
+            renamed = "" if name == value.__name__ else f" as {name}"
+            self._imports.append(f"import {value.__name__}{renamed}")
+        elif isinstance(value, FunctionType) and not is_numpy_or_stdlib(value.__module__):
+            self._functions.append(self._source(value, name))
+        elif isinstance(value, BuiltinFunctionType | FunctionType):
+            self._require(value.__module__, name)
+            renamed = "" if name == value.__name__ else f" as {name}"
+            self._imports.append(f"from {value.__module__} import {value.__name__}{renamed}")
+        elif isinstance(value, np.ndarray) and value.size > MAX_LIST_SIZE:
+            self._packed.append(f"{name} = {self._array(value)}")
+        elif isinstance(value, dict) and any(
+            isinstance(item, np.ndarray) for item in value.values()
         ):
-            rows = [f"    {key!r}: {self._array(value)},\n" for key, value in thing.items()]
+            rows = [f"    {key!r}: {self._array(item)},\n" for key, item in value.items()]
             self._packed.append(f"{name} = {{\n{''.join(rows)}}}")
         else:
-            self._constants.append(f"{name} = {self._constant(thing, name)}")
+            self._constants.append(f"{name} = {self._constant(value, name)}")
         return name
 
     def reserve(self, name: str) -> None:
-        """Reserve a name."""
-        self._taken.add(name)
+        """Reserve a name, so that no function or constant is given it."""
+        self._reserved_names.add(name)
 
     def text(self) -> str:
-        """Return the source."""
+        """Return the source code of the bundle."""
         parts = ["\n".join(sorted(self._imports)), "\n".join(self._constants)]
         parts += [f"\n{function}\n" for function in self._functions]
         parts += ["\n".join(self._packed)]
@@ -95,18 +95,18 @@ class Bundle:
             line = f"{known} = {literal(value)}"
             if line in self._constants:
                 return known
-            if known not in self._taken:
-                self._taken.add(known)
+            if known not in self._reserved_names:
+                self._reserved_names.add(known)
                 self._constants.append(line)
                 return known
         raise ValueError(f"there are too many constants called {name}")
 
-    def _free(self, name: str) -> str:
+    def _unused_name(self, name: str) -> str:
         """Return an unused name."""
         free_name, k = name, 2
-        while free_name in self._taken:
+        while free_name in self._reserved_names:
             free_name, k = f"{name}_{k}", k + 1
-        self._taken.add(free_name)
+        self._reserved_names.add(free_name)
         return free_name
 
     def _require(self, module: str, name: str) -> None:
@@ -122,10 +122,12 @@ class Bundle:
             raise ValueError(f"{name} has no source: {error}") from None
         if not isinstance(tree, ast.FunctionDef):
             raise ValueError(f"{name} must be a function with a name, got {ast.unparse(tree):.60}")
-        outer = free_variables(function)
+        outer = referenced_variables(function)
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-        plain = Plain({key: self.add(outer[key], key) for key in outer if key in used})
-        tree = plain.visit(tree)
+        transformer = KernelTransformer(
+            {key: self.add(outer[key], key) for key in outer if key in used}
+        )
+        tree = transformer.visit(tree)
         tree.name, tree.decorator_list = name, []
         return ast.unparse(ast.fix_missing_locations(tree))
 
@@ -140,21 +142,21 @@ class Bundle:
         raise ValueError(f"{name} cannot be exported: it is {value!r:.80}")
 
     def _array(self, values: Any) -> str:
-        """Return a packed array, as a call of `unpack`."""
+        """Return the source of a call of `unpack` that returns an array."""
         values = np.asarray(values)
         if values.dtype.kind == "f":
             with np.errstate(over="ignore"):
                 values = values.astype(self.precision)
             if not np.isfinite(values).all():
                 raise ValueError(f"an array has numbers that are too large for {self.precision}")
-        unpacker, kind = self.add(unpack, "unpack"), values.dtype.newbyteorder("<").str
+        unpacker, dtype = self.add(unpack, "unpack"), values.dtype.newbyteorder("<").str
         text = pack(values)
-        lines = "\n".join(text[i : i + WIDTH] for i in range(0, len(text), WIDTH))
-        return f'{unpacker}({kind!r}, {values.shape}, """\n{lines}\n""")'
+        lines = "\n".join(text[i : i + LINE_WIDTH] for i in range(0, len(text), LINE_WIDTH))
+        return f'{unpacker}({dtype!r}, {values.shape}, """\n{lines}\n""")'
 
 
-class Plain(ast.NodeTransformer):
-    """Transformer that removes annotations and renames globals to their names in the bundle."""
+class KernelTransformer(ast.NodeTransformer):
+    """AST transformer: it removes annotations and renames globals to their names in the bundle."""
 
     def __init__(self, names: dict[str, str]):
         self._names = names
@@ -179,7 +181,7 @@ class Plain(ast.NodeTransformer):
         return ast.Assign([self.visit(node.target)], self.visit(node.value))
 
 
-def free_variables(function: FunctionType) -> dict[str, Any]:
+def referenced_variables(function: FunctionType) -> dict[str, Any]:
     """Return the global and closure variables that a function refers to, by name."""
     code = function.__code__
     cells = function.__closure__ or ()
@@ -200,7 +202,7 @@ def nested_code(code: Any) -> list[Any]:
     return [code, *(part for constant in inner for part in nested_code(constant))]
 
 
-def is_library(module: str) -> bool:
+def is_numpy_or_stdlib(module: str) -> bool:
     """Return whether a module belongs to NumPy or the standard library."""
     top = module.partition(".")[0]
     return top == "numpy" or top in sys.stdlib_module_names
@@ -237,8 +239,8 @@ def pack(values: NDArray[Any]) -> str:
     return base64.b85encode(zlib.compress(little.tobytes(), 9)).decode()
 
 
-def unpack(kind: str, shape: tuple[int, ...], text: str) -> NDArray[Any]:
+def unpack(dtype: str, shape: tuple[int, ...], text: str) -> NDArray[Any]:
     """Decode an array that `pack` encoded; float16 becomes float32."""
     data = zlib.decompress(base64.b85decode("".join(text.split())))
-    values = np.frombuffer(data, kind).reshape(shape)
+    values = np.frombuffer(data, dtype).reshape(shape)
     return values.astype(np.float32) if values.dtype.kind == "f" else values.copy()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import ludoteca
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.external.kaggle.bundle import Bundle, Precision
-from ludoteca.agents.external.kaggle.layers import Layers, run
+from ludoteca.agents.external.kaggle.layers import Layers, run_layers
 from ludoteca.agents.external.kaggle.submission import play
 from ludoteca.agents.registry import make_agent, parse_agent_spec
 from ludoteca.envs.games.hungry_geese import hungry_geese
@@ -79,14 +79,14 @@ def submission_source(agent: str, precision: Precision = "float32") -> str:
     return text
 
 
-def policy(agent: Agent) -> Choose:
+def policy_kernel(agent: Agent) -> Choose:
     """Return the policy kernel of an agent."""
     assert agent.choose is not None
     return agent.choose
 
 
-def network(agent: Agent) -> Choose:
-    """Return the policy of an agent with a network."""
+def network_kernel(agent: Agent) -> Choose:
+    """Return the policy of an agent with a network, in NumPy."""
     from ludoteca.agents.external.kaggle.networks import network_choose
 
     return network_choose(agent)  # type: ignore[arg-type]
@@ -113,7 +113,7 @@ def network_policy(
     def choose(s, player, legal, n, rng):
         out = np.zeros((planes, *s.occupied.shape), np.float32)
         observe(s, player, out)
-        outputs = run(layers, weights, scale * out[None])
+        outputs = run_layers(layers, weights, scale * out[None])
         return int(np.argmax(outputs[0, :n]))
 
     return choose
@@ -122,11 +122,11 @@ def network_policy(
 # One line per agent that can be exported: its name, and a function from the agent to its policy
 # `choose(s, player, legal, n, rng) -> action` in plain Python.
 EXPORTERS: dict[str, Callable[[Any], Choose]] = {
-    "random": policy,
-    "greedy": policy,
-    "random_valid": policy,
-    "random_safe": policy,
-    "deterministic": policy,
-    "cnn": network,
-    "ac": network,
+    "random": policy_kernel,
+    "greedy": policy_kernel,
+    "random_valid": policy_kernel,
+    "random_safe": policy_kernel,
+    "deterministic": policy_kernel,
+    "cnn": network_kernel,
+    "ac": network_kernel,
 }

@@ -1,6 +1,6 @@
-"""Python functions with Kaggle's signature as agents, and agents as such functions.
+"""Conversion of functions `agent(observation, configuration)` of Kaggle to agents, and back.
 
-Both run in this process, without time limits; exceptions propagate.
+Functions and agents run in this process, without time limits; exceptions propagate.
 """
 
 from collections.abc import Callable
@@ -12,26 +12,27 @@ from numpy.typing import NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.external.kaggle.agent import ACTIONS
 from ludoteca.agents.external.kaggle.observation import configuration, observation, position
-from ludoteca.agents.external.kaggle.worker import DEFAULT, call, structify
+from ludoteca.agents.external.kaggle.worker import DEFAULT_ACTION, call, structify
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.records import batch_of_one
 
-Function = Callable[..., Any]
-ENV_INDEX = np.zeros(1, np.int64)
+Function = Callable[..., Any]  # agent(observation, configuration) -> direction
+ENV_INDEX = np.zeros(1, np.int64)  # env_indices of a batch of one game
 
 
 class KaggleFunctionAgent(Agent):
     """Agent with a function `agent(observation, configuration)` that plays Hungry Geese."""
 
-    def __init__(self, game: Game, make: Callable[[], Function]):
+    def __init__(self, game: Game, make_function: Callable[[], Function]):
         """Make the agent.
 
         Args:
             game: the game it plays.
-            make: function that returns the function of one goose in one game, with its own state if
-                it has any; `lambda: agent` if it has none.
+            make_function: it is called for each goose of each game, and returns the function that
+                plays the goose: a new one if the function has state, otherwise always the same
+                (`lambda: agent`).
 
         Raises:
             ValueError: if the game is not Hungry Geese.
@@ -39,7 +40,7 @@ class KaggleFunctionAgent(Agent):
         if game.name != "hungry_geese":
             raise ValueError(f"Kaggle's functions need the game hungry_geese, got {game.name}")
         super().__init__(game)
-        self._make = make
+        self._make_function = make_function
         self._functions: dict[tuple[int, int], Function] = {}
         self._configuration = configuration(game)
 
@@ -66,10 +67,10 @@ class KaggleFunctionAgent(Agent):
         records = states.view(np.recarray)
         for k, key in enumerate(zip(env_indices.tolist(), seats.tolist(), strict=True)):
             if key not in self._functions:
-                self._functions[key] = self._make()
+                self._functions[key] = self._make_function()
             kaggle_observation = structify(observation(records[k], key[1]))
             answer = call(self._functions[key], kaggle_observation, structify(self._configuration))
-            answer = DEFAULT if answer is None else answer
+            answer = DEFAULT_ACTION if answer is None else answer
             if answer not in ACTIONS:
                 raise ValueError(
                     f"an agent must return one of {', '.join(ACTIONS)}, got {answer!r}"
@@ -90,18 +91,18 @@ def kaggle_function(agent: str, seed: int = 0) -> Function:
     """
     rng = np.full((1, 1), seed, np.uint64)
     agents: dict[Game, Agent] = {}
-    before: dict[Game, Any] = {}  # previous position of the current game
+    positions: dict[Game, Any] = {}  # last position of the current game
 
     def play(kaggle_observation: Any, configuration: Any) -> str:
-        game = game_of(kaggle_observation, configuration)
+        game = game_from_configuration(kaggle_observation, configuration)
         if game not in agents:
             agents[game] = make_agent(agent, game)
-        if kaggle_observation["step"] == 0 or game not in before:
-            before.clear()
+        if kaggle_observation["step"] == 0 or game not in positions:
+            positions.clear()
             agents[game].reset(ENV_INDEX)
-        before[game] = position(game, kaggle_observation, before.get(game))
+        positions[game] = position(game, kaggle_observation, positions.get(game))
         seat = np.array([kaggle_observation["index"]])
-        action = int(agents[game].act(batch_of_one(game, before[game]), seat, rng, ENV_INDEX)[0])
+        action = int(agents[game].act(batch_of_one(game, positions[game]), seat, rng, ENV_INDEX)[0])
         if action == FORFEIT:
             raise RuntimeError(
                 ": ".join(agents[game].forfeit_reason(0, kaggle_observation["index"]))
@@ -111,7 +112,7 @@ def kaggle_function(agent: str, seed: int = 0) -> Function:
     return play
 
 
-def game_of(observation_: Any, configuration: Any) -> Game:
+def game_from_configuration(observation_: Any, configuration: Any) -> Game:
     """Return the game of an observation and its configuration."""
     return hungry_geese(
         num_players=len(observation_["geese"]),

@@ -1,7 +1,7 @@
 """Inference of networks in NumPy, in place of PyTorch, for exported agents.
 
-A network is a tuple of layers, applied in turn; each layer is a tuple with its kind first. `w` is
-the name of an array of weights. Values have shape `[K, C, rows, columns]`, or `[K, C]`
+A network is a tuple of layers, applied in turn; a layer is a tuple of its kind and arguments. `w`
+is the name of an array of weights. Activations have shape `[K, C, rows, columns]`, or `[K, C]`
 after pooling or flattening.
 
 ==========================  =====================================================================
@@ -14,8 +14,8 @@ after pooling or flattening.
 `("leaky_relu", slope)`     x, or slope * x where it is negative
 `("tanh",)`                 hyperbolic tangent
 `("mean",)`, `("max",)`     global pooling of each channel over the board
-`("cell", row, column)`     the values at one cell
-`("flatten",)`              all values of a board in one dimension
+`("cell", row, column)`     the activations at one cell
+`("flatten",)`              all activations of a board in one dimension
 `("add", layers)`           adds the output of other layers to x, broadcast over the board
 `("sum", (layers, ...))`    sum of the outputs of several stacks of layers, likewise broadcast
 `("concat", (layers, ...))` outputs of several stacks of layers, concatenated by channel
@@ -31,7 +31,9 @@ from numpy.typing import NDArray
 Layers = tuple[tuple[Any, ...], ...]
 
 
-def run(layers: Layers, weights: Mapping[str, NDArray[Any]], x: NDArray[Any]) -> NDArray[Any]:
+def run_layers(
+    layers: Layers, weights: Mapping[str, NDArray[Any]], x: NDArray[Any]
+) -> NDArray[Any]:
     """Return the output of a network for a batch.
 
     Args:
@@ -67,20 +69,20 @@ def run(layers: Layers, weights: Mapping[str, NDArray[Any]], x: NDArray[Any]) ->
         elif kind == "flatten":
             x = x.reshape(len(x), -1)
         elif kind == "add":
-            x = add_broadcast(x, run(layer[1], weights, x))
+            x = add_broadcast(x, run_layers(layer[1], weights, x))
         elif kind == "sum":
-            x, *others = (run(stack, weights, x) for stack in layer[1])
+            x, *others = (run_layers(stack, weights, x) for stack in layer[1])
             for other in others:
                 x = add_broadcast(x, other)
         elif kind == "concat":
-            x = np.concatenate([run(stack, weights, x) for stack in layer[1]], 1)
+            x = np.concatenate([run_layers(stack, weights, x) for stack in layer[1]], 1)
         else:
             raise ValueError("unknown layer " + repr(kind))
     return x
 
 
 def convolve(x: NDArray[Any], kernels: NDArray[Any], padding: str) -> NDArray[Any]:
-    """Convolve boards, as one matrix product.
+    """Compute a convolution as one matrix product (im2col).
 
     Args:
         x: shape `[K, C, rows, columns]`.

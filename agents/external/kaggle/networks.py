@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ludoteca.agents.actor_critic import NetworkAgent
-from ludoteca.agents.external.kaggle.layers import Layers, run
+from ludoteca.agents.external.kaggle.layers import Layers, run_layers
 from ludoteca.agents.external.kaggle.torch_layers import Weights, add_array, layers_of
 from ludoteca.agents.external.kaggle.tree_search import SeatEvaluator, search
 from ludoteca.agents.networks.ac_network import ACNetwork, ResidualBody, UIB2021Body
@@ -58,7 +58,12 @@ def network_choose(agent: NetworkAgent) -> Callable[..., int]:
 
 
 def network_evaluator(agent: NetworkAgent, value: bool) -> SeatEvaluator:
-    """Return the evaluator of an agent's network; without `value` its values are undefined."""
+    """Return the evaluator of an agent's network.
+
+    Args:
+        agent: the agent.
+        value: whether to compute the value head; otherwise the values are meaningless.
+    """
     weights: Weights = {}
     layers = network_layers(agent.network, weights, value)
     scale, planes = np.float32(agent.encoder.scale), agent.encoder.shape[0]
@@ -74,14 +79,14 @@ def network_evaluator(agent: NetworkAgent, value: bool) -> SeatEvaluator:
         out = np.zeros((len(seats), planes, *board), np.int8)
         masks = np.ones((len(seats), actions), np.int8)
         encode(positions, seats, out, masks)
-        outputs = run(layers, weights, scale * out)
+        outputs = run_layers(layers, weights, scale * out)
         return masked_softmax(outputs[:, :actions], masks), np.tanh(outputs[:, -1])
 
     return evaluate
 
 
 def plain_encoder(game: Game) -> Callable[..., None]:
-    """Return the function that writes the planes of the plain view; it masks no action."""
+    """Return the function that writes the planes of the view `plain`; it masks no action."""
     observe = game.observe
 
     def encode(positions, seats, out, masks):
@@ -112,13 +117,13 @@ def hand_crafted_encoder(game: Game) -> Callable[..., None]:
 
 
 def network_layers(network: ACNetwork, weights: Weights, value: bool) -> Layers:
-    """Return the layers from planes to logits and, if `value`, the value before its tanh."""
+    """Return the layers from planes to logits and, if `value`, to the value before tanh."""
     body: Any = network.body
     return BODIES[type(body)](body, weights, value)
 
 
-def uib2021(body: UIB2021Body, weights: Weights, value: bool) -> Layers:
-    """Return the layers of the network of UIB 2021, whose value head has its own dense layers."""
+def uib2021_layers(body: UIB2021Body, weights: Weights, value: bool) -> Layers:
+    """Return the layers of the network of Martín Miralles (UIB, 2021), with a value head."""
     parts = (body.convolutions, body.dense, body.policy)
     convolutions, dense, policy = (layers_of(part, weights) for part in parts)
     heads = policy
@@ -128,7 +133,7 @@ def uib2021(body: UIB2021Body, weights: Weights, value: bool) -> Layers:
     return (*convolutions, ("mean",), *dense, *heads)
 
 
-def residual(body: ResidualBody, weights: Weights, value: bool) -> Layers:
+def residual_layers(body: ResidualBody, weights: Weights, value: bool) -> Layers:
     """Return the layers of the residual network; the value is one more output of its head."""
     pooled: list[Layers] = [(("mean",),), (("max",),)]
     if body.middle is not None:
@@ -136,13 +141,13 @@ def residual(body: ResidualBody, weights: Weights, value: bool) -> Layers:
     if body.flat is not None:
         pooled.append((*layers_of(body.flat, weights), ("relu",), ("flatten",)))
     head = layers_of(body.head, weights)
-    return (*trunk(body.trunk, weights), ("concat", tuple(pooled)), *head)
+    return (*trunk_layers(body.trunk, weights), ("concat", tuple(pooled)), *head)
 
 
-def trunk(module: Trunk, weights: Weights) -> Layers:
+def trunk_layers(module: Trunk, weights: Weights) -> Layers:
     """Return the layers of a convolution and residual blocks."""
     padding = "circular" if module.torus else "zeros"
-    layers: list[tuple[Any, ...]] = [*convolution(module.enter, padding, weights), ("relu",)]
+    layers: list[tuple[Any, ...]] = [*convolution_layers(module.enter, padding, weights), ("relu",)]
     for block in module.blocks:
         assert isinstance(block, Block)
         layers.append(("add", residual_branch(block, padding, weights)))
@@ -151,17 +156,17 @@ def trunk(module: Trunk, weights: Weights) -> Layers:
 
 def residual_branch(block: Block, padding: str, weights: Weights) -> Layers:
     """Return the layers of the residual branch of a block."""
-    first = convolution(block.first, padding, weights)
+    first = convolution_layers(block.first, padding, weights)
     if block.pool is not None:
         global_pooling = ("concat", ((("mean",),), (("max",),)))
         pooled = (global_pooling, *layers_of(block.pool, weights))
         # On a torus the input of the block is pooled.
         first = (("sum", (first, pooled)),) if block.torus else (*first, ("add", pooled))
-    second = convolution(block.second, padding, weights)
+    second = convolution_layers(block.second, padding, weights)
     return (("relu",), *first, ("relu",), *second)
 
 
-def convolution(module: Any, padding: str, weights: Weights) -> Layers:
+def convolution_layers(module: Any, padding: str, weights: Weights) -> Layers:
     """Return the layers of a convolution and its bias, with a kind of padding."""
     return (
         ("conv", add_array(weights, module.weight), padding),
@@ -170,6 +175,6 @@ def convolution(module: Any, padding: str, weights: Weights) -> Layers:
 
 
 BODIES: dict[type[Any], Callable[[Any, Weights, bool], Layers]] = {
-    UIB2021Body: uib2021,
-    ResidualBody: residual,
+    UIB2021Body: uib2021_layers,
+    ResidualBody: residual_layers,
 }

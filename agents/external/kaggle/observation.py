@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.agents.external.kaggle.position import follow
+from ludoteca.agents.external.kaggle.position import update_position
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.goose_positions import NONE, geese
 
@@ -39,7 +39,7 @@ def observation(s: Any, seat: int, overage: float = 60) -> dict[str, Any]:
     Args:
         s: the position, a record as `Game.new` returns.
         seat: the observing goose.
-        overage: seconds of overage time left.
+        overage: remaining overage time in seconds.
     """
     return {
         "remainingOverageTime": overage,
@@ -50,7 +50,7 @@ def observation(s: Any, seat: int, overage: float = 60) -> dict[str, Any]:
     }
 
 
-def position(game: Game, kaggle_observation: Any, before: Any = None) -> Any:
+def position(game: Game, kaggle_observation: Any, previous: Any = None) -> Any:
     """Return the position of an observation, as a record.
 
     Observations lack the random stream and the last action of geese that died in the last step.
@@ -60,28 +60,28 @@ def position(game: Game, kaggle_observation: Any, before: Any = None) -> Any:
     Args:
         game: a Hungry Geese game.
         kaggle_observation: the observation.
-        before: the previous position, as a record.
+        previous: the position one step earlier, as a record, if known.
 
     Raises:
         ValueError: if it is not an observation of this game.
     """
     s = game.empty(1).view(np.recarray)[0]
-    if before is None:
+    if previous is None:
         s.length[:], s.steps = 0, NONE
     else:
         for name in game.state.names or ():
-            s[name] = before[name]
-    wrong = _misfit(game, s, kaggle_observation)
-    if not wrong:
-        follow(s, kaggle_observation)
-        wrong = game.validate(s)
-    if wrong:
-        raise ValueError(f"not an observation of {game.spec}: {wrong}")
+            s[name] = previous[name]
+    problem = _size_error(game, s, kaggle_observation)
+    if not problem:
+        update_position(s, kaggle_observation)
+        problem = game.validate(s)
+    if problem:
+        raise ValueError(f"not an observation of {game.spec}: {problem}")
     return s
 
 
-def _misfit(game: Game, s: Any, kaggle_observation: Any) -> str:
-    """Return why an observation does not fit into a record, or ""."""
+def _size_error(game: Game, s: Any, kaggle_observation: Any) -> str:
+    """Return an error message if an observation does not fit into a record, else ""."""
     cells, capacity = s.occupied.size, s.body.shape[1]
     if len(kaggle_observation["geese"]) != game.num_players:
         return f"it shows {len(kaggle_observation['geese'])} geese"

@@ -10,7 +10,7 @@ from ludoteca.envs.games.torus import neighbor
 
 
 def new_position(players: int, configuration: Any) -> Any:
-    """Return an object with the fields of a position of Hungry Geese, for `follow` to write.
+    """Return a position of Hungry Geese for `update_position`, as a plain object with its fields.
 
     Args:
         players: number of geese.
@@ -36,11 +36,11 @@ def new_position(players: int, configuration: Any) -> Any:
     )
 
 
-def follow(s: Any, kaggle_observation: Any) -> None:
-    """Advance a position to that of an observation, which is one step later.
+def update_position(s: Any, kaggle_observation: Any) -> None:
+    """Update a position in place to that of an observation, which should be one step later.
 
-    If it is not, fields that need the previous position are unknown; see
-    `ludoteca.agents.external.kaggle.observation.position`.
+    If the observation is of another step, fields that need the previous position are set to NONE or
+    0; see `ludoteca.agents.external.kaggle.observation.position`.
 
     Args:
         s: the position; `steps` is NONE before the first observation.

@@ -19,17 +19,18 @@ from ludoteca.child_processes import ChildProcess, end_process
 
 START_SECONDS = 60.0  # time limit of the start of an interpreter
 MAX_ANSWER = 1 << 16  # bytes of an answer
-SHOWN = 80  # characters of an invalid answer in messages
-TEXTS = ("action", "invalid", "error", "found", "ready")  # entries of an answer; values are text
-# Environment variables: the same order of sets in each process, and one core per process.
-ALWAYS_SET = {"PYTHONHASHSEED": "0"}
-UNLESS_SET = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+MAX_SHOWN = 80  # characters of an invalid answer in error messages
+ANSWER_KEYS = ("action", "invalid", "error", "found", "ready")  # keys of an answer with text values
+# Environment variables: sets have the same order in each process, and each process uses one core
+# unless the user's environment says otherwise.
+FIXED_ENVIRONMENT = {"PYTHONHASHSEED": "0"}
+DEFAULT_ENVIRONMENT = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 class Process:
     """Python process that runs `worker.py` with a submission.
 
-    It ends when this object is deleted, and when this process ends, also by a signal.
+    It is ended when this object is deleted, and when this process ends, also by a signal.
     """
 
     def __init__(self, path: Path, python: str, memory: int = 0, output: bool = False):
@@ -51,7 +52,7 @@ class Process:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=None if output else subprocess.DEVNULL,
-                env=UNLESS_SET | dict(os.environ) | ALWAYS_SET,
+                env=DEFAULT_ENVIRONMENT | dict(os.environ) | FIXED_ENVIRONMENT,
             )
         except OSError as error:
             raise FailureError(CRASH, f"{python} cannot be run: {error.strerror}") from None
@@ -142,9 +143,9 @@ class Process:
 
 
 def read_answer(body: bytes, number: int) -> dict[str, str]:
-    """Validate an answer, which the submission itself may have written; return its texts.
+    """Parse and validate an answer; return its entries, with unprintable characters escaped.
 
-    Unprintable characters are escaped.
+    The submission may write to the pipe, too, so an answer can have any content.
 
     Args:
         body: the message without its length prefix.
@@ -164,9 +165,11 @@ def read_answer(body: bytes, number: int) -> dict[str, str]:
     ):
         answer = {"number": number}
     texts = {key: value for key, value in answer.items() if key != "number"}
-    if not texts or not all(key in TEXTS and type(text) is str for key, text in texts.items()):
+    if not texts or not all(
+        key in ANSWER_KEYS and type(text) is str for key, text in texts.items()
+    ):
         raise FailureError(
-            CRASH, f"the process wrote an invalid answer: {body[: worker.MAX_TEXT]!r:.{SHOWN}}"
+            CRASH, f"the process wrote an invalid answer: {body[: worker.MAX_TEXT]!r:.{MAX_SHOWN}}"
         )
     return {key: printable(text)[: 3 * worker.MAX_TEXT] for key, text in texts.items()}
 

@@ -1,9 +1,9 @@
 """Redirection of `/kaggle_simulations/agent`, the folder of a submission on Kaggle.
 
-Submissions contain that path. In the worker process, paths in it are redirected to the folder of
-the submission: in `open`, in functions of `os`, `os.path` and `pathlib`, and in imports through
-`sys.path`. Libraries that open files in compiled code (`torch.jit.load`, HDF5) are not redirected;
-`hint` returns a workaround.
+The code of submissions opens files by that path. In the worker process, paths in it are redirected
+to the folder of the submission: in `open`, in functions of `os`, `os.path` and `pathlib`, and in
+imports through `sys.path`. Libraries that open files in compiled code (`torch.jit.load`, HDF5) are
+not redirected; `hint` returns a workaround.
 
 This is a plain script, which `worker.py` runs.
 """

@@ -1,4 +1,4 @@
-"""Step of an exported agent, from observation to action; part of the exported file."""
+"""Function that plays one step of an exported agent; it becomes part of the exported file."""
 
 import random
 from collections.abc import Callable
@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.agents.external.kaggle.position import follow, new_position
+from ludoteca.agents.external.kaggle.position import new_position, update_position
 
-NAMES = ("NORTH", "EAST", "SOUTH", "WEST")
+ACTION_NAMES = ("NORTH", "EAST", "SOUTH", "WEST")
 
 
 def play(
@@ -27,6 +27,6 @@ def play(
         rng = np.array([random.getrandbits(64)], np.uint64)
         memory[index] = new_position(len(kaggle_observation["geese"]), configuration), rng
     s, rng = memory[index]
-    follow(s, kaggle_observation)
+    update_position(s, kaggle_observation)
     with np.errstate(over="ignore"):  # random streams wrap around modulo 2**64
-        return NAMES[int(choose(s, index, np.arange(4), 4, rng))]
+        return ACTION_NAMES[int(choose(s, index, np.arange(4), 4, rng))]

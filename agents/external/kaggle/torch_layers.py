@@ -18,11 +18,11 @@ Weights = dict[str, NDArray[np.float32]]
 
 
 def layers_of(module: nn.Module, weights: Weights) -> Layers:
-    """Return a module in evaluation mode as layers.
+    """Return the layers (`layers.py`) of a module in evaluation mode.
 
     Args:
         module: a module; `MODULES` lists the supported classes.
-        weights: the arrays of the layers are added to it.
+        weights: arrays by name, to which those of the layers are added.
 
     Raises:
         ValueError: if a class or an option is not supported.
@@ -90,24 +90,24 @@ def pooling(module: nn.AdaptiveAvgPool2d | nn.AdaptiveMaxPool2d, weights: Weight
     return (("mean" if isinstance(module, nn.AdaptiveAvgPool2d) else "max",),)
 
 
-def always(*layers: tuple[Any, ...]) -> Callable[[Any, Weights], Layers]:
+def constant(*layers: tuple[Any, ...]) -> Callable[[Any, Weights], Layers]:
     """Return a converter that returns the same layers for every module."""
     return lambda module, weights: layers
 
 
-# One line per class of modules.
+# Converters by class of modules.
 MODULES: dict[type[nn.Module], Callable[[Any, Weights], Layers]] = {
     nn.Sequential: sequential,
     nn.Conv2d: convolution,
     nn.Linear: linear,
     nn.BatchNorm1d: normalization,
     nn.BatchNorm2d: normalization,
-    nn.ReLU: always(("relu",)),
+    nn.ReLU: constant(("relu",)),
     nn.LeakyReLU: leaky_relu,
-    nn.Tanh: always(("tanh",)),
+    nn.Tanh: constant(("tanh",)),
     nn.AdaptiveAvgPool2d: pooling,
     nn.AdaptiveMaxPool2d: pooling,
-    nn.Flatten: always(("flatten",)),
-    nn.Dropout: always(),
-    nn.Identity: always(),
+    nn.Flatten: constant(("flatten",)),
+    nn.Dropout: constant(),
+    nn.Identity: constant(),
 }

@@ -17,11 +17,12 @@ from ludoteca.agents.search.policies import puct
 from ludoteca.envs.games.hungry_geese import is_active, is_terminal, returns, step
 from ludoteca.envs.rng import next_u64
 
-NO_ACTION = -1  # of a dead goose
+NO_ACTION = -1  # action of a dead goose
 MASKED = -1.0  # prior of a masked action
 ACTIONS = (0, 1, 2, 3)
 
-# Positions and seats -> policies [K, 4], 0 for masked actions, and values [K].
+# Evaluator `(positions, seats) -> (policies, values)`: policies [K, 4], 0 for masked actions, and
+# values [K] in [-1, 1].
 SeatEvaluator = Callable[[Sequence[Any], Sequence[int]], tuple[NDArray[Any], NDArray[Any]]]
 
 
@@ -55,16 +56,19 @@ def search(
 def new_node() -> Any:
     """Return a node that is not evaluated yet.
 
-    `children` are indexed by joint action; after evaluation, `arms` by goose and action, and
-    `values` by goose.
+    `children` has nodes by joint action. After evaluation, `arms` has the statistics of each action
+    (prior, visits, and the sum of values) by goose and action, and `values` the network's values in
+    [0, 1] by goose.
     """
     return types.SimpleNamespace(children={}, arms=None, values=None)
 
 
 def simulate(root: Any, s: Any, stream: NDArray[np.uint64], c: float, fpu: float) -> Any:
-    """Select a leaf; return it, its position and the path, or None if the game is over there.
+    """Select a leaf, and add a visit along the path, which is a virtual loss until the backup.
 
-    Until its backup, a simulation counts as a loss (virtual loss).
+    Returns:
+        The leaf, its position, and the path of nodes and joint actions. None if the game is over at
+        the leaf; its scores are then backed up.
     """
     s = copy_position(s)
     s.rng = np.array([next_u64(stream)])
@@ -143,7 +147,7 @@ def evaluate_leaves(leaves: Sequence[Any], evaluate: SeatEvaluator) -> None:
 
 
 def scores(s: Any) -> list[float]:
-    """Return the score of each goose, in [0, 1]."""
+    """Return the score of each goose, `(1 + return) / 2`, in [0, 1]."""
     out = [0.0] * len(s.length)
     returns(s, out)
     return [0.5 + 0.5 * value for value in out]

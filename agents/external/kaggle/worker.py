@@ -21,13 +21,13 @@ from typing import Any
 
 LENGTH = struct.Struct("!I")
 MAX_TEXT = 300  # characters of an error message or an agent's result
-DEFAULT = "NORTH"  # kaggle-environments plays it for agents that return None
+DEFAULT_ACTION = "NORTH"  # action of agents that return None, as in kaggle-environments
 
 
 def main() -> None:
-    """Answer requests until there are no more."""
+    """Answer requests until the pipe of requests is closed."""
     path, memory = sys.argv[1], int(sys.argv[2])
-    inbox, outbox = take_pipes()
+    inbox, outbox = redirect_standard_streams()
     if sys.path and os.path.realpath(sys.path[0]) == os.path.dirname(os.path.realpath(__file__)):
         del sys.path[0]  # submissions must not find our modules
     if memory > 0:
@@ -49,8 +49,11 @@ def main() -> None:
         answer = submission.answer(request)
 
 
-def take_pipes() -> tuple[int, int]:
-    """Return the pipes of requests and answers; redirect standard output to standard error."""
+def redirect_standard_streams() -> tuple[int, int]:
+    """Return the pipes of requests and answers, which were standard input and output.
+
+    The submission's standard input is empty, and its output goes to standard error.
+    """
     inbox, outbox = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -100,15 +103,29 @@ def pack(message: dict[str, Any]) -> bytes:
 
 
 class Submission:
-    """Submission and its agent for the current game."""
+    """Submission and its agent for the current game.
 
-    def __init__(self, path: str, simulated: str = "", hint: Any = None):
-        self.path, self.simulated, self.hint = path, simulated, hint
+    Attributes:
+        path: Python file of the submission.
+        simulated_folder: Kaggle's folder whose paths are redirected, see `simulated_folder.py`.
+        hint: function of the submission's folder that returns a hint for errors about that folder.
+        agent: the last callable of the file, None before it is loaded.
+        paths: `sys.path` before the first game.
+    """
+
+    def __init__(self, path: str, simulated_folder: str = "", hint: Any = None):
+        self.path, self.simulated_folder, self.hint = path, simulated_folder, hint
         self.agent: Any = None
         self.paths = list(sys.path)
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Return the answer to a request: `action`, `invalid`, `error`, or `found` (load only)."""
+        """Return the answer to a request, with one of the following entries.
+
+        Returns:
+            `action`, the direction; `invalid`, the representation of any other result; `error`, the
+            message of an exception; or `found`, the representation of the agent, for requests
+            without an observation, which only load the file.
+        """
         try:
             if "seed" in request:  # a new game
                 self.agent = None
@@ -125,13 +142,13 @@ class Submission:
             configuration["__raw_path__"] = self.path
             action = call(self.agent, structify(request["observation"]), configuration)
             if action is None:
-                action = DEFAULT
+                action = DEFAULT_ACTION
             if isinstance(action, str) and len(action) < MAX_TEXT:
                 return {"action": str.__str__(action)}
             return {"invalid": short_repr(action)}
         except BaseException as error:  # any exception forfeits this goose only
             text = describe(error, self.path)
-            if self.simulated and self.simulated in text:
+            if self.simulated_folder and self.simulated_folder in text:
                 text += self.hint(os.path.dirname(self.path))
             return {"error": text}
 
@@ -219,7 +236,12 @@ def paths_of(module: Any) -> list[str]:
 
 
 def seed_all(seed: int, known: set[str]) -> None:
-    """Seed the random generators of Python, NumPy and PyTorch, except modules in `known`."""
+    """Seed the random generators of Python, NumPy and PyTorch, as far as they are imported.
+
+    Args:
+        seed: the seed.
+        known: modules that had been imported and seeded before; they are not seeded again.
+    """
     if not known:
         random.seed(seed)
     if "numpy" in sys.modules and "numpy" not in known:
