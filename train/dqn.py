@@ -28,6 +28,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.train.algorithm import Algorithm, Model, ReportText, Run, Tensors
 from ludoteca.train.examples import ExampleLayout, Kind
+from ludoteca.train.exploration import epsilon_at
 from ludoteca.train.optimizer import Optimization
 from ludoteca.train.returns import loss_weight, n_step_returns
 from ludoteca.train.settings import AUTO, AutoLimits, RLConfig
@@ -385,13 +386,6 @@ def rewards(rollout: DQNRollout, config: DQNConfig, max_plies: int) -> NDArray[n
     win_or_draw = np.where(rollout.returns > 0, config.win_reward, 0.0)
     final: NDArray[np.float32] = np.where(rollout.returns < 0, loss[:, None], win_or_draw)
     return final.astype(np.float32)
-
-
-def epsilon_at(config: DQNConfig, games: int) -> float:
-    """Return the exploration rate (epsilon) after `games` games."""
-    initial, final = config.exploration_initial_eps, config.exploration_final_eps
-    decay_games = max(config.exploration_fraction * config.games, 1)
-    return initial + (final - initial) * min(games / decay_games, 1.0)
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.train.algorithm import Algorithm, Model, ReportText, Run, Tensors
 from ludoteca.train.examples import ExampleLayout, Kind
+from ludoteca.train.exploration import epsilon_at
 from ludoteca.train.minibatches import DECISION
 from ludoteca.train.optimizer import learning_rate
 from ludoteca.train.rollout_games import Turn
@@ -328,13 +329,6 @@ class NFSP(Algorithm[NFSPConfig]):
     def report_text(self) -> ReportText:
         """Return the description of the run in its report."""
         return ReportText("itself", "any", "The average policy is sampled, without search.")
-
-
-def epsilon_at(config: NFSPConfig, games: int) -> float:
-    """Return the exploration rate (epsilon) after `games` games."""
-    initial, final = config.exploration_initial_eps, config.exploration_final_eps
-    decay_games = max(config.exploration_fraction * config.games, 1)
-    return initial + (final - initial) * min(games / decay_games, 1.0)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ TYPE = re.compile(r"[sbw]?(\d+)[bw]?(?:r\d+)?", re.IGNORECASE)
 SQUARE = re.compile(r"([a-z])([1-9])")
 RESULT = re.compile(r"([+-]?\d+(?:\.\d*)?)(?::([rts]))?")
 ENDINGS = {"r": "by resignation", "t": "on time", "s": "by agreement"}
+SQUARE_SYMBOLS = "-*O"  # empty, black, white
 DISCS = {"*": 1, "O": 2, "-": 0, ".": 0}
 MOVERS = {"*": 0, "O": 1}
 Properties = dict[str, tuple[str, int]]
@@ -85,6 +86,15 @@ def write_ggf(replays: Sequence[Replay]) -> str:
         ValueError: if a replay is invalid.
     """
     return "".join(_write_game(replay) for replay in replays)
+
+
+def position_text(game: Game, s: Any) -> str:
+    """Return a position of Othello as a game in GGF without moves."""
+    size = game.params["board_size"]
+    return (
+        f"(;GM[Othello]PC[ludoteca]PB[black]PW[white]RE[?]TI[0]TY[{size}]"
+        f"BO[{_board_text(game, s)}];)"
+    )
 
 
 def read_ggf_game(source: RecordText) -> GGFGame:
@@ -215,9 +225,7 @@ def _move(source: RecordText, move: tuple[str, str, int], size: int) -> OthelloM
 
 def _write_game(replay: Replay) -> str:
     game = make_game(replay.game)
-    size = int(game.params["board_size"])
-    board = game.layout.cells(game.new(0)).reshape(size, size)
-    rows = " ".join("".join("-*O"[square] for square in row) for row in board)
+    size = game.params["board_size"]
     result = "?" if replay.returns is None else f"{disc_difference(replay):+d}.000"
     # GGF has no escapes.
     names = [name.encode(errors="replace").decode() for name in (*replay.players, "", "")[:2]]
@@ -228,5 +236,13 @@ def _write_game(replay: Replay) -> str:
     )
     return (
         f"(;GM[Othello]PC[ludoteca]PB[{black}]PW[{white}]TY[{size}]RE[{result}]"
-        f"BO[{size} {rows} *]{moves};)\n"
+        f"BO[{_board_text(game, game.new(0))}]{moves};)\n"
     )
+
+
+def _board_text(game: Game, s: Any) -> str:
+    """Return the value of the property `BO`: the board size, the rows, and who is to move."""
+    size = int(game.params["board_size"])
+    board = game.layout.cells(s).reshape(size, size)
+    rows = " ".join("".join(SQUARE_SYMBOLS[square] for square in row) for row in board)
+    return f"{size} {rows} {SQUARE_SYMBOLS[1 + int(s.to_move)]}"

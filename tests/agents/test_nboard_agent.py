@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from ludoteca.agents.external.engines import agent as engine_agent
-from ludoteca.agents.external.engines.nboard import position_text
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.engine.trajectory import record_trajectory
-from ludoteca.envs.formats.ggf import read_ggf_game
+from ludoteca.envs.formats.ggf import position_text, read_ggf_game
 from ludoteca.envs.formats.record import RecordText
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game

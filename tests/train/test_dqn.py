@@ -12,8 +12,9 @@ from torch import nn
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.q_network import make_q_network
 from ludoteca.envs.registry import make_game
-from ludoteca.train.dqn import DQN, DQNConfig, DQNRollout, epsilon_at, rewards
+from ludoteca.train.dqn import DQN, DQNConfig, DQNRollout, rewards
 from ludoteca.train.examples import ExampleLayout
+from ludoteca.train.exploration import epsilon_at
 from ludoteca.train.learner import NetworkLearner
 from ludoteca.train.optimizer import learning_rate
 

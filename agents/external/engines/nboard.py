@@ -9,12 +9,12 @@ from typing import Any
 from ludoteca.agents.external.engines.agent import EngineAgent
 from ludoteca.agents.external.engines.process import EngineProcess
 from ludoteca.agents.external.failure import INVALID
+from ludoteca.envs.formats.ggf import position_text
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer
 
 # Beginning of an error message of some engines; others do not answer after an error.
 ERROR_PREFIX = "status Error"
-SQUARE_SYMBOLS = "-*O"  # empty, black, white
 
 
 class NBoardAgent(EngineAgent):
@@ -104,15 +104,3 @@ class OthelloEngine:
             if line.startswith(ERROR_PREFIX):
                 raise self.process.failure(INVALID, f"it reported: {line:.200}")
         return line
-
-
-def position_text(game: Game, s: Any) -> str:
-    """Return a position of Othello as a game in GGF without moves."""
-    size = int(game.params["board_size"])
-    board = game.layout.cells(s).reshape(size, size)
-    rows = " ".join("".join(SQUARE_SYMBOLS[square] for square in row) for row in board)
-    mover = SQUARE_SYMBOLS[1 + int(s.to_move)]
-    return (
-        f"(;GM[Othello]PC[ludoteca]PB[black]PW[white]RE[?]TI[0]TY[{size}]"
-        f"BO[{size} {rows} {mover}];)"
-    )
