@@ -34,6 +34,11 @@ class MoveTimes:
     slowest: float
     out_of_time: int
 
+    @property
+    def mean(self) -> float:
+        """Return the mean time of a move in seconds, 0 without moves."""
+        return self.seconds / max(self.moves, 1)
+
     def __add__(self, other: "MoveTimes") -> "MoveTimes":
         return MoveTimes(
             self.moves + other.moves,
@@ -136,7 +141,7 @@ def times_text(times: MoveTimes, name: str) -> str:
     """Return a line about the times of an agent's moves."""
     late = f", {times.out_of_time:,} out of time" if times.out_of_time else ""
     return (
-        f"{name}: {times.seconds / max(times.moves, 1):.3f} s a move on average, "
+        f"{name}: {times.mean:.3f} s a move on average, "
         f"{times.slowest:.3f} s the slowest of {times.moves:,}{late}"
     )
 

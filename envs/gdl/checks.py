@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ludoteca.envs.gdl.errors import GDLError
-from ludoteca.envs.gdl.graph import components
+from ludoteca.envs.gdl.graph import components, reachable
 from ludoteca.envs.gdl.parse import Term, show, variables
 from ludoteca.envs.gdl.rules import ARITIES, Rule
 
@@ -176,12 +176,7 @@ def _check_dependencies(rules: list[Rule], graph: dict[str, set[str]]) -> list[P
     problems = []
     lines = {_name(rule.head): rule.line for rule in reversed(rules)}
     for head, forbidden in FORBIDDEN.items():
-        reached, todo = set[str](), [head]
-        while todo:
-            for name in graph.get(todo.pop(), ()):
-                if name not in reached:
-                    reached.add(name)
-                    todo.append(name)
+        reached = reachable(graph.get(head, ()), lambda name: graph.get(name, ()))
         for name in forbidden:
             if name in reached:
                 problems.append(Problem(lines.get(head, 0), f"{head} must not depend on {name}"))

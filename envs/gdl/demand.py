@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
+from ludoteca.envs.gdl.graph import reachable
 from ludoteca.envs.gdl.parse import variables
 from ludoteca.envs.gdl.rules import ARITIES, Atom, Rule
 
@@ -32,12 +33,9 @@ def can_have_demand(rules: Iterable[Rule], static: Collection[str]) -> set[str]:
     for rule in rules:
         relies_on[str(rule.head[0])].update(str(atom[0]) for atom in rule.positive + rule.negative)
         complete |= {str(atom[0]) for atom in rule.negative if atom[0] in static}
-    todo = list(complete)
-    while todo:
-        new = relies_on[todo.pop()] - complete
-        complete |= new
-        todo += new
-    return set(relies_on) - (complete & set(static)) - set(ARITIES)
+    relations = set(relies_on)
+    complete = reachable(complete, lambda name: relies_on[name])
+    return relations - (complete & set(static)) - set(ARITIES)
 
 
 def with_neighbors(rules: Iterable[Rule], large: Collection[str], able: set[str]) -> set[str]:

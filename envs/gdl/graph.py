@@ -1,4 +1,4 @@
-"""Strongly connected components of a directed graph (Tarjan 1972), without recursion."""
+"""Directed graphs: reachable nodes, and strongly connected components (Tarjan 1972)."""
 
 from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar
@@ -6,10 +6,24 @@ from typing import TypeVar
 Node = TypeVar("Node", bound=Hashable)
 
 
+def reachable(starts: Iterable[Node], successors: Callable[[Node], Iterable[Node]]) -> set[Node]:
+    """Return the nodes that some path leads to, the starts included."""
+    reached = set(starts)
+    stack = list(reached)
+    while stack:
+        new = set(successors(stack.pop())) - reached
+        reached |= new
+        stack += new
+    return reached
+
+
 def components(
     nodes: Iterable[Node], successors: Callable[[Node], Iterable[Node]]
 ) -> list[list[Node]]:
-    """Return the strongly connected components, each after those that its nodes point to."""
+    """Return the strongly connected components, each after those that its nodes point to.
+
+    The search does not recurse: paths may be longer than Python's stack.
+    """
     index: dict[Node, int] = {}
     low: dict[Node, int] = {}
     path: list[Node] = []

@@ -11,7 +11,7 @@ from typing import Any
 
 from ludoteca.envs.gdl.demand import DEMAND, can_have_demand, demand_rules, with_neighbors
 from ludoteca.envs.gdl.errors import GDLError, GDLLimitError
-from ludoteca.envs.gdl.graph import components
+from ludoteca.envs.gdl.graph import components, reachable
 from ludoteca.envs.gdl.joins import Index, Join, Path, Pattern, Rows, make_index
 from ludoteca.envs.gdl.limits import Limits
 from ludoteca.envs.gdl.parse import Term
@@ -220,15 +220,11 @@ def _dependent_relations(
     relies_on: dict[str, set[str]], demanded: Collection[str] = ()
 ) -> set[str]:
     """Return the relations that depend on the state, the moves or a demand."""
-    dynamic = DYNAMIC.union(demanded)
-    grown = True
-    while grown:
-        grown = False
-        for name, others in relies_on.items():
-            if name not in dynamic and others & dynamic:
-                dynamic.add(name)
-                grown = True
-    return dynamic
+    dependents = defaultdict[str, set[str]](set)
+    for name, others in relies_on.items():
+        for other in others:
+            dependents[other].add(name)
+    return reachable(DYNAMIC.union(demanded), lambda name: dependents[name])
 
 
 def _roles(rules: list[Rule]) -> list[Term]:

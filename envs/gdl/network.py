@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.gdl.errors import GDLError
 from ludoteca.envs.gdl.gates import Gates, Operation
+from ludoteca.envs.gdl.graph import reachable
 from ludoteca.envs.gdl.ground import Grounder
 from ludoteca.envs.gdl.parse import Term, show
 
@@ -204,16 +205,8 @@ def _needed(gates: Gates, outputs: list[int]) -> tuple[list[Operation], list[int
     loop_at = np.zeros(len(gates.operations), np.int64)
     for number, (start, end) in enumerate(gates.loops, 1):
         loop_at[start:end] = number
-    sources: dict[int, list[int]] = {}
-    for node, a, b, _ in gates.operations:
-        sources[node] = [a >> 1, b >> 1]
-    needed = set[int]()
-    todo = [literal >> 1 for literal in outputs]
-    while todo:
-        node = todo.pop()
-        if node not in needed:
-            needed.add(node)
-            todo += sources.get(node, [])
+    sources = {node: (a >> 1, b >> 1) for node, a, b, _ in gates.operations}
+    needed = reachable((literal >> 1 for literal in outputs), lambda node: sources.get(node, ()))
     indices = [i for i, operation in enumerate(gates.operations) if operation[0] in needed]
     return [gates.operations[i] for i in indices], [int(loop_at[i]) for i in indices]
 

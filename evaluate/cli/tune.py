@@ -57,20 +57,10 @@ def tune_command(parameters: Any) -> Callable[..., None]:
             seed: seed of the optimizer and of the games.
             threads: number of threads that share the games.
         """
-        from json import dumps
-
         from rich.console import Console
 
-        from ludoteca.evaluate.tuning.parameters import parse_parameters
-        from ludoteca.evaluate.tuning.report import (
-            matches_table,
-            tuning_json,
-            tuning_png,
-            values_table,
-        )
+        from ludoteca.evaluate.tuning.report import matches_table, values_table, write_report
         from ludoteca.evaluate.tuning.run import tune_agent
-        from ludoteca.files import write_whole
-        from ludoteca.provenance import run_provenance
 
         result = tune_agent(
             make_game(game, **rules),
@@ -94,9 +84,7 @@ def tune_command(parameters: Any) -> Callable[..., None]:
             console.print(matches_table(result), soft_wrap=True)
         else:
             console.print("the recommended values are those of the start: no match was played")
-        content = tuning_json(result) | run_provenance()
-        write_whole(out / "tuning.json", dumps(content, indent=2) + "\n")
-        write_whole(out / "tuning.png", tuning_png(result, parse_parameters(tune)))
+        write_report(result, out)
         console.print(f"\nevaluations, figure and numbers: {out}", soft_wrap=True)
 
     return tune

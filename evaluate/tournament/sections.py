@@ -68,7 +68,7 @@ def times_table(times: Sequence[MoveTimes], names: Sequence[str]) -> str:
         (
             name,
             f"{own.moves:,}",
-            f"{own.seconds / max(own.moves, 1):.3f}",
+            f"{own.mean:.3f}",
             f"{own.slowest:.3f}",
             f"{own.out_of_time:,}",
         )

@@ -1,13 +1,16 @@
-"""Report of a tuning run: tables for the terminal, JSON, and a figure."""
+"""Report of a tuning run: tables for the terminal, and a folder with JSON and a figure."""
 
 from dataclasses import asdict
+from json import dumps
+from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
 
 from ludoteca.evaluate.figures import figure_png
-from ludoteca.evaluate.tuning.parameters import TunedParameter
 from ludoteca.evaluate.tuning.run import TuningResult
+from ludoteca.files import write_whole
+from ludoteca.provenance import run_provenance
 from ludoteca.terminal_table import TerminalTable
 
 
@@ -45,6 +48,13 @@ def matches_table(result: TuningResult) -> TerminalTable:
     return table
 
 
+def write_report(result: TuningResult, folder: Path) -> None:
+    """Write `tuning.json` and `tuning.png` to a folder."""
+    content = tuning_json(result) | run_provenance()
+    write_whole(folder / "tuning.json", dumps(content, indent=2) + "\n")
+    write_whole(folder / "tuning.png", tuning_png(result))
+
+
 def tuning_json(result: TuningResult) -> dict[str, Any]:
     """Return the result as JSON values, without the evaluations, which the log has."""
     return {
@@ -59,8 +69,9 @@ def tuning_json(result: TuningResult) -> dict[str, Any]:
     }
 
 
-def tuning_png(result: TuningResult, parameters: tuple[TunedParameter, ...]) -> bytes:
+def tuning_png(result: TuningResult) -> bytes:
     """Return a figure of the evaluated values and their scores, a row for each parameter."""
+    parameters = result.parameters
     figure = Figure(figsize=(7, 0.8 + 1.8 * len(parameters)), layout="constrained")
     rows = figure.subplots(len(parameters), 1, sharex=True, squeeze=False)[:, 0]
     numbers = range(1, len(result.evaluations) + 1)

@@ -57,6 +57,7 @@ class TuningResult:
     Attributes:
         game: spec string of the game.
         agent: spec string of the tuned agent.
+        parameters: the tuned parameters.
         values: recommended values by parameter.
         start: spec string of the agent at the start.
         start_values: values by parameter at the start.
@@ -68,6 +69,7 @@ class TuningResult:
 
     game: str
     agent: str
+    parameters: tuple[TunedParameter, ...]
     values: dict[str, str]
     start: str
     start_values: dict[str, str]
@@ -172,6 +174,7 @@ def tune_agent(
         return TuningResult(
             game=game.spec,
             agent=best_agent,
+            parameters=tuned,
             values=values,
             start=start_agent,
             start_values=start_values,

@@ -329,9 +329,7 @@ def test_error_rate_of_simulated_tests_is_at_most_the_nominal_rate():
 @pytest.mark.parametrize("model", [LOGISTIC, NORMALIZED])
 @pytest.mark.parametrize(("draws", "opening"), [(0.0, 0.0), (0.5, 0.0), (0.3, 200.0)])
 def test_error_rates_and_lengths_match_theory_over_many_tests(model, draws, opening):
-    """Brownian motion ignores that the last step overshoots."""
-    tests = 300
-    bound = 0.05 + 3 * math.sqrt(0.05 * 0.95 / tests)
+    """Measured with 1,000 tests each; Brownian motion ignores that the last step overshoots."""
     elo1 = 40.0
     test = Sprt(0, elo1, alpha=0.05, beta=0.05, model=model)
     elo = elo1
@@ -339,12 +337,12 @@ def test_error_rates_and_lengths_match_theory_over_many_tests(model, draws, open
         deviation = math.sqrt(score_variance(elo1, draws, NORMALIZED))
         s = 0.5 + elo1 / (800 / math.log(10)) * deviation
         elo = -400 * math.log10(1 / s - 1)
-    verdicts, lengths, _ = simulate(test, 0, draws, opening, tests, 4000, seed=2)
-    assert (verdicts == "H1").mean() < bound
+    verdicts, lengths, _ = simulate(test, 0, draws, opening, 1000, 4000, seed=2)
+    assert (verdicts == "H1").mean() < 0.05 + 3 * math.sqrt(0.05 * 0.95 / 1000)
     if opening == 0:
         assert lengths.mean() == pytest.approx(test.expected_games(0, draws), rel=0.12)
-        verdicts, lengths, _ = simulate(test, elo, draws, 0, tests, 4000, seed=3)
-        assert (verdicts == "H0").mean() < bound
+        verdicts, lengths, _ = simulate(test, elo, draws, 0, 1000, 4000, seed=3)
+        assert (verdicts == "H0").mean() < 0.05 + 3 * math.sqrt(0.05 * 0.95 / 1000)
         assert lengths.mean() == pytest.approx(test.expected_games(elo1, draws), rel=0.12)
 
 

@@ -173,6 +173,10 @@ def test_a_folder_of_another_run_is_refused(tmp_path):
     [
         (["--tune", "epsilon=0:1", "--optimizer", "spas"], "did you mean 'spsa'?"),
         (["--tune", "epsilon=0:1", "--optimizer", "grid:level=3"], "no setting 'level'"),
+        (
+            ["--tune", "epsilon=0:1", "--optimizer", "cma_es:population=4"],
+            "population must be 0 or at least 5 with lr_adapt=True, got 4",
+        ),
         (["--tune", "epsilon=0:1", "--batch", "3"], "batch must be a multiple of 2"),
         (["--tune", "style=|x"], "spsa tunes ranges"),
         (["--tune", "epsilon=0:0.5"], "lies outside its range"),

@@ -37,11 +37,13 @@ class CMAES:
             evaluations: number of points that will be evaluated.
             seed: seed of the samples.
             sigma: standard deviation of the first distribution, in the unit cube.
-            population: number of points of a generation; 0: `4 + floor(3 ln d)`.
+            population: number of points of a generation, at least 2, or 5 with `lr_adapt`;
+                0: `4 + floor(3 ln d)`.
             lr_adapt: whether learning rates adapt to the noise.
 
         Raises:
             ModuleNotFoundError: if `cmaes` is not installed.
+            ValueError: if a setting is out of range.
         """
         from cmaes import CMA
 
@@ -49,14 +51,20 @@ class CMAES:
         self._dimensions = len(start)
         # The package needs two dimensions: a second one that scores ignore does no harm.
         mean = np.array([*start, 0.5][: max(len(start), 2)])
+        adapts = choice("lr_adapt", lr_adapt, (True, False))
         size = integer("population", population, 0, 10**4)
+        least = 5 if adapts else 2
+        if 0 < size < least:
+            raise ValueError(
+                f"population must be 0 or at least {least} with lr_adapt={adapts}, got {size}"
+            )
         self._cma = CMA(
             mean=mean,
             sigma=real("sigma", sigma, 1e-6, 1),
             bounds=np.tile([0.0, 1.0], (len(mean), 1)),
             seed=seed % 2**32,
-            population_size=None if size == 0 else max(size, 5 if lr_adapt else 2),
-            lr_adapt=choice("lr_adapt", lr_adapt, (True, False)),
+            population_size=size or None,
+            lr_adapt=adapts,
         )
         self._generation: list[NDArray[np.float64]] = []
 
