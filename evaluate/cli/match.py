@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,7 +15,6 @@ from ludoteca.evaluate.cli.options import Agents, Clock, File, Folder, Number, t
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ludoteca.agents.time_control import TimeControl
     from ludoteca.envs.replay import Replay
     from ludoteca.evaluate.statistics.sprt import Sprt
 
@@ -78,93 +78,100 @@ def match_command(parameters: Any) -> Callable[..., None]:
         """
         loaded_game = make_game(game, **rules)
         time_control = time_control_of(clock, bank, out_of_time)
+        plan = MatchPlan(
+            loaded_game,
+            agents,
+            games,
+            {
+                "seed": seed,
+                "num_threads": threads,
+                "random_plies": random_plies,
+                "time_control": time_control,
+                "progress": sys.stderr.isatty(),
+            },
+            MatchFiles(json, replays, replay_count),
+        )
+        test_options = (alpha, beta, elo_model, counts)
         if sprt is not None:
             from ludoteca.evaluate.sequential_match import counts_for
             from ludoteca.evaluate.statistics.sprt import Sprt
 
             used = counts_for(loaded_game) if counts == "auto" else counts
-            test = Sprt(*sprt, alpha, beta, elo_model, used)
-            run_test_and_report(
-                loaded_game,
-                agents,
-                test,
-                games,
-                seed,
-                threads,
-                random_plies,
-                json,
-                replays,
-                replay_count,
-                time_control,
-            )
-            return
-        if (alpha, beta, elo_model, counts) != (0.05, 0.05, "logistic", "auto"):
+            run_test_and_report(plan, Sprt(*sprt, alpha, beta, elo_model, used))
+        elif test_options != (0.05, 0.05, "logistic", "auto"):
             raise ValueError(
                 "--alpha, --beta, --elo-model and --counts are options of a sequential test: "
                 "give its hypotheses, too, such as --sprt 0 20"
             )
-        games = 1000 if games is None else games
-        play_and_report(
-            loaded_game,
-            agents,
-            games,
-            seed,
-            threads,
-            random_plies,
-            json,
-            replays,
-            replay_count,
-            time_control,
-        )
+        else:
+            play_and_report(plan)
 
     return match
 
 
-def play_and_report(
-    game: Game,
-    agents: Sequence[str],
-    games: int,
-    seed: int,
-    threads: int,
-    random_plies: int,
-    json: Path | None,
-    replays: Path | None,
-    replay_count: int,
-    time_control: "TimeControl | None",
-) -> None:
+@dataclass(frozen=True)
+class MatchFiles:
+    """Files that a match leaves.
+
+    Attributes:
+        json: file of all results, or None.
+        replays: folder of replays of the first games, or None.
+        replay_count: number of these replays.
+    """
+
+    json: Path | None
+    replays: Path | None
+    replay_count: int
+
+    def write(self, content: dict[str, Any], games: Sequence["Replay"]) -> None:
+        """Write the results and the replays."""
+        from json import dumps
+
+        from ludoteca.files import write_whole
+        from ludoteca.provenance import run_provenance
+
+        console = _console()
+        if self.json is not None:
+            write_whole(self.json, dumps(content | run_provenance(), indent=2) + "\n")
+            console.print(f"all numbers: {self.json}", soft_wrap=True)
+        if self.replays is not None:
+            for k, replay in enumerate(games):
+                replay.save(self.replays / f"game_{k:04}.json")
+            console.print(f"{len(games)} replays: {self.replays}", soft_wrap=True)
+
+
+@dataclass(frozen=True)
+class MatchPlan:
+    """Match that the command plays: its games, agents and files.
+
+    Attributes:
+        game: the game.
+        agents: spec strings of the agents.
+        games: number of games, or their limit in a sequential test; None for the default.
+        options: further arguments of `play_match` and `play_sequential_match`.
+        files: the files that it leaves.
+    """
+
+    game: Game
+    agents: Sequence[str]
+    games: int | None
+    options: dict[str, Any]
+    files: MatchFiles
+
+
+def play_and_report(plan: MatchPlan) -> None:
     """Play a match, print the table, and write the requested files."""
     from ludoteca.evaluate.match import play_match
     from ludoteca.evaluate.match_table import match_json, match_text
 
-    result = play_match(
-        game,
-        agents,
-        games,
-        seed=seed,
-        num_threads=threads,
-        num_replays=min(replay_count, games) if replays else 0,
-        progress=sys.stderr.isatty(),
-        random_plies=random_plies,
-        time_control=time_control,
-    )
-    width = _console().width
-    print(match_text(result, width))
-    _write(match_json(result), result.replays, json, replays)
+    games, files = 1000 if plan.games is None else plan.games, plan.files
+    num_replays = min(files.replay_count, games) if files.replays else 0
+    result = play_match(plan.game, plan.agents, games, num_replays=num_replays, **plan.options)
+    print(match_text(result, _console().width))
+    files.write(match_json(result), result.replays)
 
 
-def run_test_and_report(
-    game: Game,
-    agents: Sequence[str],
-    test: "Sprt",
-    games: int | None,
-    seed: int,
-    threads: int,
-    random_plies: int,
-    json: Path | None,
-    replays: Path | None,
-    replay_count: int,
-    time_control: "TimeControl | None",
-) -> None:
+def run_test_and_report(plan: MatchPlan, test: "Sprt") -> None:
     """Play a sequential match, print the decision, and write the requested files.
 
     Raises:
@@ -173,20 +180,17 @@ def run_test_and_report(
     from ludoteca.evaluate.sequential_match import MAX_GAMES, play_sequential_match
     from ludoteca.evaluate.sequential_text import sequential_json, sequential_text
 
+    files = plan.files
     result = play_sequential_match(
-        game,
-        agents,
+        plan.game,
+        plan.agents,
         test,
-        max_games=MAX_GAMES if games is None else games,
-        seed=seed,
-        num_threads=threads,
-        num_replays=replay_count if replays else 0,
-        random_plies=random_plies,
-        progress=sys.stderr.isatty(),
-        time_control=time_control,
+        max_games=MAX_GAMES if plan.games is None else plan.games,
+        num_replays=files.replay_count if files.replays else 0,
+        **plan.options,
     )
     print(sequential_text(result, _console().width))
-    _write(sequential_json(result), result.match.replays, json, replays)
+    files.write(sequential_json(result), result.match.replays)
     if result.interrupted:
         sys.stdout.flush()
         raise KeyboardInterrupt
@@ -196,22 +200,3 @@ def _console() -> "Console":
     from rich.console import Console
 
     return Console(highlight=False)
-
-
-def _write(
-    content: dict[str, Any], games: Sequence["Replay"], json: Path | None, replays: Path | None
-) -> None:
-    """Write the numbers and the replays to the requested files."""
-    from json import dumps
-
-    from ludoteca.files import write_whole
-    from ludoteca.provenance import run_provenance
-
-    console = _console()
-    if json is not None:
-        write_whole(json, dumps(content | run_provenance(), indent=2) + "\n")
-        console.print(f"all numbers: {json}", soft_wrap=True)
-    if replays is not None:
-        for k, replay in enumerate(games):
-            replay.save(replays / f"game_{k:04}.json")
-        console.print(f"{len(games)} replays: {replays}", soft_wrap=True)

@@ -7,6 +7,7 @@ from language import violations
     [
         ("the agent goes on with the next game", "goes on"),
         ('"""Tell whether a move is legal."""', "Tell"),
+        ("the words tell(s) which", "tell"),
         ("x = config.warm_up_steps", "warm_up"),
         ("def test_it_goes_on_exactly():", "goes_on"),
         ("for lane in lanes:", "lane"),
@@ -21,7 +22,14 @@ def test_banned_words_are_found_with_their_line(line, word):
 
 @pytest.mark.parametrize(
     "line",
-    ["class DQNConfig:", "planes, masks = observe(state)", "there is no draw", "a storyteller"],
+    [
+        "class DQNConfig:",
+        "planes, masks = observe(state)",
+        "there is no draw",
+        "a storyteller",
+        "optimizer.tell(scores)",
+        "def tell(self):",
+    ],
 )
 def test_terms_of_the_field_are_not_found(line):
     assert not list(violations("file.py", line))
