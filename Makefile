@@ -34,6 +34,9 @@ FOR_TEST := $(VENV)/.installed-test
 # -P: the folders at the top have the names of common modules.
 RUN := $(BIN)/python -P -m
 
+# Workers and the processes that tests start share compiled sources.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-compiled test-slow test-oldest test-newest test-pythons test-install lint typecheck \
 	fuzz peers bench recipes images docs notebooks package geese-oracle geese-live \

@@ -104,11 +104,11 @@ def test_transformed_weights_of_a_kernel_at_its_center_only():
 
 
 def test_the_backend_is_compiled_where_possible():
-    game = make_game("othello")
-    network = make_pv_network(PVConfig(32, 3), game)
+    game = make_game("connect4")
+    network = make_pv_network(PVConfig(32, 2), game)
     for weight in network.parameters():
         torch.nn.init.normal_(weight, 0, 0.1)
-    planes = np.random.default_rng(0).integers(0, 2, (9, 3, 8, 8)).astype(np.int8)
+    planes = np.random.default_rng(0).integers(0, 2, (9, *Encoder(game).shape)).astype(np.int8)
     slow, fast = Runner(network), Runner(network, backend="auto")
     assert (slow.backend, fast.backend) == ("torch", "compiled")
     assert np.allclose(fast(planes), slow(planes), rtol=1e-4, atol=1e-5)

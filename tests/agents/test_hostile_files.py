@@ -20,6 +20,8 @@ from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.files import check_archive, opening, parse_json, read_bytes, read_json
 
+pytestmark = pytest.mark.interpreted
+
 GAME = make_game("tictactoe")
 GEESE = make_game("hungry_geese")
 SMALL = PVConfig(filters=4, blocks=1)

@@ -91,6 +91,7 @@ def test_every_game_is_searched_and_visits_add_up(id_: str) -> None:
 
 
 # One of each kind; the others, compiled anew like these, wait for `make test-slow`.
+SPECIAL_SEARCHES: tuple[dict[str, Any], ...] = ({"reuse": True}, {"seconds": 60.0}, {"threads": 2})
 SOME_POLICIES = ("ucb1", "epsilon_greedy", "exp3", "omc", "thompson", "puct")
 
 
@@ -134,7 +135,7 @@ def test_enhancements_compose_with_policies_and_keep_the_tree_in_order(
     "options",
     [
         {},
-        {"fpu": 0.6},
+        pytest.param({"fpu": 0.6}, marks=pytest.mark.slow),
         pytest.param(ENHANCEMENTS[-1], marks=pytest.mark.slow),
         pytest.param(
             {"amaf": "grave:reference=5", "mast": "greedy", "decisive": "win"},
@@ -467,7 +468,9 @@ def test_truncated_playouts_are_evaluated() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"reuse": True}, {"seconds": 60.0}, {"threads": 2}], ids=str
+    "options",
+    [{}, *(pytest.param(option, marks=pytest.mark.slow) for option in SPECIAL_SEARCHES)],
+    ids=str,
 )
 @pytest.mark.compiled
 def test_prepared_agents_do_not_compile_in_search(options: dict[str, Any]) -> None:

@@ -89,7 +89,7 @@ def play_again(match, games):
 
 
 # A board is compiled in seconds: one network of a kind plays here, all of them in the slow tests.
-SLOW = ("ac-geese", "cnn-geese", "az-othello", "az-hex5", "dqn-hex7", "dqn-hex11")
+SLOW = ("ac-geese", "cnn-geese", "az-othello", "az-hex5", "dqn-hex5", "dqn-hex7", "dqn-hex11")
 
 
 @pytest.mark.parametrize(
@@ -148,6 +148,7 @@ def test_card_names_training_opponents():
         load_card("ac", "chess")
 
 
+@pytest.mark.interpreted
 def test_commands_write_and_measure_cards(tmp_path, monkeypatch, capsys):
     for name in ("hex5.safetensors", "hex5.json"):
         shutil.copy(shipped_weights("dqn")["hex5"].with_name(name), tmp_path)

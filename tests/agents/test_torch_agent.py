@@ -16,6 +16,8 @@ from ludoteca.agents.external.torch_agent import TorchAgent, load_policy, save_p
 from ludoteca.agents.networks.graph import Graph
 from ludoteca.evaluate.match import MatchResult, play_match
 
+pytestmark = pytest.mark.interpreted
+
 GAME = make_game("tictactoe")
 
 

@@ -118,7 +118,6 @@ class Reference:
 
 
 @pytest.mark.parametrize("c", [math.sqrt(2), 0.3])
-@pytest.mark.compiled
 def test_search_matches_plain_python_reference(c):
     game = make_game("tictactoe")
     s = after(game, 4)

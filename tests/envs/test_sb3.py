@@ -265,7 +265,7 @@ def test_attributes_are_shared_by_all_games():
         envs.env_method("fly")
 
 
-@pytest.mark.compiled
+@pytest.mark.slow
 def test_threads_change_nothing():
     single, two = (SB3VecEnv("tictactoe", 8, num_threads=n, seed=0) for n in (1, 2))
     rng = np.random.default_rng(0)

@@ -82,7 +82,7 @@ def test_games_continue_as_if_the_new_opponents_had_always_played(
             np.testing.assert_equal(play(env, 8, seed=1), play(twin, 8, seed=1))
 
 
-@pytest.mark.compiled
+@pytest.mark.slow
 def test_threads_share_the_work_against_the_new_opponent_too(small: Any) -> None:
     game, logs = small("TicTacToe-v0"), []
     for threads in (1, 2):

@@ -21,6 +21,8 @@ from ludoteca.evaluate.studies.study import record as record_of
 from ludoteca.train.command import parse
 from ludoteca.train.dqn import DQNConfig
 
+pytestmark = pytest.mark.interpreted
+
 STUDY = make_study()
 PLANNED = STUDY.parts
 RUNS, OURS = PLANNED["tanaka2018"], PLANNED["beyond"]

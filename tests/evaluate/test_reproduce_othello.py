@@ -23,6 +23,8 @@ from ludoteca.evaluate.timed_match import simulation_speed, timed_match
 from ludoteca.train.data.__main__ import Command
 from ludoteca.train.value_regression import ValueRegressionConfig
 
+pytestmark = pytest.mark.interpreted
+
 STUDY = make_study()
 PLANNED = STUDY.parts
 TASKS = PLANNED["seville2019"]
@@ -309,6 +311,7 @@ def test_artifacts_of_other_settings_are_refused(tmp_path):
     make(5)
 
 
+@pytest.mark.interpreted
 def test_a_timed_match(tmp_path, capsys):
     agents = ("mcts:simulations=8", "random")
     timed_match(agents, tmp_path / "m.json", "tictactoe", games=10, seed=3, probe=True)

@@ -22,6 +22,10 @@ from ludoteca.evaluate.tuning.run import tune_agent
 
 pytestmark = pytest.mark.interpreted
 PARAMETERS = parse_parameters(["x=0:1", "y=0.01:100:log"])
+SETTINGS = [
+    pytest.param(spec, marks=pytest.mark.slow)
+    for spec in ("optuna:sampler=random", "ntbea:levels=5")
+]
 MAXIMUM = np.array([0.3, 0.75])
 GAME = "tictactoe:board_size=3,line=3"
 AGENT = "skilled_agent:SkilledAgent"
@@ -43,7 +47,7 @@ def optimize(spec, seed, batch=100, budget=200):
     return optimizer.best()
 
 
-@pytest.mark.parametrize("spec", [*OPTIMIZERS, "optuna:sampler=random", "ntbea:levels=5"])
+@pytest.mark.parametrize("spec", [*OPTIMIZERS, *SETTINGS])
 def test_optimizers_find_the_maximum_of_noisy_scores(spec):
     start = expected_score(np.array([0.9, 0.1]))
     found = [expected_score(optimize(spec, seed, batch=50, budget=400)) for seed in range(3)]

@@ -11,6 +11,8 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.games.othello import othello, placements
 from ludoteca.envs.record_views import view_records
 
+pytestmark = pytest.mark.interpreted
+
 BLACK, WHITE = 0, 1
 START = """
     . . . . . . . .
@@ -359,6 +361,7 @@ def test_random_games_equal_a_plain_implementation(size: int, games: int) -> Non
 
 
 @pytest.mark.parametrize("size", [4, 6, 8])
+@pytest.mark.interpreted
 def test_symmetries_commute_with_play_from_any_position(size: int) -> None:
     """Half of them move the four discs of the start, so they are tried on images of positions."""
     game = othello(board_size=size)

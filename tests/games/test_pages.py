@@ -36,6 +36,8 @@ from ludoteca.evaluate.new_game.pages import (
     written_pages,
 )
 
+pytestmark = pytest.mark.interpreted
+
 PAGES = Path(__file__).parents[2] / "docs" / "games"
 NAMES = [factory.partition(":")[2] for factory in GAMES.values()]
 PROVEN = (

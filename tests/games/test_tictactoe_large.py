@@ -6,6 +6,8 @@ import pytest
 from ludoteca.envs.engine.trajectory import record_trajectory
 from ludoteca.envs.games.tictactoe import tictactoe, tictactoe_large
 
+pytestmark = pytest.mark.interpreted
+
 # X completes a line, or not, with the last of its marks at `*`.
 STORIES = {
     "a row": (

@@ -24,6 +24,8 @@ from ludoteca.train.gatekeeper import Gatekeeper
 from ludoteca.train.loop import RLTraining
 from ludoteca.train.replay import Packing
 
+pytestmark = pytest.mark.interpreted
+
 TINY = AlphaZeroConfig(
     game="tictactoe",
     network=PVConfig(filters=8, blocks=1),
@@ -329,8 +331,9 @@ def test_non_finite_losses_end_a_run(tmp_path):
         training.learner.update(batch, 0.0)
 
 
+@pytest.mark.interpreted
 def test_finished_run_writes_a_report(tmp_path):
-    results = main(replace(TINY, run_dir=tmp_path))
+    results = main(replace(TINY, run_dir=tmp_path, games=40))
     assert results is not None
     text = (tmp_path / "report.md").read_text()
     assert "# AlphaZero in Tic-Tac-Toe" in text

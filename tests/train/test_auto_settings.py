@@ -13,6 +13,8 @@ from ludoteca.train.dqn import DQN, DQNConfig
 from ludoteca.train.ppo import PPO, PPOConfig
 from ludoteca.train.settings import AUTO
 
+pytestmark = pytest.mark.interpreted
+
 ALGORITHMS = {"dqn": DQN, "alphazero": AlphaZero, "ppo": PPO}
 
 

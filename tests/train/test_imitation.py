@@ -24,6 +24,8 @@ from ludoteca.train.loop import RLTraining
 from ludoteca.train.optimizer import plateau_rate
 from ludoteca.train.ppo import PPOConfig
 
+pytestmark = pytest.mark.interpreted
+
 DEFAULT, UIB2021 = ImitationConfig(), parse(["uib2021"])
 
 VIEWS = ["plain", pytest.param("hand_crafted", marks=pytest.mark.slow)]
@@ -368,7 +370,7 @@ def test_value_loss_is_weighted(mixed, tmp_path):
 
 def test_command_leaves_a_report_and_a_network_to_start_from(mixed, tmp_path, capsys):
     run = tmp_path / "run"
-    network = ["--network.filters", "8", "--network.blocks", "1"]
+    network = ["--network.filters", "8", "--network.blocks", "1", "--network.view", "plain"]
     words = ["--data", str(mixed), "--run-dir", str(run), "--epochs", "2", "--batch-size", "64"]
     results = main(parse([*words, *network]))
     assert results is not None

@@ -20,6 +20,8 @@ from ludoteca.train.monitor import Monitor
 from ludoteca.train.value_regression import ValueRegressionTraining
 from ludoteca.train.value_regression import train as train_value_network
 
+pytestmark = pytest.mark.interpreted
+
 # What others cover in part: in `make test-slow`.
 SLOW = ("dqn-alone", "alphazero", "alphazero-no-gate", "ppo-pipeline", "search")
 

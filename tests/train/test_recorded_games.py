@@ -18,6 +18,8 @@ from ludoteca.train.data.generate import GenerationConfig, generate, play_games
 from ludoteca.train.data.positions import replay_positions
 from ludoteca.train.data.storage import load_dataset, save_dataset
 
+pytestmark = pytest.mark.interpreted
+
 SMALL = GenerationConfig(
     game="othello:board_size=4", agents=("random", "random"), learn_from=(0,), games=60
 )

@@ -21,6 +21,8 @@ from ludoteca.envs.adapters.sb3 import SB3VecEnv
 from ludoteca.evaluate.match import play_match
 from ludoteca.train.sb3 import SelfPlayCallback, frozen, set_opponents
 
+pytestmark = pytest.mark.interpreted
+
 SMALL = {"net_arch": [16]}
 ON_POLICY = {"n_steps": 16, "policy_kwargs": SMALL}
 OFF_POLICY = {

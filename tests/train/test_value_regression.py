@@ -28,6 +28,8 @@ from ludoteca.train.value_regression import (
     train,
 )
 
+pytestmark = pytest.mark.interpreted
+
 SMALL = ValueConfig(filters=(16,), hidden=32)
 
 
