@@ -28,8 +28,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.train.algorithm import Algorithm, Model, ReportText, Run, Tensors
 from ludoteca.train.examples import ExampleLayout, Kind
-from ludoteca.train.exploration import epsilon_at
-from ludoteca.train.optimizer import Optimization
+from ludoteca.train.optimizer import Optimization, epsilon_at
 from ludoteca.train.returns import loss_weight, n_step_returns
 from ludoteca.train.settings import AUTO, AutoLimits, RLConfig
 

@@ -33,9 +33,8 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.train.algorithm import Algorithm, Model, ReportText, Run, Tensors
 from ludoteca.train.examples import ExampleLayout, Kind
-from ludoteca.train.exploration import epsilon_at
 from ludoteca.train.minibatches import DECISION
-from ludoteca.train.optimizer import learning_rate
+from ludoteca.train.optimizer import epsilon_at, learning_rate
 from ludoteca.train.rollout_games import Turn
 from ludoteca.train.settings import AUTO, AutoLimits, RLConfig
 

@@ -1,9 +1,9 @@
-"""Optimizers, learning rate schedules, and optimizer states as arrays."""
+"""Optimizers, schedules of learning and exploration rates, and optimizer states as arrays."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import torch
@@ -43,6 +43,33 @@ class Optimization:
 def learning_rate(initial: float, final: float, progress: float) -> float:
     """Return the learning rate of a cosine decay, after a fraction of the training."""
     return final + (initial - final) * (1 + math.cos(math.pi * min(progress, 1))) / 2
+
+
+class ExplorationConfig(Protocol):
+    """Settings of epsilon-greedy exploration, those of `DQNConfig` and `NFSPConfig`."""
+
+    @property
+    def games(self) -> int:
+        """Return the games of the training."""
+
+    @property
+    def exploration_initial_eps(self) -> float:
+        """Return the initial probability of a random move."""
+
+    @property
+    def exploration_final_eps(self) -> float:
+        """Return the final probability of a random move."""
+
+    @property
+    def exploration_fraction(self) -> float:
+        """Return the fraction of the games over which the exploration rate decays."""
+
+
+def epsilon_at(config: ExplorationConfig, games: int) -> float:
+    """Return the exploration rate (epsilon) after `games` games."""
+    initial, final = config.exploration_initial_eps, config.exploration_final_eps
+    decay_games = max(config.exploration_fraction * config.games, 1)
+    return initial + (final - initial) * min(games / decay_games, 1.0)
 
 
 def plateau_rate(

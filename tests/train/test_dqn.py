@@ -14,9 +14,8 @@ from ludoteca.agents.networks.q_network import make_q_network
 from ludoteca.envs.registry import make_game
 from ludoteca.train.dqn import DQN, DQNConfig, DQNRollout, rewards
 from ludoteca.train.examples import ExampleLayout
-from ludoteca.train.exploration import epsilon_at
 from ludoteca.train.learner import NetworkLearner
-from ludoteca.train.optimizer import learning_rate
+from ludoteca.train.optimizer import epsilon_at, learning_rate
 
 
 def by_hand(lengths, movers, explored=(), returns=((1, -1),), seats=(0,)) -> DQNRollout:

@@ -15,9 +15,9 @@ from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.exploit import exploitability
 from ludoteca.evaluate.match import play_match
-from ludoteca.train.exploration import epsilon_at
 from ludoteca.train.loop import RLTraining
 from ludoteca.train.nfsp import NFSPConfig, NFSPRollout
+from ludoteca.train.optimizer import epsilon_at
 
 NETWORK = ACConfig(kind="residual", view="plain", filters=8, blocks=1, value=False)
 TRON = "tron:rows=5,columns=5"
