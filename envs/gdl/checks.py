@@ -4,14 +4,13 @@ Section numbers are those of Love et al., "General Game Playing: Game Descriptio
 Specification" (Stanford Logic Group, LG-2006-01), sections 4 and 5.
 """
 
-from collections import defaultdict
 from dataclasses import dataclass
 from typing import Literal
 
 from ludoteca.envs.gdl.errors import GDLError
 from ludoteca.envs.gdl.graph import components, reachable
 from ludoteca.envs.gdl.parse import Term, show, variables
-from ludoteca.envs.gdl.rules import ARITIES, Rule
+from ludoteca.envs.gdl.rules import ARITIES, Rule, dependencies
 
 Severity = Literal["error", "warning"]
 MAX_ROLES = 8
@@ -47,7 +46,7 @@ class Problem:
 
 def check_rules(rules: list[Rule]) -> list[Problem]:
     """Return all faults of a sheet, errors first."""
-    graph = _dependencies(rules)
+    graph = dependencies(rules)
     problems = [
         *_check_relations(rules),
         *_check_arities(rules),
@@ -72,13 +71,6 @@ def require_valid(rules: list[Rule], name: str) -> list[Problem]:
     shown = "; ".join(map(str, errors[:5]))
     more = f"; and {len(errors) - 5} more" if len(errors) > 5 else ""
     raise GDLError(f"{name}: {shown}{more}")
-
-
-def _dependencies(rules: list[Rule]) -> dict[str, set[str]]:
-    graph: dict[str, set[str]] = defaultdict(set)
-    for rule in rules:
-        graph[_name(rule.head)].update(_name(atom) for atom in rule.positive + rule.negative)
-    return graph
 
 
 def _name(atom: tuple[Term, ...]) -> str:

@@ -6,19 +6,18 @@ further literal, and each call of p becomes a rule for it. A demand restricts wh
 is not a part of the ground rules.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
-from ludoteca.envs.gdl.graph import reachable
+from ludoteca.envs.gdl.graph import reachable, reversed_edges
 from ludoteca.envs.gdl.parse import variables
-from ludoteca.envs.gdl.rules import ARITIES, Atom, Rule
+from ludoteca.envs.gdl.rules import ARITIES, Atom, Rule, dependencies
 
 DEMAND = "demand "  # begins the names of demands, which no relation of a sheet can have
 Positions = dict[str, tuple[int, ...]]
 
 
-def can_have_demand(rules: Iterable[Rule], static: Collection[str]) -> set[str]:
+def can_have_demand(rules: Collection[Rule], static: Collection[str]) -> set[str]:
     """Return the relations that may be derived by demand.
 
     Keywords may not, nor static relations on which `init` or `role` relies, or which are negated:
@@ -28,14 +27,10 @@ def can_have_demand(rules: Iterable[Rule], static: Collection[str]) -> set[str]:
         rules: the rules of a sheet.
         static: relations that do not depend on the state or the moves.
     """
-    relies_on = defaultdict[str, set[str]](set)
-    complete = {"init", "role"}
-    for rule in rules:
-        relies_on[str(rule.head[0])].update(str(atom[0]) for atom in rule.positive + rule.negative)
-        complete |= {str(atom[0]) for atom in rule.negative if atom[0] in static}
-    relations = set(relies_on)
-    complete = reachable(complete, lambda name: relies_on[name])
-    return relations - (complete & set(static)) - set(ARITIES)
+    graph = dependencies(rules)
+    negated = {str(atom[0]) for rule in rules for atom in rule.negative if atom[0] in static}
+    complete = reachable({"init", "role"} | negated, lambda name: graph.get(name, ()))
+    return set(graph) - (complete & set(static)) - set(ARITIES)
 
 
 def with_neighbors(rules: Iterable[Rule], large: Collection[str], able: set[str]) -> set[str]:
@@ -46,19 +41,10 @@ def with_neighbors(rules: Iterable[Rule], large: Collection[str], able: set[str]
         large: the large relations.
         able: relations that may be derived by demand; the result is a part of them.
     """
-    edges = [
-        (str(rule.head[0]), str(atom[0]))
-        for rule in rules
-        for atom in rule.positive + rule.negative
-    ]
-    up, down = set(large), set(large)
-    grown = True
-    while grown:
-        size = len(up) + len(down)
-        up |= {head for head, atom in edges if atom in up and head in able}
-        down |= {atom for head, atom in edges if head in down and atom in able}
-        grown = len(up) + len(down) > size
-    return up | down
+    graph = dependencies(rules)
+    reverse = reversed_edges(graph)
+    relying = reachable(large, lambda name: reverse.get(name, set()) & able)
+    return relying | reachable(large, lambda name: graph.get(name, set()) & able)
 
 
 def demand_rules(rules: list[Rule], demanded: Collection[str]) -> tuple[list[Rule], list[Rule]]:

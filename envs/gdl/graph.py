@@ -1,13 +1,13 @@
-"""Directed graphs: reachable nodes, and strongly connected components (Tarjan 1972)."""
+"""Directed graphs: reachable nodes, reversed edges, strongly connected components."""
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
 
 
 def reachable(starts: Iterable[Node], successors: Callable[[Node], Iterable[Node]]) -> set[Node]:
-    """Return the nodes that some path leads to, the starts included."""
+    """Return the starts, and the nodes that paths from them lead to."""
     reached = set(starts)
     stack = list(reached)
     while stack:
@@ -17,12 +17,22 @@ def reachable(starts: Iterable[Node], successors: Callable[[Node], Iterable[Node
     return reached
 
 
+def reversed_edges(graph: Mapping[Node, Iterable[Node]]) -> dict[Node, set[Node]]:
+    """Return the nodes that point to each node; nodes to which none points are left out."""
+    reverse: dict[Node, set[Node]] = {}
+    for node, targets in graph.items():
+        for target in targets:
+            reverse.setdefault(target, set()).add(node)
+    return reverse
+
+
 def components(
     nodes: Iterable[Node], successors: Callable[[Node], Iterable[Node]]
 ) -> list[list[Node]]:
     """Return the strongly connected components, each after those that its nodes point to.
 
-    The search does not recurse: paths may be longer than Python's stack.
+    Tarjan, "Depth-first search and linear graph algorithms" (1972), section 4, without recursion:
+    paths may be longer than Python's stack.
     """
     index: dict[Node, int] = {}
     low: dict[Node, int] = {}

@@ -11,11 +11,11 @@ from typing import Any
 
 from ludoteca.envs.gdl.demand import DEMAND, can_have_demand, demand_rules, with_neighbors
 from ludoteca.envs.gdl.errors import GDLError, GDLLimitError
-from ludoteca.envs.gdl.graph import components, reachable
+from ludoteca.envs.gdl.graph import components, reachable, reversed_edges
 from ludoteca.envs.gdl.joins import Index, Join, Path, Pattern, Rows, make_index
 from ludoteca.envs.gdl.limits import Limits
 from ludoteca.envs.gdl.parse import Term
-from ludoteca.envs.gdl.rules import Atom, Rule
+from ludoteca.envs.gdl.rules import Atom, Rule, dependencies
 
 DYNAMIC = {"true", "does", "next", "legal", "goal", "terminal"}
 MAX_TERM_DEPTH = 200
@@ -86,19 +86,15 @@ class Grounder:
         self._indices: dict[str, dict[Any, Index]] = defaultdict(dict)
         self._queue: deque[Atom] = deque()
         self._seen: set[Instance] = set()
-        relies_on = defaultdict[str, set[str]](set)
-        for rule in rules:
-            relies_on[str(rule.head[0])].update(
-                str(atom[0]) for atom in rule.positive + rule.negative
-            )
+        graph = dependencies(rules)
         self._rules = rules
-        self._static = set(relies_on) - _dependent_relations(relies_on)
+        self._static = set(graph) - _dependent_relations(graph)
         self._demandable = can_have_demand(rules, self._static)
         self._demandable -= self._demandable if demanded is None else set(demanded)
         demanded = demanded or ()
-        self._dynamic = _dependent_relations(relies_on, demanded)
-        static = [name for name in relies_on if name not in self._dynamic]
-        for component in components(static, lambda name: relies_on[name] - self._dynamic):
+        self._dynamic = _dependent_relations(graph, demanded)
+        static = [name for name in graph if name not in self._dynamic]
+        for component in components(static, lambda name: graph[name] - self._dynamic):
             names = set(component)
             self._run([rule for rule in rules if rule.head[0] in names], names, set())
         self.roles = _roles(rules)
@@ -216,15 +212,10 @@ class Grounder:
             self._add(("does", head[1], head[2]))
 
 
-def _dependent_relations(
-    relies_on: dict[str, set[str]], demanded: Collection[str] = ()
-) -> set[str]:
+def _dependent_relations(graph: dict[str, set[str]], demanded: Collection[str] = ()) -> set[str]:
     """Return the relations that depend on the state, the moves or a demand."""
-    dependents = defaultdict[str, set[str]](set)
-    for name, others in relies_on.items():
-        for other in others:
-            dependents[other].add(name)
-    return reachable(DYNAMIC.union(demanded), lambda name: dependents[name])
+    reverse = reversed_edges(graph)
+    return reachable(DYNAMIC.union(demanded), lambda name: reverse.get(name, ()))
 
 
 def _roles(rules: list[Rule]) -> list[Term]:

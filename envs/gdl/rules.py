@@ -1,5 +1,6 @@
 """Rules of a sheet in disjunctive normal form: heads, literals and constraints."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -42,6 +43,15 @@ class Rule:
         body += [f"(distinct {show(a)} {show(b)})" for a, b in self.distinct]
         body += [f"(not (distinct {show(a)} {show(b)}))" for a, b in self.equal]
         return f"(<= {' '.join([show(self.head), *body])})" if body else show(self.head)
+
+
+def dependencies(rules: Iterable[Rule]) -> dict[str, set[str]]:
+    """Return the relations in the bodies of the rules of each relation."""
+    graph: dict[str, set[str]] = {}
+    for rule in rules:
+        names = graph.setdefault(str(rule.head[0]), set())
+        names.update(str(atom[0]) for atom in rule.positive + rule.negative)
+    return graph
 
 
 def read_rules(statements: list[Statement], name: str = "sheet") -> list[Rule]:
