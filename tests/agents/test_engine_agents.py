@@ -6,8 +6,8 @@ import sys
 
 import numpy as np
 import pytest
+from server_process import replace_engines
 
-from ludoteca.agents.external.engines import agent as engine_agent
 from ludoteca.agents.external.engines.gtp import moves_to, stones_after, stones_of
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.time_control import TimeControl
@@ -220,38 +220,11 @@ def test_positions_are_set_up_by_moves(swap, first):
             assert again.is_over or all(same)
 
 
-class ServerProcess:
-    """Server of this package in place of a process."""
-
-    kind, swap, agent = HexServer, False, "random"
-
-    def __init__(self, command):
-        self.server = self.kind(make_game("hex", swap=self.swap), self.agent)
-        self.lines, self.alive = [], True
-
-    def set_time_limit(self, seconds):
-        pass
-
-    def write_line(self, line):
-        self.lines += "".join(self.server.respond(line)).split("\n")[:-1]
-
-    def read_line(self):
-        return self.lines.pop(0)
-
-    def close(self):
-        self.alive = False
-
-    def failure(self, kind, message):
-        raise AssertionError(f"{kind}: {message}")
-
-
 @pytest.mark.parametrize("size", range(2, 20))
 @pytest.mark.parametrize("swap", [False, True])
 def test_servers_are_played_by_the_agents_on_all_boards(monkeypatch, size, swap):
-    monkeypatch.setattr(engine_agent, "EngineProcess", ServerProcess)
     kind, name = [(HexServer, "gtp"), (HTPServer, "htp")][size % 2]
-    monkeypatch.setattr(ServerProcess, "kind", kind)
-    monkeypatch.setattr(ServerProcess, "swap", swap)
+    replace_engines(monkeypatch, lambda: kind(make_game("hex", swap=swap), "random"))
     game = make_game("hex", board_size=size, swap=swap, first=("black", "white")[size // 2 % 2])
     spec = f"{name}:command={sys.executable}"
     if size <= 5:

@@ -4,8 +4,8 @@ import sys
 
 import numpy as np
 import pytest
+from server_process import replace_engines
 
-from ludoteca.agents.external.engines import agent as engine_agent
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.engine.trajectory import record_trajectory
 from ludoteca.envs.formats.ggf import position_text, read_ggf_game
@@ -104,31 +104,9 @@ def test_positions_of_random_games_are_read_again(size):
             assert game.legal(read.start) == game.legal(s)
 
 
-class ServerProcess:
-    """Server of this package in place of a process."""
-
-    def __init__(self, command):
-        self.server, self.lines, self.alive = NBoardServer("greedy"), [], True
-
-    def set_time_limit(self, seconds):
-        pass
-
-    def write_line(self, line):
-        self.lines += "".join(self.server.respond(line)).split("\n")[:-1]
-
-    def read_line(self):
-        return self.lines.pop(0)
-
-    def close(self):
-        self.alive = False
-
-    def failure(self, kind, message):
-        raise AssertionError(f"{kind}: {message}")
-
-
 @pytest.mark.parametrize("size", [4, 6, 8])
 def test_our_server_is_played_by_the_agent(monkeypatch, size):
-    monkeypatch.setattr(engine_agent, "EngineProcess", ServerProcess)
+    replace_engines(monkeypatch, lambda: NBoardServer("greedy"))
     spec = f"nboard:command={sys.executable}"
     result = play_match(f"othello:board_size={size}", [spec, "random"], 2, random_plies=3)
     assert result.forfeits == ()
