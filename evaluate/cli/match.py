@@ -91,14 +91,13 @@ def match_command(parameters: Any) -> Callable[..., None]:
             },
             MatchFiles(json, replays, replay_count),
         )
-        test_options = (alpha, beta, elo_model, counts)
         if sprt is not None:
             from ludoteca.evaluate.sequential_match import counts_for
             from ludoteca.evaluate.statistics.sprt import Sprt
 
             used = counts_for(loaded_game) if counts == "auto" else counts
             run_test_and_report(plan, Sprt(*sprt, alpha, beta, elo_model, used))
-        elif test_options != (0.05, 0.05, "logistic", "auto"):
+        elif (alpha, beta, elo_model, counts) != (0.05, 0.05, "logistic", "auto"):
             raise ValueError(
                 "--alpha, --beta, --elo-model and --counts are options of a sequential test: "
                 "give its hypotheses, too, such as --sprt 0 20"
@@ -111,7 +110,7 @@ def match_command(parameters: Any) -> Callable[..., None]:
 
 @dataclass(frozen=True)
 class MatchFiles:
-    """Files that a match leaves.
+    """Files to which a match is written.
 
     Attributes:
         json: file of all results, or None.
@@ -142,14 +141,14 @@ class MatchFiles:
 
 @dataclass(frozen=True)
 class MatchPlan:
-    """Match that the command plays: its games, agents and files.
+    """Match of the command: game, agents, number of games, and files.
 
     Attributes:
         game: the game.
         agents: spec strings of the agents.
         games: number of games, or their limit in a sequential test; None for the default.
-        options: further arguments of `play_match` and `play_sequential_match`.
-        files: the files that it leaves.
+        options: keyword arguments of both `play_match` and `play_sequential_match`.
+        files: files to which the match is written.
     """
 
     game: Game
