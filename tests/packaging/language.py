@@ -17,7 +17,7 @@ NOT_CHECKED = {"tests/packaging/language.py", "tests/packaging/test_language.py"
 WORDS = {
     # Prose.
     # `tell` is a method of the ask-and-tell interface of optimizers.
-    r"[Tt]ells?(?<!\.tell)(?<!def tell)|[Tt]old|telling": "return, report, say, whether",
+    r"(?<!\.)(?<!def )[Tt]ells?|tells?(?!\()|[Tt]old|telling": "return, report, say, whether",
     "goes[ _]on|go[ _]on|going[ _]on|went[ _]on": "continue, resume",
     "[Ww]hoever|[Ww]homever": "the player, the agent, a user",
     "foretells?|foretold|foresee": "predict",

@@ -8,6 +8,7 @@ from language import violations
         ("the agent goes on with the next game", "goes on"),
         ('"""Tell whether a move is legal."""', "Tell"),
         ("the words tell(s) which", "tell"),
+        ("optimizer.tell_final(scores)", "tell"),
         ("x = config.warm_up_steps", "warm_up"),
         ("def test_it_goes_on_exactly():", "goes_on"),
         ("for lane in lanes:", "lane"),
