@@ -34,9 +34,6 @@ FOR_TEST := $(VENV)/.installed-test
 # -P: the folders at the top have the names of common modules.
 RUN := $(BIN)/python -P -m
 
-# Workers and the processes that tests start share compiled sources.
-unexport PYTHONDONTWRITEBYTECODE
-
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-compiled test-slow test-oldest test-newest test-pythons test-install lint typecheck \
 	fuzz peers bench recipes images docs notebooks package geese-oracle geese-live \
@@ -48,6 +45,9 @@ help: ## show this list
 
 demo: $(FOR_DEMO) ## let deep Q-learning learn Hex 5x5, write runs/demo/report.md
 	$(RUN) ludoteca.train.demo
+
+# Workers and the processes that tests start share the byte code of modules (empty: it is written).
+test test-compiled test-slow: export PYTHONDONTWRITEBYTECODE :=
 
 # Workers take tests in the order of the files: what one has compiled, the other loads from disk.
 test: $(FOR_TEST) ## run the tests
