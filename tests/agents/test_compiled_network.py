@@ -103,9 +103,13 @@ def test_transformed_weights_of_a_kernel_at_its_center_only():
     assert not transformed[:, :2].any()
 
 
-def test_the_backend_is_compiled_where_possible():
-    game = make_game("connect4")
-    network = make_pv_network(PVConfig(32, 2), game)
+@pytest.mark.parametrize(
+    ("spec", "filters", "blocks"),
+    [("connect4", 32, 2), pytest.param("othello", 32, 3, marks=pytest.mark.slow)],
+)
+def test_the_backend_is_compiled_where_possible(spec, filters, blocks):
+    game = make_game(spec)
+    network = make_pv_network(PVConfig(filters, blocks), game)
     for weight in network.parameters():
         torch.nn.init.normal_(weight, 0, 0.1)
     planes = np.random.default_rng(0).integers(0, 2, (9, *Encoder(game).shape)).astype(np.int8)

@@ -137,8 +137,8 @@ def test_error_of_an_illegal_action_shows_the_position():
     with pytest.raises(ValueError, match="legal actions are") as caught:
         ask(FunctionAgent(GAME, lambda planes, masks: np.full(len(masks), 1)))
     message = str(caught.value)
-    assert "chose 1 for observation 0, which is illegal:" in message
-    assert "legal actions are [2, 3, 4, 5, 6, 7, 8]" in message
+    problem = "chose 1 for observation 0, which is illegal"
+    assert f"{problem}: legal actions are [2, 3, 4, 5, 6, 7, 8]" in message
     assert "tictactoe:board_size=3,line=3, player_0 to move:" in message
     board = message.partition("to move:\n")[2]
     assert "X" in board

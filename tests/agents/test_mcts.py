@@ -91,7 +91,6 @@ def test_every_game_is_searched_and_visits_add_up(id_: str) -> None:
 
 
 # One of each kind; the others, compiled anew like these, wait for `make test-slow`.
-SPECIAL_SEARCHES: tuple[dict[str, Any], ...] = ({"reuse": True}, {"seconds": 60.0}, {"threads": 2})
 SOME_POLICIES = ("ucb1", "epsilon_greedy", "exp3", "omc", "thompson", "puct")
 
 
@@ -469,7 +468,13 @@ def test_truncated_playouts_are_evaluated() -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{}, *(pytest.param(option, marks=pytest.mark.slow) for option in SPECIAL_SEARCHES)],
+    [
+        {},
+        *(
+            pytest.param(options, marks=pytest.mark.slow)
+            for options in ({"reuse": True}, {"seconds": 60.0}, {"threads": 2})
+        ),
+    ],
     ids=str,
 )
 @pytest.mark.compiled

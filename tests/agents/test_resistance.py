@@ -115,7 +115,6 @@ def reference_changes(s, player):
     [(2, interpreted, 6), (3, interpreted, 10), (4, interpreted, 5), (5, HeuristicAgent, 8)],
 )
 @pytest.mark.parametrize("first", ["black", "white"])
-@pytest.mark.interpreted
 def test_circuits_agree_with_another_solver(n, make, positions, first):
     game = hex(n, first)
     agent, rng = make(game), np.random.default_rng(n)
@@ -186,7 +185,6 @@ def test_the_winner_has_no_resistance_and_the_loser_infinite(first):
     assert (values[~stones] == 0).all()
 
 
-@pytest.mark.interpreted
 def test_half_turn_keeps_resistances():
     agent, rng = HeuristicAgent(hex(5)), np.random.default_rng(1)
     for plies in range(0, 16, 3):
@@ -195,7 +193,6 @@ def test_half_turn_keeps_resistances():
         np.testing.assert_allclose(agent.values(turned), agent.values(s)[::-1, ::-1], atol=1e-12)
 
 
-@pytest.mark.interpreted
 def test_mirroring_the_board_exchanges_the_colors():
     black, white = HeuristicAgent(hex(5, "black")), HeuristicAgent(hex(5, "white"))
     rng = np.random.default_rng(2)
@@ -210,7 +207,6 @@ def test_mirroring_the_board_exchanges_the_colors():
 
 
 @pytest.mark.parametrize("first", ["black", "white"])
-@pytest.mark.interpreted
 def test_values_and_moves_follow_from_the_resistances(first):
     game = hex(5, first)
     agent, rng = HeuristicAgent(game), np.random.default_rng(3)
@@ -236,7 +232,6 @@ def after_move(game, s, action):
     return t
 
 
-@pytest.mark.interpreted
 def test_the_first_of_equal_cells_is_played():
     agent = HeuristicAgent(hex(5))
     s = agent.game.new()
@@ -245,7 +240,6 @@ def test_the_first_of_equal_cells_is_played():
     assert {choose(agent, s, seed) for seed in range(20)} == {best[0]}
 
 
-@pytest.mark.interpreted
 def test_the_same_positions_get_the_same_moves_in_any_order():
     game, rng = hex(5), np.random.default_rng(4)
     agent, states = HeuristicAgent(game), game.empty(20)
@@ -323,10 +317,13 @@ def test_heuristic_blocks_an_immediate_win():
     assert np.mean(blocked) > 0.97
 
 
-@pytest.mark.parametrize("count", [150, pytest.param(4000, marks=pytest.mark.slow)])
-def test_mixed_plays_at_random_with_the_given_probability(count):
-    game = hex(3)
-    s = after(game, [4, 1, 3])
+@pytest.mark.parametrize(
+    ("size", "moves", "count"),
+    [(3, [4, 1, 3], 150), pytest.param(5, [12, 7, 3], 4000, marks=pytest.mark.slow)],
+)
+def test_mixed_plays_at_random_with_the_given_probability(size, moves, count):
+    game, cells = hex(size), size * size
+    s = after(game, moves)
     states = game.empty(count)
     states[:] = s
     rngs = np.random.default_rng(6).integers(0, 2**64, (count, 1), np.uint64)
@@ -334,9 +331,9 @@ def test_mixed_plays_at_random_with_the_given_probability(count):
     best, legal = choose(HeuristicAgent(game), s), game.legal(s)
     for epsilon in (0.0, 0.2, 1.0):
         actions = MixedAgent(game, epsilon).act(states, seats, rngs.copy(), env_indices)
-        counts = np.bincount(actions, minlength=9)
+        counts = np.bincount(actions, minlength=cells)
         assert set(np.flatnonzero(counts)) == (set(legal) if epsilon else {best})
-        expected = np.where(np.isin(np.arange(9), legal), epsilon / len(legal), 0)
+        expected = np.where(np.isin(np.arange(cells), legal), epsilon / len(legal), 0)
         expected[best] += 1 - epsilon
         assert np.abs(counts / count - expected).max() < 4.5 * 0.5 / count**0.5
         again = MixedAgent(game, epsilon).act(states, seats, rngs.copy(), env_indices)

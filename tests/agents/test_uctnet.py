@@ -37,6 +37,7 @@ def uct_config(**params):
 
 
 UCT = uct_config()
+EXPLORATION_CONSTANTS = (math.sqrt(2), 0.3)
 SMALL = ValueConfig(filters=(4,), hidden=8)
 
 
@@ -117,7 +118,16 @@ class Reference:
         return value if seat == 0 else -value
 
 
-@pytest.mark.parametrize("c", [math.sqrt(2), 0.3])
+@pytest.mark.parametrize(
+    "c",
+    [
+        *EXPLORATION_CONSTANTS,
+        *(
+            pytest.param(c, marks=pytest.mark.slow, id=f"compiled-{c:.1f}")
+            for c in EXPLORATION_CONSTANTS
+        ),
+    ],
+)
 def test_search_matches_plain_python_reference(c):
     game = make_game("tictactoe")
     s = after(game, 4)

@@ -89,8 +89,11 @@ def test_later_steps_do_not_change_returned_observations(opponent: Any) -> None:
 
 
 @pytest.mark.parametrize("opponent", [None, "random"])
-def test_final_observations_of_other_games_are_zero(opponent: Any) -> None:
-    env = GameVectorEnv("tictactoe", 20, opponent=opponent, autoreset_mode=AutoresetMode.SAME_STEP)
+@pytest.mark.parametrize("num_envs", [20, pytest.param(1000, marks=pytest.mark.slow)])
+def test_final_observations_of_other_games_are_zero(opponent: Any, num_envs: int) -> None:
+    env = GameVectorEnv(
+        "tictactoe", num_envs, opponent=opponent, autoreset_mode=AutoresetMode.SAME_STEP
+    )
     _, info = env.reset(seed=0)
     rng = np.random.default_rng(0)
     ends = 0

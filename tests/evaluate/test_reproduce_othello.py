@@ -311,7 +311,6 @@ def test_artifacts_of_other_settings_are_refused(tmp_path):
     make(5)
 
 
-@pytest.mark.interpreted
 def test_a_timed_match(tmp_path, capsys):
     agents = ("mcts:simulations=8", "random")
     timed_match(agents, tmp_path / "m.json", "tictactoe", games=10, seed=3, probe=True)

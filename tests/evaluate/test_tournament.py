@@ -37,12 +37,12 @@ def synthetic(games, agents, games_per_pair=12, **options):
     return Results(plan, outcomes, plies, np.ones(shape[:2]))
 
 
-def test_match_does_not_depend_on_slices():
+@pytest.mark.parametrize("game", ["tictactoe", pytest.param("connect4", marks=pytest.mark.slow)])
+def test_match_does_not_depend_on_slices(game):
     agents = ("random", "greedy")
-    whole = play_match("tictactoe", agents, 30, seed=5).returns
+    whole = play_match(game, agents, 30, seed=5).returns
     parts = [
-        play_match("tictactoe", agents, n, seed=5, first_game=k).returns
-        for k, n in ((0, 7), (7, 23))
+        play_match(game, agents, n, seed=5, first_game=k).returns for k, n in ((0, 7), (7, 23))
     ]
     assert np.array_equal(whole, np.concatenate(parts))
 
@@ -68,7 +68,6 @@ def test_every_match_has_a_seed_of_its_own():
     assert [more.match_seed(match) for match in more.matches() if match.pair == (0, 1)] == seeds[:4]
 
 
-@pytest.mark.interpreted
 def test_games_that_agents_left_are_recorded(tmp_path):
     (tmp_path / "sleepy.py").write_text("def agent(seen): return {}['no key']\n")
     agents = ("random", f"kaggle:{tmp_path / 'sleepy.py'}", "greedy")
@@ -243,7 +242,6 @@ def test_ctrl_c_prints_how_to_resume(tmp_path, capsys, monkeypatch):
     assert capsys.readouterr().err == "interrupted; the same command resumes\n"
 
 
-@pytest.mark.interpreted
 def test_report_has_nash_averaging_and_alpha_rank(tmp_path):
     results = synthetic(1, 3)
     # Rock, paper, scissors, each agent winning three quarters of its games against the next.

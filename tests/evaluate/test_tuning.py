@@ -22,7 +22,7 @@ from ludoteca.evaluate.tuning.run import tune_agent
 
 pytestmark = pytest.mark.interpreted
 PARAMETERS = parse_parameters(["x=0:1", "y=0.01:100:log"])
-SETTINGS = [
+OTHER_SETTINGS = [
     pytest.param(spec, marks=pytest.mark.slow)
     for spec in ("optuna:sampler=random", "ntbea:levels=5")
 ]
@@ -47,7 +47,7 @@ def optimize(spec, seed, batch=100, budget=200):
     return optimizer.best()
 
 
-@pytest.mark.parametrize("spec", [*OPTIMIZERS, *SETTINGS])
+@pytest.mark.parametrize("spec", [*OPTIMIZERS, *OTHER_SETTINGS])
 def test_optimizers_find_the_maximum_of_noisy_scores(spec):
     start = expected_score(np.array([0.9, 0.1]))
     found = [expected_score(optimize(spec, seed, batch=50, budget=400)) for seed in range(3)]

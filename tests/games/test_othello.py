@@ -361,7 +361,6 @@ def test_random_games_equal_a_plain_implementation(size: int, games: int) -> Non
 
 
 @pytest.mark.parametrize("size", [4, 6, 8])
-@pytest.mark.interpreted
 def test_symmetries_commute_with_play_from_any_position(size: int) -> None:
     """Half of them move the four discs of the start, so they are tried on images of positions."""
     game = othello(board_size=size)

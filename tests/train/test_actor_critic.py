@@ -230,7 +230,6 @@ def test_the_documents_loss_has_a_least_value():
         pytest.param(TINY_DOCUMENT, id="document"),
     ],
 )
-@pytest.mark.interpreted
 def test_non_finite_losses_end_a_run(config, tmp_path):
     training = RLTraining(replace(config, run_dir=tmp_path), tensorboard=False)
     with torch.no_grad():
@@ -262,7 +261,6 @@ def test_rollouts_hold_games_of_the_learning_seats():
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
-@pytest.mark.interpreted
 def test_a_share_of_the_certain_decisions_is_learned_from(share, tmp_path, monkeypatch):
     training = RLTraining(
         replace(TINY, run_dir=tmp_path, confident_fraction=share), tensorboard=False

@@ -102,7 +102,6 @@ def test_samples_of_a_game_match_hand_computation():
 
 
 @pytest.mark.parametrize("rule", ["puct", "gumbel"])
-@pytest.mark.interpreted
 def test_rollouts_are_valid_games(rule):
     game = make_game("hex:board_size=3")
     config = replace(TINY, game=game.spec, search_policy=rule, full_search_prob=0.5)
@@ -163,7 +162,6 @@ def test_self_play_follows_solved_endgames(spec, exact):
     assert solved > 40
 
 
-@pytest.mark.interpreted
 def test_agent_follows_solved_endgames():
     game = make_game("othello:board_size=4")
     runner = Runner(make_pv_network(TINY.network, game))
@@ -331,9 +329,9 @@ def test_non_finite_losses_end_a_run(tmp_path):
         training.learner.update(batch, 0.0)
 
 
-@pytest.mark.interpreted
-def test_finished_run_writes_a_report(tmp_path):
-    results = main(replace(TINY, run_dir=tmp_path, games=40))
+@pytest.mark.parametrize("games", [40, pytest.param(80, marks=pytest.mark.slow)])
+def test_finished_run_writes_a_report(games, tmp_path):
+    results = main(replace(TINY, run_dir=tmp_path, games=games))
     assert results is not None
     text = (tmp_path / "report.md").read_text()
     assert "# AlphaZero in Tic-Tac-Toe" in text

@@ -176,7 +176,6 @@ def test_moves_are_chosen_by_agent_and_by_rating(mixed, tmp_path):
         ("tron:rows=4,columns=4", "plain"),
     ],
 )
-@pytest.mark.interpreted
 def test_augmented_labels_point_to_the_same_neighbor(game, view):
     """Where the move goes, all planes show the same before and after."""
     games = games_of("random_safe", games=12, game=game)
@@ -349,7 +348,6 @@ def test_validation_is_without_dropout_and_by_running_means(mixed, tmp_path):
     )
 
 
-@pytest.mark.interpreted
 def test_value_loss_is_weighted(mixed, tmp_path):
     def step(vf_coef, network):
         folder = tmp_path / f"{vf_coef}-{network.value}"
@@ -368,9 +366,10 @@ def test_value_loss_is_weighted(mixed, tmp_path):
     assert "value_loss" not in step(1.0, replace(TINY, value=False))[0]
 
 
-def test_command_leaves_a_report_and_a_network_to_start_from(mixed, tmp_path, capsys):
+@pytest.mark.parametrize("view", VIEWS)
+def test_command_leaves_a_report_and_a_network_to_start_from(view, mixed, tmp_path, capsys):
     run = tmp_path / "run"
-    network = ["--network.filters", "8", "--network.blocks", "1", "--network.view", "plain"]
+    network = ["--network.filters", "8", "--network.blocks", "1", "--network.view", view]
     words = ["--data", str(mixed), "--run-dir", str(run), "--epochs", "2", "--batch-size", "64"]
     results = main(parse([*words, *network]))
     assert results is not None
@@ -445,7 +444,6 @@ def test_invalid_settings_raise(changes, problem, mixed, tmp_path):
         ImitationTraining(replace(config, **changes), tensorboard=False)
 
 
-@pytest.mark.interpreted
 def test_invalid_files_raise(mixed, tmp_path):
     with pytest.raises(FileNotFoundError):
         load_data(tiny(tmp_path / "none.npz", tmp_path))

@@ -43,7 +43,6 @@ SHORT = """\
 
 
 @pytest.mark.parametrize(("label", "player"), [(1, 0), (-1, 1)])
-@pytest.mark.interpreted
 def test_reads_handwritten_table(tmp_path, label, player):
     path = tmp_path / "hand.csv"
     path.write_text("".join(f"{line},{label}\n" for line in SHORT))
