@@ -1,141 +1,33 @@
 """Tests of decoupled tree search in simultaneous games: Hungry Geese and Tron."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from boards import small_spec
+from decoupled_search import (
+    EAST,
+    GOOSE,
+    SMALL_TRON,
+    SOUTH,
+    WEST,
+    Search,
+    geese_position,
+    tron_position,
+)
 
 from ludoteca.agents import make_agent
-from ludoteca.agents.evaluations import find_evaluation
-from ludoteca.agents.games.registry import games_with
-from ludoteca.agents.registry import agent_params
-from ludoteca.agents.search.agent import MCTSAgent
 from ludoteca.agents.search.config import SEARCH_PARAMS, SearchConfig, work_dtype
-from ludoteca.agents.search.decoupled_agent import DecoupledMCTSAgent
 from ludoteca.agents.search.policies import POLICIES
 from ludoteca.agents.search.select import ACTION_SELECTIONS
 from ludoteca.agents.search.simultaneous.act import best_action_kernel, is_max_robust_kernel
-from ludoteca.agents.search.simultaneous.search import STATES, make_search, search_kernel
-from ludoteca.agents.search.simultaneous.tree import (
-    FULL,
-    NODE,
-    check_joint_actions,
-    make_table,
-    table_size,
-)
+from ludoteca.agents.search.simultaneous.tree import FULL, NODE, make_table, table_size
 from ludoteca.agents.search.statistics import arm_dtype
-from ludoteca.envs.games.goose_positions import FOOD
 from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.games.tron import tron
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.match import play_match
 
 pytestmark = pytest.mark.interpreted
-
-NORTH, EAST, SOUTH, WEST = range(4)
-SMALL_TRON = small_spec("Tron-v0")
-GOOSE = "mcts:simulations=300"
-GEESE = ("0123456789", "abcdefghij", "ABCDEFGHIJ", "klmnopqrst")
-
-
-def geese_position(lines, last, steps=1, **params):
-    """Draw geese, `0123` from head to tail, `abcd`, `ABCD`, `klmn`, and food; see also `last`.
-
-    `last` are the geese's last actions, as letters.
-    """
-    cells = "".join(lines)
-    bodies = [[cells.index(x) for x in letters if x in cells] for letters in GEESE[: len(last)]]
-    food = [i for i, letter in enumerate(cells) if letter == "*"]
-    game = hungry_geese(
-        len(bodies), len(lines), len(lines[0]), min_food=max(1, len(food)), **params
-    )
-    s = game.new()
-    s.occupied[:], s.num_food, s.steps = 0, len(food), steps
-    s.food[:] = -1
-    s.food[: len(food)] = food
-    s.occupied.ravel()[food] = FOOD
-    for p, body in enumerate(bodies):
-        s.body[p, : len(body)], s.length[p] = body, len(body)
-        s.occupied.ravel()[body] = 1
-        s.last_action[p] = "NESW".find(last[p])
-        if body:
-            s.score[p] = (steps + 1) * (int(s.max_length) + 1) + len(body)
-    assert game.validate(s) == ""
-    return game, s
-
-
-def tron_position(lines):
-    """Draw riders `R` and `B`, and their walls `r` and `b`."""
-    board = np.array([list(line) for line in lines])
-    game = tron(*board.shape)
-    s = game.new()
-    s.walls[:] = 0
-    for p, letters in enumerate(("Rr", "Bb")):
-        s.walls[np.isin(board, list(letters))] = p + 1
-        s.head[p] = np.argwhere(board == letters[0])[0]
-    assert game.validate(s) == ""
-    return game, s
-
-
-class Search:
-    """A search with its memory in the open, compiled or interpreted."""
-
-    def __init__(self, game, s, config=None, nodes=1000, depth=None, fpu=np.inf, seed=1):
-        self.game, self.config = game, config or SearchConfig()
-        self.nodes = np.zeros(nodes, NODE)
-        self.arms = np.zeros(
-            (nodes, game.num_players, game.num_actions), arm_dtype(self.config.policy)
-        )
-        self.table = np.zeros(table_size(nodes), np.int32)
-        self.states, self.work = game.empty(STATES), np.zeros(1, work_dtype(game))
-        self.params = np.zeros(1, SEARCH_PARAMS)
-        self.params["policy_params"] = POLICIES[self.config.policy].parameters({})
-        self.params["fpu"] = fpu
-        self.params["playout_depth"] = game.max_plies if depth is None else depth
-        self.states[0] = s
-        self.work["rng"] = seed
-        self.size = 0
-
-    def run(self, simulations, *, interpreted=False):
-        arrays = (self.states, self.work, self.params)
-        if interpreted:
-            nodes, arms, states, work, params = (
-                view_records(array) for array in (self.nodes, self.arms, *arrays)
-            )
-            with np.errstate(over="ignore"):
-                self.size = search_kernel(self.game, self.config)(
-                    nodes, arms, self.table, self.size, states, work[0], params[0], simulations
-                )
-        else:
-            self.size = make_search(self.game, self.config)(
-                self.nodes, self.arms, self.table, self.size, *arrays, simulations
-            )
-        return self
-
-    def check(self, simulations):
-        """Check what holds in every tree of a game in which nothing is drawn."""
-        nodes, visits = self.nodes[: self.size], self.arms["visits"][: self.size]
-        values, squares = self.arms["value"][: self.size], self.arms["square"][: self.size]
-        assert nodes["visits"][0] == simulations
-        assert (nodes["visits"] > 0).all()
-        assert (nodes["parent"][1:] < np.arange(1, self.size)).all()
-        pairs = set(zip(nodes["parent"].tolist(), nodes["joint"].tolist(), strict=True))
-        assert len(pairs) == self.size
-        assert (self.table[nodes["slot"][1:]] == np.arange(1, self.size)).all()
-        below = np.bincount(nodes["parent"][1:], nodes["visits"][1:], self.size)
-        per_player = visits.sum(2)
-        assert (per_player == per_player[:, :1]).all()  # all players are active, or none is
-        assert (below <= per_player[:, 0]).all()
-        has_children = per_player[:, 0] > 0
-        played_out = np.where(np.arange(self.size) == 0, 0, 1)
-        assert (per_player[has_children, 0] == (nodes["visits"] - played_out)[has_children]).all()
-        assert np.isfinite(values).all()
-        assert ((values >= 0) & (values <= visits)).all()
-        assert ((squares >= 0) & (squares <= values + 1e-9)).all()
-        np.testing.assert_allclose(values.sum((1, 2)), per_player[:, 0])  # zero-sum: 1 a visit
 
 
 # Goose 0 came north; the rival's body closes north and west, and south is its own neck. Goose 1
@@ -333,29 +225,6 @@ def test_search_stops_at_its_time_limit():
     assert report.simulations >= 64
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"action_selection": "max_robust"}, {"seconds": 0.05}], ids=str
-)
-@pytest.mark.compiled
-def test_threads_share_the_simulations(options):
-    game = make_game(SMALL_TRON)
-    s = game.new(3)
-    agent = DecoupledMCTSAgent(game, simulations=301, threads=3, **options)
-    report = agent.search(s, np.array([5], np.uint64), seat=1)
-    visits = [tree.nodes["visits"][0] for tree in agent._threads.trees]
-    assert min(visits) >= 100
-    assert report.simulations == sum(visits)
-    for p in range(2):
-        assert sum(one.visits for one in report.players[p]) == report.simulations
-    for one in report.candidates:
-        arms = [tree.arms[0, 1, one.action] for tree in agent._threads.trees]
-        assert one.visits == sum(arm["visits"] for arm in arms)
-        assert one.mean == pytest.approx(sum(arm["value"] for arm in arms) / one.visits)
-    first, second, third = (tree.arms["value"][0] for tree in agent._threads.trees)
-    assert (first != second).any()
-    assert (second != third).any()
-
-
 def test_report_prints_and_serializes():
     game = make_game("tron")
     report = make_agent("mcts:simulations=100", game).search(game.new(), seat=1)
@@ -423,196 +292,3 @@ def test_joint_action_table_matches_a_dictionary():
                     known[node, joint] = size
                     size += 1
         assert size == 300
-
-
-def test_evaluation_is_the_result_if_the_game_ended_now():
-    lines = ["0123..a", ".......", "ABC....", ".......", "......."]
-    game, s = geese_position(lines, "WEW", steps=50)
-    out = np.zeros(3)
-    find_evaluation("", game)(s, out)
-    assert out.tolist() == [1, -1, 0]
-    game.returns(s, out)
-    assert out.tolist() == [0, 0, 0]
-    find_evaluation("returns", game)(s, out)
-    assert out.tolist() == [0, 0, 0]
-    s.length[0], s.score[0] = 0, 40 * 100 + 4  # the longest died: now it lost to both
-    find_evaluation("standing", game)(s, out)
-    assert out.tolist() == [-1, 0, 1]
-    s.steps = s.max_steps
-    returns = np.zeros(3)
-    game.returns(s, returns)
-    assert out.tolist() == returns.tolist()
-    with pytest.raises(ValueError, match="tron has no evaluation 'standing'; it has returns"):
-        find_evaluation("standing", tron())
-    assert set(games_with("evaluations")) <= {"hungry_geese", "othello"}
-
-
-def test_truncated_playouts_are_evaluated():
-    lines = ["0123..a", ".......", "ABC....", ".......", "......."]
-    game, s = geese_position(lines, "WEW", steps=50)
-    means = []
-    for evaluation in ("standing", "returns"):
-        config = SearchConfig(evaluation=evaluation)
-        search = Search(game, s, config, depth=0).run(40, interpreted=True)
-        means.append(search.arms["value"][0].sum(1) / 40)
-    assert means[0][0] > means[0][2] > means[0][1]  # in the order of their lengths
-    assert abs(means[1] - 0.5).max() < abs(means[0] - 0.5).max()
-
-
-@pytest.mark.compiled
-@pytest.mark.slow
-def test_search_beats_random():
-    result = play_match("tron", ("mcts:simulations=100", "random"), 200, seed=1)
-    assert result.totals[0].score > 0.9
-    result = play_match("tron", ("mcts:simulations=300", "random_safe"), 100, seed=1)
-    assert result.totals[0].score > 0.7
-
-
-def test_playout_defaults_of_geese_and_tron():
-    goose, rider = (make_agent("mcts", make_game(name)) for name in ("hungry_geese", "tron"))
-    assert (goose.config.playout, goose._params["playout_depth"][0]) == ("safe", 6)
-    assert (rider.config.playout, rider._params["playout_depth"][0]) == ("uniform", 50)
-    asked = make_agent("mcts:playout=uniform,playout.depth=200", goose.game)
-    assert (asked.config.playout, asked._params["playout_depth"][0]) == ("uniform", 200)
-
-
-@pytest.mark.compiled
-@pytest.mark.slow
-def test_search_beats_three_geese():
-    agents = (GOOSE, "random", "random", "random")
-    assert play_match("hungry_geese:min_food=1", agents, 60, seed=1).totals[0].win_rate > 0.9
-    agents = (GOOSE, *["random_safe"] * 3)
-    result = play_match("hungry_geese:min_food=1", agents, 20, seed=1)
-    assert result.totals[0].score > 0.8
-    assert result.totals[0].mean_return > 0.5
-
-
-@pytest.mark.parametrize(
-    ("game", "spec", "message"),
-    [
-        ("tron", "mcts:solver=True", "no parameter 'solver' where all move at once, as in tron"),
-        ("tron", "mcts:transpositions=True", "no parameter 'transpositions' where all move"),
-        ("hungry_geese", "mcts:reuse=True", "reuse needs a game without chance"),
-        ("tron", "mcts:reuse=True,threads=2", "reuse=True needs"),
-        ("hungry_geese", "mcts:decisive=win", "no parameter 'decisive' where .* hungry_geese"),
-        (
-            "connect4",
-            "mcts:playout=safe",
-            "connect4 has no playout 'safe'",
-        ),
-        (
-            "tron",
-            "mcts:playout=valid",
-            "tron has no playout 'valid'; games with it are hungry_geese",
-        ),
-        (
-            "tron",
-            "mcts:playout=x",
-            "playout must be one of 'uniform', 'valid', 'safe', 'greedy', got 'x'",
-        ),
-        ("tron", "mcts:policy=x", "policy must be one of"),
-        ("tron", "mcts:policy.alpha=1,policy=moss", "policy 'moss' has no parameter 'alpha'"),
-        ("tron", "mcts:simulations=0", "simulations must be an integer from 1"),
-        ("tron", "mcts:x=1", "agent mcts has no parameter 'x'"),
-    ],
-)
-def test_invalid_parameters_raise(game, spec, message):
-    with pytest.raises(ValueError, match=message):
-        make_agent(spec, make_game(game))
-
-
-def test_sequential_and_simultaneous_searches_reject_other_games():
-    with pytest.raises(
-        ValueError, match="MCTSAgent needs a turn-based game, and tron is simultaneous"
-    ):
-        MCTSAgent(tron())
-    with pytest.raises(ValueError, match="connect4 is turn-based"):
-        DecoupledMCTSAgent(make_game("connect4"))
-    assert isinstance(make_agent("mcts:simulations=10", make_game("connect4")), MCTSAgent)
-    assert {"policy", "solver", "playout"} <= set(agent_params("mcts"))
-
-
-def test_too_many_joint_actions_are_refused():
-    game = hungry_geese(8)
-    check_joint_actions(game)
-    many = replace(game, num_actions=256, action_names=("x",) * 256)
-    with pytest.raises(ValueError, match=r"256\^8 joint actions"):
-        check_joint_actions(many)
-
-
-@pytest.mark.parametrize("amaf", ["amaf", "rave", "grave:reference=3"])
-def test_amaf_credits_the_actions_of_each_player_at_that_ply_or_later(amaf):
-    game = tron(4, 4)
-    agent = DecoupledMCTSAgent(game, simulations=40, amaf=amaf)
-    with np.errstate(over="ignore"):
-        agent.search(game.new(), np.array([3], np.uint64))
-    root = agent._threads.trees[0].arms[0]
-    visited = root["visits"] > 0
-    assert (root["amaf_visits"][visited] >= root["visits"][visited]).all()
-    assert (root["amaf_visits"] <= 40).all()
-    assert (root["amaf_value"] <= root["amaf_visits"]).all()
-    assert root["amaf_visits"].sum() > root["visits"].sum()
-
-
-def test_amaf_of_one_simulation_by_hand():
-    game = tron(4, 4)
-    agent = DecoupledMCTSAgent(game, simulations=1, amaf="rave")
-    with np.errstate(over="ignore"):
-        agent.search(game.new(), np.array([3], np.uint64))
-    tree = agent._threads.trees[0]
-    work, root = tree.work[0], tree.arms[0]
-    moves = int(work["num_moves"])
-    for p in range(2):
-        played = {
-            int(action)
-            for action, player in zip(
-                work["move_actions"][:moves], work["move_players"][:moves], strict=True
-            )
-            if player == p and action >= 0
-        }
-        assert set(np.flatnonzero(root["amaf_visits"][p])) == played
-        assert (root["amaf_value"][p] == root["amaf_visits"][p] * work["scores"][p]).all()
-
-
-@pytest.mark.parametrize("mast", ["gibbs", "greedy"])
-def test_mast_counts_the_moves_of_all_players(mast):
-    game = tron(4, 4)
-    agent = DecoupledMCTSAgent(game, simulations=30, mast=mast)
-    with np.errstate(over="ignore"):
-        report = agent.search(game.new(), np.array([3], np.uint64))
-    work = agent._threads.trees[0].work[0]
-    assert report.simulations == 30
-    assert (work["mast_visits"].sum(1) >= 30).all()
-    assert (work["mast_value"] <= work["mast_visits"]).all()
-    # Both players move at every ply of this game.
-    assert work["mast_visits"][0].sum() == work["mast_visits"][1].sum()
-
-
-def test_the_subtree_of_the_joint_action_is_reused():
-    game = tron(5, 5)
-    agent = DecoupledMCTSAgent(game, simulations=200, reuse=True)
-    with np.errstate(over="ignore"):
-        s, rng, threads = game.new(), np.array([3], np.uint64), agent.tree_of(0, 0)
-        agent.search(s, rng, threads)
-        tree = threads.trees[0]
-        children = 1 + np.flatnonzero(tree.nodes["parent"][1 : threads.sizes[0]] == 0)
-        child = children[tree.nodes["visits"][children].argmax()]
-        visits, joint = int(tree.nodes["visits"][child]), int(tree.nodes["joint"][child])
-        arms = tree.arms[child].copy()
-        game.step(s, np.array(divmod(joint, game.num_actions)))
-        agent.simulations = 1
-        report = agent.search(s, rng, threads)
-        assert visits > 10
-        assert report.simulations == visits + 1
-        more = tree.arms[0]["visits"] - arms["visits"]
-        assert (more >= 0).all()
-        assert more.sum(1).tolist() == [1, 1]
-        # The table finds every node of the new tree.
-        nodes = tree.nodes[: threads.sizes[0]]
-        assert (tree.table[nodes["slot"][1:]] == np.arange(1, len(nodes))).all()
-        # Two plies later the tree is new.
-        for _ in range(2):
-            legal = [game.legal(s, p)[0] for p in range(2)]
-            game.step(s, np.array(legal))
-        if not game.is_terminal(s):
-            assert agent.search(s, rng, threads).simulations == 1

@@ -2,9 +2,12 @@
 
 import os
 from collections.abc import Callable
+from typing import Any
 
+import gymnasium as gym
 import pytest
 from boards import REPRESENTATIVES, small_game
+from pettingzoo_make import make_pettingzoo
 
 from ludoteca.envs.game import Game
 
@@ -33,3 +36,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def small() -> Callable[[str], Game]:
     """Make a registered game on a small board, by its id."""
     return small_game
+
+
+@pytest.fixture(scope="module")
+def make(small: Callable[[str], Game]) -> Callable[..., Any]:
+    """Make environments of any API on small boards, in their first games."""
+
+    def make(api: str, id_: str, **options: Any) -> Any:
+        name, options = f"ludoteca/{id_}", dict(small(id_).params) | options
+        if api in ("aec", "parallel"):
+            env: Any = make_pettingzoo(api, name, **options)
+        elif api == "single":
+            env = gym.make(name, **options).unwrapped
+        else:
+            opponent = "random" if api == "opponents" else None
+            env = gym.make_vec(name, num_envs=3, opponent=opponent, **options).unwrapped
+        env.reset(seed=0)
+        return env
+
+    return make

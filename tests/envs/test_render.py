@@ -1,64 +1,17 @@
-"""Boards as text, SVG, pixels, GIF and in a window."""
+"""Boards as text, and what is drawn where."""
 
-import io
-import os
-import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from rendered_games import SVG, play, position, sample
 
-import ludoteca.envs.render as rendering
 from ludoteca.envs.registry import GAMES, make_game
-from ludoteca.envs.render import (
-    BoardWindow,
-    board_text,
-    cell_at,
-    gif,
-    png,
-    render,
-    rgb_array,
-    scene,
-    svg,
-    svg_animation,
-)
-from ludoteca.envs.render.__main__ import choose
+from ludoteca.envs.render import board_text, cell_at, render, rgb_array, scene, svg
 from ludoteca.envs.render.geometry import geometry
 from ludoteca.envs.render.shapes import Circle, Polygon, Text
-from ludoteca.envs.render.status import as_record, board_codes, outcome, status_text
-
-SVG = "{http://www.w3.org/2000/svg}"
-
-
-@np.errstate(over="ignore")
-def play(game, seed=0):
-    """Play a random game; return each position with the action that led to it."""
-    rng = np.random.default_rng(seed)
-    s, action = game.new(seed), None
-    history = []
-    while True:
-        history.append((as_record(game, np.array([s], game.state)), action))
-        if game.is_terminal(s):
-            return history
-        action = choose(game, s, rng)
-        game.step(s, action)
-
-
-def sample(game):
-    """Return the start, a position in the middle, and the end of a random game."""
-    history = play(game)
-    return [history[0], history[len(history) // 2], history[-1]]
-
-
-def position(spec, actions):
-    """Return a game and its position after some actions, named except in simultaneous games."""
-    game = make_game(spec)
-    s = game.new()
-    for action in actions:
-        game.step(s, action if game.simultaneous else game.action_names.index(action))
-    return game, s
+from ludoteca.envs.render.status import board_codes, outcome, status_text
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -317,94 +270,6 @@ def test_captions_replace_the_status():
     assert "to move" not in board_text(game, game.new(), captions=())
 
 
-@pytest.mark.parametrize("name", GAMES)
-def test_svg_animation_shows_one_image_at_a_time(name):
-    game = make_game(name)
-    scenes = [scene(game, s, action) for s, action in play(game)]
-    root = ET.fromstring(svg_animation(scenes, seconds=0.5, last_seconds=2))
-    groups = root.findall(f"{SVG}g")
-    assert len(groups) == len(scenes)
-    assert [group.get("display") for group in groups] == ["none"] * (len(groups) - 1) + ["inline"]
-    total = 0.5 * (len(scenes) - 1) + 2
-    for i in range(len(scenes)):
-        time_fraction = (0.5 * i + 0.25) / total  # in the middle of picture i
-        visible = []
-        for group in groups:
-            animate = group.find(f"{SVG}animate")
-            assert float(animate.get("dur").removesuffix("s")) == pytest.approx(total)
-            times = [float(time) for time in animate.get("keyTimes").split(";")]
-            assert times[0] == 0
-            assert times == sorted(set(times))
-            last = np.searchsorted(times, time_fraction, side="right") - 1
-            visible.append(animate.get("values").split(";")[last] == "inline")
-        assert visible == [j == i for j in range(len(scenes))]
-
-
-def test_gif_has_every_image_and_its_duration():
-    from PIL import Image
-
-    game, s = position("tictactoe", [])
-    scenes = [scene(game, s)]
-    for action in (4, 0, 8):
-        game.step(s, action)
-        scenes.append(scene(game, s, action))
-    with Image.open(io.BytesIO(gif(scenes, seconds=0.5, last_seconds=2))) as image:
-        assert image.n_frames == 4
-        durations = []
-        for i, expected in enumerate(scenes):
-            image.seek(i)
-            durations.append(image.info["duration"])
-            pixels = np.array(image.convert("RGB")).astype(int)
-            assert np.abs(pixels - rgb_array(expected)).mean() < 3
-    assert durations == [500, 500, 500, 2000]
-
-
-@pytest.mark.parametrize("animate", [svg_animation, gif])
-def test_invalid_animations_are_errors(animate):
-    small, large = make_game("hex:board_size=3"), make_game("hex:board_size=4")
-    with pytest.raises(ValueError, match="at least one picture"):
-        animate([])
-    with pytest.raises(ValueError, match="picture 1 of size"):
-        animate([scene(small, small.new()), scene(large, large.new())])
-    with pytest.raises(ValueError, match="times must be positive"):
-        animate([scene(small, small.new())], seconds=0)
-
-
-def test_png_has_the_pixels_of_rgb_array():
-    from PIL import Image
-
-    game = make_game("othello")
-    picture = scene(game, game.new())
-    with Image.open(io.BytesIO(png(picture))) as image:
-        assert image.format == "PNG"
-        pixels = np.array(image.convert("RGB")).astype(int)
-    assert np.abs(pixels - rgb_array(picture)).mean() < 2
-
-
-@pytest.mark.slow
-def test_images_in_the_middle_of_games_are_written(tmp_path):
-    command = [sys.executable, "-W", "error", "-m", "ludoteca.envs.render", str(tmp_path)]
-    subprocess.run(command, check=True, capture_output=True, cwd=tmp_path)
-    files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    assert set(files) == {f"{make_game(name).name}.png" for name in GAMES}
-    assert all(data.startswith(b"\x89PNG") and len(data) < 60_000 for data in files.values())
-
-
-def test_records_and_arrays_of_one_position_are_drawn():
-    game = make_game("tictactoe")
-    batch = game.empty(3)
-    for s in batch.view(np.recarray):
-        game.init(s, 0)
-    expected = board_text(game, game.new())
-    assert board_text(game, batch[1]) == board_text(game, batch[1:2]) == expected
-    with pytest.raises(
-        ValueError, match=r"one position of tictactoe.*got an array of shape \(3,\)"
-    ):
-        board_text(game, batch)
-    with pytest.raises(ValueError, match="expected one position of tictactoe"):
-        scene(game, make_game("connect4").new())
-
-
 def test_rendering_does_not_change_the_position():
     for name in GAMES:
         game = make_game(name)
@@ -428,109 +293,6 @@ def test_unknown_modes_are_an_error():
     game = make_game("tictactoe")
     with pytest.raises(ValueError, match=r"mode must be one of .* got 'human'"):
         render(game, game.new(), "human")
-
-
-def test_the_error_without_pillow_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "PIL", None)
-    game = make_game("tictactoe")
-    with pytest.raises(ImportError, match=r'pip install "ludoteca\[render\]"'):
-        render(game, game.new(), "rgb_array")
-    assert render(game, game.new(), "svg").startswith("<svg")
-
-
-def test_the_error_without_pygame_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pygame", None)
-    with pytest.raises(ImportError, match=r'pip install "ludoteca\[render\]"'):
-        BoardWindow().show(np.zeros((4, 4, 3), np.uint8))
-
-
-def test_window_shows_images_and_closes(pygame):
-    game = make_game("hex:board_size=3")
-    frame = render(game, game.new(), "rgb_array")
-    window = BoardWindow("Hex")
-    window.show(frame, fps=1000)
-    shown = pygame.surfarray.array3d(pygame.display.get_surface()).swapaxes(0, 1)
-    assert np.array_equal(shown, frame)
-    assert pygame.display.get_caption()[0] == "Hex"
-    window.close()
-    window.close()
-    assert window.closed
-    assert not pygame.display.get_init()
-    window.show(frame)  # does nothing
-    assert not pygame.display.get_init()
-
-
-def test_window_closes_when_the_user_asks(pygame):
-    frame = np.zeros((30, 40, 3), np.uint8)
-    window = BoardWindow()
-    window.show(frame)
-    pygame.event.post(pygame.event.Event(pygame.QUIT))
-    window.show(frame)
-    assert window.closed
-    assert not pygame.display.get_init()
-    window.pump()
-    assert window.clicks() == []
-
-
-def test_window_remembers_clicks(pygame):
-    window = BoardWindow()
-    window.show(np.zeros((30, 40, 3), np.uint8))
-    for button in (1, 3):
-        event = pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=button, pos=(7, 9))
-        pygame.event.post(event)
-    assert window.clicks() == [(7, 9)]
-    assert window.clicks() == []
-    window.close()
-
-
-def test_a_second_window_replaces_the_first(pygame):
-    first, second = BoardWindow("first"), BoardWindow("second")
-    first.show(np.zeros((30, 40, 3), np.uint8))
-    second.show(np.full((20, 50, 3), 9, np.uint8))
-    first.close()
-    assert pygame.display.get_surface().get_size() == (50, 20)
-    assert pygame.display.get_caption()[0] == "second"
-    second.close()
-
-
-def test_a_window_raises_an_error_for_arrays_that_are_not_images():
-    with pytest.raises(ValueError, match=r"expected uint8 pixels .* got float64 \[4, 4, 3\]"):
-        BoardWindow().show(np.zeros((4, 4, 3)))
-
-
-def test_a_missing_screen_is_an_error(monkeypatch, pygame):
-    monkeypatch.setenv("SDL_VIDEODRIVER", "nonsense")
-    pygame.display.quit()
-    with pytest.raises(RuntimeError, match=r"cannot open a window .*rgb_array"):
-        BoardWindow().show(np.zeros((4, 4, 3), np.uint8))
-
-
-def test_importing_render_loads_no_extra_and_sets_no_variable():
-    code = (
-        "import os, sys; before = dict(os.environ); import ludoteca.envs.render; "
-        "assert dict(os.environ) == before; "
-        "assert not {'PIL', 'pygame', 'matplotlib'} & set(sys.modules)"
-    )
-    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, cwd=os.sep)
-
-
-def test_pygame_prints_nothing_when_imported(tmp_path):
-    code = (
-        "import numpy as np; from ludoteca.envs.render import BoardWindow; "
-        "window = BoardWindow(); window.show(np.zeros((4, 4, 3), np.uint8)); window.close()"
-    )
-    environment = os.environ | {"SDL_VIDEODRIVER": "dummy"}
-    environment.pop("PYGAME_HIDE_SUPPORT_PROMPT", None)
-    command = [sys.executable, "-W", "error", "-c", code]
-    process = subprocess.run(
-        command, check=True, capture_output=True, text=True, cwd=tmp_path, env=environment
-    )
-    assert process.stdout == process.stderr == ""
-
-
-def test_exported_names_are_sorted_and_exist():
-    assert rendering.__all__ == sorted(rendering.__all__)
-    assert all(hasattr(rendering, name) for name in rendering.__all__)
 
 
 def test_each_disc_is_a_circle():

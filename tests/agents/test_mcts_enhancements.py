@@ -1,0 +1,258 @@
+"""Enhancements of Monte Carlo tree search: solver, transpositions, AMAF, MAST, reuse, threads."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from search_trees import agent_tree, check_tree, play
+
+from ludoteca.agents.search import MCTSAgent
+from ludoteca.agents.search.sequential.search import make_search, search_kernel
+from ludoteca.agents.search.sequential.tree import CURRENT, ROOT, UNEXPANDED
+from ludoteca.envs.record_views import view_records
+from ludoteca.envs.registry import make_game
+
+pytestmark = pytest.mark.interpreted
+
+ENHANCEMENTS: list[dict[str, Any]] = [
+    {"solver": True},
+    {"transpositions": True},
+    {"amaf": "amaf"},
+    {"amaf": "rave"},
+    {"amaf": "grave:reference=5"},
+    {"mast": "gibbs"},
+    {"mast": "greedy"},
+    {"decisive": "win"},
+    {"decisive": "both"},
+    {"fpu": 0.6},
+    {"solver": True, "transpositions": True, "amaf": "rave", "mast": "gibbs", "decisive": "both"},
+]
+
+
+@pytest.mark.parametrize("options", ENHANCEMENTS, ids=str)
+def test_enhancements_compose_with_policies_and_keep_the_tree_in_order(
+    options: dict[str, Any],
+) -> None:
+    game = make_game("tictactoe")
+    policy = "exp3" if len(options) > 2 else "ucb1"
+    agent = MCTSAgent(game, policy=policy, simulations=500, **options)
+    report = agent.search(play(game, "b2", "a1"))
+    assert report.simulations == 500 or report.proven
+    exact = not (options.get("transpositions") or options.get("solver"))
+    check_tree(agent_tree(agent), exact=exact)
+
+
+# Each takes seconds to compile: none of the enhancements by default; others are slow.
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        pytest.param({"fpu": 0.6}, marks=pytest.mark.slow),
+        pytest.param(ENHANCEMENTS[-1], marks=pytest.mark.slow),
+        pytest.param(
+            {"amaf": "grave:reference=5", "mast": "greedy", "decisive": "win"},
+            marks=pytest.mark.slow,
+        ),
+        *(pytest.param(options, marks=pytest.mark.slow) for options in ENHANCEMENTS[:-1]),
+    ],
+    ids=str,
+)
+@pytest.mark.compiled
+def test_interpreted_searches_equal_compiled_ones(options: dict[str, Any]) -> None:
+    game = make_game("tictactoe")
+    agent = MCTSAgent(game, policy="ucb1", simulations=60, **options)
+    agent.search(play(game, "b2", "a1"), np.array([3], np.uint64))
+    compiled = agent_tree(agent).copy()
+
+    agent._threads.reset(play(game, "b2", "a1"), 3)
+    tree = agent._threads.trees[0]
+    records = [view_records(array) for array in (tree.nodes, tree.table, tree.states)]
+    nodes, table, states = records
+    work, params = view_records(tree.work)[0], view_records(agent._params)[0]
+    search = search_kernel(game, agent.config)
+    with np.errstate(over="ignore"):
+        search(nodes, tree.shared, table, states, tree.words, work, params, 60)
+    again = agent_tree(agent)
+    assert len(again) == len(compiled)
+    for name in compiled.dtype.names or ():
+        np.testing.assert_allclose(again[name], compiled[name], rtol=1e-12, err_msg=name)
+
+
+@pytest.mark.compiled
+@pytest.mark.slow
+def test_solver_proves_tic_tac_toe_a_draw() -> None:
+    game = make_game("tictactoe")
+    report = MCTSAgent(game, solver=True, simulations=3_000_000).search(game.new())
+    assert report.proven == "draw"
+    assert report.simulations < 3_000_000
+
+
+@pytest.mark.parametrize(
+    ("board_size", "budget"),
+    [(2, 1000), (3, 100_000), pytest.param(4, 3_000_000, marks=pytest.mark.slow)],
+)
+def test_solver_proves_small_hex_boards_a_first_player_win(board_size: int, budget: int) -> None:
+    game = make_game("hex", board_size=board_size)
+    agent = MCTSAgent(game, solver=True, simulations=budget, max_nodes=6_000_000)
+    report = agent.search(game.new())
+    assert report.proven == "win"
+    chosen = next(one for one in report.candidates if one.action == report.action)
+    assert chosen.proven == "win"
+
+
+def test_solver_agrees_with_exhaustive_search_on_random_positions() -> None:
+    game = make_game("tictactoe")
+
+    solved: dict[bytes, float] = {}
+
+    def value(s: Any) -> float:
+        """Return the result for player 0 under perfect play."""
+        if game.is_terminal(s):
+            out = np.zeros(2, np.float32)
+            game.returns(s, out)
+            return float(out[0])
+        position = s.board.tobytes()
+        if position not in solved:
+            values = []
+            for action in game.legal(s):
+                child = s.copy()
+                game.step(child, action)
+                values.append(value(child))
+            solved[position] = max(values) if game.player(s) == 0 else min(values)
+        return solved[position]
+
+    rng = np.random.default_rng(0)
+    agent = MCTSAgent(game, solver=True, simulations=100_000)
+    for _ in range(20):
+        s = game.new()
+        for _ in range(rng.integers(2, 6)):
+            if not game.is_terminal(s):
+                game.step(s, rng.choice(game.legal(s)))
+        if game.is_terminal(s):
+            continue
+        sign = 1 if game.player(s) == 0 else -1
+        expected = {1.0: "win", 0.0: "draw", -1.0: "loss"}[sign * value(s)]
+        assert agent.search(s).proven == expected, s.board
+
+
+def test_transpositions_share_the_children_of_equal_positions() -> None:
+    # a1 b2 c3 and c3 b2 a1 lead to the same position: fewer nodes, same visits.
+    game = make_game("tictactoe")
+    plain, shared = (
+        MCTSAgent(game, simulations=1000, transpositions=flag) for flag in (False, True)
+    )
+    plain.search(game.new())
+    shared.search(game.new())
+    firsts = agent_tree(shared)["first_child"]
+    blocks = firsts[firsts != UNEXPANDED]
+    assert len(set(blocks.tolist())) < len(blocks), "some nodes have the same children"
+    plain_firsts = agent_tree(plain)["first_child"]
+    plain_blocks = plain_firsts[plain_firsts != UNEXPANDED]
+    assert len(set(plain_blocks.tolist())) == len(plain_blocks)
+
+
+def test_amaf_credits_all_actions_the_player_played_later() -> None:
+    game = make_game("tictactoe")
+    agent = MCTSAgent(game, simulations=1, amaf="rave")
+    agent.search(game.new())
+    tree = agent._threads.trees[0]
+    nodes, work = tree.nodes, tree.work[0]
+    plies = int((tree.states[CURRENT]["board"] >= 0).sum())
+    mine = set(work["move_actions"][:plies][work["move_players"][:plies] == 0].tolist())
+    assert len(mine) == (plies + 1) // 2
+    root = nodes[ROOT]
+    for child in nodes[root["first_child"] : root["first_child"] + root["num_children"]]:
+        assert child["amaf_visits"] == (int(child["action"]) in mine)
+        assert child["amaf_value"] == child["amaf_visits"] * work["scores"][0]
+
+
+def test_mast_prefers_actions_with_high_mean_scores() -> None:
+    # After many simulations the playouts of MAST agents try the center more often than a corner.
+    game = make_game("tictactoe")
+    for mast in ("gibbs", "greedy"):
+        agent = MCTSAgent(game, simulations=1000, mast=mast)
+        agent.search(game.new())
+        work = agent._threads.trees[0].work[0]
+        assert work["mast_visits"].sum() > 1000 * 5
+        means = work["mast_value"] / np.maximum(work["mast_visits"], 1)
+        assert means[0, 4] == means[0].max(), "the center is the best move anywhere"
+
+
+def test_decisive_moves_win_at_once_and_anti_decisive_ones_prevent_it() -> None:
+    # X X .    With one simulation only the rule can find c1;
+    # O O .    and O to move after X's b2 elsewhere must not leave a1-b1-c1 open.
+    game = make_game("tictactoe")
+    s = play(game, "a1", "a2", "b1", "b2")
+    for decisive in ("win", "both"):
+        agent = MCTSAgent(game, simulations=1, decisive=decisive)
+        assert agent.search(s).name == "c1"
+        assert len(agent.search(s).candidates) == 1
+    # X X .    O to move: all moves but c1 lose at once.
+    # . O .
+    s = play(game, "a1", "b2", "b1")
+    report = MCTSAgent(game, simulations=50, decisive="both").search(s)
+    assert [one.name for one in report.candidates] == ["c1"]
+    assert len(MCTSAgent(game, simulations=50, decisive="win").search(s).candidates) == 6
+
+
+def test_reuse_continues_with_the_subtree_of_the_moves_played() -> None:
+    game = make_game("tictactoe")
+    agent = MCTSAgent(game, simulations=500, reuse=True)
+    env_indices, seats = np.array([0]), np.array([0])
+    s = game.empty(1)
+    s[0] = game.new()
+    agent.act(s, seats, np.array([[1]], np.uint64), env_indices)
+    nodes = agent._reused_trees[0, 0].trees[0].nodes
+    root = nodes[ROOT]
+    children = nodes[root["first_child"] : root["first_child"] + root["num_children"]]
+    mine = children[children["visits"].argmax()]
+    replies = nodes[mine["first_child"] : mine["first_child"] + mine["num_children"]]
+    reply = replies[replies["visits"].argmax()].copy()
+
+    record = view_records(s)[0]
+    game.step(record, int(mine["action"]))
+    game.step(record, int(reply["action"]))
+    agent.act(s, seats, np.array([[2]], np.uint64), env_indices)
+    tree = agent._reused_trees[0, 0].trees[0]
+    assert tree.nodes[ROOT]["visits"] == reply["visits"] + 500
+    check_kept = tree.nodes[: tree.size].copy()
+    check_kept[ROOT]["visits"] -= 1  # its first visit was as a leaf
+    check_tree(check_kept)
+
+    agent.reset(env_indices)
+    assert not agent._reused_trees, "a new game begins with a new tree"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("parallel", ["tree", "root"])
+@pytest.mark.compiled
+def test_threads_share_the_simulations(parallel: str) -> None:
+    game = make_game("tictactoe")
+    agent = MCTSAgent(game, simulations=9001, threads=3, parallel=parallel)
+    report = agent.search(game.new())
+    assert report.simulations == sum(one.visits for one in report.candidates) == 9001
+    assert report.name == "b2"
+    if parallel == "tree":
+        check_tree(agent_tree(agent))
+
+
+def test_a_visit_counts_as_a_loss_until_its_score_is_known() -> None:
+    # Virtual loss: with a score that never comes in, the next simulation goes elsewhere.
+    game = make_game("tictactoe")
+    agent = MCTSAgent(game, simulations=90, threads=2, parallel="tree")
+    agent.search(game.new())
+    nodes = agent_tree(agent)
+    root = nodes[ROOT]
+    children = nodes[root["first_child"] : root["first_child"] + root["num_children"]]
+    best = children["visits"].argmax()
+    before = children["value"][best] / children["visits"][best]
+    children["visits"][best] += 10  # ten threads on their way
+    assert children["value"][best] / children["visits"][best] < before
+    agent._threads.run(_compiled_search(agent), agent._params, 1)
+    assert children["visits"].argmax() == best
+    assert children["visits"].sum() == 90 + 10 + 1
+
+
+def _compiled_search(agent: MCTSAgent) -> Any:
+
+    return make_search(agent.game, agent.config)

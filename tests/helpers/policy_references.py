@@ -1,0 +1,167 @@
+"""Indices and weights of selection policies, as their sources define them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from ludoteca.agents.search.sequential.tree import node_dtype
+from ludoteca.envs.record_views import view_records
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What is known of K arms: pulls, sums of scores, of their squares and of weighted scores."""
+
+    n: NDArray[np.float64]
+    sums: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    gains: NDArray[np.float64]
+    priors: NDArray[np.float64]
+
+    @property
+    def k(self) -> int:
+        return len(self.n)
+
+    @property
+    def t(self) -> float:
+        return float(self.n.sum())
+
+    @property
+    def x(self) -> NDArray[np.float64]:
+        return self.sums / self.n
+
+    @property
+    def variance(self) -> NDArray[np.float64]:
+        return self.squares / self.n - self.x**2
+
+    @property
+    def smoothed(self) -> NDArray[np.float64]:
+        """The variance after one more win and one more loss."""
+        n = self.n + 2
+        return (self.squares + 1) / n - ((self.sums + 1) / n) ** 2
+
+    @property
+    def best(self) -> int:
+        return int(self.x.argmax())
+
+    def records(self, policy: str) -> Any:
+        arms = np.zeros(self.k, node_dtype(policy))
+        for name, values in (
+            ("visits", self.n),
+            ("value", self.sums),
+            ("square", self.squares),
+            ("reward_estimate", self.gains),
+            ("prior", self.priors),
+        ):
+            if name in (arms.dtype.names or ()):
+                arms[name] = values
+        return view_records(arms)
+
+
+def random_statistics(rng: np.random.Generator, arms: int, draws: bool = True) -> Statistics:
+    """Arms pulled 1 to 60 times, with scores 0, 1/2 (if there are draws) and 1."""
+    n = rng.integers(1, 60, arms)
+    scores = [rng.choice([0, 0.5, 1] if draws else [0, 1], pulls) for pulls in n]
+    return Statistics(
+        n.astype(float),
+        np.array([s.sum() for s in scores]),
+        np.array([(s**2).sum() for s in scores]),
+        np.array([s.sum() * rng.uniform(1, arms) for s in scores]),
+        rng.dirichlet(np.ones(arms)).astype(np.float32).astype(float),
+    )
+
+
+# Audibert, Munos and Szepesvari (2009), eq. (1): X + sqrt(2 V E / s) + 3 b c E / s, E = zeta log t.
+def ucb_v(s: Statistics, c: Any) -> NDArray[np.float64]:
+    e = c[0] * np.log(s.t)
+    return s.x + np.sqrt(2 * s.variance.clip(0) * e / s.n) + 3 * c[1] * e / s.n
+
+
+# Auer, Cesa-Bianchi and Fischer (2002), section 4.
+def ucb_tuned(s: Statistics, c: Any) -> NDArray[np.float64]:
+    v = s.variance + np.sqrt(2 * np.log(s.t) / s.n)
+    return s.x + np.sqrt(np.log(s.t) / s.n * np.minimum(0.25, v))
+
+
+# Rewards in [-1, 1], as the formula wants them, and the result mapped back to [0, 1].
+def uct(s: Statistics, c: Any) -> NDArray[np.float64]:
+    q = 2 * s.x - 1
+    return (q + c[0] * np.sqrt(2 * np.log(s.t) / s.n) + 1) / 2
+
+
+def etc(s: Statistics, c: Any) -> NDArray[np.float64]:
+    # Those pulled fewer than m times come first, the least pulled before the others.
+    return np.where(s.n >= c[0], s.x, 2 + c[0] - s.n)
+
+
+# Chaslot et al. (2006): urgency U = erfc((best - x) / (sqrt(2) sigma)); fairness t U / (T sum U).
+def urgency(s: Statistics) -> NDArray[np.float64]:
+    return special.erfc((s.x.max() - s.x) / (np.sqrt(2) * np.sqrt(s.smoothed)))
+
+
+# Garivier and Cappe (2011), algorithm 1, on a grid: max{q: n d(x, q) <= ln t + c ln ln t}.
+def kl_ucb(s: Statistics, c: Any) -> NDArray[np.float64]:
+    bound = (np.log(s.t) + c[0] * np.log(max(np.log(s.t), 1.0))) / s.n
+    indices = []
+    for x, most in zip(s.x, bound, strict=True):
+        q = np.linspace(x, 1, 200_001)
+        d = special.rel_entr(x, q) + special.rel_entr(1 - x, 1 - q)
+        indices.append(q[d <= most].max())
+    return np.array(indices)
+
+
+INDEX: dict[str, Callable[[Statistics, Any], NDArray[np.float64]]] = {
+    "ucb1": lambda s, c: s.x + np.sqrt(c[0] * np.log(s.t) / s.n),
+    "ucb_tuned": ucb_tuned,
+    "ucb_v": ucb_v,
+    "ucb_minimal": lambda s, c: s.x + c[0] / s.n,
+    "moss": lambda s, c: s.x + np.sqrt(np.maximum(np.log(s.t / (s.k * s.n)), 0) / s.n),
+    "etc": etc,
+    "ucb_alpha1": lambda s, c: s.x + np.sqrt(np.log(s.t) / s.k / s.n),
+    "ucb_alpha2": lambda s, c: s.x + np.sqrt(np.e / (2 * s.k) * np.log(s.t) / s.n),
+    "uct": uct,
+    "omc": lambda s, c: s.t * urgency(s) / (s.n * urgency(s).sum()),
+    "puct": lambda s, c: s.x + c[0] * s.priors * np.sqrt(s.t) / (1 + s.n),
+    "kl_ucb": kl_ucb,
+}
+
+
+def normalized(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    return weights / weights.sum()
+
+
+# Auer, Cesa-Bianchi and Fischer (2002), fig. 3; the arms that are best together share equally.
+def epsilon_greedy(s: Statistics, c: Any) -> NDArray[np.float64]:
+    epsilon = min(1.0, c[0] * s.k / (c[1] ** 2 * s.t))
+    best = s.x == s.x.max()
+    return epsilon / s.k + (1 - epsilon) * best / best.sum()
+
+
+# Auer, Cesa-Bianchi, Freund and Schapire (2002), fig. 1, with w_i = exp(gamma gain_i / K).
+def exp3(s: Statistics, c: Any) -> NDArray[np.float64]:
+    weights = special.softmax(c[0] * s.gains / s.k)
+    return (1 - c[0]) * weights + c[0] / s.k
+
+
+# Coulom (2006), section 3.2, without his epsilon; the variances are of the means.
+def pbbm(s: Statistics, c: Any) -> NDArray[np.float64]:
+    variance = s.smoothed / s.n
+    distance = s.x[s.best] - s.x
+    return np.exp(-2.4 * distance / np.sqrt(2 * (variance[s.best] + variance)))
+
+
+PROBABILITY: dict[str, Callable[[Statistics, Any], NDArray[np.float64]]] = {
+    "uniform": lambda s, c: np.full(s.k, 1 / s.k),
+    "omc_stochastic": lambda s, c: normalized(urgency(s)),
+    "epsilon_greedy": lambda s, c: normalized(epsilon_greedy(s, c)),
+    "exp3": exp3,
+    "pbbm": lambda s, c: normalized(pbbm(s, c)),
+}
+
+
+def stream(seed: int) -> NDArray[np.uint64]:
+    return np.array([seed], np.uint64)
