@@ -600,8 +600,9 @@ def ratings(folder: Path) -> Attempt:
 
 def tournament_records(folder: Path) -> Attempt:
     from ludoteca.evaluate.tournament.game_log import GAMES as LINES
-    from ludoteca.evaluate.tournament.game_log import TOURNAMENT, GameLog, PlayedGames
+    from ludoteca.evaluate.tournament.game_log import TOURNAMENT, GameLog
     from ludoteca.evaluate.tournament.plan import Match, Tournament
+    from ludoteca.evaluate.tournament.played_games import PlayedGames
 
     plan = Tournament(("tictactoe",), ("random", "greedy"), games_per_pair=4, repeats=1)
     with GameLog(plan, folder) as record:

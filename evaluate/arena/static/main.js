@@ -21,7 +21,7 @@ async function route() {
       const view = new GameView(main, id);
       leave = () => view.close();
     } else if (page === "watch") leave = await showWatch(main);
-    else if (page === "runs") leave = await showRuns(main);
+    else if (page === "runs") leave = await showRuns(main, id);
     else if (page === "open") showOpen(main);
     else await showLobby(main);
   } catch (error) {
