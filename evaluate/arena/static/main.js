@@ -13,6 +13,7 @@ let leave = () => {};
 async function route() {
   leave();
   leave = () => {};
+  for (const dialog of document.querySelectorAll("dialog")) dialog.close();
   main.replaceChildren();
   const [, page, id] = location.hash.split("/");
   try {
