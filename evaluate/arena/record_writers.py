@@ -159,7 +159,7 @@ def _owner(game: Game, player: int) -> str:
     return next(piece.name for piece in pieces if piece.shape == "head")
 
 
-def _in_line(head: int, rest: list[int], shape: tuple[int, ...]) -> list[int]:
+def _in_line(head: int, rest: list[int], shape: tuple[int, int]) -> list[int]:
     """Return the longest line found from a head through other cells of a torus, head first.
 
     A depth-first search of at most `MAX_STEPS` steps, which ends at the first line of all cells.
@@ -181,7 +181,7 @@ def _in_line(head: int, rest: list[int], shape: tuple[int, ...]) -> list[int]:
     return longest
 
 
-def _neighbors(cell: int, shape: tuple[int, ...]) -> Iterator[int]:
+def _neighbors(cell: int, shape: tuple[int, int]) -> Iterator[int]:
     """Yield the neighbors of a cell of a torus, north, east, south and west."""
     for action in range(4):
         row, column = neighbor(cell, action, shape)

@@ -2,6 +2,7 @@
 
 import math
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,9 @@ def tournament_view(progress: TournamentProgress, folder: Path) -> dict[str, Any
         "idle": _idle_seconds(folder / GAMES),
         "plan": _plan(progress),
         "standings": _standings(progress),
+        "needs": ""
+        if find_spec("scipy")
+        else 'ratings need SciPy: pip install "ludoteca[evaluate]"',
         "pairs": _pairs(progress),
         "curve": [[games, [_number(x) for x in elo]] for games, elo in progress.curve],
         "newest": _newest_games(progress),
@@ -65,7 +69,13 @@ def _standings(progress: TournamentProgress) -> list[dict[str, Any]]:
     for a in range(len(wins)):
         won, drawn, lost = int(wins[a].sum()), int(draws[a].sum()), int(wins[:, a].sum())
         games = won + drawn + lost
-        row = {"agent": a, "games": games, "wins": won, "draws": drawn, "losses": lost}
+        row: dict[str, Any] = {
+            "agent": a,
+            "games": games,
+            "wins": won,
+            "draws": drawn,
+            "losses": lost,
+        }
         row["score"] = None if games == 0 else round((won + drawn / 2) / games, 4)
         row["forfeits"] = forfeits.count(a)
         for name in ("elo", "low", "high"):

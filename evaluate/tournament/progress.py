@@ -75,7 +75,7 @@ class TournamentProgress:
     def ratings(self) -> Ratings | None:
         """Return the ratings of the agents over all games so far, NaN for agents without games.
 
-        None if the agents fall into groups that did not play each other yet.
+        None if the agents fall into groups that did not play each other yet, or without SciPy.
         """
         wins, draws = self.wins.sum(0), self.draws.sum(0)
         present = np.flatnonzero((wins + wins.T + draws).any(0))
@@ -84,7 +84,7 @@ class TournamentProgress:
         among = np.ix_(present, present)
         try:
             rated = rate(wins[among], draws[among])
-        except ValueError:
+        except (ValueError, ImportError):
             return None
         columns = np.full((3, len(wins)), np.nan)
         columns[:, present] = rated.elo, rated.low, rated.high

@@ -12,7 +12,6 @@ from starlette.testclient import TestClient
 
 from ludoteca.envs.registry import GAMES, game_name, make_game
 from ludoteca.envs.replay import Replay
-from ludoteca.evaluate.arena.runs import find_runs
 from ludoteca.evaluate.arena.server import make_app
 
 pytestmark = pytest.mark.interpreted
@@ -169,6 +168,34 @@ def test_a_position_is_set_up_from_json(client):
     assert "set up" in response.json()["error"]
 
 
+def test_a_game_starts_from_edited_cells(client):
+    board = open_game(client, "hex", {"board_size": "4"})
+    with follow(client, board) as socket:
+        player = Player(socket)
+
+        def ask(kind, answer, **more):
+            socket.send_json({"type": kind, **more})
+            return player.receive(answer)
+
+        view = ask("edit", "editor", ply=0)
+        assert (view["cells"], view["player"]) == ([0] * 16, 0)
+        assert view["players"] == ["black", "white"]
+        cells = [1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 2, 0, 0, 0, 0]
+        won = [*cells[:12], 1, 0, 0, 0]
+        answer = ask("check_cells", "cells", cells=won, player=1, ply=0)
+        assert answer["problem"] == "the game is over in this position: black wins"
+        answer = ask("check_cells", "cells", cells=cells, player=1, ply=0, check=7)
+        assert (answer["problem"], answer["check"]) == ("", 7)
+        state = player.do("set_up", position=answer["text"])  # the same as JSON
+        assert state["position"]["codes"] == cells
+        reason = player.refused("set_up_cells", cells=cells[1:], player=1, ply=0)
+        assert "the codes of 16 cells" in reason
+        state = player.do("set_up_cells", cells=cells, player=1, ply=0)
+        assert (state["position"]["status"], state["set_up"]) == ("white to move", True)
+        assert 11 not in state["position"]["legal"]
+    client.delete(f"/api/boards/{board['id']}")
+
+
 def test_an_adviser_analyzes_every_position(client):
     board = open_game(client, "tictactoe")
     with follow(client, board) as socket:
@@ -300,6 +327,22 @@ def test_agents_play_each_other_and_a_replay_is_opened(client):
     assert page.startswith("<!doctype html>")
 
 
+def test_replays_of_a_run_are_opened(client, tmp_path, monkeypatch):
+    monkeypatch.setattr(client.app.state, "run_folders", (tmp_path,))
+    for k, actions in enumerate(([4], [0, 1])):
+        Replay("tictactoe:board_size=3,line=3", 0, actions, None).save(tmp_path / f"game_{k}.json")
+    (tmp_path / "secret.json").write_text("{}")
+    (run,) = client.get("/api/runs").json()
+    assert run["kind"] == "replays"
+    address = f"/api/runs/{run['id']}"
+    assert client.get(address).json()["replays"] == ["game_0.json", "game_1.json"]
+    board = client.post(f"{address}/replays/1")
+    assert (board.status_code, board.json()["ply"]) == (201, 2)
+    client.delete(f"/api/boards/{board.json()['id']}")
+    for name, status in (("2", 400), ("secret.json", 404), ("-1", 404)):
+        assert client.post(f"{address}/replays/{name}").status_code == status
+
+
 def test_a_failing_agent_stops_the_game_with_a_message():
     app = make_app(("interactive:Throwing",), num_workers=1)
     with TestClient(app, base_url=ADDRESS) as client:
@@ -360,20 +403,3 @@ def test_wrong_commands_are_refused_with_a_reason(client, message, reason):
         assert "JSON" in player.socket.receive_json()["text"]
         assert player.do("play", action=0, ply=0)["ply"] == 1  # the game is unharmed
     client.delete(f"/api/boards/{board['id']}")
-
-
-def test_curves_of_training_runs_are_served(tmp_path):
-    run = tmp_path / "hex5"
-    run.mkdir()
-    (tmp_path / "empty").mkdir()
-    (run / "metrics.csv").write_text("step,loss,score\n1,0.5,\n2,nan,0.25\n3,0.125,0.75\n")
-    with TestClient(make_app(("random",), runs=(tmp_path,)), base_url=ADDRESS) as client:
-        assert client.get("/api/runs").json() == ["hex5"]
-        assert client.get("/api/runs/0").json()["curves"] == [
-            {"name": "loss", "points": [[1, 0.5], [3, 0.125]]},
-            {"name": "score", "points": [[2, 0.25], [3, 0.75]]},
-        ]
-        for number in ("1", "-1", "..%2f", "x"):
-            assert client.get(f"/api/runs/{number}").status_code == 404
-    with pytest.raises(ValueError, match="not a folder"):
-        find_runs((tmp_path / "missing",))

@@ -30,7 +30,7 @@ function ago(seconds) {
   return seconds < 7200 ? `${Math.round(seconds / 60)} min ago` : `${Math.round(seconds / 3600)} h ago`;
 }
 
-function standings({ standings: rows }, name) {
+function standings({ standings: rows, needs }, name) {
   const scale = range(rows.flatMap(({ low, high }) => [low, high]));
   const forfeits = rows.some((row) => row.forfeits);
   return [h("h3", {}, "Standings"), table(
@@ -41,7 +41,7 @@ function standings({ standings: rows }, name) {
       row.elo === null ? "" : interval(row.elo, row.low, row.high, scale),
       percent(row.score), row.games, row.wins, row.draws, row.losses, forfeits ? row.forfeits : null,
     ])),
-    h("p", { class: "faint" }, "A draw counts half a win. Elo ratings by the Bradley-Terry model, mean 0, over the games so far.")];
+    h("p", { class: "faint" }, needs || "A draw counts half a win. Elo ratings by the Bradley-Terry model, mean 0, over the games so far.")];
 }
 
 function curve(run, name) {
