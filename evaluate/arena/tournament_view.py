@@ -36,7 +36,6 @@ def tournament_view(progress: TournamentProgress, folder: Path) -> dict[str, Any
         "played": progress.games_read,
         "is_complete": progress.is_complete,
         "plies": int(progress.games.plies.sum()),
-        "seconds": float(progress.games.seconds.sum()),
         "idle": _idle_seconds(folder / GAMES),
         "plan": _plan(progress),
         "standings": _standings(progress),

@@ -105,12 +105,17 @@ class GameOutcomes:
 
         Raises:
             ValueError: if they do not belong to this tournament, or were played before.
-            TypeError: if a number is not an integer.
+            TypeError: if a value has another type.
         """
         match, t = played.match, self.tournament
         numbers = (match.game, *match.pair, match.repeat, played.first, played.plies)
         if not all(type(number) is int for number in numbers):
             raise TypeError(f"expected integers in {played!s:.400}")
+        for forfeit in played.forfeits:
+            integers = (forfeit.game, forfeit.agent, forfeit.seat, forfeit.ply)
+            texts = (forfeit.kind, forfeit.message)
+            if {*map(type, integers)} != {int} or {*map(type, texts)} != {str}:
+                raise TypeError(f"expected integers and texts in {forfeit!s:.400}")
         high = played.first + len(played.outcomes)
         if not (
             0 <= match.game < len(t.games)

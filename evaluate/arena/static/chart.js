@@ -2,23 +2,23 @@
 
 import { h, svg } from "./dom.js";
 
-const WIDTH = 320;
 const HEIGHT = 140;
 const EDGE = 6;
 export const SERIES = 8; // colors of lines
 
 // A line for each of `series`, `{name, points}`; its color has the number `color`, by default 0.
-export function chart(title, series, unit) {
+export function chart(title, series, unit, width = 320) {
   const points = series.flatMap((line) => line.points);
   const [first, last] = range(points.map(([step]) => step));
   const [low, high] = range(points.map(([, value]) => value));
-  const x = (step) => EDGE + (WIDTH - 2 * EDGE) * share(step, first, last);
+  const x = (step) => EDGE + (width - 2 * EDGE) * share(step, first, last);
   const y = (value) => HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * share(value, low, high);
   const ends = series.map(({ name, points }) => `${name} ${short(points.at(-1)[1])}`).join(", ");
   const picture = svg("svg", {
-    viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "graph", role: "img",
+    viewBox: `0 0 ${width} ${HEIGHT}`, class: "graph", role: "img",
     "aria-label": `${title}: ${ends} at ${unit} ${short(last)}, from ${short(low)} to ${short(high)}`,
-  }, svg("rect", { width: WIDTH, height: HEIGHT, rx: 6, class: "ground" }));
+  }, svg("rect", { width, height: HEIGHT, rx: 6, class: "ground" }));
+  if (low < 0 && high > 0) picture.append(svg("line", { x1: EDGE, x2: width - EDGE, y1: y(0), y2: y(0), class: "middle" }));
   for (const { points: line, color = 0 } of series) {
     const ends = line.at(-1);
     const path = line.map(([step, value]) => `${x(step).toFixed(1)},${y(value).toFixed(1)}`).join(" ");

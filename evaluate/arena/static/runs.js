@@ -37,7 +37,10 @@ export async function showRuns(main, id) {
     runs.map((run) => h("option", { value: run.id, selected: run === chosen }, `${run.name} (${run.kind})`)));
   const empty = h("p", {}, "No run folder: start the arena with ", h("code", {}, "--runs FOLDER"), ".");
   main.replaceChildren(h("section", { class: "runs" }, h("h1", {}, "Runs"), chosen ? select : empty, problem, sections.element));
-  if (chosen) load();
+  if (chosen) {
+    sections.show("heading", "", () => h("p", { class: "faint" }, "loading …"));
+    load();
+  }
   return () => {
     closed = true;
     clearTimeout(timer);

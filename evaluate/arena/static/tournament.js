@@ -14,14 +14,15 @@ export function showTournament(sections, run) {
   sections.show("plan", [run.plan, run.agents], () => plan(run));
 }
 
-function progress({ played, planned, is_complete, idle }) {
+function progress({ played, planned, is_complete, idle, plies }) {
   const label = `${played.toLocaleString("en")} of ${planned.toLocaleString("en")} games`;
   let state = idle === null ? "no games yet" : `last game ${ago(idle)}`;
   if (played === planned) state = "finished";
   if (!is_complete) state = "reading the log …";
   return h("p", { class: "progress" },
     h("progress", { max: planned, value: played, "aria-label": "Games played" }),
-    h("strong", {}, label), ` (${percent(played / planned)}), ${state}`);
+    h("strong", {}, label), ` (${percent(played / planned)}), `,
+    played ? `${(plies / played).toFixed(1)} plies per game, ${state}` : state);
 }
 
 function ago(seconds) {
@@ -52,14 +53,14 @@ function curve(run, name) {
   })).filter(({ points }) => points.length);
   if (!series.length) return null;
   const legend = h("p", { class: "legend faint" }, series.map(({ name, color }) => h("span", {}, swatch(color), ` ${name}`)));
-  return h("div", { class: "wide" }, chart("Elo over the games", series, "game"), legend);
+  return h("div", { class: "wide" }, chart("Elo over the games", series, "game", 540), legend);
 }
 
 function newest({ newest: games, games: titles }, name) {
   if (!games.length) return null;
   const result = { W: (a) => `${a} won`, L: (a, b) => `${b} won`, D: () => "draw" };
   return [h("h3", {}, "Newest games"), table(
-    ["game", "moves first", "moves second", "result", "number"],
+    ["game", "moves first", "moves second", "result", "repeat.game"],
     games.map(({ game, pair: [a, b], first, outcome, number, repeat, forfeit }) => [
       titles[game], name(first), name(first === a ? b : a),
       `${result[outcome](name(a), name(b))}${forfeit ? ` (${forfeit})` : ""}`, `${repeat + 1}.${number + 1}`,
