@@ -89,7 +89,7 @@ class ArenaGame:
         client(self.state())
 
     def remove_client(self, client: Client) -> None:
-        """Send nothing more to a client."""
+        """Remove a client; it receives no further messages."""
         if client in self._clients:
             self._clients.remove(client)
 
@@ -236,7 +236,7 @@ class ArenaGame:
         self.changed()
 
     def truncate(self, ply: int) -> None:
-        """Remove the actions after the first `ply`, and what is known about later positions."""
+        """Remove the actions after the first `ply`, with views and analyses of later positions."""
         self.history.truncate(ply)
         self.views.truncate(ply)
         for analyses in (self.analyses, self.advice.analyses):
@@ -328,7 +328,7 @@ class ArenaGame:
         return self.history.positions[ply]
 
     def summary(self) -> dict[str, Any]:
-        """Return what a list of games shows."""
+        """Return the summary of the game for lists, as JSON values."""
         history = self.history
         return {
             "id": self.name,
@@ -344,7 +344,7 @@ class ArenaGame:
         return any(self.seats[p] == HUMAN for p in self.history.players_to_act_at(ply))
 
     def _reset(self) -> None:
-        """Forget everything about the game before; pause simultaneous games with people."""
+        """Drop the undone actions and analyses; pause simultaneous games with people."""
         self.undone.clear()
         self.analyses.clear()
         self.advice.analyses.clear()

@@ -1,4 +1,4 @@
-"""Boards as JSON values with SVG shapes: what the page draws, and the cells it makes clickable."""
+"""Boards and positions as JSON values with SVG shapes, for the page."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ ICON = 24  # pixels of a player's piece
 
 
 def board_view(game: Game) -> dict[str, Any]:
-    """Return everything about a board that no move changes.
+    """Return the description of a board, which no move changes.
 
     `input` says how cells stand for actions: `"cell"`, `"column"`, `"moves"` with `moves` as pairs
     of cells, or `"keys"` where no cell stands for an action. Cells are numbered row by row.

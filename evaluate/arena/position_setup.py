@@ -1,4 +1,4 @@
-"""Positions from the cells of a board: what the position editor offers, and its validation."""
+"""Position editor: its pieces and fixed cells, and validated positions from edited cells."""
 
 from functools import lru_cache
 from typing import Any
@@ -19,7 +19,7 @@ ICON = 24  # pixels of a piece in the list
 
 
 def editor_view(game: Game, s: Any) -> dict[str, Any]:
-    """Return what the position editor needs, as JSON values.
+    """Return the pieces, cells and players of the position editor, as JSON values.
 
     `cells` are the codes of position `s`, `fixed` those that no position can change (else 0), and
     `pieces` can be put on the board; their `svg` is centered on the origin.

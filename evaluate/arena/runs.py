@@ -95,7 +95,7 @@ class RunViews:
         self._lock = Lock()
 
     def view(self, run: Run) -> dict[str, Any]:
-        """Return what the page shows about a run. It may be called in any thread.
+        """Return the description of a run as JSON values. It may be called in any thread.
 
         Raises:
             ValueError: if a file of the run is damaged.

@@ -188,7 +188,7 @@ async def run_list(request: Request) -> Response:
 
 
 async def run_view(request: Request) -> Response:
-    """Return what is known about a run, see `RunViews`."""
+    """Return the description of a run, see `RunViews`."""
     run, views = await _run(request), request.app.state.run_views
     try:
         return JSONResponse(await asyncio.to_thread(views.view, run))

@@ -18,7 +18,7 @@ MAX_PAIRS = 300  # rows of the table; those with the most games first
 
 
 def tournament_view(progress: TournamentProgress, folder: Path) -> dict[str, Any]:
-    """Return what the page shows about a tournament.
+    """Return the description of a tournament as JSON values.
 
     Results are the numbers of wins, draws and losses; a draw counts half a win in the score.
     Ratings are None for agents without games, or while they cannot be computed.
