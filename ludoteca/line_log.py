@@ -64,7 +64,8 @@ class LineLog:
         *lines, torn = content.split(b"\n")
         if torn:
             self._file.truncate(len(content) - len(torn))
-        _take_lines(self.path, lines, 1, take)
+        for number, line in enumerate(lines, 1):
+            _take_line(self.path, number, line, take)
 
     def append(self, value: Mapping[str, Any]) -> None:
         """Append a line."""
@@ -100,6 +101,8 @@ class LineReader:
     def read(self, take: Callable[[Any], None], largest: int) -> bool:
         """Pass the values of the next lines to `take`, at most `largest` bytes of them.
 
+        After an error, the next call begins with the damaged line.
+
         Returns:
             Whether these were the last complete lines.
 
@@ -114,21 +117,21 @@ class LineReader:
                 content = file.read(largest)
         except FileNotFoundError:
             return True
-        *lines, rest = content.split(b"\n")
+        *lines, _ = content.split(b"\n")
         if len(content) == largest and not lines:
             raise ValueError(f"line {self._lines + 1} of {self.path} has over {largest:,} bytes")
-        _take_lines(self.path, lines, self._lines + 1, take)
-        self._offset += len(content) - len(rest)
-        self._lines += len(lines)
+        for line in lines:
+            _take_line(self.path, self._lines + 1, line, take)
+            self._offset += len(line) + 1
+            self._lines += 1
         return len(content) < largest
 
 
-def _take_lines(path: Path, lines: list[bytes], first: int, take: Callable[[Any], None]) -> None:
-    for number, line in enumerate(lines, first):
-        try:
-            take(parse_json(line))
-        except DAMAGE as error:
-            raise ValueError(f"line {number} of {path} is damaged: {error}") from error
+def _take_line(path: Path, number: int, line: bytes, take: Callable[[Any], None]) -> None:
+    try:
+        take(parse_json(line))
+    except DAMAGE as error:
+        raise ValueError(f"line {number} of {path} is damaged: {error}") from error
 
 
 def claim_folder(

@@ -46,7 +46,9 @@ class TournamentProgress:
             ValueError: if it is damaged, or the tournament is too large.
             OSError: if it cannot be read.
         """
-        self.tournament = _read_plan(folder / TOURNAMENT)
+        self._plan = folder / TOURNAMENT
+        self._version = _version(self._plan)
+        self.tournament = _read_plan(self._plan)
         self.games = GameOutcomes(self.tournament)
         agents = len(self.tournament.agents)
         self.wins = np.zeros((len(self.tournament.games), agents, agents), np.int64)
@@ -60,8 +62,8 @@ class TournamentProgress:
 
     @property
     def is_replaced(self) -> bool:
-        """Whether the log was replaced, so that it must be read anew."""
-        return self._log.is_replaced
+        """Whether the plan or the log was replaced, so that both must be read anew."""
+        return self._log.is_replaced or _version(self._plan) != self._version
 
     def update(self) -> None:
         """Read the next games of the log, at most `READ_BYTES` bytes.
@@ -104,6 +106,12 @@ class TournamentProgress:
             ratings = self.ratings()
             if ratings is not None:
                 self.curve.append((self.games_read, ratings.elo))
+
+
+def _version(path: Path) -> tuple[int, ...]:
+    """Return numbers that differ after a file was replaced."""
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _read_plan(path: Path) -> Tournament:

@@ -183,6 +183,13 @@ def test_a_replay_page_plays_without_a_server(browser, tmp_path, game):
     page.close()
 
 
+def close_game(page):
+    """Close the game on the page: few may be open at once."""
+    page.keyboard.press("m")
+    page.get_by_role("button", name="Close the game").click()
+    page.get_by_role("heading", name="Choose a game").wait_for()
+
+
 def open_editor(page):
     """Open the position editor of the game on the page."""
     page.keyboard.press("m")
@@ -222,6 +229,7 @@ def test_a_position_is_set_up_by_clicks_and_touches(browser, address, size):
     page.get_by_text("white to move").first.wait_for()
     assert page.get_by_role("gridcell", name=re.compile("^c3, white")).count() == 1
     assert page.get_by_role("gridcell", name=re.compile("^a1, empty")).count() == 1
+    close_game(page)
     context.close()
     assert person.problems == []
 
@@ -247,6 +255,7 @@ def test_a_position_is_set_up_by_keyboard_alone(person):
     page.get_by_role("button", name="Play from").press("Enter")
     editor.wait_for(state="detached")
     page.get_by_role("gridcell", name="a5, white, possible").wait_for()
+    close_game(page)
 
 
 @pytest.mark.parametrize("id_", GAMES)
@@ -258,13 +267,15 @@ def test_every_position_on_the_board_can_be_edited(person, id_):
     page.get_by_role("button", name="Set up a position").click()
     if name == "gdl":
         page.get_by_label("Position as JSON").wait_for()
-        return
-    page.get_by_text("this position is possible").wait_for()
-    page.get_by_role("button", name="Clear the board").click()
-    page.get_by_role("button", name="Starting position").click()
-    page.get_by_text("this position is possible").wait_for()
-    page.get_by_role("button", name="Play from").click()
-    page.locator(".editor").wait_for(state="detached")
+        page.keyboard.press("Escape")
+    else:
+        page.get_by_text("this position is possible").wait_for()
+        page.get_by_role("button", name="Clear the board").click()
+        page.get_by_role("button", name="Starting position").click()
+        page.get_by_text("this position is possible").wait_for()
+        page.get_by_role("button", name="Play from").click()
+        page.locator(".editor").wait_for(state="detached")
+    close_game(page)
 
 
 def test_a_tournament_is_followed_while_it_is_played(browser, tmp_path):

@@ -1,6 +1,7 @@
 """Tests of the arena's runs: tournaments in progress, trainings, and replays of run folders."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,6 +27,10 @@ pytestmark = pytest.mark.interpreted
 ADDRESS = "http://127.0.0.1:8765"
 PLAN = Tournament(
     ("tictactoe", "hex:board_size=3"), ("random", "greedy", "flat"), games_per_pair=8, repeats=2
+)
+LINE = (
+    '{"game": 0, "pair": [0, 1], "repeat": 0, "first": 0, "outcomes": "W", "plies": 9, '
+    '"seconds": 0.1}'
 )
 
 
@@ -89,9 +94,8 @@ def test_a_tournament_is_shown_while_it_is_written(client, tmp_path):
 def test_a_large_tournament_is_read_in_parts(tmp_path, monkeypatch):
     plan = Tournament(("tictactoe",), ("random", "greedy"), games_per_pair=600, repeats=1)
     (tmp_path / TOURNAMENT).write_text(json.dumps(plan.identity() | {"format": 1}))
-    line = '{{"game": 0, "pair": [0, 1], "repeat": 0, "first": {}, "outcomes": "W", "plies": 9, '
-    lines = [line.format(k) + '"seconds": 0.1}\n' for k in range(600)]
-    (tmp_path / GAMES).write_text("".join(lines))
+    lines = [LINE.replace('"first": 0', f'"first": {k}') for k in range(600)]
+    (tmp_path / GAMES).write_text("\n".join([*lines, ""]))
     monkeypatch.setattr(progress, "READ_BYTES", 10_000)
     read, sizes = TournamentProgress(tmp_path), []
     while not read.is_complete:
@@ -103,6 +107,10 @@ def test_a_large_tournament_is_read_in_parts(tmp_path, monkeypatch):
     assert not read.is_replaced
     (tmp_path / GAMES).write_text("")
     assert read.is_replaced
+    empty = TournamentProgress(tmp_path)
+    other = replace(plan, seed=1).identity() | {"format": 1}
+    (tmp_path / TOURNAMENT).write_text(json.dumps(other) + "\n")
+    assert empty.is_replaced
 
 
 @pytest.mark.parametrize(
@@ -114,13 +122,14 @@ def test_a_large_tournament_is_read_in_parts(tmp_path, monkeypatch):
         ({"agents": ["a"] * 100}, "", "100 agents"),
         ({}, '{"game": 7}\n', "line 1"),
         ({}, "[]\n", "line 1"),
+        ({}, f"{LINE}\n{LINE}\n", "line 2"),
     ],
 )
 def test_damaged_tournaments_are_explained(client, tmp_path, plan, lines, reason):
     (tmp_path / TOURNAMENT).write_text(json.dumps(PLAN.identity() | {"format": 1} | plan))
     (tmp_path / GAMES).write_text(lines)
     (run,) = client.get("/api/runs").json()
-    for _ in range(2):
+    for _ in range(2):  # the same when it is read again
         response = client.get(f"/api/runs/{run['id']}")
         assert response.status_code == 400
         assert reason in response.json()["error"]
