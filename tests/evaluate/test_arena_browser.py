@@ -297,9 +297,11 @@ def test_a_tournament_is_followed_while_it_is_played(browser, tmp_path):
         page.get_by_text("4 of 40 games").wait_for()
         rows = page.locator("[data-part=standings] tbody tr")
         assert rows.first.inner_text().split()[0] == "greedy"
+        page.get_by_text("Pairs", exact=True).click()  # what the user closes stays closed
         log.add(PlayedGames(Match(0, (0, 1), 0), 4, "LD", 14, 0.2))
         page.get_by_text("6 of 40 games").wait_for()
         assert page.locator("[data-part=newest] tbody tr").count() == 6
+        assert page.locator("[data-part=pairs] details[open]").count() == 0
         page.get_by_role("button", name="game_0000.json").click()
         page.locator('.game[data-plies="2"]').wait_for()
         page.close()

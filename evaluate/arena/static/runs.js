@@ -47,7 +47,7 @@ export async function showRuns(main, id) {
   };
 }
 
-// Parts of a page, each drawn again only if its data has changed, so that focus and scrolling stay.
+// Parts of a page, each drawn again only if its data has changed; focus and scrolling stay.
 class Sections {
   constructor() {
     this.element = h("div", { class: "run" });
@@ -58,10 +58,28 @@ class Sections {
     const text = JSON.stringify(data);
     const part = this.parts.get(name) ?? { element: h("section", { "data-part": name }) };
     if (part.text === text) return;
+    const before = states(part.element);
     part.element.replaceChildren(...[draw()].flat().filter(Boolean));
+    restore(part.element, before);
     if (!this.parts.has(name)) this.element.append(part.element);
     this.parts.set(name, { ...part, text });
   }
+}
+
+const STATEFUL = ".scroll, details, summary, button";
+
+function states(element) {
+  return [...element.querySelectorAll(STATEFUL)].map((part) =>
+    ({ left: part.scrollLeft, open: part.open, focused: part === document.activeElement }));
+}
+
+function restore(element, before) {
+  element.querySelectorAll(STATEFUL).forEach((part, k) => {
+    if (!before[k]) return;
+    if (before[k].open !== undefined) part.open = before[k].open;
+    part.scrollLeft = before[k].left;
+    if (before[k].focused) part.focus();
+  });
 }
 
 function showTraining(sections, run) {
