@@ -1,4 +1,4 @@
-"""The tables of the recipes, docs/recipes/README.md, written from the recorded results."""
+"""Tables of the recipes' results, docs/recipes/README.md, written from the recorded results."""
 
 import tomllib
 from collections.abc import Collection, Mapping
@@ -13,19 +13,20 @@ from ludoteca.files import read_json, write_whole
 LIBRARIES = RECIPES / "libraries.toml"
 TABLE = RECIPES / "README.md"
 PAGES = Path("docs/libraries")
-FIELDS = {"title", "packages", "works", "glue_before", "glue"}  # and perhaps "tests"
+FIELDS = {"title", "packages", "works", "glue_before", "glue"}  # required; "tests" is optional
 
 
 class Library(NamedTuple):
     """A library's entry in `docs/recipes/libraries.toml`.
 
     Attributes:
-        title: the library's name, as shown.
-        packages: its distributions, whose versions are shown.
-        works: supported features, in a few words.
-        glue_before: lines that a user had to write before there was an adapter, or why it failed.
-        glue: lines that a user writes now.
-        tests: the files in tests/adapters that need it.
+        title: the library's name in the tables.
+        packages: its distributions on PyPI, whose versions the tables have.
+        works: the supported features, in a few words.
+        glue_before: number of lines of glue code that a user had to write before there was an
+            adapter, or why the library could not be used.
+        glue: number of lines of glue code that a user writes with the adapter.
+        tests: the files in tests/adapters that need the library.
     """
 
     title: str
@@ -37,13 +38,13 @@ class Library(NamedTuple):
 
 
 class Score(NamedTuple):
-    """An agent's score in one seat, or in all.
+    """Score of an agent in one seat, or in all seats.
 
     Attributes:
-        score: points per game: a draw counts as half, a first place of t seats as 1 / t.
-        low: lower end of the 95 % interval.
-        high: upper end.
-        games: the number of games.
+        score: points per game: a draw is half a point, a first place that t players share 1 / t.
+        low: lower bound of the 95 % interval.
+        high: upper bound of the 95 % interval.
+        games: number of games.
     """
 
     score: float
@@ -58,8 +59,12 @@ class Score(NamedTuple):
 def read_libraries(root: Path, needed: Collection[str] = ()) -> dict[str, Library]:
     """Return the entries of `docs/recipes/libraries.toml`, by library.
 
+    Args:
+        root: path of the checkout.
+        needed: names of libraries that must have an entry.
+
     Raises:
-        ValueError: if an entry is missing or has other fields.
+        ValueError: if an entry is missing, or lacks a field or has an unknown one.
     """
     path = root / LIBRARIES
     libraries = {}
@@ -102,8 +107,8 @@ def write_table(root: Path, folder: Path) -> Path:
     """Write `docs/recipes/README.md` from the results in a folder; return its path.
 
     Args:
-        root: the checkout's folder.
-        folder: folder with a file of results for each recipe.
+        root: path of the checkout.
+        folder: folder with a JSON file of results for each recipe.
 
     Raises:
         ValueError: if a file cannot be read.
@@ -119,7 +124,7 @@ def table_text(root: Path, libraries: Mapping[str, Library], results: list[dict[
     """Return the document with the tables.
 
     Args:
-        root: the checkout's folder, for links to files that exist.
+        root: path of the checkout, for links to files that exist.
         libraries: the libraries in the order of the tables.
         results: the results of the recipes, see `ludoteca.evaluate.recipes.command.run_recipe`.
     """
@@ -136,7 +141,7 @@ def table_text(root: Path, libraries: Mapping[str, Library], results: list[dict[
         ),
         GLUE,
         table(
-            ("library", "lines before there were adapters", "lines now"),
+            ("library", "lines without an adapter", "lines with our adapter"),
             [(library.title, library.glue_before, library.glue) for library in libraries.values()],
             texts=3,
         ),
@@ -145,7 +150,13 @@ def table_text(root: Path, libraries: Mapping[str, Library], results: list[dict[
         parts += [
             CONNECT_FOUR,
             table(
-                ("recipe", "first seat", "second seat", "self-play, first", "self-play, second"),
+                (
+                    "recipe",
+                    "first seat",
+                    "second seat",
+                    "self-play, first seat",
+                    "self-play, second seat",
+                ),
                 [_score_row(result) for result in two_seats],
             ),
         ]
@@ -161,7 +172,7 @@ def table_text(root: Path, libraries: Mapping[str, Library], results: list[dict[
         parts += [
             SPEED,
             table(
-                ("recipe", "lines", "learning steps", "seconds", "steps/s", "steps/s natively"),
+                ("recipe", "lines", "training steps", "seconds", "steps/s", "native steps/s"),
                 [_speed_row(result) for result in results],
             ),
         ]
@@ -187,38 +198,41 @@ def table_text(root: Path, libraries: Mapping[str, Library], results: list[dict[
 
 HEAD = """# Recipes
 
-One short program per library: it learns Connect Four against random moves, then by self-play, and
-ends with matches from both seats. Each runs in the environment of its library:
+Each recipe is a short program that uses an RL library: it trains an agent in Connect Four against
+random moves, then another by self-play, and plays matches with both agents from both seats. It runs
+in a virtual environment with the library:
 
 ```bash
 make recipes                        # all recipes; writes this page
-make recipes RECIPES="sb3 rllib"    # those of some libraries
+make recipes RECIPES="sb3 rllib"    # recipes of some libraries
 ```
 
-To run one yourself, install its library as its page says and use `python docs/recipes/NAME.py`. No
-recipe has the name of a package, as Python would import it instead. `make recipes` writes this page
-from [the results](../results/recipes)."""
+To run a recipe yourself, install its library as the library's page describes, and run
+`python docs/recipes/NAME.py`. No recipe has the name of a package, as Python would import the recipe
+instead. `make recipes` writes this page from [the results](../results/recipes)."""
 GLUE = """## Lines of glue
 
-Code that a user writes beyond making the environment and the algorithm, such as wrappers,
-conversions and callbacks; counted by hand."""
+The number of lines that a user writes besides making the environment and the algorithm, such as
+wrappers, conversions and callbacks; counted by hand."""
 CONNECT_FOUR = """## Connect Four
 
-Scores against random moves in percent, a draw counts as half, with 95 % intervals: of the model
-that learned against random moves from both seats, then of the model that learned by self-play."""
+Scores in matches against random moves, in percent with 95 % intervals; a draw is half a point. The
+first two columns are of the model that was trained against random moves from both seats, the last
+two of the model that was trained by self-play."""
 GEESE = """## Hungry Geese
 
-Games won against random agents, from all seats, with 95 % intervals. *Equal agent* is the share
-that one more random agent would win."""
+Percentage of games won against random agents, from all seats, with 95 % intervals. *Equal agent* is
+the percentage that another random agent in the same place would win."""
 SPEED = """## Speed
 
-A step is a move of the agent and the replies of its opponents. *Steps/s* includes learning.
-*Natively* is the vector environment alone, with 64 games, random actions and random opponents,
-measured after the recipe in the same process. *Lines* counts the lines that are not empty."""
+A step is a move of the agent and the replies of its opponents. *Steps/s* includes learning; *native
+steps/s* is the speed of the vector environment alone, with 64 games, random actions and random
+opponents, measured after the recipe in the same process. *Lines* is the number of non-empty lines
+of the recipe."""
 MEASURED = """## Machines and versions
 
-*Load* is the load average when the recipe started; above the number of cores, other programs slowed
-it down."""
+*Load* is the load average when the recipe started. Where it is above the number of cores, other
+programs slowed the recipe down."""
 
 
 def _title(root: Path, name: str, library: Library) -> str:

@@ -17,9 +17,7 @@ EXPERIMENTS = {  # the parameters of each `reproduce` are the options
     name: Command(f"ludoteca.evaluate.studies.{name}.study:reproduce", summary, resumes=True)
     for name, summary in SUMMARIES.items()
 }
-DESCRIPTION = (
-    "Run a study again by name. `--fast` does all of it in some minutes, on small numbers."
-)
+DESCRIPTION = "Reproduce the study of a paper. `--fast` runs all tasks with few games, in minutes."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -69,7 +69,7 @@ class Slow:
 
 def make_slowly(folder):
     """Make two tasks that are never finished."""
-    run_tasks({name: Slow(name) for name in "ab"}, Path(folder), 2, show=False)
+    run_tasks({name: Slow(name) for name in "ab"}, Path(folder), 2, show_progress=False)
 
 
 STUDY = (

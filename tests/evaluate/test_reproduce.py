@@ -17,12 +17,12 @@ from ludoteca.evaluate.studies.ggp.report import beyond_chance
 from ludoteca.evaluate.studies.verdicts import (
     FAILS,
     HOLDS,
-    OPEN,
+    INCONCLUSIVE,
     UNCORRECTED,
-    all_of,
-    by_interval,
-    by_test,
-    no_difference,
+    verdict_by_interval,
+    verdict_by_test,
+    verdict_of_all,
+    verdict_of_no_difference,
 )
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.evaluate.tournament.run import play
@@ -84,7 +84,7 @@ def test_a_lead_within_chance_decides_nothing():
     wins[100][:, 2] += (wins[100][:, 4].sum() - 12 - wins[100][:, 2].sum()) / 8
     first = conclusions(wins)[0]
     assert first.claim == "alpha1 and alpha2 win the most games in total"
-    assert first.verdict == OPEN
+    assert first.verdict == INCONCLUSIVE
     assert "is ahead of UCB-Tuned, by " in first.evidence
     wins[100][:, 2] += 100
     assert conclusions(wins)[0].verdict == FAILS
@@ -110,17 +110,20 @@ def test_intervals_of_differences_of_wins_cover_them():
 
 
 def test_verdicts_need_an_interval_or_a_test():
-    assert (by_interval(0.1, 0.3), by_interval(-0.3, -0.1)) == (HOLDS, FAILS)
-    assert by_interval(-0.1, 0.3) == by_interval(0.0, 0.3) == OPEN
-    assert all_of([HOLDS, HOLDS]) == HOLDS
-    assert all_of([HOLDS, OPEN]) == OPEN
-    assert all_of([HOLDS, OPEN, FAILS]) == FAILS
-    assert by_test(0.001, 0.01, True) == HOLDS
-    assert by_test(0.001, 0.01, False) == FAILS
-    assert by_test(0.01, 0.08, True) == UNCORRECTED
-    assert by_test(0.01, 0.08, False) == by_test(0.3, 1.0, True) == OPEN
-    assert (no_difference(0.2, 1.0), no_difference(0.001, 0.01)) == (HOLDS, FAILS)
-    assert no_difference(0.02, 0.09) == OPEN
+    assert (verdict_by_interval(0.1, 0.3), verdict_by_interval(-0.3, -0.1)) == (HOLDS, FAILS)
+    assert verdict_by_interval(-0.1, 0.3) == verdict_by_interval(0.0, 0.3) == INCONCLUSIVE
+    assert verdict_of_all([HOLDS, HOLDS]) == HOLDS
+    assert verdict_of_all([HOLDS, INCONCLUSIVE]) == INCONCLUSIVE
+    assert verdict_of_all([HOLDS, INCONCLUSIVE, FAILS]) == FAILS
+    assert verdict_by_test(0.001, 0.01, True) == HOLDS
+    assert verdict_by_test(0.001, 0.01, False) == FAILS
+    assert verdict_by_test(0.01, 0.08, True) == UNCORRECTED
+    assert verdict_by_test(0.01, 0.08, False) == verdict_by_test(0.3, 1.0, True) == INCONCLUSIVE
+    assert (verdict_of_no_difference(0.2, 1.0), verdict_of_no_difference(0.001, 0.01)) == (
+        HOLDS,
+        FAILS,
+    )
+    assert verdict_of_no_difference(0.02, 0.09) == INCONCLUSIVE
 
 
 def test_conclusions_can_fail():

@@ -11,13 +11,13 @@ from ludoteca.agents.dqn import QNetworkAgent
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.hex import tanaka2018
-from ludoteca.evaluate.studies.hex.evaluation import TARGETS, reached, shown
+from ludoteca.evaluate.studies.hex.evaluation import TARGETS, result_text, target_verdict
 from ludoteca.evaluate.studies.hex.study import ABLATIONS, make_study
 from ludoteca.evaluate.studies.hex.study import training as training_task
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.runner import run_tasks
 from ludoteca.evaluate.studies.study import Task, read_records
-from ludoteca.evaluate.studies.study import record as record_of
+from ludoteca.evaluate.studies.study import make_record as record_of
 from ludoteca.train.command import parse
 from ludoteca.train.dqn import DQNConfig
 
@@ -33,7 +33,7 @@ def record(folder: Path) -> dict:
 
 
 def kept(out: Path, parts=PLANNED) -> dict:
-    return read_records(out, parts, STUDY.fits)
+    return read_records(out, parts, STUDY.is_valid_record)
 
 
 def parsed(run: Task) -> DQNConfig:
@@ -94,9 +94,9 @@ def test_ours_use_no_more_games_than_the_paper():
 def make_up(folder: Path, name: str, config: dict, games: int, rates, seat: str, wins: int) -> None:
     """Write what a run leaves behind, without running it."""
     low, high = wilson(wins, 1000)
-    rated = {"games": 1000, "wins": wins, "draws": 0, "losses": 1000 - wins}
+    result = {"games": 1000, "wins": wins, "draws": 0, "losses": 1000 - wins}
     seats = [
-        {"seat": one, **rated, "win_rate": wins / 1000, "low": low, "high": high}
+        {"seat": one, **result, "win_rate": wins / 1000, "low": low, "high": high}
         for one in ("first", "second")
     ]
     results = {
@@ -198,13 +198,13 @@ def test_tasks_run_once_and_failures_are_reported(tmp_path, capsys):
     settings = {"games_per_iteration": 5, "game": "hex:board_size=2", "opponent": "random"}
     settings |= {"network.filters": "4", "eval_games": 5, "final_eval_games": 5}
     run = training_task("tiny", "tanaka2018", 10, settings)
-    run_tasks({"tiny": run}, tmp_path, 1, show=False)
+    run_tasks({"tiny": run}, tmp_path, 1, show_progress=False)
     written = (tmp_path / "tiny/results.json").stat().st_mtime_ns
-    run_tasks({"tiny": run}, tmp_path, 1, show=False)
+    run_tasks({"tiny": run}, tmp_path, 1, show_progress=False)
     assert (tmp_path / "tiny/results.json").stat().st_mtime_ns == written
     wrong = training_task("wrong", "tanaka2018", 10, {"game": "hex:board_size=99"})
     with pytest.raises(RuntimeError, match=r"(?s)wrong failed: .*board_size must be an integer"):
-        run_tasks({"wrong": wrong}, tmp_path, 1, show=False)
+        run_tasks({"wrong": wrong}, tmp_path, 1, show_progress=False)
     assert main(["hex", "--part", "half"]) == 2
     assert "part must be one of 'all', 'tanaka2018', 'beyond'" in capsys.readouterr().err
 
@@ -222,15 +222,20 @@ def test_values_of_the_agent_can_be_drawn(tmp_path):
 
 
 def test_targets_are_reached_if_intervals_say_so():
-    def rated(wins, games=1_000):
+    def result(wins, games=1_000):
         low, high = wilson(wins, games)
         return {"wins": wins, "games": games, "win_rate": wins / games, "low": low, "high": high}
 
-    assert reached(rated(999), "mixed:epsilon=0.2", 98) == "yes"
-    assert reached(rated(985), "mixed:epsilon=0.2", 98) == "inconclusive"  # from 97.5 to 99.1
-    assert reached(rated(970), "mixed:epsilon=0.2", 98) == "**no**"
+    assert target_verdict(result(999), "mixed:epsilon=0.2", 98) == "yes"
+    assert (
+        target_verdict(result(985), "mixed:epsilon=0.2", 98) == "inconclusive"
+    )  # from 97.5 to 99.1
+    assert target_verdict(result(970), "mixed:epsilon=0.2", 98) == "**no**"
     # Against an opponent without chance all games are one: there is no interval.
-    assert reached(rated(1_000), "heuristic", 100) == "yes"
-    assert reached(rated(0), "heuristic", 80) == "**no**"
-    assert (shown(rated(1_000), "heuristic"), shown(rated(0), "heuristic")) == ("won", "not won")
-    assert shown(rated(985), "mixed:epsilon=0.2") == "98.5 (97.5 to 99.1)"
+    assert target_verdict(result(1_000), "heuristic", 100) == "yes"
+    assert target_verdict(result(0), "heuristic", 80) == "**no**"
+    assert (result_text(result(1_000), "heuristic"), result_text(result(0), "heuristic")) == (
+        "won",
+        "not won",
+    )
+    assert result_text(result(985), "mixed:epsilon=0.2") == "98.5 (97.5 to 99.1)"

@@ -18,7 +18,7 @@ from ludoteca.evaluate.studies.othello.names import NETWORKS
 from ludoteca.evaluate.studies.othello.study import alphazero_tasks, make_study, paper_tasks
 from ludoteca.evaluate.studies.report import strength, write_report
 from ludoteca.evaluate.studies.runner import run_tasks
-from ludoteca.evaluate.studies.study import read_records, record
+from ludoteca.evaluate.studies.study import make_record, read_records
 from ludoteca.evaluate.timed_match import simulation_speed, timed_match
 from ludoteca.train.data.__main__ import Command
 from ludoteca.train.value_regression import ValueRegressionConfig
@@ -164,7 +164,7 @@ def example_artifact(task) -> dict:
 def folder(tmp_path):
     for tasks in PLANNED.values():
         for name, task in tasks.items():
-            if task.recorded:
+            if task.has_record:
                 (tmp_path / "runs" / name).mkdir(parents=True)
                 task.artifact(tmp_path / "runs").write_text(json.dumps(example_artifact(task)))
     return tmp_path / "runs"
@@ -172,7 +172,7 @@ def folder(tmp_path):
 
 def all_records(folder: Path) -> dict:
     found = {
-        part: {name: record(task, folder) for name, task in tasks.items()}
+        part: {name: make_record(task, folder) for name, task in tasks.items()}
         for part, tasks in PLANNED.items()
     }
     return {part: {n: one for n, one in of.items() if one} for part, of in found.items()}
@@ -264,7 +264,7 @@ def test_options_are_checked(capsys, monkeypatch):
     assert "processes must be an integer from 1" in capsys.readouterr().err
     monkeypatch.setattr(study, "is_shipped", lambda: False)
     assert main(["othello", "--part", "alphazero"]) == 2
-    assert "needs the network az:othello, which is not there" in capsys.readouterr().err
+    assert "needs the network az:othello, which this package lacks" in capsys.readouterr().err
 
 
 class WritingTask:
@@ -293,7 +293,7 @@ def test_tasks_wait_for_those_they_require(tmp_path):
     assert "a" in (tmp_path / "b").read_text()
     run_tasks({one.name: one for one in tasks}, tmp_path, 2, False, finished.append)
     assert sorted(finished[3:]) == ["a", "b", "c"]
-    with pytest.raises(RuntimeError, match="these wait for each other: x"):
+    with pytest.raises(RuntimeError, match="these tasks require each other: x"):
         run_tasks({"x": WritingTask("x", ("x",))}, tmp_path, 1, False)
 
 
@@ -303,7 +303,9 @@ def test_artifacts_of_other_settings_are_refused(tmp_path):
 
     make(5)
     make(5)
-    with pytest.raises(ValueError, match=r'a made with other settings: .*"games": 5'):
+    with pytest.raises(
+        ValueError, match=r'results of the task a with other settings: .*"games": 5'
+    ):
         make(6)
     (tmp_path / "a").unlink()
     make(6)

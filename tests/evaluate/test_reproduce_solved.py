@@ -49,11 +49,11 @@ def example_record(task):
         content = {"config": config, "training": training}
     elif task.kind == "best-response":
         found = {"decisions": 1234, "wins": 55, "draws": 0, "losses": 6, "example": ["a1"]}
-        content = {"game": task.words[1], "result": found}
+        content = {"game": task.positional_arguments[1], "result": found}
     elif task.kind == "positions":
         found = {"positions": 500, "perfect": 450, "low": 0.87, "high": 0.92}
         content = {
-            "game": task.words[1],
+            "game": task.positional_arguments[1],
             "result": found | {"won": [300, 280], "drawn": [200, 170]},
         }
     else:

@@ -7,7 +7,7 @@ import pytest
 from command_line import run
 
 from ludoteca.envs.gdl.own_sheets import find_sheet
-from ludoteca.evaluate.bench.gdl import bench_gdl, steps, summary
+from ludoteca.evaluate.bench.gdl import bench_gdl, format_rate, summary
 from ludoteca.evaluate.gdl.coverage import (
     SheetCoverage,
     cover,
@@ -148,7 +148,7 @@ def test_bench_explains_wrong_arguments(capsys, arguments, message):
 
 
 def test_steps_have_three_digits():
-    assert [steps(x) for x in (12_345_678, 54_321, 999)] == ["12.3 M", "54.3 k", "999"]
+    assert [format_rate(x) for x in (12_345_678, 54_321, 999)] == ["12.3 M", "54.3 k", "999"]
 
 
 def test_summary_counts_slow_sheets_apart():

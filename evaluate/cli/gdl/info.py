@@ -21,7 +21,7 @@ def info(sheet: Sheet, seconds: float = 1.0, max_seconds: float = 60.0) -> None:
     """
     from ludoteca.envs.gdl.own_sheets import find_sheet
     from ludoteca.envs.params import real
-    from ludoteca.evaluate.bench.gdl import steps
+    from ludoteca.evaluate.bench.gdl import format_rate
     from ludoteca.evaluate.gdl.coverage import measure_speed
     from ludoteca.evaluate.gdl.machine import make_machine
 
@@ -51,7 +51,7 @@ def info(sheet: Sheet, seconds: float = 1.0, max_seconds: float = 60.0) -> None:
         "gates": f"{network.num_gates:,} of {network.instances:,} ground rules",
         "loops": "iterated in each state" if loops else "none",
         "random games": f"{random_games.games:,}, {random_games.mean_plies:g} plies in the mean",
-        "speed": f"{steps(random_games.steps_per_second)} steps/s, 512 games at once",
+        "speed": f"{format_rate(random_games.steps_per_second)} steps/s, 512 games at once",
         "faults": random_games.faults or "none found",
     }
     for name, text in lines.items():
