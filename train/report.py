@@ -31,17 +31,17 @@ from ludoteca.train.settings import RLConfig, SupervisedConfig
 HEADINGS = ("against", "seat", "games", "wins", "draws", "losses", "win rate", "95 % interval")
 SELECTED = {"best": "the one with the highest evaluation score", "last": "the last one"}
 RESULTS = ("results.json", "results_so_far.json")  # names for a finished and for an unfinished run
-MAX_PICTURES = 48  # maximum number of positions in the picture of a game
+MAX_PICTURES = 48  # maximum number of positions in the image of a game
 COLORS = ("#1f77d0", "#d6452b", "#2a9d5c", "#8a5cc2", "#c98a1b", "#5b6770")
 
 
 def write_report(training: RLTraining) -> dict[str, Any]:
-    """Evaluate the selected network of a training, write all files, and return the results.
+    """Evaluate the selected network of a run, write all files, and return the results.
 
     Writes `best.safetensors` again, with its card, and `learning_curve.png`, `replay.json`,
-    `game.svg`, `game.png` and `report.md`; and `results.json` if the training is finished, or else
-    `results_so_far.json`. If the training's monitor has a deadline, fewer evaluation games are
-    played in the time left.
+    `game.svg`, `game.png` and `report.md`; and `results.json` if the run is finished, or else
+    `results_so_far.json`. If the run's monitor has a deadline, fewer evaluation games are played,
+    as many as fit into the time left.
 
     Raises:
         Stopped: if there is no time for an evaluation.
@@ -186,7 +186,7 @@ def draw_curve(training: RLTraining) -> bytes:
     axes.set_ylim(-2, 102)
     axes.set_title(f"{training.config.game} with {training.algorithm.report_text().partner}")
     axes.legend(loc="lower right", fontsize="small")
-    for name, color in zip(training.algorithm.drawn_losses, ("#5b6770", "#c98a1b"), strict=False):
+    for name, color in zip(training.algorithm.plotted_losses, ("#5b6770", "#c98a1b"), strict=False):
         loss_axes.plot(
             *points(metrics, name), color=color, linewidth=1, label=name.replace("_", " ")
         )
@@ -246,10 +246,10 @@ def describe(results: dict[str, Any], algorithm: Algorithm[Any], replay: Replay,
 
 {table(HEADINGS, rows(results), texts=2)}
 
-{text.plays} Intervals are Wilson's; they
-are meaningless between deterministic agents, as all games of a seat are then identical.
-Games are seeded with {results["evaluation_seed"]}, and differ from those of training and of the
-selection of the network.
+{text.plays} The intervals are Wilson's; they
+are meaningless between deterministic agents, as all games in a seat are then identical.
+The evaluation games have the seed {results["evaluation_seed"]}, and differ from those of training
+and of the selection of the network.
 
 ## Learning
 
@@ -330,5 +330,5 @@ def _about_game(game: Game, replay: Replay, seat: int) -> str:
         return f"""{first} is player 0; the others are {second}. The pictures are evenly spread
 over the game; the last one is the final position."""
     return f"""{first} plays first, {second} second. Each picture is the position
-before a move of the network, which sits {seat_names(game)[seat]}, with its value of every
+before a move of the network, which plays {seat_names(game)[seat]}, with its value of each
 move; the last one is the final position."""

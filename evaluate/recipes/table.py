@@ -208,8 +208,8 @@ make recipes RECIPES="sb3 rllib"    # recipes of some libraries
 ```
 
 To run a recipe yourself, install its library as the library's page describes, and run
-`python docs/recipes/NAME.py`. No recipe has the name of a package, as Python would import the recipe
-instead. `make recipes` writes this page from [the results](../results/recipes)."""
+`python docs/recipes/NAME.py`. No recipe has the name of a package, as Python would import the
+recipe instead. `make recipes` writes this page from [the results](../results/recipes)."""
 GLUE = """## Lines of glue
 
 The number of lines that a user writes besides making the environment and the algorithm, such as

@@ -85,7 +85,7 @@ def test_a_lead_within_chance_decides_nothing():
     first = conclusions(wins)[0]
     assert first.claim == "alpha1 and alpha2 win the most games in total"
     assert first.verdict == INCONCLUSIVE
-    assert "is ahead of UCB-Tuned, by " in first.evidence
+    assert "over UCB-Tuned: +12 (" in first.evidence
     wins[100][:, 2] += 100
     assert conclusions(wins)[0].verdict == FAILS
 
@@ -165,7 +165,7 @@ def test_the_report_stands_beside_the_thesis(tmp_path, monkeypatch, capsys):
     assert main(arguments) == 0
     assert capsys.readouterr().out == f"report: {tmp_path / 'report.md'}\n"
     report = (tmp_path / "report.md").read_text()
-    assert "**This is a small run**: 24 games a pair" in report
+    assert "**This is a small run**: 24 games per pair" in report
     assert "(4,378, " in report  # the thesis' total of UCB at 100 simulations
     assert "24.625" in report
     assert "alpha1 is not significantly better than UCB (Wilcoxon)" in report

@@ -396,12 +396,12 @@ def test_report_has_the_figures_of_the_records(folder, tmp_path, monkeypatch):
     assert f"| decoupled UCT 1000 | {rivals} | - {ours}" in text
     assert f"| self-play | three decoupled UCT 500 | no {ours}" in text
     assert f"| self-play | three random_safe | no {ours}" in text
-    assert "`greedy` and `deterministic`, so that it is\ntrained against the very agent" in text
-    assert "for\n15 epochs at most and in bfloat16," in text
+    assert "so that it is trained against the same agent that it is evaluated against" in text
+    assert "for at most 15 epochs and in bfloat16" in " ".join(text.split())
     # The thesis' goose plays in its final, and ours beside it.
     assert "| deterministic (thesis) | 20 | 60 |" in text
     assert f"| deterministic (thesis, tail) | {share(600, 1000)} |" in text
-    assert "had\nnone in 10.0 % to 25.0 % of its deaths, by the competition" in text
+    assert "it is\n10.0 % to 25.0 %, depending on the competition" in text
     assert f"| self-play, {SECONDS} s a move | self-play | 1,000 | 550, 50, 400 |" in text
     # Of all deaths all are head on, and a share of those of one agent are forced.
     assert f"| {best} | 1,000 | 60.0 | 100.0 | {share(100, 600)} |" in text
@@ -426,7 +426,7 @@ def test_counts_that_differ_from_the_thesis_are_listed(folder, tmp_path):
     agent["lives"] = lives_record(1_000, 800, 570)  # wins of the last one, 30 in the thesis
     write(found, tmp_path)
     text = (tmp_path / "report.md").read_text()
-    assert "Of the thesis' 24 counts of wins and deaths, 1 differs from ours" in text
+    assert "Of the thesis' 24 counts of wins and deaths, 1 differs significantly from ours" in text
     assert "wins of flat 1000, depth 6 (30, 80.0)." in text
 
 
@@ -446,16 +446,16 @@ def test_conclusions_by_hand(folder):
     # Of 3,000 deaths in each of four competitions 400 were forced; all are collisions of heads.
     dead_ends = by_claim["flat Monte Carlo dies because it does not see dead ends"]
     assert dead_ends.verdict == FAILS
-    assert "of 12,000 deaths, no other move would have helped in 13.3 %" in dead_ends.evidence
+    assert "of 12,000 deaths, 13.3 % are forced" in dead_ends.evidence
     assert "86.7 % are collisions of heads" in dead_ends.evidence
-    assert "against agents of other kinds it is 10.0 % to 25.0 %" in dead_ends.evidence
+    assert "the share of forced deaths is 10.0 % to 25.0 %" in dead_ends.evidence
     # In the final the thesis' goose is ahead by 2/3 in 600 games, and behind by that in 400.
     rules = by_claim["flat Monte Carlo plays better than the deterministic agent"]
     assert rules.verdict == FAILS
-    assert "it scores -0.133 (" in rules.evidence
+    assert "the thesis' rules: -0.133 (" in rules.evidence
     assert "wins 0 of 1,000 games, the deterministic agent 600" in rules.evidence
     assert "deterministic (thesis, tail): -0.133 (" in rules.evidence
-    assert by_claim["a network that flat Monte Carlo teaches plays badly"].verdict == HOLDS
+    assert by_claim["a network that imitates flat Monte Carlo plays badly"].verdict == HOLDS
     noisy = by_claim["... because its labels are noisy"]  # both fall behind by 2/3 or -2/3
     assert noisy.verdict == INCONCLUSIVE
     assert "87.5 %, 87.5 %, 87.5 %, 87.5 % are predictable" in noisy.evidence
@@ -477,11 +477,11 @@ def test_sections_wait_for_their_tasks_and_earlier_records_stay(folder, tmp_path
         "Networks that imitate flat",
         "Networks that imitate recorded",
         "The final",
-        "Beyond",
+        "The self-play network",
     ):
         assert f"## {title}" not in text
     assert "they need files of recorded games,\n  `--episodes FILE ...`." in text
-    assert "the package has no network `ac:geese` yet" in text
+    assert "the package has no network `ac:geese`." in text
     assert f"{len(records['uib2021'])} of {len(records['uib2021']) + 1} of part uib2021" in text
     assert read_records(out, PLANNED) == records
     # Another network means other matches, and other winners.

@@ -145,8 +145,9 @@ def test_report_has_the_figures_of_the_runs(made_up, tmp_path):
     write_report(STUDY, records, out, made_up)
     text = (out / "report.md").read_text()
     # By hand: (9 * 0.5 + 0.9) / 20 of the games, in the last twentieth 90 %.
-    assert "27.0 % won over the training (paper: 77 %), 90.0 % in the last twentieth" in " ".join(
-        text.split()
+    assert (
+        "It won 27.0 % of all training games (the paper: 77 %), and 90.0 % of the last twentieth"
+        in " ".join(text.split())
     )
     assert "| 0.01 | 0.8 | 0.1 | 2 | 2,000 | 69 | 27.0 | 90.0 | 70.0 (67.1 to 72.8) |" in text
     assert "| simple | 150,000 | 42 | 0.0 |" in text
@@ -158,7 +159,8 @@ def test_report_has_the_figures_of_the_runs(made_up, tmp_path):
     assert sum("**no**" in line for line in text.splitlines()) == 2  # 98 and 100 are not reached
     for name in ("best.png", "second.png"):
         assert (out / name).read_bytes().startswith(b"\x89PNG")
-    assert "0.52 hours for 52 of 52 runs (one core each, the paper's)" in text  # 36 s each
+    # 36 s each.
+    assert "0.52 hours for 52 of 52 runs with the paper's settings (one core each)" in text
     content = json.loads((out / "results.json").read_text())
     assert content["tanaka2018"]["best"]["wins"]["all"] == pytest.approx(27.0)
     assert len(content["beyond"]) == 5
@@ -170,7 +172,7 @@ def test_sections_wait_for_their_runs_and_earlier_records_stay(made_up, tmp_path
     records = {"tanaka2018": {name: record(made_up / name) for name in some[1:]}, "beyond": {}}
     write_report(STUDY, records, out, made_up)
     text = (out / "report.md").read_text()
-    assert "(ablation)" in text
+    assert "## Ablation" in text
     assert "(table 4.1)" not in text
     assert "for 44 of 52 runs" in text
     assert kept(out, PLANNED) == records
@@ -190,7 +192,7 @@ def test_tasks_with_records_are_not_run_again(made_up, tmp_path, capsys):
     arguments = ["hex", "--part", "tanaka2018", "--keep", "--out", str(out), "--runs", str(empty)]
     assert main(arguments) == 0
     assert not empty.exists()
-    assert "tanaka2018: 0 of 52 runs" in capsys.readouterr().err
+    assert "tanaka2018: 0 of 52 tasks" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -200,7 +200,7 @@ def test_report_has_the_figures_of_the_records(folder, tmp_path):
     assert "UCT wins 97 % of its games against random moves" in text
     assert f"| az | our own UCT, 10 x its time | 20.0 | 21.5 | 12,345 | 400,000 {cells}" in text
     # Six trainings of 90 seconds; 18 matches and 3 of AlphaZero, of a minute each.
-    assert "9 minutes of training, 21 of matches" in text
+    assert "9 minutes of training, 21 minutes of matches" in text
     assert "Tasks: 30 of 30 of part seville2019, 3 of 3 of part alphazero" in text
     for name in ("learning_curves.png", "strength.png"):
         assert (tmp_path / "report" / name).read_bytes().startswith(b"\x89PNG")
@@ -225,7 +225,7 @@ def test_sections_wait_for_their_tasks_and_earlier_records_stay(folder, tmp_path
     text = (out / "report.md").read_text()
     assert "## Equal iterations" in text
     assert "## Cost of the labels' noise" in text
-    assert not any(f"## {title}" in text for title in ("Equal time", "In short", "AlphaZero"))
+    assert not any(f"## {title}" in text for title in ("Equal time", "Summary", "AlphaZero"))
     assert "29 of 30 of part seville2019" in text
     assert read_records(out, PLANNED) == records
     assert read_records(tmp_path / "none", PLANNED) == {"seville2019": {}, "alphazero": {}}
@@ -252,7 +252,7 @@ def test_tasks_with_records_are_not_run_again(folder, tmp_path, capsys):
     ]
     assert main(arguments) == 0
     assert not empty.exists()
-    assert "seville2019: 0 of 30 runs" in capsys.readouterr().err
+    assert "seville2019: 0 of 30 tasks" in capsys.readouterr().err
 
 
 def test_options_are_checked(capsys, monkeypatch):

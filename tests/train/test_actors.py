@@ -112,7 +112,7 @@ def test_stopped_rollout_is_dropped(bound):
     actors.load(network(1))
     with pytest.raises(Stopped):
         actors.play(np.random.default_rng(0), 0)
-    monitor.grant(float("inf"))
+    monitor.extend(float("inf"))
     assert actors.play(np.random.default_rng(0), 0).networks.tolist() == [1] * 4
     actors.close()
 

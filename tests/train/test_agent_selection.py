@@ -35,7 +35,7 @@ def test_selects_agents_by_name(tmp_path):
     assert Counter(who) == {name: counts["actions"] for name, counts in report.agents.items()}
     assert not samples.selected.all()
     with pytest.raises(
-        ValueError, match=r"no agent is called 'nobody'.*; there are 'smart-geese-rl'"
+        ValueError, match=r"there is no agent 'nobody'.*; there are 'smart-geese-rl'"
     ):
         converted(tmp_path, GOLDEN, agents=("nobody",))
     again, _ = converted(tmp_path, save_as(tmp_path / "a.npz", games))

@@ -255,5 +255,5 @@ def test_commands_generate_convert_and_verify(tmp_path, capsys):
     assert "random_safe" in output
     assert "a.npz: 4 games" in output
     main(ConversionConfig((path,), tmp_path / "b.npz", agents=("random",)))
-    assert "of 4 games found, 0 could not be used" in capsys.readouterr().out
+    assert "of 4 games in the files, 0 could not be used" in capsys.readouterr().out
     assert load_dataset(tmp_path / "b.npz").selected.sum() == 8

@@ -423,7 +423,7 @@ def test_preset_matches_the_document():
     ("changes", "problem"),
     [
         ({"data": ()}, "at least one file"),
-        ({"agents": ("nobody",)}, "no agent is called 'nobody'"),
+        ({"agents": ("nobody",)}, "there is no agent 'nobody'"),
         ({"rating_range": (2000.0, 3000.0)}, "ratings are from 0 to 1000"),
         ({"rating_range": (2.0, 1.0)}, r"must be \(lowest, highest\)"),
         ({"rating_range": (5.0, 5.0)}, "at least two games"),

@@ -40,7 +40,7 @@ def test_run_stopped_anywhere_resumes_to_the_same_result(kind, positions, tmp_pa
     def impatient(self):
         nonlocal count, gap
         count += 1
-        if count > gap and not self.request:
+        if count > gap and not self.stop_reason:
             phases.add(self.phase)
             count, gap = 0, 1.5 * gap  # less often each time, or no round would ever be finished
             self.stop("the test")

@@ -84,14 +84,16 @@ def test_reservoir_holds_the_decisions_of_the_best_response_only(tmp_path):
     rollout = by_hand(training.algorithm)
     minibatches = training.minibatches
     records = training.algorithm.targets(rollout, np.random.default_rng(0))
-    minibatches.add(records[1:3], 1, training.learning)
+    minibatches.add(records[1:3], 1, training.learning_rng)
     assert minibatches.started is False
-    minibatches.add(np.concatenate([records[:1], records[3:], records[1:3]]), 2, training.learning)
+    minibatches.add(
+        np.concatenate([records[:1], records[3:], records[1:3]]), 2, training.learning_rng
+    )
     assert minibatches.started is True
     held = minibatches.reservoir.records[: len(minibatches.reservoir)]
     assert held["decision_planes"][:, 0].tolist() == [1, 4, 5, 7]
     assert held["decision_action"].tolist() == [0, 3, 0, 2]
-    sampled = minibatches.sample(training.learning).records
+    sampled = minibatches.sample(training.learning_rng).records
     assert set(sampled["decision_planes"][:, 0]) == {1, 4, 5, 7}
     assert set(sampled["planes"][:, 0]) == {1, 2, 3, 4, 5, 6, 7, 8}
 
@@ -105,7 +107,7 @@ def test_loss_is_td_error_and_cross_entropy(tmp_path):
     batch = {
         name: torch.from_numpy(column)
         for name, column in algorithm.layout.unpack(
-            training.minibatches.sample(training.learning).records
+            training.minibatches.sample(training.learning_rng).records
         ).items()
     }
     batch["next_mask"][:, 1:] = 0  # north is the only legal action at the next decision

@@ -167,9 +167,9 @@ def test_phases_compile_until_their_first_step_is_over():
     monitor.stop("a reason")
     with pytest.raises(Stopped):
         monitor.step("learning", 2)
-    monitor.grant(time.monotonic() + 100)
+    monitor.extend(time.monotonic() + 100)
     monitor.step("learning", 3)
-    monitor.grant(time.monotonic() - 1)
+    monitor.extend(time.monotonic() - 1)
     with pytest.raises(Stopped):
         monitor.check()
 

@@ -20,7 +20,7 @@ from ludoteca.train.q_learning import (
     make_env,
     update,
 )
-from ludoteca.train.q_learning_report import best, board, describe, legal_part
+from ludoteca.train.q_learning_report import board, describe, greedy_actions, mask_illegal
 from ludoteca.train.value_iteration import optimal_q
 
 NORTH, EAST, SOUTH, WEST = range(4)
@@ -94,8 +94,8 @@ def test_values_without_a_limit_are_refused():
 def test_a_thousand_episodes_are_enough(seed):
     env = gym.make("ludoteca/GridWorld-v0")
     learned, exact = learn(env, QLearningConfig(seed=seed)), optimal_q(env.unwrapped, 0.9)
-    q = legal_part(learned.q, exact)
-    greedy, optimal = best(q), best(exact)
+    q = mask_illegal(learned.q, exact)
+    greedy, optimal = greedy_actions(q), greedy_actions(exact)
     for cell in FREE:
         assert learned.updates[cell].sum() > 0
         assert not (greedy[cell] & ~optimal[cell]).any()

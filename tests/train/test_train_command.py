@@ -209,7 +209,7 @@ def test_command_trains_and_prints_results(tmp_path, monkeypatch, capfd):
         assert text in printed.out
     assert max(map(len, printed.out.splitlines())) <= 80
     # The same command again; and without the number of games, which the folder knows.
-    assert "resuming the run there" in run_command(capfd, minutes=5).err
+    assert "resuming the run in this folder" in run_command(capfd, minutes=5).err
     run = TimedRun(make_game("tictactoe"), minutes=5, settings=TINY)
     run.plan()
     assert run.config.games == 64

@@ -97,7 +97,7 @@ def convert(
     """
     game = None if config.game is None else make_game(config.game)
     if config.ratings_csv is not None and not config.ratings_csv.is_file():
-        raise FileNotFoundError(f"there is no {str(config.ratings_csv)!r}")
+        raise FileNotFoundError(f"there is no table of ratings {str(config.ratings_csv)!r}")
     all_files, skipped = find_files(config.sources)
     sidecars = [file for file in all_files if file.name.endswith(SIDECAR)]
     files = [file for file in all_files if not file.name.endswith(SIDECAR)]

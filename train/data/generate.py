@@ -134,7 +134,7 @@ def _play(config: GenerationConfig, first: int, count: int) -> GameDataset:
 
 
 def has_chance(game: Game) -> bool:
-    """Return whether a game draws random numbers."""
+    """Return whether a game has chance events."""
     return "rng" in (game.state.names or ())
 
 

@@ -28,7 +28,7 @@ def read_sidecar(data: bytes, stem: str, when: When) -> tuple[int, dict[int, flo
         when: `updated` for the ratings after the episode, `initial` for those before.
 
     Returns:
-        The id of the episode, and the known ratings by player.
+        The id of the episode, and the ratings by player; unrated players are omitted.
 
     Raises:
         ValueError: if the file is malformed.

@@ -88,7 +88,7 @@ def _expand(sources: Sequence[Path]) -> Iterator[Path]:
         if source.is_dir():
             yield from sorted(p for p in source.rglob("*") if p.suffix in SUFFIXES and p.is_file())
         elif not source.exists():
-            raise FileNotFoundError(f"there is no {str(source)!r}")
+            raise FileNotFoundError(f"there is no file or folder {str(source)!r}")
         elif source.suffix not in (*SUFFIXES, ".csv"):
             expected = ", ".join((*SUFFIXES, ".csv"))
             raise ValueError(f"expected a folder, or one of {expected}, got {str(source)!r}")
