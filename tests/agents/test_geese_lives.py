@@ -119,7 +119,7 @@ def test_causes_of_death_are_those_of_the_rules(spec):
 
 
 @pytest.mark.slow
-def test_lives_are_of_one_kind_of_games():
+def test_lives_need_replays_of_one_game_of_hungry_geese():
     with pytest.raises(ValueError, match="expected replays of one game hungry_geese, got none"):
         lives_of([])
     other = play_match("tron", ["random", "random"], 1, num_replays=1).replays

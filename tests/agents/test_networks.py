@@ -151,7 +151,7 @@ def test_epsilon_plays_random_legal_moves():
     assert (abs(counts[game.legal(s)] - 1000) < 150).all()
 
 
-def test_zero_weights_learn_nothing_but_the_last_biases():
+def test_with_zero_weights_only_the_last_biases_learn():
     """Why the document's zero initialization cannot be meant literally."""
     game = make_game("hex:board_size=3")
     for init in ("zero", "zero_head"):

@@ -193,7 +193,7 @@ def test_the_first_player_of_hex_wins():
 
 
 @pytest.mark.slow
-def test_the_first_player_of_hex_wins_against_everything():
+def test_the_first_player_of_hex_wins_against_all_lines_of_play():
     game = make_game("hex:board_size=5")
     response = best_response(game, make_agent("az:hex5,simulations=4", game), 0)
     assert response.draws == response.losses == 0

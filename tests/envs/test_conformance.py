@@ -284,7 +284,7 @@ def test_registering_twice_is_harmless() -> None:
     assert before == registries
 
 
-def test_a_pettingzoo_without_a_registry_is_enough() -> None:
+def test_pettingzoo_without_a_registry_is_supported() -> None:
     # Before 1.27 it had none.
     script = (
         "import pettingzoo\n"

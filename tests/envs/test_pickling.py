@@ -12,10 +12,10 @@ from typing import Any
 import cloudpickle
 import gymnasium as gym
 import pettingzoo
-import playing_on
 import pytest
+import recorded_play
 from boards import REPRESENTATIVES
-from playing_on import FirstLegal, play_on
+from recorded_play import FirstLegal, record_play
 from stable_baselines3 import PPO
 
 from ludoteca.agents import make_agent
@@ -34,7 +34,7 @@ Small = Callable[[str], Game]
 def in_another_process(things: list[tuple[str, Any]], file: Path) -> dict[str, Any]:
     """Resume environments and agents in a new process; return their results by name."""
     file.write_bytes(cloudpickle.dumps(things))
-    command = [sys.executable, playing_on.__file__, str(file)]
+    command = [sys.executable, recorded_play.__file__, str(file)]
     environment = os.environ | {"LUDOTECA_COMPILE_MESSAGES": "0"}
     subprocess.run(command, check=True, timeout=300, env=environment)
     found: dict[str, Any] = pickle.loads(Path(f"{file}.played").read_bytes())
@@ -48,7 +48,7 @@ def begun(env: Any, steps: int = 3) -> Any:
         env.reset()
     else:
         env.reset(seed=3)
-    play_on(env, steps)
+    record_play(env, steps)
     return env
 
 
@@ -177,7 +177,7 @@ MORE_AGENTS = (
 
 def resumed(thing: Any) -> Any:
     """Let an agent play, so that it has memory, and return it."""
-    play_on(thing)
+    record_play(thing)
     return thing
 
 
@@ -190,12 +190,12 @@ def check_that_copies_resume(things: list[tuple[str, Any]], file: Path) -> None:
     for name, thing in things:
         twin = copy.deepcopy(thing)
         by_pickle = thing if "script" in name or "without" in name else roundtrip(thing)
-        expected = play_on(by_pickle)
+        expected = record_play(by_pickle)
         assert played[name] == expected, name
         if by_pickle is not thing:
-            assert play_on(thing) == expected, name
+            assert record_play(thing) == expected, name
         if name != "python":  # copies share opponents
-            assert play_on(twin) == expected, name
+            assert record_play(twin) == expected, name
 
 
 def roundtrip(thing: Any) -> Any:

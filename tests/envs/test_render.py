@@ -86,7 +86,7 @@ def test_status_of_geese_has_their_lengths():
             assert status_text(game, s) == ", ".join(parts)
 
 
-def test_several_best_geese_tie():
+def test_geese_with_equal_scores_tie():
     game = make_game("hungry_geese:num_players=3,episode_steps=2")
     s = game.new(1)
     s.steps = s.max_steps

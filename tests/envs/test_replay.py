@@ -268,7 +268,7 @@ def test_text_that_is_not_a_replay_is_an_error(text: str) -> None:
     ],
     ids=lambda value: str(value)[:12],
 )
-def test_values_of_a_wrong_kind_are_errors(key: str, wrong: Any, finished: Any) -> None:
+def test_values_of_a_wrong_type_are_errors(key: str, wrong: Any, finished: Any) -> None:
     data = finished("TicTacToe-v0")
     with pytest.raises(ValueError, match="not a replay: ") as caught:
         Replay.from_json(json.dumps(data | {key: wrong}))

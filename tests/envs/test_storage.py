@@ -167,7 +167,7 @@ def test_text_that_is_not_a_position_is_an_error(text: str) -> None:
 
 
 @ids
-def test_fields_of_a_wrong_kind_are_errors(id_: str, small: Small) -> None:
+def test_fields_of_a_wrong_type_are_errors(id_: str, small: Small) -> None:
     game = small(id_)
     good = json.loads(state_to_json(game, position(game, 1, 3)))
     for name in good["state"]:
@@ -471,7 +471,7 @@ def test_impossible_episode_states_are_errors(
 
 @pytest.mark.parametrize("id_", ["TicTacToe-v0", "HungryGeese-v0"])
 @pytest.mark.parametrize("plies", [-1, 1000, 32767])
-def test_a_game_longer_than_any_is_an_error(id_: str, plies: int, make: Any) -> None:
+def test_too_long_games_are_errors(id_: str, plies: int, make: Any) -> None:
     env = make("single", id_)
     env.reset(seed=1)
     before = env.save()

@@ -1,4 +1,4 @@
-"""The rules of Atari Go, on boards: `X` is black (player 0), `O` white."""
+"""Tests of the rules of Atari Go, on boards drawn as text: `X` is black (player 0), `O` white."""
 
 from typing import Any
 
@@ -136,7 +136,7 @@ STORIES = {
 
 
 @pytest.mark.parametrize(("board", "stone", "winner"), STORIES.values(), ids=STORIES)
-def test_a_stone_and_who_wins(board: str, stone: str, winner: str) -> None:
+def test_placed_stones_and_winners(board: str, stone: str, winner: str) -> None:
     game, s = position(board.split())
     empty = {(r, c) for r, line in enumerate(board.split()) for c, x in enumerate(line) if x == "."}
     n = len(board.split())
@@ -239,7 +239,9 @@ def test_black_moves_first_and_rows_count_from_the_bottom() -> None:
         ("liberties", 12, 2, "not those of the groups"),
     ],
 )
-def test_check_refuses_what_is_impossible(field: str, index: Any, value: int, problem: str) -> None:
+def test_validate_refuses_impossible_positions(
+    field: str, index: Any, value: int, problem: str
+) -> None:
     """On a board with black at 12 and 24, white at 14 and 25, of 9 x 9 cells with the wall."""
     game = atari_go()
     s = game.new()

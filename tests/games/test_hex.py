@@ -1,4 +1,7 @@
-"""The rules of Hex, on boards: X black (north-south), O white (west-east), . empty."""
+"""Tests of the rules of Hex, on boards drawn as text.
+
+X is black (north to south), O white (west to east), `.` empty.
+"""
 
 from typing import Any
 
@@ -198,7 +201,7 @@ def test_swap_when_white_moves_first() -> None:
     )
 
 
-def test_no_swap_unless_asked_for() -> None:
+def test_swap_is_off_by_default() -> None:
     assert hex(board_size=3).num_actions == 9
     assert legal(hex(board_size=3), play(hex(board_size=3), "b1"))[-1] == "c3"
 
@@ -293,14 +296,14 @@ def test_winning_openings_of_solved_boards(size: int, openings: str) -> None:
         ("cells", 3, "a cell holds both a black and a white stone"),
     ],
 )
-def test_check_finds_impossible_positions(field: str, value: int, problem: str) -> None:
+def test_validate_finds_impossible_positions(field: str, value: int, problem: str) -> None:
     game = hex(board_size=3)
     s = play(game, "a1 b2 c1")
     s[field] = value
     assert game.validate(s) == problem
 
 
-def test_check_finds_a_wrong_connection() -> None:
+def test_validate_finds_a_wrong_connection() -> None:
     game = hex(board_size=3)
     s = play(game, "a1 b2 c1")
     s.cells[2, 2] |= 4

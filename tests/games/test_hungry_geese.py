@@ -1,4 +1,4 @@
-"""The rules of Hungry Geese, on boards.
+"""Tests of the rules of Hungry Geese, on boards drawn as text.
 
 On the boards goose 0 is `0123...` from head to tail, goose 1 `abcd...`, goose 2 `ABCD...`, goose 3
 `klmn...`, and `*` is food. Moves are letters, one for each goose; `-` for a dead one. Food that a
@@ -58,7 +58,7 @@ def play(game: Game, s: Any, moves: str) -> list[str]:
     return ["".join(shown[r * columns : (r + 1) * columns]) for r in range(rows)]
 
 
-def outcome(game: Game, s: Any) -> list[float]:
+def returns_of(game: Game, s: Any) -> list[float]:
     out = np.zeros(game.num_players)
     game.returns(s, out)
     return out.tolist()
@@ -361,7 +361,7 @@ def test_a_lone_goose_has_won_after_one_step() -> None:
     play(game, s, "N")
     assert game.is_terminal(s)
     assert s.score.tolist() == [200 + s.length[0]]
-    assert outcome(game, s) == [0]
+    assert returns_of(game, s) == [0]
 
 
 def test_a_game_takes_199_moves_and_a_survivor_of_length_22_scores_20022() -> None:
@@ -382,7 +382,7 @@ def test_a_game_takes_199_moves_and_a_survivor_of_length_22_scores_20022() -> No
     assert game.is_terminal(s)
     assert s.steps == game.max_plies == 199
     assert s.score.tolist() == [20022, 20001]
-    assert outcome(game, s) == [1, -1]
+    assert returns_of(game, s) == [1, -1]
 
 
 def test_the_longest_possible_game_does_not_overflow() -> None:
@@ -411,22 +411,22 @@ def test_returns_are_paid_when_a_goose_dies_and_stay() -> None:
     ]:
         assert not game.is_terminal(s)
         play(game, s, moves)
-        assert outcome(game, s) == pytest.approx(expected)
+        assert returns_of(game, s) == pytest.approx(expected)
     assert game.is_terminal(s)
 
 
-def test_of_two_that_die_together_the_longer_wins() -> None:
+def test_the_longer_of_two_geese_that_die_together_wins() -> None:
     game, s = position(["10.a", "....", "...."])
     play(game, s, "EW")
     assert game.is_terminal(s)
-    assert outcome(game, s) == [1, -1]
+    assert returns_of(game, s) == [1, -1]
 
 
 def test_dying_in_the_first_step_scores_nothing() -> None:
     game, s = position(["0.a", "...", "..."], steps=0)
     play(game, s, "EW")
     assert s.score.tolist() == [0, 0]
-    assert outcome(game, s) == [0, 0]
+    assert returns_of(game, s) == [0, 0]
 
 
 BEFORE = [
@@ -555,7 +555,7 @@ def test_symmetries_commute_with_the_rules(rows: int, columns: int, count: int) 
         ("steps", 200, "steps"),
     ],
 )
-def test_check_refuses_what_is_impossible(field: str, value: Any, problem: str) -> None:
+def test_validate_refuses_impossible_positions(field: str, value: Any, problem: str) -> None:
     game = hungry_geese(num_players=2)
     s = game.new(1)
     assert game.validate(s) == ""

@@ -1,4 +1,7 @@
-"""Rules of Knight Fight on small boards: `W` and `B` are the knights, `*` is an arrow."""
+"""Tests of the rules of Knight Fight, on small boards drawn as text.
+
+`W` and `B` are the knights, `*` is an arrow.
+"""
 
 from typing import Any
 

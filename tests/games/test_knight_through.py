@@ -1,4 +1,7 @@
-"""The rules of Knight-Through, on boards: `N` are White's knights, `n` Black's."""
+"""Tests of the rules of Knight-Through, on boards drawn as text.
+
+`N` are White's knights, `n` Black's.
+"""
 
 from typing import Any
 
@@ -102,7 +105,7 @@ STORIES = {
 
 
 @pytest.mark.parametrize(("boards", "move", "returns"), STORIES.values(), ids=STORIES)
-def test_a_jump_and_who_wins(boards: str, move: str, returns: list[int]) -> None:
+def test_jumps_and_winners(boards: str, move: str, returns: list[int]) -> None:
     pairs = [line.split() for line in boards.strip().splitlines()]
     start = pairs[len(pairs) - int(move[1])][0]["abcdef".index(move[0])]
     game, s = position([before for before, _ in pairs], start)

@@ -1,4 +1,4 @@
-"""The rules of Othello, on boards: X black, O white, . empty."""
+"""Tests of the rules of Othello, on boards drawn as text: X black, O white, . empty."""
 
 from typing import Any
 
@@ -391,7 +391,7 @@ def test_symmetries_commute_with_play_from_any_position(size: int) -> None:
         ({"over": 1}, "over does not say whether a move is left"),
     ],
 )
-def test_check_finds_impossible_positions(changes: dict[str, Any], problem: str) -> None:
+def test_validate_finds_impossible_positions(changes: dict[str, Any], problem: str) -> None:
     game = othello()
     s = game.new()
     for name, value in changes.items():
@@ -399,7 +399,7 @@ def test_check_finds_impossible_positions(changes: dict[str, Any], problem: str)
     assert game.validate(s) == problem
 
 
-def test_check_finds_discs_outside_a_small_board() -> None:
+def test_validate_finds_discs_outside_a_small_board() -> None:
     game = othello(board_size=6)
     s = game.new()
     s.discs[0] |= np.uint64(1 << 6)

@@ -1,4 +1,7 @@
-"""Rules of Sheep and Wolf on small boards: `S` is a sheep, `W` the wolf, which moves first."""
+"""Tests of the rules of Sheep and Wolf, on small boards drawn as text.
+
+`S` is a sheep, `W` the wolf, which moves first.
+"""
 
 from typing import Any
 

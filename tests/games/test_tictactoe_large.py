@@ -1,4 +1,4 @@
-"""Tic-Tac-Toe Large: five in a row on 5x5, on boards."""
+"""Tests of the rules of Tic-Tac-Toe Large, five in a row on 5x5, on boards drawn as text."""
 
 import numpy as np
 import pytest
@@ -88,7 +88,7 @@ def test_a_full_board_is_a_draw() -> None:
     assert not (drawn & ~full).any()
 
 
-def test_it_is_tictactoe_under_another_name() -> None:
+def test_it_is_tictactoe_with_other_defaults() -> None:
     game = tictactoe_large()
     assert game.spec == "tictactoe_large:board_size=5,line=5"
     assert game.num_actions == tictactoe(5).num_actions == 25

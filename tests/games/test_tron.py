@@ -1,4 +1,4 @@
-"""The rules of Tron, on boards.
+"""Tests of the rules of Tron, on boards drawn as text.
 
 `R` and `B` are the heads of red (player 0) and blue (player 1), `r` and `b` their walls.
 """
@@ -31,7 +31,7 @@ def picture(game: Game, s: Any) -> list[str]:
     return ["".join(".rbRB"[code] for code in row) for row in codes]
 
 
-def outcome(game: Game, s: Any) -> list[float]:
+def returns_of(game: Game, s: Any) -> list[float]:
     out = np.zeros(2)
     game.returns(s, out)
     return out.tolist()
@@ -172,7 +172,7 @@ def test_step(story: str, moves: str, returns: list[float] | None) -> None:
     game.step(s, ["NESW".index(move) for move in moves])
     assert picture(game, s) == [after for _, after in pairs]
     assert game.is_terminal(s) == (returns is not None)
-    assert outcome(game, s) == (returns or [0, 0])
+    assert returns_of(game, s) == (returns or [0, 0])
     assert game.validate(s) == ""
 
 
@@ -223,7 +223,7 @@ def test_a_game_that_fills_the_board_takes_max_plies() -> None:
     assert game.is_terminal(s)
     assert len(rides) == game.max_plies == 8
     assert (s.walls > 0).all()
-    assert outcome(game, s) == [0, 0]
+    assert returns_of(game, s) == [0, 0]
 
 
 def moved(game: Game, s: Any, symmetry: Symmetry) -> Any:
@@ -266,7 +266,7 @@ def test_symmetries_commute_with_the_rules(rows: int, columns: int, count: int) 
         ("head", -1, "outside the board"),
     ],
 )
-def test_check_refuses_what_is_impossible(field: str, value: int, problem: str) -> None:
+def test_validate_refuses_impossible_positions(field: str, value: int, problem: str) -> None:
     game = tron()
     s = game.new()
     s[field] = value

@@ -1,4 +1,4 @@
-"""Processes that are started, ended in some way, and watched."""
+"""Processes of tests: started with Python code, and watched until they end."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class Started(subprocess.Popen):
-    """A process that is killed at the end of its block."""
+    """Process that is killed at the end of its `with` block."""
 
     def __exit__(self, *error):
         self.kill()
@@ -16,14 +16,14 @@ class Started(subprocess.Popen):
 
 
 def start(code, *arguments):
-    """Start Python code as a process of its own, with a pipe from its output."""
+    """Start Python code in a new process, with a pipe from its output."""
     return Started(
         [sys.executable, "-P", "-c", code, *map(str, arguments)], stdout=subprocess.PIPE, text=True
     )
 
 
 def is_running(pid):
-    """Return whether a process runs; one that has ended and waits to be reaped does not."""
+    """Return whether a process runs; a zombie does not."""
     try:
         os.kill(int(pid), 0)
     except ProcessLookupError:

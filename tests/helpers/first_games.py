@@ -1,4 +1,4 @@
-"""Steps and parameters of tests that try every kind of environment in its first game."""
+"""Steps and parametrizations for tests of the first game of every environment API."""
 
 from collections.abc import Callable
 from typing import Any

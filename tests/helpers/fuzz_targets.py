@@ -1,8 +1,8 @@
-"""What `tests/fuzz` attacks: for each target, how inputs are made and what they are given to.
+"""Targets of `tests/fuzz`: for each of them, how inputs are made, and which code reads them.
 
-A target is a function of a folder, to write to, that returns `attempt(rng)`. An attempt makes an
-input from a random generator and gives it to the package. It may return, or raise one of the errors
-that the target names; anything else is a finding. `INPUT` holds the last input, to be shown.
+A target is a function of a folder for files that returns `attempt(rng)`. An attempt makes an input
+with a random generator and passes it to the package. It may return, or raise one of the errors that
+the target allows; any other error is a finding. `INPUT` holds the last input, for the report.
 """
 
 import contextlib
@@ -58,13 +58,13 @@ class RefusedError(Exception):
 
 
 def keep(value: Any) -> Any:
-    """Remember an input, so that it can be shown if it is a finding; return it."""
+    """Store an input in `INPUT`, for the report of a finding, and return it."""
     INPUT[0] = value
     return value
 
 
 def spec_of(rng: random.Random, name: str, known: list[str]) -> str:
-    """Return a spec string with parameters and values that may or may not be right."""
+    """Return a spec string with parameters and values that may be invalid."""
     items = []
     for _ in range(rng.choice((0, 1, 1, 2, 3))):
         key = rng.choice(known) if known and rng.random() < 0.9 else "nothing"
@@ -263,7 +263,7 @@ def states_json(folder: Path) -> Attempt:
 
 
 def play_on(game: Any, s: Any, rng: random.Random) -> None:
-    """Play a position that was accepted: interpreted, so that a bad index raises."""
+    """Play from a position that was accepted; interpreted, so that an invalid index raises."""
     legal, view = np.zeros(game.num_actions, np.int16), np.zeros(game.observation_shape, np.int8)
     with np.errstate(over="ignore"):
         for _ in range(4):
@@ -281,7 +281,7 @@ def play_on(game: Any, s: Any, rng: random.Random) -> None:
 
 
 def signed(data: bytes) -> bytes:
-    """Return mutated bytes with the checksum that they need to be looked at."""
+    """Return mutated bytes with a valid checksum, without which they would not be parsed."""
     from ludoteca.envs.serialization import MAGIC
 
     content = data[len(MAGIC) + 16 :]
@@ -327,7 +327,7 @@ def environments(folder: Path) -> Attempt:
 
 
 def faces(folder: Path) -> Attempt:
-    """Call the environments with actions, seeds, options and masks of all kinds."""
+    """Call the environments of all APIs with values of all types as actions, seeds and options."""
     from ludoteca.envs.adapters.sb3 import SB3VecEnv
     from ludoteca.envs.api.aec import GameAECEnv
     from ludoteca.envs.api.parallel import GameParallelEnv

@@ -62,7 +62,7 @@ TINY_SEARCH = replace(
     game="tron:rows=5,columns=5",
     network=ACConfig(kind="residual", view="plain", filters=8, blocks=1),
 )
-TINY_DOCUMENT = replace(
+TINY_UIB2021 = replace(
     UIB2021_CONFIG,
     game=TINY.game,
     network=ACConfig(kind="uib2021", view="plain", filters=8, blocks=1),
@@ -210,7 +210,7 @@ def test_losses_match_hand_computation():
     assert torch.isclose(loss, torch.tensor(-(np.log(0.5) - 0.5 * np.log(0.25)) / 2).float())
 
 
-def test_the_documents_loss_has_a_least_value():
+def test_uib2021_loss_is_bounded_below():
     chosen = torch.tensor([-10.0, -50.0, -1000.0], requires_grad=True)
     loss = uib2021_loss(chosen, torch.tensor([-1.0, -1.0, -1.0]))
     loss.backward()
@@ -227,7 +227,7 @@ def test_the_documents_loss_has_a_least_value():
             marks=pytest.mark.slow,
             id="search-imitation",
         ),
-        pytest.param(TINY_DOCUMENT, id="document"),
+        pytest.param(TINY_UIB2021, id="uib2021"),
     ],
 )
 def test_non_finite_losses_end_a_run(config, tmp_path):
@@ -261,7 +261,7 @@ def test_rollouts_hold_games_of_the_learning_seats():
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
-def test_a_share_of_the_certain_decisions_is_learned_from(share, tmp_path, monkeypatch):
+def test_a_fraction_of_confident_decisions_is_trained_on(share, tmp_path, monkeypatch):
     training = RLTraining(
         replace(TINY, run_dir=tmp_path, confident_fraction=share), tensorboard=False
     )
@@ -292,9 +292,9 @@ def test_a_share_of_the_certain_decisions_is_learned_from(share, tmp_path, monke
         replace(TINY, overlap_actor_learner=False, augment=True),
         TINY_SEARCH,
         TINY_SEARCH_GEESE,
-        TINY_DOCUMENT,
+        TINY_UIB2021,
     ],
-    ids=["ppo", "alone", "search", "search_geese", "document"],
+    ids=["ppo", "no-overlap", "search", "search_geese", "uib2021"],
 )
 def test_interrupted_run_resumes_to_the_same_result(config, tmp_path):
     whole = RLTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
@@ -323,15 +323,15 @@ def test_interrupted_run_resumes_to_the_same_result(config, tmp_path):
     ("spec", "message"),
     [("nonsense", "unknown agent 'nonsense'"), ("ac:nowhere", "nowhere")],
 )
-def test_wrong_opponents_leave_no_folder(name, spec, message, tmp_path):
+def test_invalid_opponents_leave_no_run_folder(name, spec, message, tmp_path):
     folder = tmp_path / "run"
     with pytest.raises((ValueError, OSError), match=message):
         RLTraining(replace(TINY, run_dir=folder, **{name: (spec,)}), tensorboard=False)
     assert not folder.exists()
 
 
-def test_the_documents_loop_keeps_only_what_wins(tmp_path, monkeypatch):
-    training = RLTraining(replace(TINY_DOCUMENT, run_dir=tmp_path), tensorboard=False)
+def test_uib2021_accepts_only_winning_candidates(tmp_path, monkeypatch):
+    training = RLTraining(replace(TINY_UIB2021, run_dir=tmp_path), tensorboard=False)
     algorithm = training.algorithm
     assert isinstance(algorithm, UIB2021)
     shares, kept = iter([0.4, 0.4, 0.6]), []
@@ -394,6 +394,6 @@ def test_the_command_writes_a_report(tmp_path, capsys):
 )
 def test_invalid_settings_raise(changes, problem, tmp_path):
     of_search = any(hasattr(TINY_SEARCH, name) and not hasattr(TINY, name) for name in changes)
-    config = TINY_SEARCH if of_search else TINY_DOCUMENT if "max_rollouts" in changes else TINY
+    config = TINY_SEARCH if of_search else TINY_UIB2021 if "max_rollouts" in changes else TINY
     with pytest.raises(ValueError, match=problem):
         RLTraining(replace(config, run_dir=tmp_path, **changes), tensorboard=False)

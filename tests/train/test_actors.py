@@ -46,7 +46,7 @@ def same(first: object, second: object) -> bool:
     )
 
 
-def test_rollout_is_made_of_parts():
+def test_rollout_concatenates_the_parts_of_all_workers():
     parts = [
         CountedGames(np.full(n, 1), np.arange(n, dtype=np.int32), *(np.full(n, n),) * 3)
         for n in (2, 3)
@@ -64,9 +64,9 @@ def test_every_part_has_its_own_random_stream():
     played = actors.play(np.random.default_rng(1), 12)
     seeds = np.random.default_rng(1).integers(2**63, size=2)
     drawn = [np.random.default_rng(int(seed)).random(2) for seed in seeds]
-    assert played.drawn.tolist() == np.concatenate(drawn).tolist()
+    assert played.random_numbers.tolist() == np.concatenate(drawn).tolist()
     assert played.networks.tolist() == [5] * 4
-    assert played.begun.tolist() == [12] * 4
+    assert played.games_before.tolist() == [12] * 4
     assert actors.summary() == {}
 
 
@@ -82,12 +82,12 @@ def test_staleness_is_bounded(bound):
     for k, played in enumerate(rounds):
         assert (k - played.networks <= bound).all()
         assert (played.networks <= k).all()
-        assert played.begun.tolist() == [4 * k] * 4
+        assert played.games_before.tolist() == [4 * k] * 4
     # They were ahead as far as they may be, and the last rounds were played before the end.
     assert (
         bound == np.array([k - rollout.networks.min() for k, rollout in enumerate(rounds)])
     ).sum() >= 5
-    assert len(np.unique(np.concatenate([rollout.drawn for rollout in rounds]))) == 40
+    assert len(np.unique(np.concatenate([rollout.random_numbers for rollout in rounds]))) == 40
     summary = actors.summary()
     assert summary["staleness_max"] == bound
     assert 0 < summary["staleness"] <= bound

@@ -114,7 +114,7 @@ def test_rollouts_are_shared_evenly_by_workers(tmp_path):
     assert fit_to_run(config, make_game("tictactoe"), AlphaZero.limits).games_per_iteration == 18
 
 
-def test_a_run_that_is_made_longer_keeps_the_sizes_it_began_with(tmp_path):
+def test_an_extended_run_keeps_its_original_sizes(tmp_path):
     from ludoteca.agents.networks.q_network import QConfig
     from ludoteca.train.loop import RLTraining
 
@@ -147,7 +147,7 @@ def test_other_negative_numbers_are_refused(name):
     assert getattr(DQNConfig(**{name: AUTO}), name) == AUTO
 
 
-def test_the_interval_of_past_networks_is_checked():
+def test_the_interval_of_past_networks_is_validated():
     with pytest.raises(
         ValueError, match=r"past_opponent_interval must be .* got 0; -1 scales it with the length"
     ):

@@ -62,7 +62,7 @@ def test_file_holds_the_latest_or_the_best_network(select, pretrained, rates, pr
     assert written["game"] == "tictactoe"
 
 
-def test_a_network_evaluated_out_of_turn_is_preferred_while_it_is_the_present_one():
+def test_a_network_evaluated_off_schedule_is_preferred_while_it_is_current():
     best = BestNetwork("best", pretrained=False)
     consider_all(best, [0.1, 0.5])
     best.consider_interim(updates=3, rate=0.4)
@@ -73,7 +73,7 @@ def test_a_network_evaluated_out_of_turn_is_preferred_while_it_is_the_present_on
 
 
 @pytest.mark.parametrize("games", [10, 20, None])
-def test_the_state_of_older_versions_lacks_the_weights(games, tmp_path):
+def test_weights_missing_in_older_checkpoints_are_read_from_the_file(games, tmp_path):
     before, file = BestNetwork("best", pretrained=False), tmp_path / "best.safetensors"
     consider_all(before, [0.1, 0.5])
     numbers, arrays = before.state()

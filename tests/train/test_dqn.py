@@ -58,7 +58,7 @@ def linked(rollout: DQNRollout, **settings):
     ]
 
 
-def test_replies_link_positions_of_the_same_player():
+def test_reply_targets_bootstrap_from_the_next_turn_of_the_same_player():
     game = by_hand([5], [0, 1, 0, 1, 0])  # the first player wins at ply 4
     simple = {"td_target": "reply", "experience": "simple"}
     assert linked(game, n_step=1, **simple) == [
@@ -81,7 +81,7 @@ def test_replies_link_positions_of_the_same_player():
     ]
 
 
-def test_negamax_links_positions_of_opponents_with_a_minus():
+def test_negamax_targets_bootstrap_from_the_opponent_with_negative_sign():
     game = by_hand([4], [0, 1, 0, 1], returns=[(-1, 1)], seats=[-1])
     assert linked(game, n_step=1, td_target="negamax") == [
         (0, 0.0, -0.5, 1),
@@ -115,7 +115,7 @@ def test_transitions_stay_within_games_and_learning_seats():
     assert found[-1] == (11, 1.0, 0.0, None)
 
 
-def test_losses_weigh_less_the_later_they_come():
+def test_later_losses_have_smaller_weights():
     rollout = by_hand([9, 19], [0, 1], returns=[(1, -1), (-1, 1)], seats=[0, 0])
     # By hand: 1 - 9 / 26 and 1 - 19 / 26 of -100.
     paid = rewards(rollout, TANAKA2018, 25)
@@ -260,7 +260,7 @@ def test_rollouts_are_valid_games():
     assert wins == (rollout.returns[rollout.seats == 0, 0] > 0).sum()
 
 
-def test_tanaka2018_preset_matches_the_document():
+def test_tanaka2018_preset_matches_the_paper():
     assert TANAKA2018.network.filters == (48, 384)
     assert (TANAKA2018.gamma, TANAKA2018.learning_rate, TANAKA2018.momentum) == (0.8, 0.01, 0.1)
     assert (TANAKA2018.buffer_size, TANAKA2018.batch_size, TANAKA2018.games_per_update) == (

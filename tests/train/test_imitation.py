@@ -147,7 +147,7 @@ def test_samples_match_the_episodes(view, games, mixed, tmp_path, monkeypatch):
         np.testing.assert_array_equal(one, other)
 
 
-def test_moves_are_chosen_by_agent_and_by_rating(mixed, tmp_path):
+def test_samples_are_selected_by_agent_and_by_rating(mixed, tmp_path):
     config = tiny(mixed, tmp_path)
     every, greedy = load_data(config), load_data(replace(config, agents=("greedy",)))
     names = every.games.agent_names
@@ -292,7 +292,7 @@ def test_a_run_learns_with_the_rate_of_its_schedule(mixed, tmp_path, monkeypatch
         (DEFAULT, {"positions_per_epoch": 200, "network": replace(TINY, view="plain")}),
         (UIB2021, {"network": replace(TINY_PLAIN, value=True), "augment": True}),
     ],
-    ids=["modern", "plain", "document"],
+    ids=["modern", "plain", "uib2021"],
 )
 def test_interrupted_run_resumes_to_the_same_result(base, changes, mixed, tmp_path):
     whole = trained(tiny(mixed, tmp_path / "whole", base, **changes))
@@ -403,7 +403,7 @@ def test_time_limit_ends_a_run(mixed, tmp_path, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_preset_matches_the_document():
+def test_uib2021_preset_matches_the_thesis():
     assert parse(["uib2021"]) == UIB2021
     assert parse([]) == DEFAULT
     assert UIB2021.network == ACConfig("uib2021", "plain", filters=24, blocks=6, value=False)

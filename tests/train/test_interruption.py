@@ -7,7 +7,14 @@ import warnings
 from dataclasses import replace
 
 import pytest
-from interrupted_runs import AZ_CONFIG, DQN_CONFIG, KINDS, assert_same, run_to_end, value_config
+from interrupted_runs import (
+    AZ_CONFIG,
+    DQN_CONFIG,
+    KINDS,
+    assert_same_runs,
+    run_to_end,
+    value_config,
+)
 
 from ludoteca.agents.networks.weights import load_weights
 from ludoteca.agents.registry import make_agent
@@ -23,7 +30,7 @@ from ludoteca.train.value_regression import train as train_value_network
 pytestmark = pytest.mark.interpreted
 
 # What others cover in part: in `make test-slow`.
-SLOW = ("dqn-alone", "alphazero", "alphazero-no-gate", "ppo-pipeline", "search")
+SLOW = ("dqn-no-overlap", "alphazero", "alphazero-no-gatekeeper", "ppo-overlap", "search")
 
 
 @pytest.mark.parametrize(
@@ -63,7 +70,7 @@ def test_run_stopped_anywhere_resumes_to_the_same_result(kind, positions, tmp_pa
     assert stops > 3
     assert "learning" in phases
     assert len(phases) > (kind != "value")  # validation is a single step here
-    assert_same(tmp_path / "whole", tmp_path / "parts")
+    assert_same_runs(tmp_path / "whole", tmp_path / "parts")
 
 
 @pytest.mark.slow
@@ -85,7 +92,7 @@ def test_interrupted_rollout_of_several_processes_is_replayed(tmp_path, monkeypa
     training.monitor.stop("")
     polls = 3
     run_to_end(training)
-    assert_same(tmp_path / "whole", tmp_path / "parts")
+    assert_same_runs(tmp_path / "whole", tmp_path / "parts")
 
 
 def test_agent_of_an_untrained_network_warns(tmp_path):
@@ -174,7 +181,7 @@ def test_signal_saves_a_checkpoint_and_a_report(number, tmp_path, monkeypatch, c
     assert main(config) is not None
     assert not (config.run_dir / "results_so_far.json").exists()
     run_to_end(RLTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False))
-    assert_same(tmp_path / "whole", tmp_path / "run")
+    assert_same_runs(tmp_path / "whole", tmp_path / "run")
 
 
 @pytest.mark.parametrize("checkpoint", [False, True])
@@ -246,7 +253,7 @@ def test_without_time_nothing_is_reported_but_the_run_resumes(tmp_path, capsys):
     run_to_end(RLTraining(config, tensorboard=False))
 
 
-def test_a_stopped_training_in_epochs_reports_what_it_has(positions, tmp_path, monkeypatch, capsys):
+def test_a_stopped_supervised_run_writes_a_report(positions, tmp_path, monkeypatch, capsys):
     config = replace(value_config(positions), run_dir=tmp_path / "run")
     update, count = ValueRegressionTraining.update, 0
 
@@ -268,4 +275,4 @@ def test_a_stopped_training_in_epochs_reports_what_it_has(positions, tmp_path, m
     run_to_end(
         ValueRegressionTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
     )
-    assert_same(tmp_path / "whole", tmp_path / "run")
+    assert_same_runs(tmp_path / "whole", tmp_path / "run")

@@ -10,7 +10,7 @@ import pytest
 from interrupted_runs import (
     DQN_CONFIG,
     KINDS,
-    assert_same,
+    assert_same_runs,
     run_to_end,
     value_config,
 )
@@ -140,7 +140,7 @@ def test_run_killed_at_any_file_operation_resumes_to_the_same_result(
             if (folders["run"] / f"{name}.safetensors").exists():
                 load_weights(folders["run"] / f"{name}.safetensors")
         work()
-        assert_same(folders["whole"], folders["run"])
+        assert_same_runs(folders["whole"], folders["run"])
         assert not list(folders["run"].glob(".*.tmp"))
     assert total > 12 * checkpoints  # four files: each is opened, written and renamed
     assert left_over > 5
