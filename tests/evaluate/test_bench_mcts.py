@@ -154,7 +154,7 @@ def test_verdicts_follow_from_score_intervals(monkeypatch, condition, wins, draw
     results = SimpleNamespace(pair_results=[standing], seconds=1.0)
     monkeypatch.setattr(strength, "run_tournament", lambda *args, **options: results)
     agents = strength.agent_specs(condition, 0.01)
-    standing = strength.play(condition, "tictactoe", agents, 400, Path("nowhere"), 1)
+    standing = strength.play_missing_games(condition, "tictactoe", agents, 400, Path("nowhere"), 1)
     assert standing.verdict == verdict
 
 
