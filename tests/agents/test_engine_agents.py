@@ -22,7 +22,7 @@ from ludoteca.evaluate.protocols.htp import HTPServer
 
 pytestmark = pytest.mark.interpreted
 
-# Plays the first empty cell of a 3x3 board; the argument says how it is broken.
+# Engine that plays the first empty cell of a 3x3 board; its argument selects a defect.
 ENGINE = """
 import os, sys, time
 kind, taken = sys.argv[1], set()
@@ -150,7 +150,7 @@ def test_forfeits_of_other_agents_in_sequential_games():
 
 
 class Quitter(type(make_agent("random", make_game("tictactoe")))):
-    """Agent that leaves a game at its second move."""
+    """Agent that forfeits a game at its second move."""
 
     def act(self, states, seats, rngs, env_indices):
         actions = super().act(states, seats, rngs, env_indices)

@@ -152,7 +152,7 @@ def test_epsilon_plays_random_legal_moves():
 
 
 def test_with_zero_weights_only_the_last_biases_learn():
-    """Why the document's zero initialization cannot be meant literally."""
+    """With all weights zero, as the document says literally, no gradient reaches the layers."""
     game = make_game("hex:board_size=3")
     for init in ("zero", "zero_head"):
         config = QConfig(kind="tanaka2018", filters=(4, 8), dueling=False, bounded=False, init=init)

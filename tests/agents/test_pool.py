@@ -18,7 +18,7 @@ TRON = make_game("tron")
 
 
 class Corner(Agent):
-    """Plays the legal action with the lowest or highest number; remembers what it was asked."""
+    """Agent that plays the lowest or highest legal action and records its calls."""
 
     def __init__(self, game: Any, highest: bool = False):
         super().__init__(game)

@@ -37,14 +37,14 @@ CARDS = [
     for name in names
 ]
 MODULES = {"ac": "actor_critic", "az": "alphazero", "cnn": "imitation", "dqn": "dqn"}
-# What is played of a card by default: the first match against this opponent, and games.
+# By default, only the card's first match against this opponent is replayed, with so many games.
 BRIEFLY = {
     "ac": ("deterministic", 40),
     "az": ("random", 4),
     "cnn": ("greedy", 100),
     "dqn": ("mixed:epsilon=0.2", 24),
 }
-# All matches are played in the slow tests, up to so many games.
+# The slow tests replay all matches of a card, with at most so many games each.
 GAMES = {"az": 40}
 
 
@@ -88,7 +88,7 @@ def play_again(match, games):
         assert agree(recorded, replayed), (match["agents"], recorded, replayed)
 
 
-# A board is compiled in seconds: one network of a kind plays here, all of them in the slow tests.
+# Each board is compiled, which takes seconds: these networks play only in the slow tests.
 SLOW = ("ac-geese", "cnn-geese", "az-othello", "az-hex5", "dqn-hex5", "dqn-hex7", "dqn-hex11")
 
 
@@ -127,7 +127,7 @@ def test_exaggerated_cards_are_detected():
     assert not agree(said, {"wins": 6, "games": 12, "distinct": 12})
     assert not agree({"wins": 200, "games": 400}, {"wins": 300, "games": 400, "distinct": 400})
     assert agree({"wins": 200, "games": 400}, {"wins": 60, "games": 100, "distinct": 100})
-    # Games that are all the same are one, which is won or not.
+    # Identical games count as one game.
     assert agree(said, {"wins": 10, "games": 10, "distinct": 1})
     assert not agree(said, {"wins": 0, "games": 10, "distinct": 1})
     assert not agree({"wins": 0, "games": 10}, {"wins": 10, "games": 10, "distinct": 1})
@@ -159,7 +159,7 @@ def test_commands_write_and_measure_cards(tmp_path, monkeypatch, capsys):
     assert main(["measure", *arguments]) == 0
     match = load_card("dqn", "hex5")["strength"][-1]
     assert (match["agents"], match["games"]) == (["dqn:hex5", "heuristic"], 4)
-    # Nothing is random: two games in a seat are one, whose interval says little.
+    # Both agents are deterministic: the two games per seat are identical and count as one.
     assert [(seat["games"], seat["distinct"]) for seat in match["seats"]] == [(2, 1), (2, 1)]
     assert match["seats"][0]["low"] < 0.3
     assert len(load_card("dqn", "hex5")["strength"]) == len(before["strength"])

@@ -22,7 +22,7 @@ GAME = make_game("tictactoe")
 
 
 class Residual(nn.Module):
-    """A network that is no plain sequence, with layers that act otherwise in training."""
+    """Network that is not a plain `Sequential` and has layers with a training mode."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -215,7 +215,7 @@ def test_a_kernel_that_differs_when_compiled_is_found():
 
 
 class Wrong(Agent):
-    """An agent with a deliberate bug."""
+    """Agent that plays the first legal action, with a deliberate bug."""
 
     def __init__(self, game, bug=""):
         super().__init__(game)

@@ -14,7 +14,7 @@ NEIGHBORS = ((-1, 0), (0, -1), (0, 1), (1, 0))
 
 
 def position(lines: list[str]) -> tuple[Game, Any]:
-    """Return the game and the position of a picture."""
+    """Return the game and the position drawn as text."""
     game = atari_go(len(lines))
     s = game.new()
     for row, line in enumerate(lines):

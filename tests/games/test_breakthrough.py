@@ -28,7 +28,7 @@ def wrap_around() -> Any:
 
 
 def position(lines: list[str], to_move: str, kind: str = "plain") -> tuple[Game, Any]:
-    """Return the game and the position of a picture."""
+    """Return the game and the position drawn as text."""
     board = np.array([list(line) for line in lines])
     rows, columns = board.shape
     if (board == "#").any():

@@ -170,8 +170,8 @@ def test_symmetries_are_a_group(spec: str) -> None:
 
 @small_boards
 def test_symmetries_commute_with_play(spec: str) -> None:
-    """A game and its image are alike, for the symmetries that keep the start (renaming players)."""
+    """Play commutes with symmetries, up to the players' names, if they keep the first position."""
     game = make_game(spec)
     if "rng" in (game.state.names or ()):
-        pytest.skip("the image of a game has its chance elsewhere")
+        pytest.skip("random events are not mapped by symmetries")
     check_symmetric_play(game)

@@ -24,7 +24,7 @@ AT_ONCE = [name for name in GAMES if make_game(name).simultaneous]
 
 
 def position(bodies, food=(), **params):
-    """Return a board of 5 x 6 with geese, lists of cells, who have just moved north."""
+    """Return a 5 x 6 game and a position after moves north; each body is a list of cells."""
     game = hungry_geese(len(bodies), 5, 6, min_food=1, **params)
     s = game.new()
     s.occupied[:], s.num_food, s.steps = 0, len(food), 1
@@ -49,7 +49,7 @@ def step(game, s, *actions):
 
 
 def test_a_forfeiting_goose_is_removed_before_heads_meet_and_eats_nothing():
-    # Goose 0 goes where the body of goose 1 was; the food north of goose 1 stays.
+    # Goose 0 moves to the former head of goose 1; the food north of goose 1 stays.
     game, s = position([[12], [13, 19, 25], [29]], food=[7])
     step(game, s, EAST, FORFEIT, NORTH)
     assert geese(s) == [[13], [], [23]]
@@ -87,7 +87,7 @@ def test_a_rider_of_tron_forfeits(actions, returns):
 
 
 class Leaver(Agent):
-    """Plays at random, and sometimes leaves."""
+    """Agent that plays at random and forfeits with the probability `chance`."""
 
     def __init__(self, game, chance):
         super().__init__(game)
@@ -178,7 +178,7 @@ def test_forfeiting_is_not_an_action_of_the_learning_agent():
 
 
 class Constant(Agent):
-    """Plays the same action always."""
+    """Agent that always plays the same action."""
 
     def __init__(self, game, action):
         super().__init__(game)

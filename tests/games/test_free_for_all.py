@@ -31,7 +31,7 @@ def wrap_around() -> Any:
 
 
 def position(picture: str, to_move: int = 0, plies: int = 30, **rules: str) -> tuple[Game, Any]:
-    """Return the game and the position of a picture."""
+    """Return the game and the position drawn as text."""
     board = np.array([list(line) for line in picture.split()])
     game = free_for_all(len(board), plies, **rules)
     s = game.new()

@@ -22,7 +22,7 @@ LETTERS = ("0123456789", "abcdefghij", "ABCDEFGHIJ", "klmnopqrst")
 def position(
     lines: list[str], *, steps: int = 1, last: str = "----", **params: Any
 ) -> tuple[Game, Any]:
-    """Return the game and the position of a picture; `last` are the last actions."""
+    """Return the game and the position drawn as text; `last` are the last actions."""
     cells = "".join(lines)
     bodies = [[cells.index(x) for x in letters if x in cells] for letters in LETTERS]
     food = [i for i, letter in enumerate(cells) if letter == "*"]

@@ -15,7 +15,7 @@ CODES = ".WB*wb"
 
 
 def position(lines: list[str], to_move: int, attack: bool) -> tuple[Game, Any]:
-    """Return the game and the position of a picture."""
+    """Return the game and the position drawn as text."""
     board = np.array([list(line) for line in lines])
     game = knight_fight(len(board))
     s = game.new()

@@ -21,7 +21,7 @@ def wrap_around() -> Any:
 
 
 def position(lines: list[str], to_move: str) -> tuple[Game, Any]:
-    """Return the game and the position of a picture."""
+    """Return the game and the position drawn as text."""
     board = np.array([list(line) for line in lines])
     game = knight_through(*board.shape)
     s = game.new()

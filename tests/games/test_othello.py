@@ -34,7 +34,7 @@ def wrap_around() -> Any:
 
 
 def position(game: Game, picture: str, to_move: int) -> Any:
-    """Return the position of a picture, which must not be final."""
+    """Return the position drawn as text, which must not be final."""
     s = game.new()
     s.discs[:] = 0
     for row, line in enumerate(picture.split("\n")[1:-1]):

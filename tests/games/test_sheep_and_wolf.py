@@ -21,7 +21,7 @@ def wrap_around() -> Any:
 
 
 def position(lines: list[str], to_move: int) -> tuple[Game, Any]:
-    """Return the game and the position of a picture."""
+    """Return the game and the position drawn as text."""
     board = np.array([list(line) for line in lines])
     game = sheep_and_wolf(len(board))
     s = game.new()

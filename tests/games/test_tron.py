@@ -14,7 +14,7 @@ from ludoteca.envs.symmetry import Symmetry
 
 
 def position(lines: list[str]) -> tuple[Game, Any]:
-    """Return the game and the position of a picture."""
+    """Return the game and the position drawn as text."""
     board = np.array([list(line) for line in lines])
     game = tron(*board.shape)
     s = game.new()
