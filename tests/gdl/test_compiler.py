@@ -117,7 +117,7 @@ def test_networks_compute_what_the_rules_say():
     assert not found.sequential
     assert (found.max_plies, found.max_plies_proved) == (3, True)
     games = found.random_games
-    # Both roles win unless they never both go left in three steps.
+    # Both roles win if in one of the three steps both choose `left`.
     share = games.mean_goals(network) / 100
     error = 5 * np.sqrt(0.25 / games.games)
     assert np.allclose(share, 1 - 0.75**3, atol=error)

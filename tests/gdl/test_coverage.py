@@ -26,7 +26,7 @@ STUCK = """
 
 
 def write_collection(folder):
-    """Write sheets as in the GGP base repository, with an old version and one that is broken."""
+    """Write sheets in the layout of the GGP base repository, one of them old and one broken."""
     for name, text in (
         ("ticTacToe", find_sheet("tictactoe").read_text()),
         ("ticTacToe/v1", "(role a)"),
