@@ -40,10 +40,10 @@ SMALL = f"{TARGET}:size=1"
 
 
 class HighestAgent(Agent):
-    """Plays the legal action of the highest number, or of the highest but `skip`.
+    """Agent that plays the legal action with the highest number, after skipping some.
 
     Args:
-        skip: how many legal actions are higher, if there are so many.
+        skip: maximum number of skipped actions; the lowest legal action is never skipped.
     """
 
     def __init__(self, game: Game, skip: int = 0):
@@ -51,7 +51,7 @@ class HighestAgent(Agent):
         self.skip = skip
 
     def act(self, states, seats, rngs, env_indices):
-        """Choose for one position after the other."""
+        """Choose an action for each position."""
         legal = [self.game.legal(s) for s in states.view(np.recarray)]
         return np.array(
             [actions[-1 - min(self.skip, len(actions) - 1)] for actions in legal], np.int64
@@ -63,7 +63,7 @@ MISNAMED = type("Misnamed", (HighestAgent,), {"__module__": "test_extensions"})
 
 @pytest.fixture
 def clean(monkeypatch):
-    """Forget what a test registers and loads."""
+    """Remove the games, agents and modules that a test registers and loads."""
     before = {*GAMES}, {*AGENTS}
     monkeypatch.setattr(targets, "_loaded", dict(targets._loaded))
     yield
@@ -249,7 +249,7 @@ def test_names_keep_their_meaning():
 
 @pytest.fixture
 def evil(tmp_path, monkeypatch):
-    """Return a module's name; importing it leaves a mark."""
+    """Yield the name of a module, and check that it was not imported: importing writes a file."""
     (tmp_path / "evil_module.py").write_text(
         f"open({str(tmp_path / 'imported')!r}, 'w')\nfrom dots_and_boxes import dots_and_boxes\n"
     )

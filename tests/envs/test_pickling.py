@@ -42,7 +42,7 @@ def in_another_process(things: list[tuple[str, Any]], file: Path) -> dict[str, A
 
 
 def begun(env: Any, steps: int = 3) -> Any:
-    """Reset an environment and play some steps, so that there is a state to keep."""
+    """Return the environment after a reset and some steps, so that it has a state to pickle."""
     if isinstance(env, SB3VecEnv):
         env.seed(3)
         env.reset()
@@ -78,7 +78,7 @@ def special_environments() -> list[tuple[str, Any]]:
     ]
 
 
-# A script, or a notebook, with a game of its own.
+# A script or notebook that defines a game.
 SCRIPT = """
 import numpy as np
 from ludoteca.envs.game import Game, unique
@@ -153,7 +153,7 @@ def games_of_a_script() -> list[tuple[str, Any]]:
     ]
 
 
-# Agents of every kind, with memory, with threads, and with networks; most in the slow tests.
+# Agents with a reused tree and with a network; the slow tests have more.
 AGENTS = (
     ("tictactoe", "mcts:simulations=20,reuse=True"),
     ("hex:board_size=5", "dqn:hex5,epsilon=0.3"),
@@ -205,7 +205,7 @@ def roundtrip(thing: Any) -> Any:
 @pytest.mark.slow
 @pytest.mark.interpreted
 def test_environments_and_agents_resume_in_another_process(small: Small, tmp_path: Path) -> None:
-    """Both processes interpret; the slow test below compiles."""
+    """Both processes run interpreted; another slow test runs compiled."""
     made = [env for env in environments("Tron-v0", small) if env[0].startswith("parallel")]
     made += environments("TicTacToe-v0", small) + special_environments() + games_of_a_script()
     things = [(name, begun(env)) for name, env in made] + agents(AGENTS)

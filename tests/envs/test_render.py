@@ -179,7 +179,7 @@ def test_pixels_at_a_piece_have_its_color(name):
         offset = {"disc": 0.2, "ring": 0.3, "head": 0.28}.get(piece.shape, 0) * board.cell
         if piece.shape != "body":  # drawn in a lighter color
             color = [int(piece.color[i : i + 2], 16) for i in (1, 3, 5)]
-            # Above and left of the center there are no letters, marks and beaks.
+            # Letters, marks and beaks do not cover the point above and left of the center.
             pixel = pixels[int(y - offset * 0.7), int(x - offset * 0.7)]
             assert np.abs(pixel - np.array(color)).max() <= 12, (piece.name, row, column)
 

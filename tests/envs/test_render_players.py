@@ -129,7 +129,7 @@ def test_long_names_are_broken_and_then_cut():
 
 
 def test_gifs_contain_colors_that_appear_late():
-    """A body that is in neither the first, the middle nor the last image keeps its color."""
+    """The palette has colors that are missing in the first, the middle and the last image."""
     from PIL import Image
 
     def picture(k, color):

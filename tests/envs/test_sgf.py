@@ -54,7 +54,7 @@ def test_games_of_othello_survive(suffix: str, size: int) -> None:
     assert any("pass" in names(replay) for replay in replays)
     read = [record.replay for record in read_games(write_games(replays, suffix))]
     for one, other in zip(read, replays, strict=True):
-        # Without passes in the text, one before which the record ends is not known.
+        # The text omits passes, so a pass at its end is lost.
         cut = suffix == ".txt" and names(other)[-1] == "pass"
         assert list(one.actions) == list(other.actions)[: -1 if cut else None]
         assert (one.game, one.returns, one.players) == (other.game, other.returns, other.players)

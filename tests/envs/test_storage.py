@@ -28,7 +28,7 @@ pytestmark = pytest.mark.interpreted
 
 Small = Callable[[str], Game]
 ids = pytest.mark.parametrize("id_", GAMES)
-# Hypothesis complains of fixtures that are not made anew for each example: ours never change.
+# Hypothesis warns of fixtures that are shared by all examples; ours never change.
 few = settings(
     max_examples=8,
     deadline=None,
@@ -396,7 +396,7 @@ def test_restoring_other_data_is_an_error_and_changes_nothing(
 
 
 def repack(data: bytes, change: Callable[[dict[str, Any], bytearray], None]) -> bytes:
-    """Change saved data, with a valid checksum."""
+    """Return saved data after `change(header, content)`, with a valid checksum."""
     header, body = storage._unpack(data)
     content = bytearray(body)
     change(header, content)
@@ -406,7 +406,7 @@ def repack(data: bytes, change: Callable[[dict[str, Any], bytearray], None]) -> 
 @pytest.mark.parametrize("id_", EVERY_GAME)
 @apis
 def test_a_tampered_environment_is_an_error_or_safe(api: str, id_: str, make: Any) -> None:
-    """After changes of bytes, restoring fails without effect, or the games can be played on."""
+    """With changed bytes, restoring fails without effect, or the restored games can be played."""
     env, other = make(api, id_), make(api, id_)
     env.reset(seed=1)
     other.reset(seed=2)

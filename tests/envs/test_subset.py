@@ -60,7 +60,7 @@ def test_games_of_a_subset_equal_those_of_the_whole_batch(spec: str, opponent: s
         assert (parts.history == whole.history).all()
         over = whole.episode_states["over"]
         if over.any():
-            # Those that are over stay, and the others can be stepped.
+            # From here on, finished games must not change, and the others can be stepped.
             break
     assert over.any()
     left = np.flatnonzero(~over)

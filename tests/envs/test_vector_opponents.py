@@ -46,7 +46,7 @@ def test_compiled_opponents_equal_python_opponents(
 )
 @modes
 def test_opponents_may_win_before_the_agent_can_move(rule: str, mode: AutoresetMode) -> None:
-    """On so small a board some first moves of White win: Black has no legal action, and loses."""
+    """On this small board, White can win by its first move, so that Black has no legal action."""
     game = make_game("knight_through:rows=4,columns=4")
     options = {"agent_seat": 1, "illegal_action": rule, "autoreset_mode": mode}
     fused = GameVectorEnv(game, 40, opponent="random", **options)

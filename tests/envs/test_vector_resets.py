@@ -23,7 +23,7 @@ pytestmark = pytest.mark.interpreted
 def test_returned_arrays_belong_to_the_caller(
     id_: str, opponent: Any, mode: AutoresetMode, small: Small
 ) -> None:
-    """Later steps do not write to them, and writing to them has no effect."""
+    """Later steps do not change returned arrays, and changing the arrays affects no game."""
 
     def arrays(container: Any) -> list[NDArray[Any]]:
         if isinstance(container, dict):

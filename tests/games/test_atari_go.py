@@ -30,8 +30,8 @@ def picture(game: Game, s: Any) -> list[str]:
     return ["".join(".XO"[code] for code in row) for row in game.layout.cells(s)]
 
 
-# The board before the stone, where it goes, and who wins by it.
-STORIES = {
+# The board before the move, the cell of the new stone, and the winner.
+MOVE_CASES = {
     "a capture in the corner": (
         """
         OX.
@@ -135,7 +135,7 @@ STORIES = {
 }
 
 
-@pytest.mark.parametrize(("board", "stone", "winner"), STORIES.values(), ids=STORIES)
+@pytest.mark.parametrize(("board", "stone", "winner"), MOVE_CASES.values(), ids=MOVE_CASES)
 def test_placed_stones_and_winners(board: str, stone: str, winner: str) -> None:
     game, s = position(board.split())
     empty = {(r, c) for r, line in enumerate(board.split()) for c, x in enumerate(line) if x == "."}
@@ -242,7 +242,7 @@ def test_black_moves_first_and_rows_count_from_the_bottom() -> None:
 def test_validate_refuses_impossible_positions(
     field: str, index: Any, value: int, problem: str
 ) -> None:
-    """On a board with black at 12 and 24, white at 14 and 25, of 9 x 9 cells with the wall."""
+    """Cells 12 and 24 of the padded board have black stones, 14 and 25 white ones."""
     game = atari_go()
     s = game.new()
     for row, column in ((0, 2), (0, 4), (1, 5), (1, 6)):

@@ -57,8 +57,8 @@ def names(game: Game, s: Any) -> set[str]:
     return {game.action_names[action] for action in game.legal(s)}
 
 
-# Boards before and after the move, and who wins by it.
-STORIES = {
+# Boards before and after the move, the move, and the winner.
+MOVE_CASES = {
     "straight ahead": (
         """
         ..X  ..X
@@ -210,7 +210,7 @@ HOLE_STORIES = {
 
 
 def play(boards: str, move: str, kind: str) -> tuple[Game, Any]:
-    """Play the move of a story and compare the boards."""
+    """Play the move of a case and compare the boards."""
     pairs = [line.split() for line in boards.strip().splitlines()]
     start = pairs[len(pairs) - int(move[1])][0]["abc".index(move[0])]
     game, s = position([before for before, _ in pairs], start, kind)
@@ -224,7 +224,7 @@ def play(boards: str, move: str, kind: str) -> tuple[Game, Any]:
 
 
 @pytest.mark.parametrize("kind", ["plain", "suicide"])
-@pytest.mark.parametrize(("boards", "move", "winner"), STORIES.values(), ids=STORIES)
+@pytest.mark.parametrize(("boards", "move", "winner"), MOVE_CASES.values(), ids=MOVE_CASES)
 def test_moves_and_winners(boards: str, move: str, winner: str, kind: str) -> None:
     game, s = play(boards, move, kind)
     assert game.is_terminal(s) == bool(winner)

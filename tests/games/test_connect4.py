@@ -12,7 +12,7 @@ from ludoteca.envs.record_views import view_records
 
 
 def play(game: Game, columns: str) -> Any:
-    """Drop discs into columns, named by one digit each, from the start."""
+    """Return the position after dropping discs into columns, one digit each."""
     s = game.new()
     for name in columns:
         assert name in legal(game, s), f"column {name} is illegal in\n{picture(game, s)}"
@@ -38,7 +38,7 @@ def returns(game: Game, s: Any) -> list[float]:
 
 
 def has_line(cells: Any, code: int, length: int) -> bool:
-    """Look at every window of `length` cells in all four directions."""
+    """Return whether a color has a line, by checking every window of `length` cells."""
     rows, columns = cells.shape
     for row in range(rows):
         for column in range(columns):

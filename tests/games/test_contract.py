@@ -22,8 +22,8 @@ from ludoteca.envs.contract import (
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import GAMES, make_game
 
-# Besides the defaults: boards as small and as large as allowed, odd shapes, and every option. Games
-# that are not here have the other parameters of their pages.
+# Tested parameters besides the defaults: the smallest and largest boards, odd shapes, and every
+# option. Games without an entry are tested with the other parameters of their pages.
 VARIANTS = {
     "HungryGeese-v0": (
         "num_players=2,rows=3,columns=4,hunger_rate=3,min_food=4,max_length=3,episode_steps=30",
@@ -75,7 +75,7 @@ SPECS = [f"{name}:{params}" for name in GAMES for params in ("", *VARIANTS[name]
 
 
 def is_large(game: Game) -> bool:
-    """Return whether positions take long to check: on large boards that are not the default."""
+    """Return whether the board is larger than usual and not the default: its checks take long."""
     return game.state.itemsize > 700 and game.spec != make_game(game.name).spec
 
 

@@ -66,7 +66,7 @@ def test_start() -> None:
 
 
 # Boards before and after a move of red's, and the captures it makes.
-STORIES = {
+MOVE_CASES = {
     "a spawned piece jumps in and is replaced": (
         """
         #.....#  #R....#
@@ -125,7 +125,7 @@ STORIES = {
 }
 
 
-@pytest.mark.parametrize(("boards", "move", "captures"), STORIES.values(), ids=STORIES)
+@pytest.mark.parametrize(("boards", "move", "captures"), MOVE_CASES.values(), ids=MOVE_CASES)
 def test_a_move(boards: str, move: str, captures: int) -> None:
     pairs = [line.split() for line in boards.strip().splitlines()]
     game, s = position("\n".join(before for before, _ in pairs))

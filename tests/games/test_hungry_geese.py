@@ -45,7 +45,7 @@ def position(
 
 
 def play(game: Game, s: Any, moves: str) -> list[str]:
-    """Play one step, and return the picture without new food."""
+    """Play one step; return the drawing of the new position without new food."""
     rows, columns = s.occupied.shape
     old = s.food[: s.num_food].tolist()
     with np.errstate(over="ignore"):  # SplitMix64 wraps around
@@ -70,7 +70,7 @@ def view(game: Game, s: Any, player: int) -> Any:
     return planes
 
 
-STORIES = {
+MOVE_CASES = {
     "heads move and tails follow": (
         """
         .....  .0...
@@ -207,7 +207,7 @@ STORIES = {
         "EW",
         {},
     ),
-    # Goose 0 had the food, so its tail stayed and stopped goose 2; the tail of goose 1 moved on.
+    # Goose 0 ate, so its tail stayed and killed goose 2; the tail of goose 1 moved.
     "of two on one food both die": (
         """
         A10*abk  .....k.
@@ -328,7 +328,7 @@ STORIES = {
 }
 
 
-@pytest.mark.parametrize(("picture", "moves", "options"), STORIES.values(), ids=STORIES)
+@pytest.mark.parametrize(("picture", "moves", "options"), MOVE_CASES.values(), ids=MOVE_CASES)
 def test_step(picture: str, moves: str, options: dict[str, Any]) -> None:
     pairs = [line.split() for line in picture.strip().splitlines()]
     game, s = position([before for before, _ in pairs], **options)
@@ -465,7 +465,7 @@ def planes_of(cells: list[list[tuple[int, int]]]) -> Any:
 
 @pytest.mark.parametrize("player", range(4))
 def test_17_planes_show_the_view_of_a_player(player: int) -> None:
-    """Goose 3 has just died by turning back, so it has no planes, from its own view either."""
+    """Goose 3 died in the last step by turning back: its planes are empty from every view."""
     game, s = position(BEFORE, last="NNNN")
     assert play(game, s, "NEWS") == AFTER
     order = [(player + k) % 4 for k in range(4)]
@@ -532,7 +532,7 @@ def test_symmetries_commute_with_the_rules(rows: int, columns: int, count: int) 
             assert geese(other) == [symmetry.cells[goose].tolist() for goose in geese(s)]
             for name in ("last_head", "last_action", "score", "length", "num_food"):
                 assert np.array_equal(other[name], moved(game, s, symmetry)[name]), symmetry.name
-            # Where new food falls is chance; the old food must be the same.
+            # New food appears at random cells; the remaining food must be equal.
             left, other_left = np.isin(food, s.food), np.isin(other_food, other.food)
             assert np.array_equal(left, other_left), symmetry.name
 

@@ -86,7 +86,7 @@ def test_knights_do_not_capture() -> None:
     assert names(game, s) == {"c2"}
 
 
-# Cells of the board after an attack on the black knight in the corner or inside, and the winner.
+# Boards before and after attacks, and the winner.
 ATTACKS = {
     "orthogonal": (["....", ".B..", "....", "...W"], [".*..", "*B*.", ".*..", "...W"], UNDECIDED),
     "diagonal": (["....", ".B..", "....", "...W"], ["*.*.", ".B..", "*.*.", "...W"], UNDECIDED),

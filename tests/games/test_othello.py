@@ -261,7 +261,7 @@ Board = list[list[int]]  # 0 empty, 1 black, 2 white
 
 
 class Reference:
-    """Othello written as plainly as can be, to compare with."""
+    """Reference implementation of Othello in plain Python."""
 
     def __init__(self, size: int) -> None:
         h = size // 2
@@ -362,7 +362,7 @@ def test_random_games_equal_a_plain_implementation(size: int, games: int) -> Non
 
 @pytest.mark.parametrize("size", [4, 6, 8])
 def test_symmetries_commute_with_play_from_any_position(size: int) -> None:
-    """Half of them move the four discs of the start, so they are tried on images of positions."""
+    """Half of the symmetries do not keep the first position, so mapped positions are played on."""
     game = othello(board_size=size)
     trajectory = record_trajectory(game, 1, seed=5)
     for symmetry in game.symmetries():

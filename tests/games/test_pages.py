@@ -56,14 +56,14 @@ played_pages = pytest.mark.parametrize(
     ],
 )
 GAMES_PLAYED = 100
-# Small boards, on which random games come to what is rare on the usual ones.
+# Small boards, on which random games reach positions that are rare on the default board.
 SMALL = {
     "connect4": "connect4:rows=3,columns=3,connect=3",
     "breakthrough": "breakthrough:rows=4,columns=2",
     "breakthrough_holes": "breakthrough_holes:rows=5,columns=2,holes=a3",
     "breakthrough_suicide": "breakthrough_suicide:rows=4,columns=2",
 }
-# What is rare on all boards; the tests of these games have positions of it.
+# Actions and ends that random games rarely reach; the tests of these games have positions of them.
 RARE_ACTIONS = {"free_for_all": {"pass, legal when nothing else is"}}
 RARE_ENDS = {
     "hungry_geese": {"199 steps have been played"},

@@ -9,7 +9,7 @@ from ludoteca.envs.games.tictactoe import tictactoe, tictactoe_large
 pytestmark = pytest.mark.interpreted
 
 # X completes a line, or not, with the last of its marks at `*`.
-STORIES = {
+MOVE_CASES = {
     "a row": (
         """
         O . . . O
@@ -63,7 +63,7 @@ STORIES = {
 }
 
 
-@pytest.mark.parametrize(("board", "value"), STORIES.values(), ids=STORIES)
+@pytest.mark.parametrize(("board", "value"), MOVE_CASES.values(), ids=MOVE_CASES)
 def test_five_in_a_row(board: str, value: int) -> None:
     game = tictactoe_large()
     cells = np.array([line.split() for line in board.strip().splitlines()])

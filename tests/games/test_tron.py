@@ -43,7 +43,7 @@ def view(game: Game, s: Any, player: int) -> Any:
     return planes
 
 
-STORIES = {
+MOVE_CASES = {
     "riders leave walls behind": (
         """
         ....  R...
@@ -165,9 +165,9 @@ STORIES = {
 }
 
 
-@pytest.mark.parametrize(("story", "moves", "returns"), STORIES.values(), ids=STORIES)
-def test_step(story: str, moves: str, returns: list[float] | None) -> None:
-    pairs = [line.split() for line in story.strip().splitlines()]
+@pytest.mark.parametrize(("boards", "moves", "returns"), MOVE_CASES.values(), ids=MOVE_CASES)
+def test_step(boards: str, moves: str, returns: list[float] | None) -> None:
+    pairs = [line.split() for line in boards.strip().splitlines()]
     game, s = position([before for before, _ in pairs])
     game.step(s, ["NESW".index(move) for move in moves])
     assert picture(game, s) == [after for _, after in pairs]
@@ -211,7 +211,7 @@ def test_planes_show_heads_and_walls_from_each_view() -> None:
 
 
 def test_a_game_that_fills_the_board_takes_max_plies() -> None:
-    """Each rides along its border and back: they fill 4 x 4 cells, and crash together."""
+    """Each rider fills its half of the 4 x 4 cells, and both crash in the last ply."""
     game = tron(4, 4)
     s = game.new()
     s.walls[:], s.head[:] = 0, [[0, 0], [3, 3]]
