@@ -42,7 +42,7 @@ def random_planes(shape, count):
 
 
 @pytest.mark.parametrize(("spec", "filters", "blocks"), NETWORKS)
-def test_a_compiled_network_computes_what_pytorch_does(spec, filters, blocks):
+def test_compiled_network_matches_pytorch(spec, filters, blocks):
     network, shape = random_network(spec, filters, blocks)
     assert can_compile(network)
     run = CompiledNetwork(network, 0.5)

@@ -116,7 +116,7 @@ def test_broken_engines_forfeit_with_the_reason(engine, kind, reason, message):
     assert f"forfeited 2 times (2 {reason})" in match_text(result)
 
 
-def test_engines_are_given_the_play_clock(engine):
+def test_engines_get_the_play_clock(engine):
     for seconds, forfeits in ((60.5, 0), (50, 1)):
         result = play_match(
             "hex:board_size=3",

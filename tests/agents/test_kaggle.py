@@ -139,7 +139,7 @@ def test_configuration_matches_kaggle_environments():
     ]  # fmt: skip
 
 
-def test_a_submission_sees_what_kaggle_shows(write, tmp_path):
+def test_a_submission_gets_the_observations_of_kaggle(write, tmp_path):
     agent = KaggleAgent(GAME, write(f"""
         import json, os
 

@@ -351,7 +351,7 @@ def test_an_archive_with_a_file_without_a_name_is_refused(tmp_path):
         KaggleAgent(GAME, tmp_path / "bot.zip")
 
 
-def test_an_archive_without_a_main_says_what_was_expected(tmp_path):
+def test_an_archive_without_a_main_file_is_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "bot.zip", "w") as zipped:
         zipped.writestr("bot.py", "")
     with pytest.raises(FileNotFoundError, match=r"a folder with a main.py, or one as an archive"):

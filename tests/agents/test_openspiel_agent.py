@@ -119,7 +119,7 @@ def test_agent_takes_an_immediate_win(spec):
         assert result_of(game, s)[mover] == 1
 
 
-def test_random_numbers_come_from_the_given_streams():
+def test_random_numbers_come_from_the_random_streams_of_the_call():
     games = [
         [
             replay.actions

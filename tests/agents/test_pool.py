@@ -79,7 +79,7 @@ def test_results_decay_when_a_member_joins() -> None:
     assert (first.games, first.points) == (4, 3)
 
 
-def test_one_member_plays_each_whole_game() -> None:
+def test_one_pool_member_plays_a_game_to_its_end() -> None:
     pool = OpponentPool(latest_prob=0.5, seed=1)
     low, high = Corner(GAME), Corner(GAME, highest=True)
     pool.add("low", low)

@@ -200,7 +200,7 @@ def test_max_cycles_truncates_parallel_games(id_: str, params: dict[str, Any]) -
 
 
 @ids
-def test_max_cycles_of_a_whole_game_truncates_nothing(id_: str) -> None:
+def test_max_cycles_of_max_plies_truncates_nothing(id_: str) -> None:
     env = maker("make", "aec", id_)(max_cycles=make_game(id_).max_plies)
     env.reset(seed=0)
     for agent, over in masked_moves(env, np.random.default_rng(1)):

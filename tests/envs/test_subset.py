@@ -32,7 +32,7 @@ class RecordingAgent(Agent):
 
 @pytest.mark.parametrize("spec", GAMES)
 @pytest.mark.parametrize("opponent", [None, "random", "python"])
-def test_games_of_a_subset_equal_those_of_the_whole_batch(spec: str, opponent: str | None) -> None:
+def test_games_of_a_subset_equal_those_of_the_batch(spec: str, opponent: str | None) -> None:
     game = make_game(spec)
     noting = [RecordingAgent(game), RecordingAgent(game)]
     whole, parts = (

@@ -182,7 +182,7 @@ class InvalidOpponent(Plain):
         (RuntimeError("the program crashed"), "the program crashed"),
     ],
 )
-def test_errors_of_opponents_name_them_and_change_nothing(
+def test_errors_of_opponents_have_their_names_and_change_nothing(
     id_: str, answer: Any, message: str, small: Small
 ) -> None:
     game = small(id_)

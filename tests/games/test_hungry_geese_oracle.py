@@ -245,7 +245,7 @@ def test_every_recorded_game_is_equal(interpreted: bool) -> None:
 
 
 @golden_only
-def test_difference_names_what_differs() -> None:
+def test_difference_is_reported_with_its_array_and_step() -> None:
     """An error in any array of a record is reported with its step."""
     recorded = next(game for game in record() if len(game["actions"]) > 50)
     game, refilled = make(recorded), int(np.argmax(recorded["placed"] > 0))

@@ -39,7 +39,7 @@ def names(game: Game, s: Any) -> set[str]:
     return {game.action_names[action] for action in game.legal(s)}
 
 
-def test_knights_jump_ahead_only_over_others_and_take_what_is_there() -> None:
+def test_knights_jump_ahead_over_pieces_and_capture() -> None:
     board = [
         "......",
         "...n..",

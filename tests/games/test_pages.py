@@ -659,7 +659,7 @@ def test_action_numbers_and_names(name: str) -> None:
 
 
 @played_pages
-def test_actions_do_what_the_page_says(name: str) -> None:
+def test_actions_have_the_effects_on_the_page(name: str) -> None:
     for spec, rows in sections(name, "Actions"):
         game, seen = make_game(spec), set()
         games = 8 if spec == name else 60

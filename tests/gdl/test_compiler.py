@@ -109,7 +109,7 @@ def test_limits_end_long_joins_many_instances_and_growing_terms(text):
     assert time.process_time() - start < 2
 
 
-def test_networks_compute_what_the_rules_say():
+def test_networks_follow_the_rules():
     network = compile_text(SMALL)
     assert network.roles == ("a", "b")
     assert network.moves == ("left", "right") * 2
@@ -124,7 +124,7 @@ def test_networks_compute_what_the_rules_say():
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "connect4", "breakthrough"])
-def test_control_is_proved_and_waiting_moves_are_known(name):
+def test_control_is_proved_and_waiting_moves_are_determined(name):
     found = analyze(compile_sheet(find_sheet(name)))
     assert found.sequential
     assert found.proved
@@ -138,7 +138,7 @@ def test_step_counters_bound_the_length_of_games():
     assert prove_max_plies(compile_text(endless)) == 0
 
 
-def test_gates_are_made_only_for_what_the_results_rely_on():
+def test_gates_are_made_only_for_used_results():
     unused = "(<= (pair ?x ?y) (does a ?x) (does b ?y) (not (true (met ?x))))"
     made = []
     for text in (SMALL, SMALL + unused):
@@ -193,7 +193,7 @@ def test_large_relations_are_derived_only_for_the_arguments_that_rules_ask_for(m
     assert {position.goals for position in games[0] if position.terminal} >= {(0,), (50,)}
 
 
-def test_demands_larger_than_what_they_restrict_are_given_up(monkeypatch):
+def test_demands_larger_than_their_relations_are_dropped(monkeypatch):
     raised = []
 
     class Recorded(ground.LargeDemandsError):

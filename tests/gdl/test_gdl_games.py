@@ -45,7 +45,7 @@ def write(tmp_path, text, name="sheet.kif"):
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "connect4"])
-def test_games_equal_our_own_move_by_move(name):
+def test_gdl_games_equal_built_in_games_move_by_move(name):
     game, own = make_game("gdl", path=name), make_game(name)
     assert game.num_actions == own.num_actions
     rng = np.random.default_rng(0)

@@ -147,7 +147,7 @@ def test_damaged_files_raise(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.interpreted
-def test_split_is_by_whole_games():
+def test_split_keeps_games_together():
     games = play_games(
         GenerationConfig(game="hungry_geese", agents=("random_safe",), games=40, seed=1)
     )

@@ -231,7 +231,7 @@ def test_time_is_reserved_for_evaluation_and_report():
         (60.0, 100.0, [4]),
     ],
 )
-def test_evaluations_have_as_many_games_as_there_is_time_for(cost, seconds, counts, monkeypatch):
+def test_evaluations_end_at_the_time_limit(cost, seconds, counts, monkeypatch):
     now, monitor, played = [1000.0], Monitor(), []
 
     def evaluate(game, agent, opponent, games, seed, record, on_step):

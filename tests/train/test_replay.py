@@ -171,7 +171,7 @@ def test_reservoir_buffer_replaces_the_record_at_the_sampled_index():
     assert reservoir_sample([7], 3, Sampled()) == [0, 5, 2]
 
 
-def test_symmetries_map_whole_transitions():
+def test_symmetries_map_all_columns_of_transitions():
     game = make_game("tictactoe")
     buffer, records, planes, next_planes, masks = make_buffer(50, 20)
     buffer.add(records)

@@ -106,7 +106,7 @@ def test_the_command_with_all_settings_has_the_same_settings(name, game):
     assert parse(name, words[3:]) == config
 
 
-def test_settings_can_be_given_by_name():
+def test_settings_are_set_by_name():
     config = AlphaZeroConfig()
     texts = ["learning-rate=0.5", "network.blocks=1", "eval_opponents=random greedy"]
     changed = with_settings(
