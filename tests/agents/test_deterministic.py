@@ -317,8 +317,8 @@ def reference_action(s, seat, corridor, reach, hungry, shortest=2, tail=True):
         return (1 if contested else 2), depth, -away
 
     own = [f for f in food if distance(goose[0], f) < nearest_rival(f)]
-    wanted = own or (food if len(goose) <= hungry else [])
-    goal = min(wanted, key=lambda f: distance(goose[0], f), default=goose[-1] if tail else None)
+    targets = own or (food if len(goose) <= hungry else [])
+    goal = min(targets, key=lambda f: distance(goose[0], f), default=goose[-1] if tail else None)
     limit = min(MAX_DEPTH, max(shortest, int(len(goose) * corridor)))
     back = (s.last_action[seat] + 2) % 4 if s.last_action[seat] != NONE else NONE
     return max((action for action in range(4) if action != back), key=rate)

@@ -77,8 +77,8 @@ def reference(own, enemy):
         pairs.append((column, north, resistance[0, column]))
         pairs.append(((n - 1) * n + column, south, resistance[n - 1, column]))
 
-    def components(wanted):
-        linked = np.array([pair[:2] for pair in pairs if wanted(pair[2])]).reshape(-1, 2)
+    def components(is_linked):
+        linked = np.array([pair[:2] for pair in pairs if is_linked(pair[2])]).reshape(-1, 2)
         graph = coo_array((np.ones(len(linked)), linked.T), shape=(n * n + 2, n * n + 2))
         return connected_components(graph, directed=False)
 

@@ -163,8 +163,8 @@ def test_commands_write_and_measure_cards(tmp_path, monkeypatch, capsys):
     assert [(seat["games"], seat["distinct"]) for seat in match["seats"]] == [(2, 1), (2, 1)]
     assert match["seats"][0]["low"] < 0.3
     assert len(load_card("dqn", "hex5")["strength"]) == len(before["strength"])
-    given = ["--trained-by", before["trained_by"], "--trained-against", "mixed:epsilon=0.2"]
-    assert main(["new", "dqn:hex5", *given]) == 0
+    arguments = ["--trained-by", before["trained_by"], "--trained-against", "mixed:epsilon=0.2"]
+    assert main(["new", "dqn:hex5", *arguments]) == 0
     made = load_card("dqn", "hex5")
     assert made | {"strength": 0} == before | {"strength": 0}
     assert made["strength"][0] == before["strength"][0]

@@ -151,8 +151,8 @@ def test_a_command_that_has_stopped_its_guard_is_killed():
     stopping = "kill -STOP $PPID; echo $$; exec sleep 600"
     child = ChildProcess(["sh", "-c", stopping], stdout=subprocess.PIPE, text=True)
     pids = pids_of(child)
-    begun = time.monotonic()
+    start_time = time.monotonic()
     child.kill()
-    assert time.monotonic() - begun < 4
+    assert time.monotonic() - start_time < 4
     assert are_gone([child.pid, *pids])
     child.stdout.close()

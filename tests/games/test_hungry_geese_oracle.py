@@ -137,9 +137,9 @@ def play(game: Game, recorded: dict[str, Any], *, interpreted: bool) -> dict[str
     replay, s = make_replay(), states[0]
     if interpreted:
         replay, s = replay.py_func, view_records(states)[0]
-    given = (recorded[name] for name in ("heads", "actions", "food", "food_ends"))
+    recorded_inputs = (recorded[name] for name in ("heads", "actions", "food", "food_ends"))
     with np.errstate(over="ignore"):  # SplitMix64 wraps around
-        replay(s, *given, *ours.values())
+        replay(s, *recorded_inputs, *ours.values())
     return ours
 
 

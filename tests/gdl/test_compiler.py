@@ -183,12 +183,12 @@ COUNT = """
 
 
 def test_large_relations_are_derived_only_for_the_arguments_that_rules_ask_for(monkeypatch):
-    whole = compile_text(COUNT)
+    complete = compile_text(COUNT)
     monkeypatch.setattr(ground, "FIRST_BUDGET", 600)
     restricted = compile_text(COUNT)
-    assert whole.instances > 2 * 8**3
+    assert complete.instances > 2 * 8**3
     assert restricted.instances < 100
-    games = [list(play_random_games(RuleMachine(n), 30, 1, 9)) for n in (whole, restricted)]
+    games = [list(play_random_games(RuleMachine(n), 30, 1, 9)) for n in (complete, restricted)]
     assert games[0] == games[1]
     assert {position.goals for position in games[0] if position.terminal} >= {(0,), (50,)}
 
@@ -207,14 +207,14 @@ def test_demands_larger_than_their_relations_are_dropped(monkeypatch):
     (<= (legal a (near ?x)) (number ?x) (number ?y) (number ?z) (near ?x ?y ?z))
     """
     )
-    whole = compile_text(text)
+    complete = compile_text(text)
     monkeypatch.setattr(ground, "FIRST_BUDGET", 300)
     monkeypatch.setattr(ground, "LARGE_SHARE", 10_000)
     monkeypatch.setattr(ground, "LargeDemandsError", Recorded)
     given_up = compile_text(text)
     assert raised
-    assert given_up.instances == whole.instances
-    games = [list(play_random_games(RuleMachine(n), 10, 1, 9)) for n in (whole, given_up)]
+    assert given_up.instances == complete.instances
+    games = [list(play_random_games(RuleMachine(n), 10, 1, 9)) for n in (complete, given_up)]
     assert games[0] == games[1]
 
 
@@ -231,8 +231,8 @@ def test_demand_keeps_the_meaning(name, monkeypatch):
     )
     machines.append(make_machine(path))
     assert found
-    whole, restricted = (list(play_random_games(machine, 2, 3, 30)) for machine in machines)
-    assert whole == restricted
+    complete, restricted = (list(play_random_games(machine, 2, 3, 30)) for machine in machines)
+    assert complete == restricted
 
 
 def _count_variables(rule):

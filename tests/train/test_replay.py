@@ -201,8 +201,8 @@ def test_sum_tree_holds_powers_of_errors(capacity):
         new = rng.random(7)
         priorities.update(indices, new)
         errors[indices] = new  # the last of repeated indices counts, as in the tree
-    given = np.where(priorities.tree[priorities.leaves :][:capacity] > 0, 1, 0)
-    expected = (errors + 0.01) ** 0.7 * given
+    updated = np.where(priorities.tree[priorities.leaves :][:capacity] > 0, 1, 0)
+    expected = (errors + 0.01) ** 0.7 * updated
     leaves = priorities.tree[priorities.leaves :]
     assert np.allclose(leaves[:capacity], expected)
     assert (leaves[capacity:] == 0).all()

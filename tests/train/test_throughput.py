@@ -131,10 +131,12 @@ def test_recorded_costs_are_simulated_again(tmp_path):
         "messages": {"buffer_positions": 1000} | dict.fromkeys(MESSAGES, 0.001),
         "measured": [],
     }
-    given, written, page = (tmp_path / name for name in ("given.json", "new.json", "page.md"))
-    given.write_text(json.dumps(recorded))
-    main(costs=given, simulated=(3, 8), learner_speeds=(1, 4), json_file=written, page=page)
-    simulated = json.loads(written.read_text())["simulated"]
+    costs_file, json_file, page = (
+        tmp_path / name for name in ("costs.json", "new.json", "page.md")
+    )
+    costs_file.write_text(json.dumps(recorded))
+    main(costs=costs_file, simulated=(3, 8), learner_speeds=(1, 4), json_file=json_file, page=page)
+    simulated = json.loads(json_file.read_text())["simulated"]
     assert [(row["actors"], row["learner_speed"]) for row in simulated] == [
         (3, 1), (8, 1), (3, 4), (8, 4),
     ]  # fmt: skip
@@ -143,7 +145,7 @@ def test_recorded_costs_are_simulated_again(tmp_path):
     assert [row["limit"] for row in simulated] == ["actors", "learner", "actors", "actors"]
     assert "| 8 | x 4 | 3.2 |" in page.read_text()
     with pytest.raises(ValueError, match="learner_speeds must be a number"):
-        main(costs=given, learner_speeds=(0,))
+        main(costs=costs_file, learner_speeds=(0,))
 
 
 @pytest.mark.slow
