@@ -1,4 +1,4 @@
-"""AgileRL: its PPO over the native vector environment, then self-play against past selves."""
+"""AgileRL: its PPO over the native vector environment, then self-play against past policies."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""PettingZoo: one seat of an AEC game learns against random moves, and then against itself."""
+"""PettingZoo: MaskablePPO in one seat of an AEC environment, then in self-play."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""TorchRL: four geese learn from each other, one policy for all, each by rewards of its own."""
+"""TorchRL: Hungry Geese by self-play, one policy for all geese, each with its own rewards."""
 
 import time
 
