@@ -483,7 +483,7 @@ def crashed(view: View, q: int) -> bool:
 
 
 def ahead(view: View) -> int:
-    """Count the rivals of a goose that are behind, minus those ahead."""
+    """Count the opponents of a goose that are behind, minus those ahead."""
     scores = [(0, 0)] * view.game.num_players
     for t in range(1, view.t + 1):
         for q, body in enumerate(geese(view.at(t).s)):
@@ -541,9 +541,9 @@ RETURNS: dict[str, Callable[..., bool]] = {
     "only the opponent has crashed": lambda v: crashed(v, 1 - v.p) and not crashed(v, v.p),
     "only this player has crashed": lambda v: crashed(v, v.p) and not crashed(v, 1 - v.p),
     "both have crashed": lambda v: crashed(v, 0) and crashed(v, 1),
-    r"(\d) more rivals? behind than ahead": lambda v, n: ahead(v) == int(n),
-    r"(\d) more rivals? ahead than behind": lambda v, n: ahead(v) == -int(n),
-    "as many rivals behind as ahead": lambda v: ahead(v) == 0,
+    r"(\d) more opponents? behind than ahead": lambda v, n: ahead(v) == int(n),
+    r"(\d) more opponents? ahead than behind": lambda v, n: ahead(v) == -int(n),
+    "as many opponents behind as ahead": lambda v: ahead(v) == 0,
 }
 ENDS: dict[str, Callable[..., bool]] = {
     "a player has a line": any_line,
