@@ -510,7 +510,7 @@ RETURNS: dict[str, Callable[..., bool]] = {
     "more discs than the opponent": lambda v: discs(v) > 0,
     "fewer discs than the opponent": lambda v: discs(v) < 0,
     "as many discs as the opponent": lambda v: discs(v) == 0,
-    "the player has connected the own two edges": lambda v: edges_connected(v, v.p),
+    "the player has connected both own edges": lambda v: edges_connected(v, v.p),
     "the opponent has connected both edges": lambda v: edges_connected(v, 1 - v.p),
     "captured a group, or the opponent left an own group without liberties and captured nothing": (
         lambda v: captured_by(v, v.p)
@@ -672,8 +672,8 @@ def test_actions_do_what_the_page_says(name: str) -> None:
 
 def test_the_formula_of_sheep_and_wolf() -> None:
     game = make_game("sheep_and_wolf")
-    assert "Action `7 * row + column` leads up" in page("sheep_and_wolf")
-    assert "action `49 + 7 * row + column` leads down" in page("sheep_and_wolf")
+    assert "Action `7 * row + column` moves up" in page("sheep_and_wolf")
+    assert "action `49 + 7 * row + column` moves down" in page("sheep_and_wolf")
     for row in range(7):
         for column in range(7):
             square = {(r, c) for r in (row, row + 1) for c in (column, column + 1)}
