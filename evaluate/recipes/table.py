@@ -1,4 +1,4 @@
-"""Tables of the recipes' results, docs/recipes/README.md, written from the recorded results."""
+"""The tables of the recipes, docs/recipes/README.md, written from the recorded results."""
 
 import tomllib
 from collections.abc import Collection, Mapping
@@ -13,20 +13,19 @@ from ludoteca.files import read_json, write_whole
 LIBRARIES = RECIPES / "libraries.toml"
 TABLE = RECIPES / "README.md"
 PAGES = Path("docs/libraries")
-FIELDS = {"title", "packages", "works", "glue_before", "glue"}  # required; "tests" is optional
+FIELDS = {"title", "packages", "works", "glue_before", "glue"}  # and perhaps "tests"
 
 
 class Library(NamedTuple):
     """A library's entry in `docs/recipes/libraries.toml`.
 
     Attributes:
-        title: the library's name in the tables.
-        packages: its distributions on PyPI, whose versions the tables have.
-        works: the supported features, in a few words.
-        glue_before: number of lines of glue code that a user had to write before there was an
-            adapter, or why the library could not be used.
-        glue: number of lines of glue code that a user writes with the adapter.
-        tests: the files in tests/adapters that need the library.
+        title: the library's name, as shown.
+        packages: its distributions, whose versions are shown.
+        works: supported features, in a few words.
+        glue_before: lines that a user must write without the adapter, or the reason why it failed.
+        glue: lines that a user must write with the adapter.
+        tests: the files in tests/adapters that need it.
     """
 
     title: str
@@ -38,13 +37,13 @@ class Library(NamedTuple):
 
 
 class Score(NamedTuple):
-    """Score of an agent in one seat, or in all seats.
+    """An agent's score in one seat, or in all.
 
     Attributes:
-        score: points per game: a draw is half a point, a first place that t players share 1 / t.
-        low: lower bound of the 95 % interval.
-        high: upper bound of the 95 % interval.
-        games: number of games.
+        score: points per game: a draw counts as half, a first place of t seats as 1 / t.
+        low: lower end of the 95 % interval.
+        high: upper end.
+        games: the number of games.
     """
 
     score: float
@@ -59,12 +58,8 @@ class Score(NamedTuple):
 def read_libraries(root: Path, needed: Collection[str] = ()) -> dict[str, Library]:
     """Return the entries of `docs/recipes/libraries.toml`, by library.
 
-    Args:
-        root: path of the checkout.
-        needed: names of libraries that must have an entry.
-
     Raises:
-        ValueError: if an entry is missing, or lacks a field or has an unknown one.
+        ValueError: if an entry is missing or has other fields.
     """
     path = root / LIBRARIES
     libraries = {}
@@ -107,8 +102,8 @@ def write_table(root: Path, folder: Path) -> Path:
     """Write `docs/recipes/README.md` from the results in a folder; return its path.
 
     Args:
-        root: path of the checkout.
-        folder: folder with a JSON file of results for each recipe.
+        root: the checkout's folder.
+        folder: folder with a file of results for each recipe.
 
     Raises:
         ValueError: if a file cannot be read.
@@ -124,7 +119,7 @@ def table_text(root: Path, libraries: Mapping[str, Library], results: list[dict[
     """Return the document with the tables.
 
     Args:
-        root: path of the checkout, for links to files that exist.
+        root: the checkout's folder, for links to files that exist.
         libraries: the libraries in the order of the tables.
         results: the results of the recipes, see `ludoteca.evaluate.recipes.command.run_recipe`.
     """
@@ -141,7 +136,7 @@ def table_text(root: Path, libraries: Mapping[str, Library], results: list[dict[
         ),
         GLUE,
         table(
-            ("library", "lines without an adapter", "lines with our adapter"),
+            ("library", "lines without our adapters", "lines with our adapters"),
             [(library.title, library.glue_before, library.glue) for library in libraries.values()],
             texts=3,
         ),
@@ -164,7 +159,7 @@ def table_text(root: Path, libraries: Mapping[str, Library], results: list[dict[
         parts += [
             GEESE,
             table(
-                ("recipe", "% of games won", "equal agent"),
+                ("recipe", "% of games won", "random agent"),
                 [_geese_row(result) for result in geese],
             ),
         ]
@@ -172,7 +167,7 @@ def table_text(root: Path, libraries: Mapping[str, Library], results: list[dict[
         parts += [
             SPEED,
             table(
-                ("recipe", "lines", "training steps", "seconds", "steps/s", "native steps/s"),
+                ("recipe", "lines", "learning steps", "seconds", "steps/s", "environment steps/s"),
                 [_speed_row(result) for result in results],
             ),
         ]
@@ -191,47 +186,46 @@ def table_text(root: Path, libraries: Mapping[str, Library], results: list[dict[
         result for result in libraries if result not in done and _has_recipe(root, result)
     ]:
         parts.append(
-            f"Without results yet: {', '.join(libraries[result].title for result in missing)}."
+            f"Not yet measured: {', '.join(libraries[result].title for result in missing)}."
         )
     return "\n\n".join(parts) + "\n"
 
 
 HEAD = """# Recipes
 
-Each recipe is a short program that uses an RL library: it trains an agent in Connect Four against
-random moves, then another by self-play, and plays matches with both agents from both seats. It runs
-in a virtual environment with the library:
+Short training programs, at least one for each RL library, to copy from, and their measured
+results. Most train on Connect Four against random moves, then by self-play, and end with matches
+from both seats; the others train on Hungry Geese. To run a recipe, install its library as its
+[page](../libraries/README.md) describes, then run `python docs/recipes/NAME.py`.
+
+`make recipes` runs each recipe in a virtual environment of its own and writes this page from [the
+results](../results/recipes):
 
 ```bash
-make recipes                        # all recipes; writes this page
-make recipes RECIPES="sb3 rllib"    # recipes of some libraries
-```
+make recipes                        # all recipes
+make recipes RECIPES="sb3 rllib"    # the recipes of two libraries
+```"""
+GLUE = """## Adapter code
 
-To run a recipe yourself, install its library as the library's page describes, and run
-`python docs/recipes/NAME.py`. No recipe has the name of a package, as Python would import the
-recipe instead. `make recipes` writes this page from [the results](../results/recipes)."""
-GLUE = """## Lines of glue
-
-The number of lines that a user writes besides making the environment and the algorithm, such as
+Lines of code that you write in addition to creating the environment and the algorithm, such as
 wrappers, conversions and callbacks; counted by hand."""
 CONNECT_FOUR = """## Connect Four
 
-Scores in matches against random moves, in percent with 95 % intervals; a draw is half a point. The
-first two columns are of the model that was trained against random moves from both seats, the last
-two of the model that was trained by self-play."""
+Scores against random moves in percent (a draw counts as half) with 95 % intervals, from both
+seats: first of the model trained against random moves, then of the model trained by self-play."""
 GEESE = """## Hungry Geese
 
-Percentage of games won against random agents, from all seats, with 95 % intervals. *Equal agent* is
-the percentage that another random agent in the same place would win."""
+Games won against random agents, from all seats, with 95 % intervals. *Random agent* is the
+percentage that a random agent would win in place of the model."""
 SPEED = """## Speed
 
-A step is a move of the agent and the replies of its opponents. *Steps/s* includes learning; *native
-steps/s* is the speed of the vector environment alone, with 64 games, random actions and random
-opponents, measured after the recipe in the same process. *Lines* is the number of non-empty lines
-of the recipe."""
+A step is a move of the agent and the replies of its opponents. *Steps/s* includes learning.
+*Environment steps/s* is the speed of the native vector environment alone, with 64 games, random
+actions and random opponents, measured after the recipe in the same process. *Lines* does not
+count empty lines."""
 MEASURED = """## Machines and versions
 
-*Load* is the load average when the recipe started. Where it is above the number of cores, other
+*Load* is the load average when the recipe started; if it exceeds the number of cores, other
 programs slowed the recipe down."""
 
 

@@ -486,8 +486,8 @@ def crashed(view: View, q: int) -> bool:
     return bool(not inside or last.codes[row, column] != 0 or ends[0] == ends[1])
 
 
-def rival_difference(view: View) -> int:
-    """Return the number of a goose's rivals that are behind it, minus those ahead of it."""
+def opponent_difference(view: View) -> int:
+    """Return the number of the opponents of a goose that are behind it, minus those ahead of it."""
     scores = [(0, 0)] * view.game.num_players
     for t in range(1, view.t + 1):
         for q, body in enumerate(geese(view.at(t).s)):
@@ -514,7 +514,7 @@ RETURN_CONDITIONS: dict[str, Callable[..., bool]] = {
     "more discs than the opponent": lambda v: disc_difference(v) > 0,
     "fewer discs than the opponent": lambda v: disc_difference(v) < 0,
     "as many discs as the opponent": lambda v: disc_difference(v) == 0,
-    "the player has connected the own two edges": lambda v: edges_connected(v, v.p),
+    "the player has connected both own edges": lambda v: edges_connected(v, v.p),
     "the opponent has connected both edges": lambda v: edges_connected(v, 1 - v.p),
     "captured a group, or the opponent left an own group without liberties and captured nothing": (
         lambda v: wins_by_capture(v, v.p)
@@ -545,9 +545,9 @@ RETURN_CONDITIONS: dict[str, Callable[..., bool]] = {
     "only the opponent has crashed": lambda v: crashed(v, 1 - v.p) and not crashed(v, v.p),
     "only this player has crashed": lambda v: crashed(v, v.p) and not crashed(v, 1 - v.p),
     "both have crashed": lambda v: crashed(v, 0) and crashed(v, 1),
-    r"(\d) more rivals? behind than ahead": lambda v, n: rival_difference(v) == int(n),
-    r"(\d) more rivals? ahead than behind": lambda v, n: rival_difference(v) == -int(n),
-    "as many rivals behind as ahead": lambda v: rival_difference(v) == 0,
+    r"(\d) more opponents? behind than ahead": lambda v, n: opponent_difference(v) == int(n),
+    r"(\d) more opponents? ahead than behind": lambda v, n: opponent_difference(v) == -int(n),
+    "as many opponents behind as ahead": lambda v: opponent_difference(v) == 0,
 }
 END_CONDITIONS: dict[str, Callable[..., bool]] = {
     "a player has a line": any_line,
@@ -683,8 +683,8 @@ def test_actions_have_the_effects_on_the_page(name: str) -> None:
 
 def test_the_formula_of_sheep_and_wolf() -> None:
     game = make_game("sheep_and_wolf")
-    assert "Action `7 * row + column` leads up" in page("sheep_and_wolf")
-    assert "action `49 + 7 * row + column` leads down" in page("sheep_and_wolf")
+    assert "Action `7 * row + column` moves up" in page("sheep_and_wolf")
+    assert "action `49 + 7 * row + column` moves down" in page("sheep_and_wolf")
     for row in range(7):
         for column in range(7):
             square = {(r, c) for r in (row, row + 1) for c in (column, column + 1)}
