@@ -116,8 +116,8 @@ def check_kernels(
     check_layout(game)
     check_init(game, seed=seed)
     check_repeats(game, seed=seed)
-    for moment in (0.0, 0.5):
-        check_copy(game, seed=seed, moment=moment)
+    for fraction in (0.0, 0.5):
+        check_copy(game, seed=seed, fraction=fraction)
     check_symmetries(game)
     check_symmetric_play(game, seed=seed, interpreted=True)
 

@@ -237,7 +237,7 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
         }
         self.observation_space = spaces.Dict(self.observation_spaces)
         self.action_space = spaces.Dict(self.action_spaces)
-        self._actions = np.zeros((1, self.game_batch.width), np.int64)
+        self._actions = np.zeros((1, self.game_batch.num_acting), np.int64)
         self._acting: list[int] = []  # the players that act in the next step
         self._ready = False
         super().__init__()

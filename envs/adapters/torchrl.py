@@ -115,7 +115,7 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
         self._self_play = opponent is None
         self._seeds: list[int | None] = [None] * count
         self._begun = False
-        self._actions = np.zeros((count, game_batch.width), np.int64)
+        self._actions = np.zeros((count, game_batch.num_acting), np.int64)
         self._make_specs()
         if seed is not None:
             self.set_seed(seed)

@@ -288,7 +288,7 @@ def step_once(env: Any, rng: np.random.Generator) -> Any:
 
 def choose(env: Any, agent: str, rng: np.random.Generator) -> int:
     game_batch = env.unwrapped.game_batch
-    mask = game_batch.masks[0, env.possible_agents.index(agent) if game_batch.width > 1 else 0]
+    mask = game_batch.masks[0, env.possible_agents.index(agent) if game_batch.num_acting > 1 else 0]
     return int(rng.choice(np.flatnonzero(mask))) if rng.random() < 0.9 else -1
 
 
