@@ -117,7 +117,7 @@ def test_seeds_attributes_and_bad_arguments() -> None:
         (lambda: env.set_env_attr("spec", "b", 0), "all games share 'spec'"),
         (lambda: TianshouVecEnv("tictactoe", 2, opponent=None), r"need opponent=\.\.\."),
         (lambda: TianshouVecEnv("tictactoe", 2).step([0, 0]), "call reset before step"),
-        (lambda: TianshouVecEnv("tictactoe", 2).reset(0), "first reset must be of all"),
+        (lambda: TianshouVecEnv("tictactoe", 2).reset(0), "first reset must reset all"),
     ]:
         with pytest.raises(ValueError, match=message):
             call()
