@@ -20,14 +20,14 @@ import numpy as np
 from ludoteca.agents.networks.weights import load_weights
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
-from ludoteca.envs.targets import names_from
+from ludoteca.envs.targets import untrusted_names
 from ludoteca.evaluate.cli.commands import Command, run_command
 from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.match import play_match, seat_agents
 from ludoteca.evaluate.match_record import MatchRecord
 from ludoteca.evaluate.statistics.ratings import rate
 from ludoteca.executor import LOCAL, make_executor
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.progress import progress_bar
 from ludoteca.provenance import run_provenance
 from ludoteca.terminal_table import TerminalTable
@@ -104,7 +104,7 @@ def rate_checkpoints(
         for count, path in checkpoints
     ]
     rated_agents += [RatedAgent(spec, spec, None) for spec in against]
-    with names_from(checkpoints[0][1]):
+    with untrusted_names(checkpoints[0][1]):
         game = make_game(load_weights(checkpoints[0][1])[1]["game"])
     wins, draws = np.zeros((2, len(rated_agents), len(rated_agents)))
     pairs = [
@@ -188,15 +188,15 @@ def _write(rated_agents: Sequence[RatedAgent], out: Path, game: str, games: int)
     table = csv.DictWriter(file, [*asdict(rated_agents[0])], lineterminator="\n")
     table.writeheader()
     table.writerows(asdict(rated) for rated in rated_agents)
-    write_whole(out / "elo_curve.csv", file.getvalue())
+    write_atomically(out / "elo_curve.csv", file.getvalue())
     content = {
         **run_provenance(),
         "game": game,
         "games_per_match": games,
         "ratings": [asdict(rated) for rated in rated_agents],
     }
-    write_whole(out / "elo_curve.json", json.dumps(content, indent=1) + "\n")
-    write_whole(out / "elo_curve.png", draw(rated_agents))
+    write_atomically(out / "elo_curve.json", json.dumps(content, indent=1) + "\n")
+    write_atomically(out / "elo_curve.png", draw(rated_agents))
 
 
 def elo_table(rated_agents: Sequence[RatedAgent]) -> TerminalTable:

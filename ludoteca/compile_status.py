@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ludoteca.envs.compilation import MIN_ANNOUNCED, Compilation, message_due
+from ludoteca.envs.compilation import MIN_ANNOUNCED, Compilation, needs_message
 from ludoteca.envs.jit import compilation_listener
 
 
@@ -40,4 +40,4 @@ class CompileStatus:
     def announcement(self) -> str:
         """Return the message about the running compilation if it is due, or ""."""
         running = self.running
-        return "" if running is None or not message_due(running) else str(running)
+        return "" if running is None or not needs_message(running) else str(running)

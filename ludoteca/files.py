@@ -25,7 +25,7 @@ BROKEN_ARCHIVE = (
 )  # fmt: skip
 
 
-def write_whole(path: str | Path, content: str | bytes) -> None:
+def write_atomically(path: str | Path, content: str | bytes) -> None:
     """Write a file atomically; make its folders.
 
     Raises:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ludoteca.files import parse_json, read_json, write_whole
+from ludoteca.files import parse_json, read_json, write_atomically
 from ludoteca.lock import lock_file
 
 # Exceptions of `read` functions on lines that are not what they should be.
@@ -101,7 +101,7 @@ def claim_folder(
     if not description.exists():
         if log.exists():
             raise ValueError(f"{folder} has the log of a {run}, but no {description.name}")
-        write_whole(description, json.dumps(own, indent=2) + "\n")
+        write_atomically(description, json.dumps(own, indent=2) + "\n")
         return
     saved = read_json(description)
     if not isinstance(saved, dict):

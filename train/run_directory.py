@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.files import BROKEN_ARCHIVE, write_whole, writing
+from ludoteca.files import BROKEN_ARCHIVE, write_atomically, writing
 from ludoteca.lock import lock_folder
 from ludoteca.train.distributed import ranks, require_process_group
 
@@ -96,7 +96,7 @@ class RunDirectory:
             match = TEMPORARY_FILE.fullmatch(file.name)
             if match and not _running(int(match[1])):
                 file.unlink(missing_ok=True)
-        write_whole(self.path / "config.json", json.dumps(self._settings, indent=2) + "\n")
+        write_atomically(self.path / "config.json", json.dumps(self._settings, indent=2) + "\n")
 
     def save_state(self, numbers: dict[str, Any], arrays: Arrays) -> None:
         """Replace the checkpoint atomically.

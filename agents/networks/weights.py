@@ -17,8 +17,8 @@ from torch import Tensor, nn
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
-from ludoteca.envs.targets import names_from
-from ludoteca.files import opening, parse_json, read_bytes, write_whole
+from ludoteca.envs.targets import untrusted_names
+from ludoteca.files import opening, parse_json, read_bytes, write_atomically
 
 Network = TypeVar("Network", bound=nn.Module)
 SUFFIX = ".safetensors"
@@ -39,7 +39,7 @@ def save_weights(path: str | Path, weights: dict[str, Tensor], metadata: dict[st
         metadata: metadata, as JSON content.
     """
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
-    write_whole(path, save(plain, {KEY: json.dumps(metadata)}))
+    write_atomically(path, save(plain, {KEY: json.dumps(metadata)}))
 
 
 def load_weights(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -127,7 +127,7 @@ def load_network(
     try:
         with torch.device("meta"):
             meta_network = make(metadata["network"])
-        with names_from(file):
+        with untrusted_names(file):
             trained = make_game(metadata["game"])
     except (KeyError, TypeError, RuntimeError) as error:
         raise ValueError(f"{file} holds no {kind}: {error!r}") from None

@@ -67,7 +67,7 @@ class Stepper(NamedTuple):
     find_illegal: Any
 
 
-@factory("environment", needed=("reset_batch", "observe_batch", "step_batch"))
+@factory("environment", used_together=("reset_batch", "observe_batch", "step_batch"))
 def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Stepper:
     """Return the compiled functions of `game`, with opponents that play the policy `choose`.
 

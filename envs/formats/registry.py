@@ -11,7 +11,7 @@ from ludoteca.envs.formats.sgf import is_sgf, read_sgf, write_sgf
 from ludoteca.envs.formats.transcript import is_transcript, read_transcripts, write_transcripts
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
-from ludoteca.files import MAX_TEXT_BYTES, read_bytes, write_whole
+from ludoteca.files import MAX_TEXT_BYTES, read_bytes, write_atomically
 
 MAX_CHARACTERS = 16 << 20  # of a file in a format of other programs
 
@@ -141,4 +141,4 @@ def save_games(path: str | Path, replays: Sequence[Replay]) -> None:
         ValueError: as `write_games`.
         OSError: if it cannot be written.
     """
-    write_whole(path, write_games(replays, Path(path).suffix))
+    write_atomically(path, write_games(replays, Path(path).suffix))

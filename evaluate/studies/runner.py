@@ -16,7 +16,7 @@ from ludoteca.evaluate.studies.execution import TaskQueue, run_command, run_on_w
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.study import Study, Task, Tasks, read_records, record, settings_of
 from ludoteca.executor import LOCAL, make_executor
-from ludoteca.files import read_json, write_whole
+from ludoteca.files import read_json, write_atomically
 from ludoteca.local_executor import THREAD_VARIABLES, cores
 from ludoteca.lock import lock_folder
 from ludoteca.progress import progress_bar
@@ -188,7 +188,7 @@ def run_tasks(
 
         def finish(name: str) -> None:
             place = tasks[name].artifact(folder).parent
-            write_whole(place / SETTINGS, json.dumps(settings_of(tasks[name])) + "\n")
+            write_atomically(place / SETTINGS, json.dumps(settings_of(tasks[name])) + "\n")
             on_finish(name)
             advance(1)
 

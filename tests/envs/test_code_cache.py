@@ -75,7 +75,7 @@ def test_a_full_disk_gives_one_warning_and_the_code_runs(folder: Path) -> None:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))  # files grow no larger
     try:
-        with pytest.warns(RuntimeWarning, match="cannot be kept .* set NUMBA_CACHE_DIR") as seen:
+        with pytest.warns(RuntimeWarning, match="cannot be cached .* set NUMBA_CACHE_DIR") as seen:
             assert (add(1), other(1)) == (7, 8)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
@@ -161,4 +161,4 @@ def test_an_installation_that_cannot_be_written_to(
     private.chmod(0o777)  # others could write to it, so nothing there is trusted
     assert tree.run(play, **changes) == first
     errors = capfd.readouterr().err
-    assert errors.count("RuntimeWarning: compiled code cannot be kept") == 1
+    assert errors.count("RuntimeWarning: compiled code cannot be cached") == 1

@@ -22,7 +22,7 @@ from ludoteca.envs.jit import compiled, factory, kernel
 from ludoteca.envs.registry import make_game
 
 
-@factory("search", needed=("add", "subtract"))
+@factory("search", used_together=("add", "subtract"))
 def make_pair(game: Any, constant: int) -> Any:
     @compiled
     def add(x: int) -> int:

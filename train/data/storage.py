@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.registry import make_game
-from ludoteca.envs.targets import names_from
+from ludoteca.envs.targets import untrusted_names
 from ludoteca.files import check_archive, opening, parse_json, reading_archive, writing
 from ludoteca.train.data.dataset import ARRAYS, GameDataset
 from ludoteca.train.data.othello_table import read_table, write_table
@@ -69,7 +69,7 @@ def _read_npz(path: str | Path) -> GameDataset:
                 arrays: Any = {
                     name: _member(content, name).astype(dtype) for name, dtype in ARRAYS.items()
                 }
-        with names_from(path):
+        with untrusted_names(path):
             game = make_game(header["game"])
         names = tuple(map(str, header["agent_names"]))
         return GameDataset(game, agent_names=names, metadata=header["metadata"], **arrays)
