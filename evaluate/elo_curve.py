@@ -31,7 +31,7 @@ from ludoteca.files import write_atomically
 from ludoteca.progress import progress_bar
 from ludoteca.provenance import run_provenance
 from ludoteca.terminal_table import TerminalTable
-from ludoteca.worker import resolving
+from ludoteca.worker import name_location_in_errors
 
 NEIGHBORS = 2  # number of next checkpoints that each checkpoint plays
 
@@ -146,7 +146,7 @@ def _play(
     game: str, agents: tuple[str, str], games: int, seed: int, random_plies: int
 ) -> MatchRecord:
     """Play a match; return the record of its first agent."""
-    with resolving(game, *agents):
+    with name_location_in_errors(game, *agents):
         loaded_game = make_game(game)
         pair = seat_agents(loaded_game, agents)
     return play_match(loaded_game, pair, games, seed=seed, random_plies=random_plies).totals[0]

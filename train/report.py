@@ -133,7 +133,7 @@ def results_table(results: dict[str, Any]) -> TerminalTable:
     """Return the evaluation as a table for the terminal."""
     headings = ("against", "seat", "games", "wins", "draws", "win rate", "95 % interval")
     title = f"the trained network in {make_game(results['game']).title}"
-    terminal_table = TerminalTable(headings, title=title, texts=2)
+    terminal_table = TerminalTable(headings, title=title, text_columns=2)
     for against, seat, games, wins, draws, _, rate, interval in rows(results):
         games, _, remark = games.partition(" ")
         interval = interval.replace(" %", "")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.files import BROKEN_ARCHIVE, write_atomically, writing
+from ludoteca.files import BROKEN_ARCHIVE, atomic_writer, write_atomically
 from ludoteca.lock import lock_folder
 from ludoteca.train.distributed import ranks, require_process_group
 
@@ -113,7 +113,7 @@ class RunDirectory:
         document = numbers | {NAMES: sorted(arrays)}
         text = np.frombuffer(json.dumps(document).encode(), np.uint8)
         np.savez(content, allow_pickle=False, **{NUMBERS: text}, **arrays)
-        with writing(self.path / STATE) as file:
+        with atomic_writer(self.path / STATE) as file:
             file.write(content.getvalue())
             file.flush()
             os.fsync(file.fileno())

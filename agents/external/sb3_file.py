@@ -28,7 +28,12 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from ludoteca.agents.networks.device import find_device
-from ludoteca.files import check_archive, opening, parse_json, reading_archive
+from ludoteca.files import (
+    archive_errors_as_value_errors,
+    check_archive,
+    open_regular_file,
+    parse_json,
+)
 
 POLICY_ENTRIES = ("policy_class", "policy_kwargs", "observation_space", "action_space")
 KNOWN_POLICIES = {
@@ -63,7 +68,7 @@ def read_policy(path: str | Path, *, trust: bool = False, device: str = "cpu") -
     """
     path = _existing(Path(path))
     target = find_device(device)
-    with reading_archive(f"{path} is no model saved by Stable-Baselines3"):
+    with archive_errors_as_value_errors(f"{path} is no model saved by Stable-Baselines3"):
         data, weights, size = _read(path)
         if not isinstance(data, dict):
             raise TypeError(f"expected an object, got {data!r:.40}")
@@ -94,7 +99,7 @@ def read_weights(path: str | Path) -> dict[str, torch.Tensor]:
         ValueError: if it is not a model file.
     """
     path = _existing(Path(path))
-    with reading_archive(f"{path} is no model saved by Stable-Baselines3"):
+    with archive_errors_as_value_errors(f"{path} is no model saved by Stable-Baselines3"):
         return _read(path)[1]
 
 
@@ -104,7 +109,7 @@ def _read(path: Path) -> tuple[Any, dict[str, torch.Tensor], int]:
     Raises:
         ValueError: if it is too large, or its weights are not tensors.
     """
-    with opening(path) as file, zipfile.ZipFile(file) as archive:
+    with open_regular_file(path) as file, zipfile.ZipFile(file) as archive:
         max_bytes = {"data": MAX_DATA_BYTES, "policy.pth": MAX_WEIGHT_BYTES}
         for name, largest in max_bytes.items():
             _check_member(archive.getinfo(name), largest)

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.targets import untrusted_names
-from ludoteca.files import opening, parse_json, read_bytes, write_atomically
+from ludoteca.files import open_regular_file, parse_json, read_bytes, write_atomically
 
 Network = TypeVar("Network", bound=nn.Module)
 SUFFIX = ".safetensors"
@@ -79,7 +79,7 @@ def read_header(path: str | Path) -> Header:
         FileNotFoundError: if there is no such file.
         ValueError: if it is not a network file, or its length does not match its weights.
     """
-    with opening(path) as file:
+    with open_regular_file(path) as file:
         length = int.from_bytes(file.read(8), "little")
         text = file.read(length) if length <= MAX_HEADER_BYTES else b""
         rest = os.fstat(file.fileno()).st_size - 8 - length

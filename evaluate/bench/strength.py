@@ -239,7 +239,7 @@ def strength_table(standings: Sequence[StrengthResult]) -> TerminalTable:
                 _percent(result.win_rate, result.win_interval),
                 _percent(result.score, result.score_interval),
                 result.verdict,
-                rule=result is rows[-1],
+                space_below=result is rows[-1],
             )
     return table
 
