@@ -53,11 +53,11 @@ def test_files_are_read_up_to_a_size(tmp_path):
     with pytest.raises(ValueError, match="x: expected at most 9 bytes"):
         read_bytes(file, 9)
     assert b"Linux" in read_bytes("/proc/version", 1000)  # its size is said to be 0
-    with pytest.raises(ValueError, match="more than 5 bytes"):
+    with pytest.raises(ValueError, match="expected at most 5 bytes"):
         read_bytes("/proc/version", 5)
     with (tmp_path / "sparse").open("wb") as sparse:
         sparse.truncate(1 << 40)
-    with pytest.raises(ValueError, match="more than 268,435,456 bytes"):
+    with pytest.raises(ValueError, match="expected at most 268,435,456 bytes"):
         Replay.load(tmp_path / "sparse")
     with open_regular_file(file) as opened:
         assert opened.read(3) == b"012"
@@ -66,10 +66,10 @@ def test_files_are_read_up_to_a_size(tmp_path):
 def test_invalid_json_raises_with_the_file_name(tmp_path):
     file = tmp_path / "x.json"
     for content, message in (
-        (b"{", "x.json is damaged: it is not JSON"),
-        (DEEP.encode(), "x.json is damaged: its JSON is nested too deeply"),
+        (b"{", "x.json is damaged: not JSON"),
+        (DEEP.encode(), "x.json is damaged: the JSON is nested too deeply"),
         (b"\xff", "x.json: not text in UTF-8"),
-        (b"9" * 5000, "x.json is damaged: it is not JSON: Exceeds the limit"),
+        (b"9" * 5000, "x.json is damaged: not JSON: Exceeds the limit"),
     ):
         file.write_bytes(content)
         with pytest.raises(ValueError, match=message):

@@ -48,7 +48,7 @@ def test_the_shortest_game_ends_with_64_discs_for_black() -> None:
     assert read_games(ggf)[0].replay == record.replay
     for wrong in ("RE[-64.000]", "RE[0.000]"):
         with pytest.raises(
-            ValueError, match=r"line 1, column \d+: RE.*but the moves lead to the res"
+            ValueError, match=r"line 1, column \d+: RE.*but the moves lead to the ret"
         ):
             read_games(ggf.replace("RE[+64.000]", wrong))
     (late,) = read_games(ggf.replace("RE[+64.000]", "RE[-64.000:t]"))
@@ -158,13 +158,13 @@ def test_content_counts_more_than_the_suffix(tmp_path: Path) -> None:
 
 def test_sizes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "MAX_CHARACTERS", 5)
-    with pytest.raises(ValueError, match="more than 5 characters, the most that is read"):
+    with pytest.raises(ValueError, match="expected at most 5 characters"):
         read_games("f5d6c3")
 
 
 def test_a_format_without_the_game_is_an_error() -> None:
     replay = Replay("tictactoe", 0, [], None)
-    with pytest.raises(ValueError, match="SGF is for hex and othello, got a game of tictactoe"):
+    with pytest.raises(ValueError, match="SGF supports hex and othello, got a game of tictactoe"):
         write_games([replay], ".sgf")
     with pytest.raises(ValueError, match=r"expected one of \.ggf, \.sgf, \.txt, got '\.pgn'"):
         write_games([replay], ".pgn")
