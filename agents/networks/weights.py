@@ -82,7 +82,7 @@ def read_header(path: str | Path) -> Header:
     with open_regular_file(path) as file:
         length = int.from_bytes(file.read(8), "little")
         text = file.read(length) if length <= MAX_HEADER_BYTES else b""
-        rest = os.fstat(file.fileno()).st_size - 8 - length
+        num_bytes = os.fstat(file.fileno()).st_size - 8 - length
     try:
         if len(text) != length:
             raise ValueError(f"its header cannot have {length} bytes")
@@ -92,8 +92,8 @@ def read_header(path: str | Path) -> Header:
             raise TypeError(f"expected an object, got {metadata!r:.40}")
         shapes = {name: _shape(tensor) for name, tensor in header.items()}
         size = sum(prod(shape) * SIZES[header[name]["dtype"]] for name, shape in shapes.items())
-        if size != rest:
-            raise ValueError(f"its weights need {size:,} bytes, and there are {rest:,}")
+        if size != num_bytes:
+            raise ValueError(f"its weights need {size:,} bytes, but the file has {num_bytes:,}")
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path} holds no network of this package: {error}") from None
     return Header(shapes, metadata)

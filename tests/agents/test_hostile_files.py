@@ -316,8 +316,8 @@ def packed(tensors, compression=zipfile.ZIP_STORED):
         (lambda: packed({"a": torch.tensor(float("nan"))}), "not all finite"),
         (lambda: packed([1, 2]), "expected weights by name"),
         (lambda: packed({"a": 5}), "expected weights by name"),
-        (lambda: b"", "is no model saved by"),
-        (lambda: b"PK\x03\x04" + bytes(100), "is no model saved by"),
+        (lambda: b"", "is not a model saved by"),
+        (lambda: b"PK\x03\x04" + bytes(100), "is not a model saved by"),
     ],
 )
 def test_invalid_model_weights_raise(tmp_path, members, make, message):
@@ -329,7 +329,7 @@ def test_invalid_model_weights_raise(tmp_path, members, make, message):
 
 @pytest.mark.parametrize("data", [b"", b"[]", DEEP.encode(), b'{"policy_class": 5}', b"\xff"])
 def test_invalid_model_documents_raise(tmp_path, members, data):
-    with pytest.raises(ValueError, match="is no model saved by Stable-Baselines3"):
+    with pytest.raises(ValueError, match="is not a model saved by Stable-Baselines3"):
         load_sb3_agent(GAME, model(tmp_path, members, data=data))
 
 

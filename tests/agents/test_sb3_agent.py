@@ -301,11 +301,11 @@ def test_files_that_are_no_models_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"no model file .*nowhere"):
         load_sb3_agent(GAME, tmp_path / "nowhere")
     (tmp_path / "text.zip").write_text("not a zip file")
-    with pytest.raises(ValueError, match=r"text.zip is no model saved by Stable-Baselines3"):
+    with pytest.raises(ValueError, match=r"text.zip is not a model saved by Stable-Baselines3"):
         load_sb3_agent(GAME, tmp_path / "text.zip")
     with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
         archive.writestr("data", "[]")
-    with pytest.raises(ValueError, match=r"other.zip is no model saved by Stable-Baselines3"):
+    with pytest.raises(ValueError, match=r"other.zip is not a model saved by Stable-Baselines3"):
         load_sb3_agent(GAME, tmp_path / "other.zip")
 
 
