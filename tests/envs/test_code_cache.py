@@ -11,7 +11,7 @@ from numba import config
 from source_copy import copy_sources
 
 from ludoteca.envs import code_cache
-from ludoteca.envs.code_cache import DIGEST, private_folder
+from ludoteca.envs.code_cache import DIGEST_BYTES, private_folder
 from ludoteca.envs.jit import compiled
 
 
@@ -54,12 +54,20 @@ def test_broken_files_are_deleted_and_written_anew(folder: Path) -> None:
     flipped = bytearray(whole)
     flipped[len(whole) // 2] ^= 1
     no_pickle = hashlib.sha256(noise).digest() + noise
-    lengths = (0, 1, DIGEST - 1, DIGEST, DIGEST + 1, len(whole) // 2, len(whole) - 1)
+    lengths = (
+        0,
+        1,
+        DIGEST_BYTES - 1,
+        DIGEST_BYTES,
+        DIGEST_BYTES + 1,
+        len(whole) // 2,
+        len(whole) - 1,
+    )
     for broken in [*(whole[:n] for n in lengths), noise, bytes(flipped), no_pickle, whole + b"0"]:
         file.write_bytes(broken)
         code_cache._warned.clear()
         add = make_adder(5)
-        with pytest.warns(RuntimeWarning, match=f"{file.name} is broken .* compiled anew"):
+        with pytest.warns(RuntimeWarning, match=f"{file.name} is broken .* compiled again"):
             assert add(1) == 6
         assert hits(add) == 0
         with warnings.catch_warnings():

@@ -322,7 +322,7 @@ def test_an_interrupted_save_leaves_only_the_old_file(tmp_path: Path) -> None:
     path.write_text("old")
 
     def break_off() -> None:
-        with files.writing(path) as file:
+        with files.atomic_writer(path) as file:
             file.write(b"half a fi")
             raise OSError("disk full")
 
