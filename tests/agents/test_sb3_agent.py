@@ -267,7 +267,7 @@ def test_pickles_among_the_weights_are_not_read(tmp_path):
     weights = io.BytesIO()
     torch.save({"mlp_extractor.policy_net.0.weight": Trap(str(sprung))}, weights)
     rewrite(path, "policy.pth", lambda _: weights.getvalue())
-    with pytest.raises(ValueError, match="no model saved by Stable-Baselines3"):
+    with pytest.raises(ValueError, match="not a model saved by Stable-Baselines3"):
         load_sb3_agent(GAME, path)
     assert not sprung.exists()
 

@@ -209,7 +209,7 @@ def overflows(s, out):
 
 @pytest.mark.slow
 def test_a_kernel_that_differs_when_compiled_is_found():
-    problem = "compiled, the game of seed 0 differs from plain Python, in returns"
+    problem = "the compiled game of seed 0 differs from the one in plain Python, in returns"
     with np.errstate(over="ignore"), pytest.raises(ContractError, match=problem):
         check_game(replace(GAME, returns=overflows), environments=False)
 
