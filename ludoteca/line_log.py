@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ludoteca.files import parse_json, read_json, write_atomically
+from ludoteca.files import open_regular_file, parse_json, read_json, write_atomically
 from ludoteca.lock import lock_file
 
 # Exceptions of `LineLog.read`'s callback for invalid values.
@@ -65,16 +65,81 @@ class LineLog:
         if truncated:
             self._file.truncate(len(content) - len(truncated))
         for number, line in enumerate(lines, 1):
-            try:
-                callback(parse_json(line))
-            except INVALID_LINE as error:
-                raise ValueError(f"line {number} of {self.path} is damaged: {error}") from error
+            _apply_to_line(self.path, number, line, callback)
 
     def append(self, value: Mapping[str, Any]) -> None:
         """Append a line."""
         self._file.write(json.dumps(value).encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
+
+
+class LineReader:
+    """Reader of a log file that another process may be writing; it neither locks nor changes it.
+
+    Only complete lines are read; the writer may be in the middle of the last one.
+
+    Attributes:
+        path: the file; it may not exist yet.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        self._offset = self._num_lines = 0
+        self._file_status: os.stat_result | None = None
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether the file was replaced, or is shorter than what has been read of it."""
+        try:
+            now = os.stat(self.path)
+        except FileNotFoundError:
+            return self._offset > 0
+        same = self._file_status is None or os.path.samestat(now, self._file_status)
+        return not same or now.st_size < self._offset
+
+    def read(self, callback: Callable[[Any], None], max_bytes: int) -> bool:
+        """Call a function with the values of the next lines, of at most `max_bytes` in all.
+
+        After an error, the next call begins with the damaged line.
+
+        Returns:
+            Whether all complete lines have been read.
+
+        Raises:
+            ValueError: if a line is not JSON or longer than `max_bytes`, or the function raises one
+                of `INVALID_LINE`.
+            OSError: if the file cannot be read.
+        """
+        try:
+            with open_regular_file(self.path) as file:
+                self._file_status = os.fstat(file.fileno())
+                file.seek(self._offset)
+                content = file.read(max_bytes)
+        except FileNotFoundError:
+            return True
+        *lines, _ = content.split(b"\n")
+        if len(content) == max_bytes and not lines:
+            raise ValueError(
+                f"line {self._num_lines + 1} of {self.path} has over {max_bytes:,} bytes"
+            )
+        for line in lines:
+            _apply_to_line(self.path, self._num_lines + 1, line, callback)
+            self._offset += len(line) + 1
+            self._num_lines += 1
+        return len(content) < max_bytes
+
+
+def _apply_to_line(path: Path, number: int, line: bytes, callback: Callable[[Any], None]) -> None:
+    """Call a function with the value of a line.
+
+    Raises:
+        ValueError: if the line is not JSON, or the function raises one of `INVALID_LINE`.
+    """
+    try:
+        callback(parse_json(line))
+    except INVALID_LINE as error:
+        raise ValueError(f"line {number} of {path} is damaged: {error}") from error
 
 
 def claim_folder(

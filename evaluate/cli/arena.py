@@ -36,7 +36,8 @@ def arena(
         host: address of the server. On any other than 127.0.0.1, a page needs the token in the
             printed address.
         workers: number of processes that search.
-        runs: folders with training runs, or run folders, whose curves the page may show.
+        runs: folders with run folders of trainings, tournaments and matches, or run folders, which
+            the page may show.
         no_browser: do not open the browser.
     """
     try:
@@ -94,6 +95,7 @@ def _listen(host: str, port: int) -> socket.socket:
         if sys.platform != "win32":
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
+        listener.listen(128)  # a page may connect as soon as the address is printed
     except OSError as error:
         listener.close()
         raise OSError(f"cannot listen at {host} port {port}: {error.strerror or error}") from None

@@ -15,8 +15,9 @@ from tournaments import SMALL
 
 from ludoteca import line_log
 from ludoteca.evaluate.tournament import pilot, run
-from ludoteca.evaluate.tournament.game_log import GAMES, MISSING, GameLog, PlayedGames
+from ludoteca.evaluate.tournament.game_log import GAMES, GameLog
 from ludoteca.evaluate.tournament.plan import Match
+from ludoteca.evaluate.tournament.played_games import MISSING, PlayedGames
 from ludoteca.evaluate.tournament.run import run_tournament
 
 CHILD = """
