@@ -17,7 +17,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.provenance import package_versions, run_info
 
 
@@ -48,7 +48,7 @@ def agreement(
         raise ValueError(f"game must be simultaneous, got {game_object.spec}")
     records = [agree(game_object, spec, games, moves, repeats, seed) for spec in agents]
     content = {"about": run_info(), "versions": package_versions(), "agents": records}
-    write_whole(out, json.dumps(content, indent=1) + "\n")
+    write_atomically(out, json.dumps(content, indent=1) + "\n")
     return content
 
 

@@ -19,11 +19,11 @@ from ludoteca.agents.networks.cards import card_path, load_card
 from ludoteca.agents.networks.weights import find_weights, load_weights
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.spec import parse_name
-from ludoteca.envs.targets import names_from
+from ludoteca.envs.targets import untrusted_names
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.seat_results import seat_results
 from ludoteca.evaluate.statistics.intervals import wilson
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.provenance import run_provenance
 
 
@@ -41,7 +41,7 @@ def new(agent: Positional[str], trained_by: str, trained_against: tuple[str, ...
     command, config = training["about"]["command"], training["config"]
     match = {"game": metadata["game"], "seed": config["seed"] + 2, "command": command}
     match |= {"date": training["about"]["date"], "versions": training["versions"]}
-    with names_from(find_weights(name, kind)):
+    with untrusted_names(find_weights(name, kind)):
         rivals = make_game(metadata["game"]).num_players - 1
     strength = [
         {
@@ -194,7 +194,7 @@ def split(agent: str) -> tuple[str, str]:
 def write(card: dict[str, Any]) -> None:
     """Write a card beside the network's file."""
     path = card_path(*split(card["agent"]))
-    write_whole(path, json.dumps(card, indent=1) + "\n")
+    write_atomically(path, json.dumps(card, indent=1) + "\n")
     print(f"card: {path}")
 
 

@@ -20,18 +20,18 @@ import numpy as np
 from ludoteca.agents.networks.weights import load_weights
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
-from ludoteca.envs.targets import names_from
+from ludoteca.envs.targets import untrusted_names
 from ludoteca.evaluate.cli.commands import Command, run_command
 from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.match import play_match, seat_agents
 from ludoteca.evaluate.match_record import MatchRecord
 from ludoteca.evaluate.statistics.ratings import rate
 from ludoteca.executor import LOCAL, make_executor
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.progress import progress_bar
 from ludoteca.provenance import run_provenance
 from ludoteca.terminal_table import TerminalTable
-from ludoteca.worker import resolving
+from ludoteca.worker import name_location_in_errors
 
 NEIGHBORS = 2  # number of next checkpoints that each checkpoint plays
 
@@ -104,7 +104,7 @@ def rate_checkpoints(
         for count, path in checkpoints
     ]
     rated_agents += [RatedAgent(spec, spec, None) for spec in against]
-    with names_from(checkpoints[0][1]):
+    with untrusted_names(checkpoints[0][1]):
         game = make_game(load_weights(checkpoints[0][1])[1]["game"])
     wins, draws = np.zeros((2, len(rated_agents), len(rated_agents)))
     pairs = [
@@ -146,7 +146,7 @@ def _play(
     game: str, agents: tuple[str, str], games: int, seed: int, random_plies: int
 ) -> MatchRecord:
     """Play a match; return the record of its first agent."""
-    with resolving(game, *agents):
+    with name_location_in_errors(game, *agents):
         loaded_game = make_game(game)
         pair = seat_agents(loaded_game, agents)
     return play_match(loaded_game, pair, games, seed=seed, random_plies=random_plies).totals[0]
@@ -188,15 +188,15 @@ def _write(rated_agents: Sequence[RatedAgent], out: Path, game: str, games: int)
     table = csv.DictWriter(file, [*asdict(rated_agents[0])], lineterminator="\n")
     table.writeheader()
     table.writerows(asdict(rated) for rated in rated_agents)
-    write_whole(out / "elo_curve.csv", file.getvalue())
+    write_atomically(out / "elo_curve.csv", file.getvalue())
     content = {
         **run_provenance(),
         "game": game,
         "games_per_match": games,
         "ratings": [asdict(rated) for rated in rated_agents],
     }
-    write_whole(out / "elo_curve.json", json.dumps(content, indent=1) + "\n")
-    write_whole(out / "elo_curve.png", draw(rated_agents))
+    write_atomically(out / "elo_curve.json", json.dumps(content, indent=1) + "\n")
+    write_atomically(out / "elo_curve.png", draw(rated_agents))
 
 
 def elo_table(rated_agents: Sequence[RatedAgent]) -> TerminalTable:

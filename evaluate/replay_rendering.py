@@ -14,7 +14,7 @@ from ludoteca.envs.render.replay_scenes import (
     seconds_per_position,
 )
 from ludoteca.envs.replay import Replay
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 
 FORMATS = (".gif", ".png", ".svg")
 
@@ -66,11 +66,11 @@ def draw_replay(
     still = scenes[-1 if ply is None else ply]
     seconds = seconds_per_position(replay) if seconds is None else seconds
     if out.suffix == ".png":
-        write_whole(out, png(still))
+        write_atomically(out, png(still))
     elif out.suffix == ".gif":
-        write_whole(out, gif(scenes if ply is None else [still], seconds))
+        write_atomically(out, gif(scenes if ply is None else [still], seconds))
     else:
-        write_whole(out, svg_animation(scenes, seconds) if ply is None else svg(still))
+        write_atomically(out, svg_animation(scenes, seconds) if ply is None else svg(still))
 
 
 def validate_ply(replay: Replay, ply: int | None) -> None:

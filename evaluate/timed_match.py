@@ -20,7 +20,7 @@ from ludoteca.evaluate.match import BATCH_SIZE, MatchResult, play_match
 from ludoteca.evaluate.match_table import match_json
 from ludoteca.evaluate.statistics.intervals import score_interval
 from ludoteca.evaluate.statistics.ratings import elo_difference
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.provenance import package_versions, run_info
 
 PROBE_INTERVAL = 4  # plies between the positions that `probe` searches
@@ -70,7 +70,7 @@ def timed_match(
         ]
         for agent, player in zip(content["agents"], timed_agents, strict=True):
             agent |= simulation_speed(player.agent, positions)
-    write_whole(out, json.dumps(content, indent=1) + "\n")
+    write_atomically(out, json.dumps(content, indent=1) + "\n")
     print("\n".join(_summary(agent) for agent in content["agents"]))
     return content
 

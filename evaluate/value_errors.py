@@ -15,7 +15,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.timed_match import TimedAgent
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.provenance import run_info
 
 # Phases of a game by the number of moves played: from, and below.
@@ -74,7 +74,7 @@ def fresh_games(
         ]
         about = {"opponent": opponent, "player_won": result.totals[0].win_rate}
         content["tests"].append({**about, **errors(predicted, targets), "phases": phases})
-    write_whole(out, json.dumps(content, indent=1) + "\n")
+    write_atomically(out, json.dumps(content, indent=1) + "\n")
     return content
 
 

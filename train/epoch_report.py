@@ -8,7 +8,7 @@ from matplotlib.ticker import MaxNLocator
 
 from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.markdown import table
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.terminal_table import TerminalTable
 from ludoteca.train.epochs import SupervisedTraining
 from ludoteca.train.report import (
@@ -71,8 +71,8 @@ def write_supervised_report(
     }
     write_card(folder / "best.safetensors", results, ("data", "training", "validation"))
     write_results(folder, results, training.finished)
-    write_whole(folder / "learning_curve.png", _draw(training, findings))
-    write_whole(folder / "report.md", _describe(results, findings))
+    write_atomically(folder / "learning_curve.png", _draw(training, findings))
+    write_atomically(folder / "report.md", _describe(results, findings))
     return results
 
 

@@ -18,7 +18,7 @@ from ludoteca.envs.render.shapes import Scene, contact_sheet
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.markdown import percent, table
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.provenance import package_versions, run_info
 from ludoteca.terminal_table import TerminalTable
 from ludoteca.train.algorithm import Algorithm
@@ -91,14 +91,14 @@ def write_report(training: RLTraining) -> dict[str, Any]:
     }
     write_card(folder / "best.safetensors", results, ("training", "evaluation"))
     write_results(folder, results, training.finished)
-    write_whole(folder / "learning_curve.png", draw_curve(training))
+    write_atomically(folder / "learning_curve.png", draw_curve(training))
     replay.save(folder / "replay.json")
     scenes = annotated(agent, replay, network_seat)
     seconds = seconds_per_position(replay) if game.simultaneous else 1.5
-    write_whole(folder / "game.svg", svg_animation(scenes, seconds=seconds, last_seconds=4))
+    write_atomically(folder / "game.svg", svg_animation(scenes, seconds=seconds, last_seconds=4))
     interval = -(-len(scenes) // MAX_PICTURES)
-    write_whole(folder / "game.png", png(contact_sheet(scenes[:-1:interval] + scenes[-1:])))
-    write_whole(folder / "report.md", describe(results, algorithm, replay, network_seat))
+    write_atomically(folder / "game.png", png(contact_sheet(scenes[:-1:interval] + scenes[-1:])))
+    write_atomically(folder / "report.md", describe(results, algorithm, replay, network_seat))
     return results
 
 
@@ -118,7 +118,7 @@ def write_results(folder: Path, results: dict[str, Any], finished: bool) -> None
     A file with the other name, from an earlier part of the run, is removed.
     """
     name, other = RESULTS if finished else RESULTS[::-1]
-    write_whole(folder / name, json.dumps(results, indent=2) + "\n")
+    write_atomically(folder / name, json.dumps(results, indent=2) + "\n")
     (folder / other).unlink(missing_ok=True)
 
 
@@ -133,7 +133,7 @@ def results_table(results: dict[str, Any]) -> TerminalTable:
     """Return the evaluation as a table for the terminal."""
     headings = ("against", "seat", "games", "wins", "draws", "win rate", "95 % interval")
     title = f"the trained network in {make_game(results['game']).title}"
-    terminal_table = TerminalTable(headings, title=title, texts=2)
+    terminal_table = TerminalTable(headings, title=title, text_columns=2)
     for against, seat, games, wins, draws, _, rate, interval in rows(results):
         games, _, remark = games.partition(" ")
         interval = interval.replace(" %", "")

@@ -8,7 +8,7 @@ from ludoteca.envs.formats.registry import FORMATS
 from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.layout import cell_names
 from ludoteca.envs.render import Standing, scene
-from ludoteca.envs.render.geometry import geometry
+from ludoteca.envs.render.geometry import board_geometry
 from ludoteca.envs.render.pieces import piece_shapes
 from ludoteca.envs.render.players import player_names
 from ludoteca.envs.render.status import board_codes, player_name, player_piece, status_text
@@ -24,7 +24,7 @@ def board_view(game: Game) -> dict[str, Any]:
     `input` says how cells stand for actions: `"cell"`, `"column"`, `"moves"` with `moves` as pairs
     of cells, or `"keys"` where no cell stands for an action. Cells are numbered row by row.
     """
-    layout, place = game.layout, geometry(game.layout)
+    layout, place = game.layout, board_geometry(game.layout)
     empty = scene(game, game.new(0), captions=())
     kind = "keys"
     if layout.column_actions:
@@ -92,7 +92,7 @@ def action_text(game: Game, action: Any) -> str:
 
 
 def _cells(game: Game) -> list[dict[str, Any]]:
-    layout, place = game.layout, geometry(game.layout)
+    layout, place = game.layout, board_geometry(game.layout)
     if layout.coordinates == "none":
         names = tuple(
             f"row {row + 1} column {column + 1}"

@@ -7,7 +7,7 @@ import numpy as np
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.layout import cell_names
-from ludoteca.envs.render.geometry import geometry
+from ludoteca.envs.render.geometry import board_geometry
 from ludoteca.envs.render.pieces import piece_shapes
 from ludoteca.envs.render.status import board_codes, player_name, status_text
 from ludoteca.envs.render.svg import svg_elements
@@ -25,7 +25,7 @@ def editor_view(game: Game, s: Any) -> dict[str, Any]:
     `pieces` can be put on the board; their `svg` is centered on the origin.
     """
     fixed, start = _fixed_cells(game), board_codes(game, game.new())
-    place = geometry(game.layout)
+    place = board_geometry(game.layout)
     pieces = [
         {
             "code": code,

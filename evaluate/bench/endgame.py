@@ -13,7 +13,7 @@ from ludoteca.envs.clock import clock
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.ffo import ffo_positions
 from ludoteca.evaluate.bench.rounds import select_names
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.provenance import load_average, run_provenance
 from ludoteca.terminal_table import TerminalTable
 
@@ -75,7 +75,7 @@ def bench_endgame(
     if json is not None:
         content["about"]["load_average_at_end"] = load_average()
         content["positions"] = [asdict(timing) for timing in timings]
-        write_whole(json, dumps(content, indent=2) + "\n")
+        write_atomically(json, dumps(content, indent=2) + "\n")
         console.print(f"all numbers: {json}", soft_wrap=True)
     return timings
 

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from ludoteca.evaluate.gdl.coverage import MAX_REASON, SheetCoverage, survey
 from ludoteca.evaluate.markdown import percent, table
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.provenance import load_average, run_provenance
 
 MAX_LOAD_SECONDS = 30.0
@@ -63,9 +63,9 @@ def bench_gdl(
         content["about"]["load_average_at_end"] = load_average()
         content["sheets"] = [asdict(coverage) for coverage in results]
         if json is not None:
-            write_whole(json, dumps(content, indent=1) + "\n")
+            write_atomically(json, dumps(content, indent=1) + "\n")
         if page is not None:
-            write_whole(page, markdown_page(results, content["about"]))
+            write_atomically(page, markdown_page(results, content["about"]))
     if not results:
         raise ValueError(f"no sheet of {sheets or FOLDER} begins with {' or '.join(only)}")
     console.print(summary(results), soft_wrap=True)

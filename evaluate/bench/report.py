@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.terminal_table import TerminalTable
 
 
@@ -83,7 +83,7 @@ class Report:
 
     def write(self, file: Path) -> None:
         """Write everything as JSON."""
-        write_whole(file, json.dumps(asdict(self), indent=2) + "\n")
+        write_atomically(file, json.dumps(asdict(self), indent=2) + "\n")
 
 
 def _floor(row: Row) -> str:

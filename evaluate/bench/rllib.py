@@ -21,7 +21,7 @@ from ludoteca.envs.api.parallel import parallel_env
 from ludoteca.envs.api.vector import GameVectorEnv
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.markdown import table
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 
 NUM_ENVS = 64
 NUM_MULTI_AGENT_ENVS = 32
@@ -184,7 +184,7 @@ def main(game: str = "connect4", seconds: float = 5.0, out: Path | None = None) 
     text = table([f"{rules.title} in RLlib {ray.__version__}", "steps per CPU s (wall s)"], rows)
     print(f"\n{text}")
     if out is not None:
-        write_whole(out, text + "\n")
+        write_atomically(out, text + "\n")
     ray.shutdown()
 
 

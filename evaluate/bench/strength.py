@@ -25,7 +25,7 @@ from ludoteca.evaluate.match_table import rules_name
 from ludoteca.evaluate.statistics.intervals import score_interval, wilson
 from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.run import run_tournament
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.local_executor import cores
 from ludoteca.provenance import package_versions, run_info
 from ludoteca.terminal_table import TerminalTable
@@ -142,7 +142,7 @@ def bench_strength(
             "about": about,
             "versions": package_versions() | {"open_spiel": version("open_spiel")},
         }
-        write_whole(json, json_format.dumps(content, indent=2) + "\n")
+        write_atomically(json, json_format.dumps(content, indent=2) + "\n")
         console.print(f"all numbers: {json}", soft_wrap=True)
     return results
 
@@ -168,7 +168,7 @@ def openspiel_times(file: Path, games: Sequence[str]) -> dict[str, dict[str, flo
             result = play_match(loaded_game, agents, TIMED_GAMES)
             seconds = (process_time() - start) / (TIMED_GAMES * result.mean_plies)
             times[game] = {"seconds": float(f"{seconds:.3g}"), "plies": result.mean_plies}
-            write_whole(file, json_format.dumps(times, indent=2) + "\n")
+            write_atomically(file, json_format.dumps(times, indent=2) + "\n")
     return times
 
 
@@ -249,7 +249,7 @@ def strength_table(results: Sequence[StrengthResult]) -> TerminalTable:
                 _percent(result.win_rate, result.win_interval),
                 _percent(result.score, result.score_interval),
                 result.verdict,
-                rule=result is rows[-1],
+                space_below=result is rows[-1],
             )
     return table
 

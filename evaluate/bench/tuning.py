@@ -19,7 +19,7 @@ from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.statistics.intervals import score_interval
 from ludoteca.evaluate.tuning.optimizers.registry import OPTIMIZERS
 from ludoteca.evaluate.tuning.run import TuningResult, tune_agent
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.provenance import run_provenance
 from ludoteca.terminal_table import TerminalTable
 
@@ -99,7 +99,7 @@ def bench_tuning(
         content = {"values": [asdict(value) for value in values]} | run_provenance(
             "cmaes", "optuna"
         )
-        write_whole(json, dumps(content, indent=2) + "\n")
+        write_atomically(json, dumps(content, indent=2) + "\n")
         console.print(f"all numbers: {json}", soft_wrap=True)
     return values
 
@@ -114,7 +114,7 @@ def tuning_table(values: Sequence[TunedValue]) -> TerminalTable:
         "grid's: scores in % against the agents with alpha = 2 and with the grid's alpha: mean "
         f"over the seeds' matches of {MATCH_GAMES:,} games, 95 % interval over these games, lowest "
         "and highest seed",
-        texts=3,
+        text_columns=3,
     )
     rows = defaultdict[tuple[str, str], list[TunedValue]](list)
     for value in values:

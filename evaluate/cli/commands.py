@@ -16,7 +16,7 @@ from ludoteca.agents.registry import split_agent_spec
 from ludoteca.envs.names import did_you_mean
 from ludoteca.envs.registry import find_factory, game_id, make_game, split_game
 from ludoteca.envs.spec import parse_name
-from ludoteca.envs.targets import also_search, split_target
+from ludoteca.envs.targets import add_search_folder, split_target
 from ludoteca.evaluate.cli.help_text import overview, print_help, unwrapped
 from ludoteca.extras import explain
 from ludoteca.interrupt import INTERRUPTED
@@ -146,7 +146,7 @@ def _call(
     """Parse the arguments and call the command."""
     import tyro
 
-    also_search(Path.cwd())  # for module:factory
+    add_search_folder(Path.cwd())  # for module:factory
     game = _find_game(arguments) if game_options else None
     if game_options:
         function = function(game_parameters(game))

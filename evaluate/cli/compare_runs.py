@@ -37,7 +37,7 @@ def compare_runs_command(
         comparison_notes,
         comparison_tables,
     )
-    from ludoteca.files import write_whole
+    from ludoteca.files import write_atomically
     from ludoteca.provenance import run_provenance
 
     comparison = compare_runs(runs, confidence, resamples, seed)
@@ -48,5 +48,5 @@ def compare_runs_command(
         console.print(note)
     if json is not None:
         content = comparison_json(comparison) | run_provenance("scipy")
-        write_whole(json, dumps(content, indent=2) + "\n")
+        write_atomically(json, dumps(content, indent=2) + "\n")
         console.print(f"all numbers: {json}", soft_wrap=True)

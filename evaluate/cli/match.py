@@ -126,12 +126,12 @@ class MatchFiles:
         """Write the results and the replays."""
         from json import dumps
 
-        from ludoteca.files import write_whole
+        from ludoteca.files import write_atomically
         from ludoteca.provenance import run_provenance
 
         console = _console()
         if self.json is not None:
-            write_whole(self.json, dumps(content | run_provenance(), indent=2) + "\n")
+            write_atomically(self.json, dumps(content | run_provenance(), indent=2) + "\n")
             console.print(f"all numbers: {self.json}", soft_wrap=True)
         if self.replays is not None:
             for k, replay in enumerate(games):

@@ -151,11 +151,11 @@ def _write_screenshot(controller: "GameController", file: Path) -> "AgentFailure
     """Let agents play until the human is to move, and write an image of the window."""
     from ludoteca.envs.render.raster import png
     from ludoteca.evaluate.play.screen import Screen
-    from ludoteca.files import write_whole
+    from ludoteca.files import write_atomically
 
     while not controller.is_settled:
         controller.tick()
         time.sleep(0.01)
-    write_whole(file, png(Screen(controller).draw()))
+    write_atomically(file, png(Screen(controller).draw()))
     print(f"{len(controller.session.actions)} plies: {file}")
     return controller.failure

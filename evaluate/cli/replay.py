@@ -91,7 +91,7 @@ def _write(
     from ludoteca.evaluate.arena.replay_page import replay_page
     from ludoteca.evaluate.game_files import only_replay
     from ludoteca.evaluate.replay_rendering import draw_replay
-    from ludoteca.files import write_whole
+    from ludoteca.files import write_atomically
 
     if out.suffix in (*SUFFIXES, ".json"):
         if final or ply is not None or seconds is not None:
@@ -104,7 +104,7 @@ def _write(
         return
     replayed = only_replay(file, records)
     if out.suffix == ".html":
-        write_whole(out, replay_page(replayed, seconds))
+        write_atomically(out, replay_page(replayed, seconds))
     else:
         draw_replay(replayed, out, len(replayed.actions) if final else ply, seconds)
     print(f"{len(replayed.actions)} plies: {out}")

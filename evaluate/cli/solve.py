@@ -42,7 +42,7 @@ def solve_command(parameters: Any) -> Callable[..., None]:
 
         from ludoteca.evaluate.play.session import HUMAN, Session
         from ludoteca.evaluate.solve import solve as search
-        from ludoteca.files import write_whole
+        from ludoteca.files import write_atomically
         from ludoteca.provenance import run_provenance
 
         loaded_game = make_game(game, **rules)
@@ -64,7 +64,7 @@ def solve_command(parameters: Any) -> Callable[..., None]:
                 "positions": solution.positions,
                 **run_provenance(),
             }
-            write_whole(json, dumps(content, indent=1) + "\n")
+            write_atomically(json, dumps(content, indent=1) + "\n")
             print(f"all numbers: {json}")
 
     return solve

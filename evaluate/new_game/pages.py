@@ -16,7 +16,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.registry import GAMES, find_factory, game_id, make_game
 from ludoteca.evaluate.docstring_params import describe_params
 from ludoteca.evaluate.markdown import table
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 
 PAGES = Path("docs/games")
 START, END = "<!-- tables -->\n", "<!-- end -->\n"
@@ -178,7 +178,7 @@ def main() -> int:
         parser.error(f"{folder} has no README.md: run this in the root of a checkout")
     for path, text in written_pages(folder):
         if text != path.read_text(encoding="utf-8"):
-            write_whole(path, text)
+            write_atomically(path, text)
             print(path)
     return 0
 

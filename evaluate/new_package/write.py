@@ -8,7 +8,7 @@ from string import Template
 
 import ludoteca
 from ludoteca.envs.register import id_of
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 
 # The files by their templates; names of files are templates, too.
 FILES = {
@@ -60,6 +60,6 @@ def write_package(name: str, folder: str | Path) -> list[Path]:
         text = (templates / template).read_text(encoding="utf-8")
         file = folder / Template(path).substitute(words)
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(file, Template(text).substitute(words))
+        write_atomically(file, Template(text).substitute(words))
         written.append(file)
     return written

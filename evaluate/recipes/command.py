@@ -13,7 +13,7 @@ from tyro.conf import Positional, arg
 from ludoteca.child_processes import ChildProcess
 from ludoteca.evaluate.recipes.environments import Recipe, find_recipes, make_environment
 from ludoteca.evaluate.recipes.table import Library, read_libraries, scores, summary, write_table
-from ludoteca.files import read_json, write_whole
+from ludoteca.files import read_json, write_atomically
 from ludoteca.provenance import run_info
 
 ADAPTER_TESTS = Path("tests/adapters")
@@ -71,7 +71,7 @@ def run_recipes(
                 print(f"{recipe.name}: {summary(results)}", flush=True)
                 check_scores(results)
                 text = json.dumps(results, indent=2) + "\n"
-                write_whole(root / RESULTS / f"{recipe.name}.json", text)
+                write_atomically(root / RESULTS / f"{recipe.name}.json", text)
             except (ValueError, OSError) as error:
                 problems[recipe.name] = str(error)
                 print(f"{recipe.name}: {error}", file=sys.stderr, flush=True)
@@ -139,7 +139,7 @@ def run_recipe(
         **read_json(out),
         "about": about,
     }
-    write_whole(out, json.dumps(results, indent=2) + "\n")
+    write_atomically(out, json.dumps(results, indent=2) + "\n")
     return results
 
 

@@ -21,7 +21,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.sampler import MaskSampler
 from ludoteca.evaluate.match import MatchResult
 from ludoteca.evaluate.match_table import match_json
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 
 MATCHES = ("against_random", "self_play", "geese")
 MIN_GAMES = 400  # minimum number of games of a match
@@ -125,7 +125,7 @@ def main(arguments: Sequence[str]) -> None:
     results["native"] = native_speed(game)
     results["versions"] = {name: version(name) for name in packages}
     results["python"] = platform.python_version()
-    write_whole(out, json.dumps(results, indent=2) + "\n")
+    write_atomically(out, json.dumps(results, indent=2) + "\n")
 
 
 if __name__ == "__main__":

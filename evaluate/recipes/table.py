@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ludoteca.evaluate.markdown import number, percent, table
 from ludoteca.evaluate.recipes.environments import RECIPES
 from ludoteca.evaluate.statistics.intervals import score_interval, wilson
-from ludoteca.files import read_json, write_whole
+from ludoteca.files import read_json, write_atomically
 
 LIBRARIES = RECIPES / "libraries.toml"
 TABLE = RECIPES / "README.md"
@@ -111,7 +111,7 @@ def write_table(root: Path, folder: Path) -> Path:
     libraries = read_libraries(root)
     results = [read_json(path) for path in sorted(folder.glob("*.json"))]
     path = root / TABLE
-    write_whole(path, table_text(root, libraries, results))
+    write_atomically(path, table_text(root, libraries, results))
     return path
 
 

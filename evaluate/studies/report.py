@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from ludoteca.evaluate.markdown import bold, number, p_text, p_value, percent
 from ludoteca.evaluate.statistics.intervals import score_interval, wilson
 from ludoteca.evaluate.studies.study import RESULTS_FILE, Records, RecordsByPart, Study
-from ludoteca.files import read_json, write_whole
+from ludoteca.files import read_json, write_atomically
 from ludoteca.provenance import package_versions, run_info
 
 
@@ -79,9 +79,9 @@ def write_report(study: Study, records: RecordsByPart, out: Path, folder: Path) 
     }
     text = render(f"{study.name}/report.md.j2", names)
     for name, png in (study.draw(found, folder) if study.draw else {}).items():
-        write_whole(out / name, png)
-    write_whole(out / RESULTS_FILE, json.dumps({**run, **records}, indent=1) + "\n")
-    write_whole(out / "report.md", text)
+        write_atomically(out / name, png)
+    write_atomically(out / RESULTS_FILE, json.dumps({**run, **records}, indent=1) + "\n")
+    write_atomically(out / "report.md", text)
 
 
 def provenance(out: Path, records: RecordsByPart) -> dict[str, Any]:

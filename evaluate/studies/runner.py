@@ -23,7 +23,7 @@ from ludoteca.evaluate.studies.study import (
     settings_of,
 )
 from ludoteca.executor import LOCAL, make_executor
-from ludoteca.files import read_json, write_whole
+from ludoteca.files import read_json, write_atomically
 from ludoteca.local_executor import THREAD_VARIABLES, cores
 from ludoteca.lock import lock_folder
 from ludoteca.progress import progress_bar
@@ -199,7 +199,7 @@ def run_tasks(
 
         def finish(name: str) -> None:
             task_folder = tasks[name].artifact(folder).parent
-            write_whole(task_folder / SETTINGS_FILE, json.dumps(settings_of(tasks[name])) + "\n")
+            write_atomically(task_folder / SETTINGS_FILE, json.dumps(settings_of(tasks[name])) + "\n")
             on_finish(name)
             advance(1)
 

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.time_control import TimeControl
-from ludoteca.envs.targets import names_from
+from ludoteca.envs.targets import untrusted_names
 from ludoteca.evaluate.statistics.ratings import Ratings, rate
 from ludoteca.evaluate.tournament.game_log import FORMAT, GAMES, TOURNAMENT
 from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.played_games import GameOutcomes, PlayedGames
 from ludoteca.files import read_json
-from ludoteca.line_log import DAMAGE, LineReader
+from ludoteca.line_log import INVALID_LINE, LineReader
 
 MAX_PLAN_BYTES = 1 << 20
 MAX_GAMES = 10_000_000  # planned games of a tournament that is read
@@ -132,7 +132,7 @@ def _read_plan(path: Path) -> Tournament:
         if type(count) is not int or count * total > MAX_GAMES:
             raise ValueError(f"{count!r:.40} games per pair are more than {MAX_GAMES:,} games")
         clock = plan.get("time_control")
-        with names_from(path):
+        with untrusted_names(path):
             return Tournament(
                 games=tuple(plan["games"]),
                 agents=agents,
@@ -141,5 +141,5 @@ def _read_plan(path: Path) -> Tournament:
                 seed=plan["seed"],
                 time_control=None if clock is None else TimeControl(**clock),
             )
-    except (*DAMAGE, ImportError) as error:
+    except (*INVALID_LINE, ImportError) as error:
         raise ValueError(f"{path} is not the plan of a tournament: {error!s:.400}") from None

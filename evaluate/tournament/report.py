@@ -21,7 +21,7 @@ from ludoteca.evaluate.tournament import plots, sections
 from ludoteca.evaluate.tournament.analysis import Analysis, analyze
 from ludoteca.evaluate.tournament.export import pair_json, to_csv, to_json
 from ludoteca.evaluate.tournament.results import Results
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.provenance import run_provenance
 
 REPORT = "report.md"
@@ -43,12 +43,12 @@ def write_report(results: Results, folder: str | Path, **about: Any) -> None:
     analysis = analyze(results.points())
     provenance = run_provenance("scipy", "matplotlib", **about)
     for name, figure in draw(results, analysis).items():
-        write_whole(folder / name, figure)
+        write_atomically(folder / name, figure)
     pairs = [pair_json(results, pair) for pair in results.pair_results]
-    write_whole(folder / "results.csv", to_csv(pairs))
+    write_atomically(folder / "results.csv", to_csv(pairs))
     content = to_json(results, analysis) | {"pairs": pairs} | provenance
-    write_whole(folder / "results.json", json.dumps(content) + "\n")
-    write_whole(folder / REPORT, to_markdown(results, analysis, **provenance))
+    write_atomically(folder / "results.json", json.dumps(content) + "\n")
+    write_atomically(folder / REPORT, to_markdown(results, analysis, **provenance))
 
 
 def titles(results: Results) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from ludoteca.evaluate.tournament.played_games import LETTERS, PlayedGames
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.executor import LOCAL, Executor, _Wait, make_executor
 from ludoteca.progress import progress_bar
-from ludoteca.worker import resolving
+from ludoteca.worker import name_location_in_errors
 
 INITIAL_GAMES = 2  # games of a task while the time of a game is unknown
 SecondsPerGame = dict[tuple[int, tuple[int, int]], float]  # seconds per game, by game and pair
@@ -138,7 +138,7 @@ def _game_tasks(
 
 def prepare(game: str, agent: str, time_control: TimeControl | None = None) -> None:
     """Compile the code of a game and an agent, and compute the agent's first action."""
-    with resolving(game, agent):
+    with name_location_in_errors(game, agent):
         rules = make_game(game)
         made_agent = make_agent(agent, rules)
     compile_match(rules)
@@ -156,7 +156,7 @@ def play(tournament: Tournament, match: Match, first: int, count: int) -> Played
     """Play consecutive games of a match."""
     start = clock()
     spec, agents = tournament.games[match.game], [tournament.agents[a] for a in match.pair]
-    with resolving(spec, *agents):
+    with name_location_in_errors(spec, *agents):
         game = make_game(spec)
         pair = seat_agents(game, agents)
     result = play_match(

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.tuning.run import TuningResult
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.provenance import run_provenance
 from ludoteca.terminal_table import TerminalTable
 
@@ -51,8 +51,8 @@ def matches_table(result: TuningResult) -> TerminalTable:
 def write_report(result: TuningResult, folder: Path) -> None:
     """Write `tuning.json` and `tuning.png` to a folder."""
     content = tuning_json(result) | run_provenance()
-    write_whole(folder / "tuning.json", dumps(content, indent=2) + "\n")
-    write_whole(folder / "tuning.png", tuning_png(result))
+    write_atomically(folder / "tuning.json", dumps(content, indent=2) + "\n")
+    write_atomically(folder / "tuning.png", tuning_png(result))
 
 
 def tuning_json(result: TuningResult) -> dict[str, Any]:

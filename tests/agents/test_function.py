@@ -216,12 +216,12 @@ def test_invalid_specs_raise(spec, error, problem):
 
 def test_current_folder_may_be_last_on_the_path(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.setattr(targets, "_folders", [])
+    monkeypatch.setattr(targets, "_search_folders", [])
     (tmp_path / "json.py").write_text("raise SystemExit\n")
     (tmp_path / "only_here.py").write_text("def policy(planes, masks):\n    return masks.argmax(1)")
     with pytest.raises(ModuleNotFoundError):
         targets.load_target("only_here:policy")
-    targets.also_search(tmp_path)
+    targets.add_search_folder(tmp_path)
     assert targets.load_target("json:dumps")
     assert str(tmp_path) not in sys.path
     try:

@@ -18,7 +18,7 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.envs.adapters.sb3 import SB3VecEnv
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
-from ludoteca.files import check_archive, opening, parse_json, read_bytes, read_json
+from ludoteca.files import check_archive, open_regular_file, parse_json, read_bytes, read_json
 
 pytestmark = pytest.mark.interpreted
 
@@ -50,26 +50,26 @@ def test_files_are_read_up_to_a_size(tmp_path):
     file = tmp_path / "x"
     file.write_bytes(b"0123456789")
     assert read_bytes(file, 10) == b"0123456789"
-    with pytest.raises(ValueError, match="x: more than 9 bytes, the most that is read"):
+    with pytest.raises(ValueError, match="x: expected at most 9 bytes"):
         read_bytes(file, 9)
     assert b"Linux" in read_bytes("/proc/version", 1000)  # its reported size is 0
-    with pytest.raises(ValueError, match="more than 5 bytes"):
+    with pytest.raises(ValueError, match="expected at most 5 bytes"):
         read_bytes("/proc/version", 5)
     with (tmp_path / "sparse").open("wb") as sparse:
         sparse.truncate(1 << 40)
-    with pytest.raises(ValueError, match="more than 268,435,456 bytes"):
+    with pytest.raises(ValueError, match="expected at most 268,435,456 bytes"):
         Replay.load(tmp_path / "sparse")
-    with opening(file) as opened:
+    with open_regular_file(file) as opened:
         assert opened.read(3) == b"012"
 
 
 def test_invalid_json_raises_with_the_file_name(tmp_path):
     file = tmp_path / "x.json"
     for content, message in (
-        (b"{", "x.json is damaged: it is not JSON"),
-        (DEEP.encode(), "x.json is damaged: its JSON is nested too deeply"),
+        (b"{", "x.json is damaged: not JSON"),
+        (DEEP.encode(), "x.json is damaged: the JSON is nested too deeply"),
         (b"\xff", "x.json: not text in UTF-8"),
-        (b"9" * 5000, "x.json is damaged: it is not JSON: Exceeds the limit"),
+        (b"9" * 5000, "x.json is damaged: not JSON: Exceeds the limit"),
     ):
         file.write_bytes(content)
         with pytest.raises(ValueError, match=message):
@@ -316,8 +316,8 @@ def pack_weights(tensors, compression=zipfile.ZIP_STORED):
         (lambda: pack_weights({"a": torch.tensor(float("nan"))}), "not all finite"),
         (lambda: pack_weights([1, 2]), "expected weights by name"),
         (lambda: pack_weights({"a": 5}), "expected weights by name"),
-        (lambda: b"", "is no model saved by"),
-        (lambda: b"PK\x03\x04" + bytes(100), "is no model saved by"),
+        (lambda: b"", "is not a model saved by"),
+        (lambda: b"PK\x03\x04" + bytes(100), "is not a model saved by"),
     ],
 )
 def test_invalid_model_weights_raise(tmp_path, members, make, message):
@@ -329,7 +329,7 @@ def test_invalid_model_weights_raise(tmp_path, members, make, message):
 
 @pytest.mark.parametrize("data", [b"", b"[]", DEEP.encode(), b'{"policy_class": 5}', b"\xff"])
 def test_invalid_model_documents_raise(tmp_path, members, data):
-    with pytest.raises(ValueError, match="is no model saved by Stable-Baselines3"):
+    with pytest.raises(ValueError, match="is not a model saved by Stable-Baselines3"):
         load_sb3_agent(GAME, write_model(tmp_path, members, data=data))
 
 

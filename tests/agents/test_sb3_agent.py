@@ -267,7 +267,7 @@ def test_pickles_among_the_weights_are_not_read(tmp_path):
     weights = io.BytesIO()
     torch.save({"mlp_extractor.policy_net.0.weight": Trap(str(sprung))}, weights)
     rewrite(path, "policy.pth", lambda _: weights.getvalue())
-    with pytest.raises(ValueError, match="no model saved by Stable-Baselines3"):
+    with pytest.raises(ValueError, match="not a model saved by Stable-Baselines3"):
         load_sb3_agent(GAME, path)
     assert not sprung.exists()
 
@@ -301,11 +301,11 @@ def test_files_that_are_not_models_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"no model file .*nowhere"):
         load_sb3_agent(GAME, tmp_path / "nowhere")
     (tmp_path / "text.zip").write_text("not a zip file")
-    with pytest.raises(ValueError, match=r"text.zip is no model saved by Stable-Baselines3"):
+    with pytest.raises(ValueError, match=r"text.zip is not a model saved by Stable-Baselines3"):
         load_sb3_agent(GAME, tmp_path / "text.zip")
     with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
         archive.writestr("data", "[]")
-    with pytest.raises(ValueError, match=r"other.zip is no model saved by Stable-Baselines3"):
+    with pytest.raises(ValueError, match=r"other.zip is not a model saved by Stable-Baselines3"):
         load_sb3_agent(GAME, tmp_path / "other.zip")
 
 

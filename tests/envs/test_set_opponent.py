@@ -165,5 +165,5 @@ def test_invalid_opponents_are_errors_and_change_nothing(make: Any, small: Any) 
 
 def test_in_self_play_set_opponent_is_an_error() -> None:
     env = GameVectorEnv("tictactoe", 2)
-    with pytest.raises(ValueError, match=r"made with opponent=\.\.\.: in self-play the caller mov"):
+    with pytest.raises(ValueError, match=r"made with opponent=\.\.\.: in self-play the caller act"):
         env.set_opponent("random")

@@ -151,7 +151,7 @@ def test_bytes_with_a_strange_header_are_errors(header: bytes) -> None:
 def test_bytes_with_a_strange_count_are_errors(count: Any) -> None:
     game = make_game("tictactoe")
     data = storage._pack({"game": game.spec, "count": count}, game.empty(1).tobytes())
-    message = f"positions of tictactoe.* do not take {game.state.itemsize} bytes"
+    message = f"positions of tictactoe.*, but the data has {game.state.itemsize} bytes"
     with pytest.raises(ValueError, match=message):
         states_from_bytes(game, data)
 
@@ -288,7 +288,7 @@ def step_once(env: Any, rng: np.random.Generator) -> Any:
 
 def choose(env: Any, agent: str, rng: np.random.Generator) -> int:
     game_batch = env.unwrapped.game_batch
-    mask = game_batch.masks[0, env.possible_agents.index(agent) if game_batch.width > 1 else 0]
+    mask = game_batch.masks[0, env.possible_agents.index(agent) if game_batch.num_acting > 1 else 0]
     return int(rng.choice(np.flatnonzero(mask))) if rng.random() < 0.9 else -1
 
 
@@ -480,7 +480,7 @@ def test_too_long_games_are_errors(id_: str, plies: int, make: Any) -> None:
         at = len(body) - env.game_batch.history.nbytes
         body[at : at + 2] = np.int16(plies).tobytes()
 
-    with pytest.raises(ValueError, match=r"no game of .* plies"):
+    with pytest.raises(ValueError, match=r"the history has .* plies"):
         env.restore(repack(before, change))
     assert env.save() == before
 

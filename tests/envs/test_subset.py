@@ -69,4 +69,4 @@ def test_games_of_a_subset_equal_those_of_the_batch(spec: str, opponent: str | N
         step_subset(parts, left, parts.masks[left].argmax(2).astype(np.int64))
         assert (parts.states[over] == finished).all()
     with pytest.raises(ValueError, match="cannot step games that are over"):
-        step_subset(parts, np.flatnonzero(over)[:1], np.zeros((1, parts.width), np.int64))
+        step_subset(parts, np.flatnonzero(over)[:1], np.zeros((1, parts.num_acting), np.int64))

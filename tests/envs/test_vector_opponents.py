@@ -31,8 +31,8 @@ def test_compiled_opponents_equal_python_opponents(
     options = {"agent_seat": seat, "illegal_action": rule, "autoreset_mode": mode}
     fused = GameVectorEnv(game, 5, opponent="random", **options)
     plain = GameVectorEnv(game, 5, opponent=Plain(game), **options)
-    assert fused.game_batch.fused
-    assert not plain.game_batch.fused
+    assert fused.game_batch.has_compiled_opponents
+    assert not plain.game_batch.has_compiled_opponents
     illegal = 0.0 if rule == "raise" else 0.1
     assert_same(trajectory(fused, 25, illegal), trajectory(plain, 25, illegal))
 
@@ -148,7 +148,7 @@ def test_a_list_of_specs_and_objects_is_one_per_seat(small: Small) -> None:
     game = small("HungryGeese-v0")
     listed = GameVectorEnv(game, 3, opponent=["random", RandomAgent(game)], agent_seat="random")
     alike = GameVectorEnv(game, 3, opponent="random", agent_seat="random")
-    assert listed.game_batch.fused
+    assert listed.game_batch.has_compiled_opponents
     assert_same(trajectory(listed, 20), trajectory(alike, 20))
 
 

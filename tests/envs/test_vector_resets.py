@@ -172,7 +172,7 @@ def test_invalid_reset_masks_are_errors(mask: Any) -> None:
 
 def test_the_first_reset_must_reset_all_games() -> None:
     env = GameVectorEnv("tictactoe", 2)
-    with pytest.raises(ValueError, match="first reset must be of all games"):
+    with pytest.raises(ValueError, match="first reset must reset all games"):
         env.reset(options={"reset_mask": np.array([True, False])})
     env.reset(options={"reset_mask": np.array([True, True])})
 

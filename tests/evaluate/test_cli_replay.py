@@ -97,7 +97,7 @@ def test_games_of_other_programs_are_printed(capsys, tmp_path):
     file.write_text(SGF)
     status, out, err = run(capsys, "replay", str(file), "--final")
     assert status == 0
-    assert "game 1: 1 variation is skipped: only the main line is read" in err
+    assert "game 1: 1 variation is skipped: only the main line was read" in err
     assert "game 1 hex:board_size=4,first=black,swap=True, seed 0, seat 0 Ana" in out
     assert "game 2 othello:board_size=8" in out
     _, out, err = run(capsys, "replay", str(file), "--game", "2")

@@ -37,7 +37,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "own_players.py").write_text(PLAYERS)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.setattr(targets, "_folders", [])
+    monkeypatch.setattr(targets, "_search_folders", [])
     monkeypatch.setattr(targets, "_loaded", {})
     yield tmp_path
     for name in [name for name in sys.modules if name.startswith("own_")]:

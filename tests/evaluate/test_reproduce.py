@@ -26,7 +26,7 @@ from ludoteca.evaluate.studies.verdicts import (
 )
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.evaluate.tournament.run import play
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 
 ROOT = Path(__file__).resolve().parents[2]
 THESIS = {simulations: wins.astype(float) for simulations, wins in uaemex2021.WINS.items()}
@@ -184,7 +184,7 @@ def test_the_extended_report_answers(tmp_path, monkeypatch):
         return make_up(tournament, np.tile(strength, (8, 1)))
 
     def write_report(results, folder, **about):  # drawing takes long, and is tested elsewhere
-        write_whole(folder / "report.md", "")
+        write_atomically(folder / "report.md", "")
 
     monkeypatch.setattr(ggp, "run_tournament", run)
     monkeypatch.setattr(ggp, "write_report", write_report)

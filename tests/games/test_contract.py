@@ -124,9 +124,9 @@ def test_init_overwrites_all_but_the_settings(spec: str, prefix: list[int], seed
 
 @all_specs
 @settings(max_examples=3, deadline=None)
-@given(seed=seeds, moment=st.floats(0, 1))
-def test_a_copy_has_the_same_future(spec: str, seed: int, moment: float) -> None:
-    check_copy(make_game(spec), seed, moment)
+@given(seed=seeds, fraction=st.floats(0, 1))
+def test_a_copy_has_the_same_future(spec: str, seed: int, fraction: float) -> None:
+    check_copy(make_game(spec), seed, fraction)
 
 
 @pytest.mark.parametrize("spec", small_specs(pytest.mark.slow))

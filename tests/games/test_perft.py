@@ -153,5 +153,7 @@ def test_invalid_arguments_are_errors(game: Game, arguments: dict[str, Any], mes
 
 
 def test_depth_0_cannot_be_divided() -> None:
-    with pytest.raises(ValueError, match="depth must be at least 1 to divide, got 0"):
+    with pytest.raises(
+        ValueError, match="depth must be at least 1 to divide by the first ply, got 0"
+    ):
         perft_divide(make_game("connect4"), 0)

@@ -175,7 +175,7 @@ def test_phases_compile_until_their_first_step_is_over():
 
 
 def test_files_get_lines_at_growing_intervals(capsys, monkeypatch):
-    monkeypatch.setattr("ludoteca.progress.MIN_PAUSE", 0.5)
+    monkeypatch.setattr("ludoteca.progress.MIN_INTERVAL", 0.5)
     now = replace(LONG, last="", notice="")
     with show_progress(lambda: now):
         time.sleep(1.2)

@@ -11,7 +11,7 @@ import tyro
 
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.train.data.collect import Skipped, read_games
 from ludoteca.train.data.dataset import GameDataset
 from ludoteca.train.data.positions import iterate_positions
@@ -177,4 +177,4 @@ def _metadata(config: ConversionConfig) -> dict[str, Any]:
 def _write_report(config: ConversionConfig, report: ConversionReport) -> None:
     settings = {"sources": [str(path) for path in config.sources], "out": str(config.out)}
     content = {"settings": _metadata(config) | settings} | asdict(report)
-    write_whole(config.out.with_suffix(".json"), json.dumps(content, indent=2) + "\n")
+    write_atomically(config.out.with_suffix(".json"), json.dumps(content, indent=2) + "\n")

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from ludoteca.envs.params import integer, real
 from ludoteca.executor import LOCAL
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.provenance import run_info
 from ludoteca.train.command import run_command
 from ludoteca.train.equivalent_command import with_settings
@@ -135,9 +135,9 @@ def main(
     )
     console.print(terminal_table(SIMULATED, simulated_rows(results), "simulated"))
     if json_file is not None:
-        write_whole(json_file, json.dumps(results, indent=2) + "\n")
+        write_atomically(json_file, json.dumps(results, indent=2) + "\n")
     if page is not None:
-        write_whole(page, describe(results))
+        write_atomically(page, describe(results))
     return results
 
 

@@ -35,7 +35,7 @@ def export(
     """
     from ludoteca.envs.gdl.own_sheets import own_sheet
     from ludoteca.envs.registry import make_game
-    from ludoteca.files import write_whole
+    from ludoteca.files import write_atomically
 
     if (game is None) == (replay is None):
         raise ValueError("either a game or --replay, such as: ludoteca gdl export breakthrough")
@@ -54,7 +54,7 @@ def export(
     if out is None:
         print(text, end="")
     else:
-        write_whole(out, text)
+        write_atomically(out, text)
         print(f"{len(own.state(s))} fluents: {out}")
 
 
@@ -64,13 +64,13 @@ def _replayed(file: Path, ply: int | None) -> "tuple[Game, Any]":
 
     from ludoteca.envs.registry import make_game
     from ludoteca.envs.replay import Replay
-    from ludoteca.envs.targets import names_from
+    from ludoteca.envs.targets import untrusted_names
 
     replay = Replay.load(file)
     plies = len(replay.actions)
     if ply is not None and not 0 <= ply <= plies:
         raise ValueError(f"--ply must be from 0 to {plies}, got {ply}")
-    with names_from("the replay"):
+    with untrusted_names("the replay"):
         game = make_game(replay.game)
     return game, next(islice(replay.positions(), plies if ply is None else ply, None))
 

@@ -24,7 +24,7 @@ def trace(
     from ludoteca.envs.gdl.own_sheets import find_sheet
     from ludoteca.envs.params import integer
     from ludoteca.evaluate.gdl.machine import make_machine, play_random_games
-    from ludoteca.files import writing
+    from ludoteca.files import atomic_writer
 
     integer("games", games, 1, 10**9)
     integer("max_plies", max_plies, 0, 10**9)
@@ -35,7 +35,7 @@ def trace(
             sys.stdout.write(position.line() + "\n")
         return
     count = 0
-    with writing(out) as file:
+    with atomic_writer(out) as file:
         for position in positions:
             file.write((position.line() + "\n").encode())
             count += 1

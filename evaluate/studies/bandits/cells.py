@@ -18,7 +18,7 @@ from ludoteca.envs.params import integer
 from ludoteca.evaluate.bandits.play import play_bandits, random_problems
 from ludoteca.evaluate.studies.bandits.uaemex2021 import ARMS
 from ludoteca.evaluate.studies.policies import PUBLISHED_POLICIES
-from ludoteca.files import read_json, write_whole
+from ludoteca.files import read_json, write_atomically
 
 Regrets = NDArray[np.float64]
 
@@ -183,7 +183,7 @@ class Cells:
                 f"{file} has other settings than this study; resume with those settings, or choose "
                 "another folder"
             )
-        write_whole(file, text)
+        write_atomically(file, text)
 
     def file(self, cell: Cell) -> Path:
         """Return the path of a cell's file."""

@@ -21,7 +21,7 @@ from ludoteca.evaluate.studies.bandits.cells import (
     log_spaced,
 )
 from ludoteca.executor import WAIT, Executor, Task, _Wait
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.local_executor import InlineExecutor
 from ludoteca.progress import RunStatus, show_progress
 
@@ -140,7 +140,7 @@ def compute_all(
     num_computed = 0
     with workers.stream(next_task) as stream:
         for number, regrets in stream:
-            write_whole(cells.file(started[number]), json.dumps(regrets))
+            write_atomically(cells.file(started[number]), json.dumps(regrets))
             num_computed += 1
             for progress in waiting.pop(started[number]):
                 progress.num_missing -= 1

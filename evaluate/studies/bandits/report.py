@@ -15,7 +15,7 @@ from ludoteca.evaluate.studies.bandits.cells import Regrets, intervals
 from ludoteca.evaluate.studies.bandits.computation import Findings
 from ludoteca.evaluate.studies.report import render
 from ludoteca.evaluate.tournament.export import csv_text
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.provenance import package_versions, run_info
 
 Rows = list[dict[str, Any]]
@@ -38,7 +38,7 @@ def write_report(findings: Findings, folder: Path) -> Path:
         "report.md": to_markdown(about, alphas, regrets, curves),
     }
     for name, content in files.items():
-        write_whole(folder / name, content)
+        write_atomically(folder / name, content)
     return folder / "report.md"
 
 

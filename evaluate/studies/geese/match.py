@@ -19,7 +19,7 @@ from ludoteca.evaluate.match import BATCH_SIZE
 from ludoteca.evaluate.match_schedule import assign_seats
 from ludoteca.evaluate.statistics.ranks import ranks
 from ludoteca.evaluate.timed_match import play_timed
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 
 
 def geese_match(
@@ -57,7 +57,7 @@ def geese_match(
         agent["first"] = fate_counts(lives, (seat_agents == a) & in_first)
     if len(agents) == rules.num_players:
         content["outcomes"] = outcomes(lives, seat_agents)
-    write_whole(out, json.dumps(content, indent=1) + "\n")
+    write_atomically(out, json.dumps(content, indent=1) + "\n")
     return content
 
 

@@ -11,7 +11,7 @@ from ludoteca.evaluate.studies.geese import conclusions, names, outcomes, statis
 from ludoteca.evaluate.studies.geese.names import agent_title, flat_spec, is_shipped
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import GAMES_FILE, Study, Task, Tasks, match_task, read_metrics
-from ludoteca.files import read_json, write_whole
+from ludoteca.files import read_json, write_atomically
 
 GAMES = 2_000  # games of a competition
 IMITATED_GAMES = 1_000  # games for imitation; half as many of the deterministic agent's longer ones
@@ -102,7 +102,7 @@ def check_sources(file: Path, episodes: Iterable[Path], bands: tuple[str, ...]) 
     """
     sources = {"episodes": sorted(path.name for path in episodes), "bands": list(bands)}
     if not file.exists():
-        write_whole(file, json.dumps(sources, indent=1) + "\n")
+        write_atomically(file, json.dumps(sources, indent=1) + "\n")
     elif (before := read_json(file)) != sources:
         raise ValueError(
             f"the networks in {file.parent} learn from {before}, not from {sources}: give another "

@@ -30,7 +30,7 @@ from ludoteca.evaluate.tournament.report import provenance_paragraphs, write_rep
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.evaluate.tournament.run import run_tournament
 from ludoteca.evaluate.tournament.saved_results import read_results
-from ludoteca.files import read_json, write_whole
+from ludoteca.files import read_json, write_atomically
 from ludoteca.local_executor import cores
 from ludoteca.provenance import run_provenance
 
@@ -113,8 +113,8 @@ def reproduce(
     content, names = compare(results)
     text = json.dumps(provenance | content, indent=1, default=lambda number: number.item())
     names |= {"provenance": provenance_paragraphs(**provenance), "duration": format_duration}
-    write_whole(out / file, text + "\n")
-    write_whole(out / "report.md", render(template, names))
+    write_atomically(out / file, text + "\n")
+    write_atomically(out / "report.md", render(template, names))
     print(f"report: {out / 'report.md'}")
 
 
