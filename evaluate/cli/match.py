@@ -92,10 +92,10 @@ def match_command(parameters: Any) -> Callable[..., None]:
             MatchFiles(json, replays, replay_count),
         )
         if sprt is not None:
-            from ludoteca.evaluate.sequential_match import counts_for
+            from ludoteca.evaluate.sequential_match import default_counts
             from ludoteca.evaluate.statistics.sprt import Sprt
 
-            used = counts_for(loaded_game) if counts == "auto" else counts
+            used = default_counts(loaded_game) if counts == "auto" else counts
             run_test_and_report(plan, Sprt(*sprt, alpha, beta, elo_model, used))
         elif (alpha, beta, elo_model, counts) != (0.05, 0.05, "logistic", "auto"):
             raise ValueError(

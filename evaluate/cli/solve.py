@@ -83,13 +83,13 @@ def solution_text(
         width: characters in a line.
     """
     from ludoteca.envs.render.status import player_name
-    from ludoteca.evaluate.match_table import rules_name
+    from ludoteca.evaluate.match_table import title_with_params
 
     value = solution.returns[mover]
     where = f", after {' '.join(moves)}" if moves else ""
     yield fill(
-        f"{rules_name(game)}{where}: {player_name(game, mover)} to move {_verb(value, 1)} with "
-        "perfect play",
+        f"{title_with_params(game)}{where}: {player_name(game, mover)} to move "
+        f"{_verb(value, 1)} with perfect play",
         width,
     )
     for move_value in sorted(set(solution.actions.values()), reverse=True):

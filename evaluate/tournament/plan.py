@@ -13,7 +13,7 @@ from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.validation import check_seed
-from ludoteca.evaluate.match_clock import check_time_control
+from ludoteca.evaluate.match_clock import validate_time_control
 
 DRAWS = ("half", "loss")
 
@@ -81,7 +81,7 @@ class Tournament:
             if game.num_players % 2:
                 raise ValueError(f"pairs cannot share the {game.num_players} seats of {game.spec}")
             if self.time_control is not None:
-                check_time_control(game, self.time_control)
+                validate_time_control(game, self.time_control)
         for agent in self.agents:
             find_maker(agent)
         integer("repeats", self.repeats, 1, 10**6)

@@ -12,7 +12,7 @@ from ludoteca.duration import format_duration
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.markdown import number, table
-from ludoteca.evaluate.match_table import rules_name
+from ludoteca.evaluate.match_table import title_with_params
 from ludoteca.evaluate.statistics.alpha_rank import alpha_rank
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.statistics.nash_averaging import nash_average
@@ -53,7 +53,7 @@ def write_report(results: Results, folder: str | Path, **about: Any) -> None:
 
 def titles(results: Results) -> tuple[str, ...]:
     """Return the titles of the games, with parameters that are not the defaults."""
-    return tuple(rules_name(game) for game in _games(results))
+    return tuple(title_with_params(game) for game in _games(results))
 
 
 def points_name(results: Results) -> str:

@@ -12,7 +12,7 @@ from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.clock import clock
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.match import play_match, seat_agents
+from ludoteca.evaluate.match import make_match_agents, play_match
 from ludoteca.evaluate.match_compilation import compile_match
 from ludoteca.evaluate.tournament.game_log import LETTERS, GameLog, PlayedGames
 from ludoteca.evaluate.tournament.plan import Match, Tournament
@@ -157,7 +157,7 @@ def play(tournament: Tournament, match: Match, first: int, count: int) -> Played
     spec, agents = tournament.games[match.game], [tournament.agents[a] for a in match.pair]
     with resolving(spec, *agents):
         game = make_game(spec)
-        pair = seat_agents(game, agents)
+        pair = make_match_agents(game, agents)
     result = play_match(
         game,
         pair,

@@ -11,7 +11,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.validation import check_seed
-from ludoteca.evaluate.match import MatchResult, play_match, seat_agents
+from ludoteca.evaluate.match import MatchResult, make_match_agents, play_match
 from ludoteca.evaluate.statistics.intervals import score_interval
 from ludoteca.evaluate.statistics.ratings import elo_difference
 from ludoteca.evaluate.tuning.evaluation_log import Evaluation, EvaluationLog
@@ -131,7 +131,7 @@ def tune_agent(
         raise ValueError(
             f"batch must be a multiple of {unit}, two games for each opponent, got {batch}"
         )
-    seat_agents(game, [start_agent, *opponents[:1]])  # raises if they cannot play
+    make_match_agents(game, [start_agent, *opponents[:1]])  # raises if they cannot play
     pairs = find_optimizer(optimizer).plays_pairs and not against
     evaluations = games // batch * (2 if pairs else 1)
     made = make_optimizer(optimizer, tuned, start, evaluations, check_seed(seed))

@@ -147,11 +147,11 @@ def test_games_may_be_joined_by_commas():
 )
 def test_forecast_by_number_of_workers(workers, seconds, limit):
     forecast = Forecast(1000.0, chain=50.0)
-    assert forecast.expected(workers) == pytest.approx(seconds, rel=0.03)
-    assert forecast.limit(workers) == limit
+    assert forecast.expected_seconds(workers) == pytest.approx(seconds, rel=0.03)
+    assert forecast.limiting_factor(workers) == limit
     slow = replace(forecast, driver=400.0)
-    assert slow.expected(workers) == pytest.approx(max(seconds, 400.0), rel=0.03)
-    assert slow.limit(workers) == ("work" if workers == 1 else "driver")
+    assert slow.expected_seconds(workers) == pytest.approx(max(seconds, 400.0), rel=0.03)
+    assert slow.limiting_factor(workers) == ("work" if workers == 1 else "driver")
 
 
 def test_counts_by_pair_and_agent_agree():

@@ -193,7 +193,7 @@ def test_a_slice_is_part_of_the_tournament(tmp_path, monkeypatch):
     left = plan.total_games - part.played
     text = "\n".join(part.lines(price=3.6))
     assert f"96 games, {part.played} of them on record, {left} left" in text
-    cost = part.forecast.expected(1) / 1000
+    cost = part.forecast.expected_seconds(1) / 1000
     assert re.search(rf"\n +1 .* {re.escape(f'${cost:.2f}')}\n", text)
     resumed = run_tournament(plan, tmp_path / "part", processes=1)
     whole = run_tournament(plan, tmp_path / "whole", processes=1)
