@@ -48,9 +48,7 @@ def _decision(result: SequentialResult) -> str:
     first, second = agent_names(result.match)
     unit = "Elo points" if test.model == "logistic" else "points of normalized Elo"
     if result.decision == UNDECIDED:
-        reason = (
-            "it was interrupted" if result.interrupted else "the maximum number of games is reached"
-        )
+        reason = "it was interrupted" if result.interrupted else "the limit of games is reached"
         return (
             f"undecided after {games:,} games, as {reason}: whether {first} is {test.elo0:g} (H0) "
             f"or {test.elo1:g} (H1) {unit} stronger than {second}"

@@ -13,10 +13,10 @@ from ludoteca.evaluate.match_clock import NO_MOVES, MoveTimes, times_from_json, 
 from ludoteca.evaluate.tournament.plan import Match, Tournament
 from ludoteca.line_log import LineLog, claim_folder
 
-FORMAT = 1
-TOURNAMENT, GAMES = "tournament.json", "games.jsonl"
-OPTIONAL = ("time_control",)  # keys of a tournament that it may lack
-LETTERS = "LDW"  # outcomes -1, 0 and 1 of the first agent of the pair
+FORMAT_VERSION = 1
+TOURNAMENT_FILE, GAMES_FILE = "tournament.json", "games.jsonl"
+OPTIONAL_KEYS = ("time_control",)  # keys that the file of a tournament may lack
+OUTCOME_LETTERS = "LDW"  # outcomes -1, 0 and 1 of the first agent of the pair
 MISSING = np.int8(-2)  # outcome of a game that has not been played
 
 
@@ -26,11 +26,11 @@ class PlayedGames:
 
     Attributes:
         match: the match.
-        first: number of the first game in the match.
-        outcomes: a letter of `LETTERS` per game, for the first agent of the pair.
-        plies: number of plies of all games.
-        seconds: time of playing.
-        forfeits: forfeits; agents are numbered as in the pair, 0 or 1.
+        first: index of the first of these games in the match.
+        outcomes: a letter of `OUTCOME_LETTERS` per game, for the first agent of the pair.
+        plies: total number of plies.
+        seconds: total playing time.
+        forfeits: forfeits, with the index of the agent in the pair, 0 or 1.
         times: times of the moves of both agents, or empty without a clock.
     """
 
@@ -50,10 +50,11 @@ class GameLog(LineLog):
         outcomes: outcome of every game for the first agent of the pair: 1, 0, -1, or `MISSING`.
             Shape `[games, pairs, repeats, games_per_match]`.
         plies: number of plies played, by game and pair. Shape `[games, pairs]`.
-        seconds: playing time, by the same keys.
-        forfeits: forfeits with their matches; agents are numbered as in the tournament.
+        seconds: playing time, by game and pair. Shape `[games, pairs]`.
+        forfeits: matches and their forfeits, with the index of the agent in the tournament.
         times: times of each agent's moves, or empty without a clock.
-        seconds_per_result: mean duration of `add`, the disk included; 0 before the first call.
+        seconds_per_result: mean duration of `add`, including writing to disk; 0 before the first
+            call.
     """
 
     seconds_per_result = 0.0
@@ -64,7 +65,7 @@ class GameLog(LineLog):
         Raises:
             ValueError: if the folder belongs to another tournament, its log is damaged, or another
                 run is writing to it.
-            OSError: if it cannot be read or written.
+            OSError: if the log cannot be read or written.
         """
         self.tournament, self.folder = tournament, folder
         self._added = 0
@@ -78,10 +79,10 @@ class GameLog(LineLog):
         self.times: list[MoveTimes] = []
         if tournament.time_control is not None:
             self.times = [NO_MOVES] * len(tournament.agents)
-        self._pair = {pair: k for k, pair in enumerate(tournament.pairs)}
-        path = folder / GAMES
-        identity = tournament.identity() | {"format": FORMAT}
-        claim_folder(folder / TOURNAMENT, identity, path, "tournament", OPTIONAL)
+        self._pair_index = {pair: k for k, pair in enumerate(tournament.pairs)}
+        path = folder / GAMES_FILE
+        identity = tournament.identity() | {"format": FORMAT_VERSION}
+        claim_folder(folder / TOURNAMENT_FILE, identity, path, "tournament", OPTIONAL_KEYS)
         super().__init__(path, f"another run is playing the tournament in {folder}")
         try:
             self.read(lambda fields: self._apply(self._parse(fields)))
@@ -96,20 +97,21 @@ class GameLog(LineLog):
 
     def match_outcomes(self, match: Match) -> NDArray[np.int8]:
         """Return a view of the outcomes of a match. Shape `[games_per_match]`."""
-        view: NDArray[np.int8] = self.outcomes[match.game, self._pair[match.pair], match.repeat]
+        pair = self._pair_index[match.pair]
+        view: NDArray[np.int8] = self.outcomes[match.game, pair, match.repeat]
         return view
 
     def missing(self, match: Match) -> list[tuple[int, int]]:
-        """Return the missing games of a match as ranges `low <= k < high`."""
-        absent = np.concatenate([[False], self.match_outcomes(match) == MISSING, [False]])
-        edges = np.flatnonzero(np.diff(absent.astype(np.int8)))
-        return [(int(low), int(high)) for low, high in edges.reshape(-1, 2)]
+        """Return the games of a match that have not been played, as ranges `low <= k < high`."""
+        is_missing = np.concatenate([[False], self.match_outcomes(match) == MISSING, [False]])
+        bounds = np.flatnonzero(np.diff(is_missing.astype(np.int8)))
+        return [(int(low), int(high)) for low, high in bounds.reshape(-1, 2)]
 
     def add(self, played: PlayedGames) -> None:
-        """Add finished games, to the file first.
+        """Add finished games to the file, then to the arrays.
 
         Raises:
-            ValueError: if they do not belong to this tournament, or were added before.
+            ValueError: if the games do not belong to this tournament, or were added before.
         """
         start = perf_counter()
         line = {
@@ -125,7 +127,7 @@ class GameLog(LineLog):
             line["forfeits"] = [asdict(forfeit) for forfeit in played.forfeits]
         if played.times:
             line["times"] = times_json(played.times)
-        self._check(played)
+        self._validate(played)
         self.append(line)
         self._apply(played)
         self._added += 1
@@ -142,10 +144,10 @@ class GameLog(LineLog):
             tuple(Forfeit(**forfeit) for forfeit in fields.get("forfeits", ())),
             tuple(times_from_json(entry) for entry in fields.get("times", ())),
         )
-        self._check(played)
+        self._validate(played)
         return played
 
-    def _check(self, played: PlayedGames) -> None:
+    def _validate(self, played: PlayedGames) -> None:
         match, t = played.match, self.tournament
         numbers = (match.game, *match.pair, match.repeat, played.first, played.plies)
         if not all(type(number) is int for number in numbers):
@@ -153,10 +155,10 @@ class GameLog(LineLog):
         high = played.first + len(played.outcomes)
         if not (
             0 <= match.game < len(t.games)
-            and match.pair in self._pair
+            and match.pair in self._pair_index
             and 0 <= match.repeat < t.repeats
             and 0 <= played.first < high <= t.games_per_match
-            and set(played.outcomes) <= set(LETTERS)
+            and set(played.outcomes) <= set(OUTCOME_LETTERS)
             and all(forfeit.agent in (0, 1) for forfeit in played.forfeits)
             and len(played.times) == (0 if t.time_control is None else 2)
         ):
@@ -166,11 +168,13 @@ class GameLog(LineLog):
 
     def _apply(self, played: PlayedGames) -> None:
         """Write validated games into the arrays."""
-        where = (played.match.game, self._pair[played.match.pair])
-        outcomes = np.array([LETTERS.index(letter) - 1 for letter in played.outcomes], np.int8)
+        game_and_pair = (played.match.game, self._pair_index[played.match.pair])
+        outcomes = np.array(
+            [OUTCOME_LETTERS.index(letter) - 1 for letter in played.outcomes], np.int8
+        )
         self.match_outcomes(played.match)[played.first : played.first + len(outcomes)] = outcomes
-        self.plies[where] += played.plies
-        self.seconds[where] += played.seconds
+        self.plies[game_and_pair] += played.plies
+        self.seconds[game_and_pair] += played.seconds
         for a, times in zip(played.match.pair, played.times, strict=False):
             self.times[a] += times
         self.forfeits += [

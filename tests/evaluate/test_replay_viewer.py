@@ -139,7 +139,7 @@ def test_replay_command_shows_positions(capsys, file, sleeps):
         (["--watch", "--out", "game.gif"], "either --watch or --out, not both"),
         (["--watch", "--final"], "--watch shows the whole game: no --final, no --ply"),
         (["--final", "--ply", "1"], "either --final or --ply, not both"),
-        (["--seconds", "1"], "--seconds is for --watch and --out"),
+        (["--seconds", "1"], "--seconds needs --watch or --out"),
         (["--ply", "9999"], "ply must be from 0 to"),
     ],
 )

@@ -151,7 +151,7 @@ def test_limit_of_games_leaves_the_match_undecided(capsys):
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["--alpha", "0.01"], "are options of a sequential test: give its hypotheses, too"),
+        (["--alpha", "0.01"], "are options of a sequential test: give the hypotheses, too"),
         (["--sprt", "20", "0"], "elo0 must be less than elo1, got elo0=20, elo1=0"),
         (["--sprt", "0", "20", "--alpha", "0.7"], "alpha must be a number from 1e-09 to 0.499"),
         (["--sprt", "0", "20", "--games", "7"], "max_games must be even, got 7"),

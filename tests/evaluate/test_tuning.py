@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from command_line import run
 
-from ludoteca.evaluate.tuning.evaluation_log import EVALUATIONS, Evaluation, EvaluationLog
+from ludoteca.evaluate.tuning.evaluation_log import EVALUATIONS_FILE, Evaluation, EvaluationLog
 from ludoteca.evaluate.tuning.optimizers.ntbea import NTBEA
 from ludoteca.evaluate.tuning.optimizers.registry import OPTIMIZERS, make_optimizer
 from ludoteca.evaluate.tuning.optimizers.spsa import SPSA
@@ -108,10 +108,10 @@ def test_values_take_their_places_in_the_spec_string():
         (["a=1"], "expected NAME=LOW:HIGH"),
         (["a=0:1:loog"], "expected NAME=LOW:HIGH"),
         (["a b=0:1"], "expected NAME=LOW:HIGH"),
-        (["a=1:0"], "must begin below its end"),
+        (["a=1:0"], "LOW of a must be less than HIGH"),
         (["a=nan:1"], "must be a number"),
-        (["a=0:1:log"], "must begin above 0"),
-        (["a=0.5:2:int"], "must have whole ends"),
+        (["a=0:1:log"], "must be positive"),
+        (["a=0.5:2:int"], "must be integers"),
         (["a=x|x"], "must be different"),
     ],
 )
@@ -141,13 +141,13 @@ def test_less_random_play_is_found(tmp_path):
 def test_an_interrupted_run_resumes_exactly(optimizer, tmp_path):
     settings = {"games": 80, "batch": 4, "against": ["random"], "seed": 3}
     whole = tune(tmp_path / "whole", optimizer, **settings)
-    log = (tmp_path / "whole" / EVALUATIONS).read_bytes()
+    log = (tmp_path / "whole" / EVALUATIONS_FILE).read_bytes()
     (tmp_path / "cut").mkdir()
     for file in (tmp_path / "whole").iterdir():
         (tmp_path / "cut" / file.name).write_bytes(file.read_bytes())
-    (tmp_path / "cut" / EVALUATIONS).write_bytes(log[: len(log) // 2])  # the last line is torn
+    (tmp_path / "cut" / EVALUATIONS_FILE).write_bytes(log[: len(log) // 2])  # the last line is torn
     assert tune(tmp_path / "cut", optimizer, **settings) == whole
-    assert (tmp_path / "cut" / EVALUATIONS).read_bytes() == log
+    assert (tmp_path / "cut" / EVALUATIONS_FILE).read_bytes() == log
 
 
 def test_pairs_are_scored_against_each_other(tmp_path):
@@ -166,7 +166,7 @@ def test_a_folder_of_another_run_is_refused(tmp_path):
     EvaluationLog(tmp_path, {"seed": 0}).__exit__(None, None, None)
     with pytest.raises(ValueError, match="another tuning run: its seed is 0, not 1"):
         EvaluationLog(tmp_path, {"seed": 1})
-    (tmp_path / EVALUATIONS).write_text('{"values": {}, "wins": 0, "draws": 0, "losses": 0}\n')
+    (tmp_path / EVALUATIONS_FILE).write_text('{"values": {}, "wins": 0, "draws": 0, "losses": 0}\n')
     with pytest.raises(ValueError, match=r"line 1 of .* is damaged: expected numbers"):
         EvaluationLog(tmp_path, {"seed": 0})
     assert Evaluation({}, 1, 1, 2).score == 0.375
@@ -183,7 +183,7 @@ def test_a_folder_of_another_run_is_refused(tmp_path):
         ),
         (["--tune", "epsilon=0:1", "--batch", "3"], "batch must be a multiple of 2"),
         (["--tune", "style=|x"], "spsa tunes ranges"),
-        (["--tune", "epsilon=0:0.5"], "lies outside its range"),
+        (["--tune", "epsilon=0:0.5"], "is outside of its range"),
         (["--tune", "epsilon=0:1", "--optimizer", "grid", "--games", "40"], "grid has 8 points"),
         (["--tune", "depth=0:1"], "has no parameter 'depth'"),
     ],
@@ -203,7 +203,7 @@ def test_command_writes_numbers_and_a_figure(capsys, tmp_path: Path):
         "--out", str(tmp_path),
     )  # fmt: skip
     assert status == 0
-    assert "itself at the start" in out
+    assert "agent with starting values" in out
     saved = json.loads((tmp_path / "tuning.json").read_text())
     assert saved["values"].keys() == {"epsilon"}
     assert saved["games"] == 40

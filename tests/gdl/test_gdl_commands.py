@@ -124,7 +124,7 @@ def test_export_reads_replays(capsys, tmp_path):
         (["tictactoe", "--moves", "b2", "b2"], "move 2, b2, is not legal; legal: a1 b1"),
         (["tron", "--moves", "north"], "a move of each player in each ply"),
         (["tron", "--moves", "north", "up"], "move 2, up, is not legal; legal: north east"),
-        (["tictactoe", "--ply", "1"], "--ply is for --replay"),
+        (["tictactoe", "--ply", "1"], "--ply needs --replay"),
     ],
 )
 def test_export_explains_wrong_arguments(capsys, arguments, message):
