@@ -104,8 +104,8 @@ class Sprt:
 
         The unit of time is one result. For results with mean score m and variance v, the ratio
         changes by (s1 - s0) (2 m - s0 - s1) / (2 v) on average, with variance (s1 - s0)^2 / v; s0
-        and s1 are the scores of the hypotheses (Van den Bergh, "A practical introduction to the GSPRT",
-        section 4).
+        and s1 are the scores of the hypotheses (Van den Bergh, "A practical introduction to the
+        GSPRT", section 4).
 
         Args:
             mean: mean score of a result, true or estimated.

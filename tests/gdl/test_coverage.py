@@ -10,9 +10,9 @@ from ludoteca.envs.gdl.own_sheets import find_sheet
 from ludoteca.evaluate.bench.gdl import bench_gdl, steps, summary
 from ludoteca.evaluate.gdl.coverage import (
     SheetCoverage,
-    cover,
-    in_limits,
+    measure_coverage,
     measure_speed,
+    run_in_limits,
     sheet_files,
     trace_file,
 )
@@ -102,7 +102,7 @@ def test_differences_from_a_trace_are_shown(tmp_path):
     write_collection(tmp_path)
     write_trace(tmp_path, tmp_path, wrong=True)
     sheet = tmp_path / "ticTacToe" / "ticTacToe.kif"
-    coverage = cover("t", sheet, trace_file(tmp_path, tmp_path, sheet), 10.0, 0.01)
+    coverage = measure_coverage("t", sheet, trace_file(tmp_path, tmp_path, sheet), 10.0, 0.01)
     assert "game 0, ply 0: legal moves of x: too many: (mark a 1)" in coverage.differences[0]
 
 
@@ -117,9 +117,9 @@ def test_sheet_that_needs_too_much_ends_only_its_process():
     def fail():
         raise KeyError("three")
 
-    assert in_limits(allocate, "big", 10.0).failure == "more than 6 GiB of memory"
-    assert "out of time or memory" in in_limits(hang, "long", 1.0).failure
-    assert in_limits(fail, "wrong", 10.0).failure == "KeyError: 'three'"
+    assert run_in_limits(allocate, "big", 10.0).failure == "more than 6 GiB of memory"
+    assert "out of time or memory" in run_in_limits(hang, "long", 1.0).failure
+    assert run_in_limits(fail, "wrong", 10.0).failure == "KeyError: 'three'"
 
 
 @pytest.mark.compiled

@@ -54,7 +54,8 @@ class OptimizerFactory(Protocol):
             **settings: settings of the optimizer.
 
         Raises:
-            ValueError: if a setting is out of range, or the optimizer does not support the parameters.
+            ValueError: if a setting is out of range, or the optimizer does not support the
+                parameters.
         """
 
 
