@@ -60,7 +60,7 @@ def self_agreement(
     Returns:
         `"moves"`: number of decisions. `"agreement"`: fraction of equal pairs among the samples of
         the same decision. `"predictable"`: fraction of samples that equal the most frequent one of
-        the other samples of the same decision; a match with one of t equally frequent ones counts
+        the other samples of the same decision; equality with one of t equally frequent ones counts
         1 / t.
     """
     match = play_match(game, [spec, spec], games, seed=seed, num_replays=games)

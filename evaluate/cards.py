@@ -156,7 +156,7 @@ def rates_agree(on_card: dict[str, Any], replayed: dict[str, Any], level: float 
     """Return whether two win rates do not differ significantly, by Fisher's exact test.
 
     The test accounts for the sampling error of both. If all replayed games are equal, they count as
-    one game: then the network must have won on the card and now, or never.
+    one game: either the network wins it and has wins on its card, or neither.
 
     Args:
         on_card: result of a network in a seat, from its card.

@@ -88,13 +88,13 @@ class MatchResult:
         return f"MatchResult({self.game!r}, games={self.games}, wins={wins})"
 
     def __str__(self) -> str:
-        from ludoteca.evaluate.match_table import match_text  # which imports this module
+        from ludoteca.evaluate.match_table import match_text  # imports this module
 
         return match_text(self)
 
     def _repr_html_(self) -> str:
         """Return the match as an HTML table, for notebooks."""
-        from ludoteca.evaluate.match_table import match_html  # which imports this module
+        from ludoteca.evaluate.match_table import match_html  # imports this module
 
         return match_html(self)
 

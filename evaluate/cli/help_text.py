@@ -58,11 +58,11 @@ def paragraphs(text: str, width: int) -> str:
 
 def unwrapped(docstring: str) -> str:
     """Return a docstring with each paragraph, and each entry of `Args:`, on a single line."""
-    about, heading, rest = docstring.partition("\nArgs:\n")
+    about, heading, sections = docstring.partition("\nArgs:\n")
     lines = [" ".join(paragraph.split()) for paragraph in about.strip().split("\n\n")]
     if not heading:
         return "\n\n".join(lines)
-    entries = re.split(r"\n(?=    \w)", re.split(r"\n(?=\S)", rest)[0])
+    entries = re.split(r"\n(?=    \w)", re.split(r"\n(?=\S)", sections)[0])
     return "\n\n".join(
         [*lines, "Args:\n" + "\n".join("    " + " ".join(e.split()) for e in entries)]
     )

@@ -122,16 +122,16 @@ def test_all_matches_of_a_card_are_played_again(kind, name):
 
 
 def test_exaggerated_cards_are_detected():
-    said = {"wins": 1997, "games": 2000}
-    assert rates_agree(said, {"wins": 11, "games": 12, "distinct": 12})
-    assert not rates_agree(said, {"wins": 6, "games": 12, "distinct": 12})
+    on_card = {"wins": 1997, "games": 2000}
+    assert rates_agree(on_card, {"wins": 11, "games": 12, "distinct": 12})
+    assert not rates_agree(on_card, {"wins": 6, "games": 12, "distinct": 12})
     assert not rates_agree(
         {"wins": 200, "games": 400}, {"wins": 300, "games": 400, "distinct": 400}
     )
     assert rates_agree({"wins": 200, "games": 400}, {"wins": 60, "games": 100, "distinct": 100})
-    # Games that are all the same are one, which is won or not.
-    assert rates_agree(said, {"wins": 10, "games": 10, "distinct": 1})
-    assert not rates_agree(said, {"wins": 0, "games": 10, "distinct": 1})
+    # Equal games count as one, which is won or not.
+    assert rates_agree(on_card, {"wins": 10, "games": 10, "distinct": 1})
+    assert not rates_agree(on_card, {"wins": 0, "games": 10, "distinct": 1})
     assert not rates_agree({"wins": 0, "games": 10}, {"wins": 10, "games": 10, "distinct": 1})
 
 
