@@ -179,8 +179,8 @@ def win_rate_text(seat: dict[str, Any]) -> str:
 
 def _add_to_card(result: dict[str, Any]) -> None:
     card = load_card(*kind_and_name(result["agents"][0]))
-    others = [match for match in card["strength"] if match["agents"] != result["agents"]]
-    write_card(card | {"strength": [*others, result]})
+    other_matches = [match for match in card["strength"] if match["agents"] != result["agents"]]
+    write_card(card | {"strength": [*other_matches, result]})
 
 
 def play_card_match(

@@ -196,7 +196,7 @@ def comparison_tables(comparison: Comparison) -> list[TerminalTable]:
         table.add(group.name, str(len(group.seeds)), *cells)
     tables = [table]
     if comparison.improvements:
-        table = TerminalTable(("runs", "better than", "probability"), texts=2)
+        table = TerminalTable(("runs", "better than", "probability"), text_columns=2)
         for (i, j), estimate in comparison.improvements.items():
             table.add(comparison.groups[i].name, comparison.groups[j].name, _cell(estimate))
         tables.append(table)

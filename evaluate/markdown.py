@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[Any]], texts: int = 1) -> str:
-    """Return a table; the first `texts` columns are aligned left, the others right.
+def table(headings: Sequence[str], rows: Iterable[Sequence[Any]], text_columns: int = 1) -> str:
+    """Return a table; the first `text_columns` columns are aligned left, the others right.
 
     Raises:
         ValueError: if a row has more or fewer cells than there are headings.
     """
-    alignments = [":--" if k < texts else "--:" for k in range(len(headings))]
+    alignments = [":--" if k < text_columns else "--:" for k in range(len(headings))]
     lines = [_line(headings), _line(alignments)]
     for row in rows:
         if len(row) != len(headings):

@@ -51,8 +51,8 @@ def match_html(result: MatchResult) -> str:
         [[name, *row] for name, row in zip(names, rows, strict=True)],
         title=_heading(game, result),
         notes=[_legend(result), *_summary(game, result, None)],
-        texts=2,
-        marked=range(0, len(rows), rows_per_agent),
+        text_columns=2,
+        bold_rows=range(0, len(rows), rows_per_agent),
     )
 
 

@@ -112,7 +112,7 @@ def play_sequential_match(
     names = tuple(agent if isinstance(agent, str) else type(agent).__name__ for agent in agents)
     match_agents = make_match_agents(game, agents) if num_threads == 1 else agents
     slices: list[MatchResult] = []
-    played, size, interrupted = 0, 2 * num_threads, False
+    num_played, slice_size, interrupted = 0, 2 * num_threads, False
     llr, decision, counted_games = 0.0, UNDECIDED, 0
     frequencies = np.zeros(5 if test.games_per_result == 2 else 3)
 
@@ -121,18 +121,18 @@ def play_sequential_match(
         return RunStatus("playing", bounds, counted_games, max_games, "games")
 
     with show_progress(status, progress):
-        while decision == UNDECIDED and played < max_games:
+        while decision == UNDECIDED and num_played < max_games:
             start = time.monotonic()
-            count = min(size, max_games - played)
+            count = min(slice_size, max_games - num_played)
             try:
-                part = play_match(
+                match_slice = play_match(
                     game,
                     match_agents,
                     count,
                     seed=seed,
-                    first_game=played,
+                    first_game=num_played,
                     num_threads=num_threads,
-                    num_replays=min(max(num_replays - played, 0), count),
+                    num_replays=min(max(num_replays - num_played, 0), count),
                     random_plies=random_plies,
                     time_control=time_control,
                 )
@@ -141,29 +141,29 @@ def play_sequential_match(
                     raise
                 interrupted = True
                 break
-            slices.append(part)
-            for result in _result_indices(part, test.games_per_result):
+            slices.append(match_slice)
+            for result in _result_indices(match_slice, test.games_per_result):
                 frequencies[result] += 1
                 counted_games += test.games_per_result
                 llr = test.llr(frequencies)
                 decision = test.verdict(llr)
                 if decision != UNDECIDED:
                     break
-            played += count
-            size = _next_size(count, time.monotonic() - start, num_threads)
+            num_played += count
+            slice_size = _next_slice_size(count, time.monotonic() - start, num_threads)
     return SequentialResult(
         test=test,
-        match=_join(slices, names, counted_games),
+        match=_join_slices(slices, names, counted_games),
         frequencies=tuple(frequencies.astype(int).tolist()),
         llr=llr,
         decision=decision,
         elo=estimate_elo(test, frequencies),
-        games_played=played,
+        games_played=num_played,
         interrupted=interrupted,
     )
 
 
-def _next_size(count: int, seconds: float, num_threads: int) -> int:
+def _next_slice_size(count: int, seconds: float, num_threads: int) -> int:
     """Return the number of games of the next slice: as many as fit `SLICE_SECONDS`.
 
     At most four times as many as in the last slice, of `count` games in `seconds`.
@@ -174,33 +174,35 @@ def _next_size(count: int, seconds: float, num_threads: int) -> int:
     )
 
 
-def _result_indices(part: MatchResult, games_per_result: int) -> NDArray[np.int64]:
+def _result_indices(match_slice: MatchResult, games_per_result: int) -> NDArray[np.int64]:
     """Return the index of each result in the frequencies: twice the points of the first agent."""
-    assert part.returns is not None
-    is_first_agent = _seating(part) == 0
-    best_first = np.where(is_first_agent, part.returns, -np.inf).max(1)
-    best_other = np.where(is_first_agent, -np.inf, part.returns).max(1)
+    assert match_slice.returns is not None
+    is_first_agent = _seating(match_slice) == 0
+    best_first = np.where(is_first_agent, match_slice.returns, -np.inf).max(1)
+    best_other = np.where(is_first_agent, -np.inf, match_slice.returns).max(1)
     doubled_points = 1 + np.sign(best_first - best_other).astype(np.int64)
     sums: NDArray[np.int64] = doubled_points.reshape(-1, games_per_result).sum(1)
     return sums
 
 
-def _seating(part: MatchResult) -> NDArray[np.int64]:
-    numbers = part.first_game + np.arange(part.games)
-    return assign_seats(numbers, len(part.by_seat), len(part.agents))
+def _seating(match_slice: MatchResult) -> NDArray[np.int64]:
+    numbers = match_slice.first_game + np.arange(match_slice.games)
+    return assign_seats(numbers, len(match_slice.by_seat), len(match_slice.agents))
 
 
-def _join(slices: Sequence[MatchResult], names: tuple[str, ...], games: int) -> MatchResult:
+def _join_slices(slices: Sequence[MatchResult], names: tuple[str, ...], games: int) -> MatchResult:
     """Return the result of the first `games` games of a match, from its consecutive slices."""
 
     def joined(values: Callable[[MatchResult], Any]) -> Any:
-        return np.concatenate([values(part) for part in slices])[:games]
+        return np.concatenate([values(match_slice) for match_slice in slices])[:games]
 
-    returns, seating = joined(lambda part: part.returns), joined(_seating)
+    returns, seating = joined(lambda match_slice: match_slice.returns), joined(_seating)
     seats = range(returns.shape[1])
     agents = range(len(names))
-    move_times = None if slices[0].move_times is None else joined(lambda part: part.move_times)
-    replays = [replay for part in slices for replay in part.replays]
+    move_times = (
+        None if slices[0].move_times is None else joined(lambda match_slice: match_slice.move_times)
+    )
+    replays = [replay for match_slice in slices for replay in match_slice.replays]
     return replace(
         slices[0],
         agents=names,
@@ -210,16 +212,16 @@ def _join(slices: Sequence[MatchResult], names: tuple[str, ...], games: int) -> 
             tuple(seat_record(returns, p, seating[:, p] == a) for p in seats) for a in agents
         ),
         by_seat=tuple(seat_record(returns, p, np.ones(games, np.bool_)) for p in seats),
-        mean_plies=float(joined(lambda part: part.plies).mean()),
-        seconds=sum(part.seconds for part in slices),
+        mean_plies=float(joined(lambda match_slice: match_slice.plies).mean()),
+        seconds=sum(match_slice.seconds for match_slice in slices),
         replays=tuple(
             replace(replay, players=tuple(names[a] for a in row))
             for replay, row in zip(replays[:games], seating, strict=False)
         ),
         returns=returns,
-        plies=joined(lambda part: part.plies),
-        forfeits=tuple(f for part in slices for f in part.forfeits if f.game < games),
-        game_digests=joined(lambda part: part.game_digests),
+        plies=joined(lambda match_slice: match_slice.plies),
+        forfeits=tuple(f for match_slice in slices for f in match_slice.forfeits if f.game < games),
+        game_digests=joined(lambda match_slice: match_slice.game_digests),
         times=() if move_times is None else agent_times(move_times, seating, len(names)),
         move_times=move_times,
     )

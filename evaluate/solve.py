@@ -58,7 +58,7 @@ class Solution:
             rows,
             title=f"perfect play: {', '.join(results)}",
             notes=[f"{self.positions:,} positions searched"],
-            texts=2,
+            text_columns=2,
         )
 
 

@@ -48,7 +48,7 @@ class TerminalTable:
         *,
         title: str = "",
         caption: str = "",
-        texts: int = 1,
+        text_columns: int = 1,
         sentences: bool = False,
     ):
         """Make a table without rows.
@@ -57,12 +57,13 @@ class TerminalTable:
             headings: headings of the columns.
             title: line above the table.
             caption: text below the table, wrapped.
-            texts: number of first columns that are aligned left; the others are aligned right.
+            text_columns: number of first columns that are aligned left; the others are aligned
+                right.
             sentences: whether the last column holds sentences: aligned left, wrapped, and as wide
                 as there is room.
         """
         self.headings, self.title, self.caption = tuple(headings), title, caption
-        self._texts, self._sentences = texts, sentences
+        self._text_columns, self._sentences = text_columns, sentences
         self.rows: list[TableRow] = []
 
     def add(self, *cells: str, style: str = "", below: str = "", rule: bool = False) -> None:
@@ -87,7 +88,7 @@ class TerminalTable:
             rows,
             title=self.title,
             notes=[self.caption] if self.caption else [],
-            texts=len(self.headings) if self._sentences else self._texts,
+            text_columns=len(self.headings) if self._sentences else self._text_columns,
         )
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
@@ -142,7 +143,7 @@ class TerminalTable:
         blocks = []
         for k, size in enumerate(columns, first):
             lines = wrap_text(cells[k], size) if self._wraps(k) or heading else [cells[k]]
-            left = k < self._texts or self._wraps(k)
+            left = k < self._text_columns or self._wraps(k)
             blocks.append(
                 [line.ljust(size) if left else line.rjust(size) for line in lines or [""]]
             )

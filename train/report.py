@@ -133,7 +133,7 @@ def results_table(results: dict[str, Any]) -> TerminalTable:
     """Return the evaluation as a table for the terminal."""
     headings = ("against", "seat", "games", "wins", "draws", "win rate", "95 % interval")
     title = f"the trained network in {make_game(results['game']).title}"
-    terminal_table = TerminalTable(headings, title=title, texts=2)
+    terminal_table = TerminalTable(headings, title=title, text_columns=2)
     for against, seat, games, wins, draws, _, rate, interval in rows(results):
         games, _, remark = games.partition(" ")
         interval = interval.replace(" %", "")
@@ -244,7 +244,7 @@ def describe(results: dict[str, Any], algorithm: Algorithm[Any], replay: Replay,
 
 ## Result
 
-{table(HEADINGS, rows(results), texts=2)}
+{table(HEADINGS, rows(results), text_columns=2)}
 
 {text.plays} Intervals are Wilson's; they
 are meaningless between deterministic agents, as all games of a seat are then identical.
@@ -301,7 +301,7 @@ def provenance_section(results: dict[str, Any]) -> str:
 - Versions: {versions}
 - Machine: {about["cpu"]}, {about["cores"]} cores
 
-{table(("setting", "value"), settings, texts=2)}
+{table(("setting", "value"), settings, text_columns=2)}
 """
 
 

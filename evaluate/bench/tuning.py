@@ -111,7 +111,7 @@ def tuning_table(values: Sequence[TunedValue]) -> TerminalTable:
         f"of each of {len(SEEDS)} seeds; scores in %, the mean of the seeds' matches of "
         f"{MATCH_GAMES:,} games, with a 95 % interval over these games, and the lowest and highest "
         "seed",
-        texts=3,
+        text_columns=3,
     )
     rows = defaultdict[tuple[str, str], list[TunedValue]](list)
     for value in values:

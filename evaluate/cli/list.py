@@ -72,7 +72,7 @@ class WrappedText:
 
 def all_games_and_agents() -> RenderableType:
     """Return the table of all games with their default parameters, and the names of all agents."""
-    table = TerminalTable(("game", "id", "players", "observation", "actions"), texts=3)
+    table = TerminalTable(("game", "id", "players", "observation", "actions"), text_columns=3)
     for id_ in GAMES:
         try:
             game = make_game(id_)
@@ -156,7 +156,7 @@ def game_details(game: Game) -> RenderableType:
     for name, value in _facts(game):
         facts.add(name, value)
     headings = ("parameter", "default", "value", "range")
-    params = TerminalTable(headings, texts=3, title="Parameters", sentences=True)
+    params = TerminalTable(headings, text_columns=3, title="Parameters", sentences=True)
     descriptions = describe_params(factory)
     for key, parameter in inspect.signature(factory).parameters.items():
         params.add(
@@ -191,7 +191,7 @@ def agent_details(name: str) -> RenderableType:
         ImportError: if a package that the agent needs is missing.
     """
     name, _ = parse_agent_spec(name)
-    params = TerminalTable(("parameter", "default", "meaning"), texts=2, sentences=True)
+    params = TerminalTable(("parameter", "default", "meaning"), text_columns=2, sentences=True)
     descriptions = _param_descriptions(name)
     for key, parameter in agent_params(name).items():
         default = "required" if parameter.default is parameter.empty else repr(parameter.default)

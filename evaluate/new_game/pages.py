@@ -65,16 +65,16 @@ def _generate_section(match: re.Match[str], name: str) -> str:
     title, _, spec = heading.partition(" of ")
     game = make_game(spec.strip("`") or name)
     if title == "Facts":
-        body = table(["fact", "value"], facts(game), texts=2)
+        body = table(["fact", "value"], facts(game), text_columns=2)
     elif title == "Parameters":
-        body = table(["parameter", "default", "values"], parameters(name), texts=3)
+        body = table(["parameter", "default", "values"], parameters(name), text_columns=3)
     elif title == "Other parameters":
         headings = ["spec", "observation", "actions", "longest game"]
         sized = [[row[0], *sizes(make_game(row[0].strip("`")))] for row in rows]
-        body = table(headings, sized, texts=4)
+        body = table(headings, sized, text_columns=4)
     elif title == "Actions":
         named = [[row[0], action_names(game, row[0]), row[2]] for row in rows]
-        body = table(["actions", "names", "meaning"], named, texts=3)
+        body = table(["actions", "names", "meaning"], named, text_columns=3)
     else:
         return match[0]
     return f"## {heading}\n\n{body}\n\n"
@@ -143,7 +143,7 @@ def write_index(text: str) -> str:
     headings = ["game", "id", "players", "page"]
     written, count = re.subn(
         r"^\| game \| id \|.*\n(?:\|.*\n)+",
-        lambda _: table(headings, index_rows(), texts=4) + "\n",
+        lambda _: table(headings, index_rows(), text_columns=4) + "\n",
         text,
         flags=re.MULTILINE,
     )

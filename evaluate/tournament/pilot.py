@@ -115,7 +115,7 @@ def play_pilot(
 def _pilot_tasks(
     log: GameLog, matches: list[Match], seconds_per_game: SecondsPerGame
 ) -> Iterator[Callable[[], PlayedGames] | _Wait]:
-    """Yield `TASKS_PER_PAIR` tasks of every pair, by the `seconds_per_game` of its last task.
+    """Yield `TASKS_PER_PAIR` tasks of every pair, sized by the `seconds_per_game` of its last task.
 
     The first games of a process take longer, and few games give a poor estimate.
     """
@@ -123,6 +123,7 @@ def _pilot_tasks(
     ranges = {key: log.missing(match)[0] for key, match in sorted(first_matches.items())}
     for _ in range(TASKS_PER_PAIR):
         for key, (low, high) in ranges.items():
+            # Wait until the games of the last task of this pair are in the log.
             while log.missing(first_matches[key])[:1] not in ([], [(low, high)]):
                 yield WAIT
             count = (

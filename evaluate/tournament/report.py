@@ -136,7 +136,7 @@ def to_markdown(
         "## Forfeits" if results.forfeits else "",
         sections.forfeits_table([forfeit for _, forfeit in results.forfeits], names),
         "## Agents",
-        table(("name", "agent"), agents, texts=2),
+        table(("name", "agent"), agents, text_columns=2),
         "## Provenance",
         *provenance_paragraphs(about, versions),
         f"Playing took {format_duration(results.seconds)}, summed over all processes. The same "
@@ -224,7 +224,7 @@ def _games_table(results: Results, names: Sequence[str]) -> str:
             ]
         )
     headings = ("game", "rules", "seat 0 wins, %", "draws, %", "mean plies")
-    return table(headings, rows, texts=2)
+    return table(headings, rows, text_columns=2)
 
 
 def _games(results: Results) -> list[Game]:

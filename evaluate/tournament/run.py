@@ -74,7 +74,7 @@ def play_missing_games(
         processes: number of processes.
         progress: show progress on standard error.
         executor: executor of the games.
-        tasks: generator function of the tasks; by default they are all missing games.
+        tasks: generator function that yields the tasks; by default they are all missing games.
 
     Returns:
         The seconds of compilation, and the seconds per game in the last task of each pair.
@@ -154,7 +154,7 @@ def compile_agent(game: str, agent: str, time_control: TimeControl | None = None
 
 
 def play_games(tournament: Tournament, match: Match, first: int, count: int) -> PlayedGames:
-    """Play consecutive games of a match."""
+    """Play `count` consecutive games of a match, from game `first`."""
     start = clock()
     spec, agents = tournament.games[match.game], [tournament.agents[a] for a in match.pair]
     with resolving(spec, *agents):

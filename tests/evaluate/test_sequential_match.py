@@ -69,7 +69,7 @@ def test_joined_slices_equal_a_match_of_as_many_games():
 
 def test_result_does_not_depend_on_slices_or_threads(monkeypatch):
     first = play_sequential_match("tictactoe", AGENTS, Sprt(0, 60), seed=1)
-    monkeypatch.setattr(sequential_match, "_next_size", lambda *_: 2)
+    monkeypatch.setattr(sequential_match, "_next_slice_size", lambda *_: 2)
     second = play_sequential_match("tictactoe", AGENTS, Sprt(0, 60), seed=1, num_threads=2)
     assert first.frequencies == second.frequencies
     assert first.llr == second.llr
