@@ -119,8 +119,8 @@ def _validate_options(
     agents: tuple[str, ...], seat: Seat, pause: float, screenshot: Path | None
 ) -> None:
     if not 1 <= len(agents) <= (2 if seat == "none" else 1):
-        only = "two agents play each other with --seat none; otherwise there is one"
-        raise ValueError(f"{only}, got {len(agents)} with --seat {seat}")
+        expected = "two agents play each other with --seat none; otherwise expected one agent"
+        raise ValueError(f"{expected}, got {len(agents)} with --seat {seat}")
     real("pause", pause, 0, 60)
     if screenshot is not None and screenshot.suffix != ".png":
         raise ValueError(f"{screenshot} must end in .png")

@@ -37,23 +37,27 @@ def power_command(
     else:
         assert score is not None
         analysis = PowerAnalysis(score, draws, alpha, not one_sided)
-    points = elo_difference(analysis.score)
-    assert points is not None
+    elo_points = elo_difference(analysis.score)
+    assert elo_points is not None
     sides = "one-sided" if one_sided else "two-sided"
     print(
-        f"Elo difference {points:+.1f}, mean score {analysis.score:.4f}, draws {draws:g}\n"
+        f"Elo difference {elo_points:+.1f}, mean score {analysis.score:.4f}, draws {draws:g}\n"
         f"{analysis.games(power):,} games detect it with probability {power:g} ({sides} test, "
         f"alpha {alpha:g})"
     )
     if games is not None:
         print(f"{games:,} games detect it with probability {analysis.power(games):.3f}")
-    low, high = sorted((0.0, points))
+    low, high = sorted((0.0, elo_points))
     if power < 1 and alpha < 0.499 and 1 - power < 0.499:
-        below, above = (alpha, 1 - power) if points > 0 else (1 - power, alpha)
-        test = Sprt(low, high, below, above, counts="trinomial")
-        equal, unequal = test.expected_games(0, draws), test.expected_games(points, draws)
+        alpha_option, beta_option = (alpha, 1 - power) if elo_points > 0 else (1 - power, alpha)
+        test = Sprt(low, high, alpha_option, beta_option, counts="trinomial")
+        games_if_equal, games_if_unequal = (
+            test.expected_games(0, draws),
+            test.expected_games(elo_points, draws),
+        )
         print(
-            f"a sequential test (one-sided), --sprt {low:.4g} {high:.4g} --alpha {below:.4g} "
-            f"--beta {above:.4g}, needs {unequal:,.0f} games on average, and {equal:,.0f} if the "
-            "agents are equal"
+            f"a sequential test (one-sided), --sprt {low:.4g} {high:.4g} "
+            f"--alpha {alpha_option:.4g} --beta {beta_option:.4g}, needs "
+            f"{games_if_unequal:,.0f} games on average, and {games_if_equal:,.0f} if the agents "
+            "are equal"
         )

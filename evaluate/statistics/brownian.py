@@ -58,9 +58,8 @@ class StoppedBrownianMotion:
 
         An outcome is worse if the motion stops at the lower bound earlier, or is at a lower
         position at `time`. Reaching the upper bound later than `time` is worse than reaching it at
-        `time`. With `position` at a
-        bound, this is the distribution of the outcome in Siegmund's order: by the bound, then by
-        the time (chapter 3.4).
+        `time`. With `position` at a bound, this is the distribution of the outcome in Siegmund's
+        order: by the bound, then by the time (chapter 3.4).
         """
         position = min(max(position, self.lower), self.upper)
         center = self.drift * time

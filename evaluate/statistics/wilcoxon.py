@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-MIN_GAMES = 6  # minimum number of games for significance at 0.05
+MIN_SIGNIFICANT_GAMES = 6  # minimum number of games for significance at 0.05
 
 
 @dataclass(frozen=True)

@@ -12,27 +12,27 @@ from ludoteca.evaluate.match_clock import MoveTimes
 from ludoteca.evaluate.statistics.nash_averaging import NashAverage
 from ludoteca.evaluate.statistics.ranks import MIN_RANKED_AGENTS, MIN_RANKED_GAMES
 from ludoteca.evaluate.statistics.ratings import Ratings
-from ludoteca.evaluate.statistics.wilcoxon import MIN_GAMES
+from ludoteca.evaluate.statistics.wilcoxon import MIN_SIGNIFICANT_GAMES
 from ludoteca.evaluate.tournament.analysis import Analysis
 
 SIGNIFICANCE = 0.05  # level of significance of the tests
-MAX_MATRIX = 12  # maximum number of agents in a matrix of tests
+MAX_MATRIX_AGENTS = 12  # maximum number of agents in a matrix of tests
 
 
 def points_table(analysis: Analysis, names: Sequence[str], games: Sequence[str]) -> str:
-    """Return the table of points by game and agent, with sums; the most points are bold."""
+    """Return the table of points by game and agent, with totals; the most points are bold."""
     rows = [
         [title, *(bold(number(x), x == max(row)) for x in row)]
         for title, row in zip(games, analysis.points.tolist(), strict=True)
     ]
-    sums = [("total", analysis.total, 1)]
+    summaries = [("total", analysis.total, 1)]
     if analysis.sd is not None:
-        sums += [
+        summaries += [
             ("mean", analysis.mean, 2),
             ("standard deviation", analysis.sd, 2),
             ("median", analysis.median, 2),
         ]
-    for label, values, digits in sums:
+    for label, values, digits in summaries:
         rows.append([f"*{label}*", *(number(x, digits) for x in values.tolist())])
     return table(("game", *names), rows)
 
@@ -111,7 +111,7 @@ def nemenyi_text(analysis: Analysis, names: Sequence[str]) -> str:
     ]
     if not different_pairs:
         result = "no two agents do"
-    elif len(different_pairs) <= MAX_MATRIX:
+    elif len(different_pairs) <= MAX_MATRIX_AGENTS:
         result = f"so do {'; '.join(different_pairs)}"
     else:
         pairs = len(names) * (len(names) - 1) // 2
@@ -131,13 +131,13 @@ def wilcoxon_text(analysis: Analysis, names: Sequence[str]) -> str:
         "**Wilcoxon signed-rank**, exact, two-sided: p is the probability that two equally good "
         "agents differ at least as much over the games. "
     )
-    if games < MIN_GAMES:
+    if games < MIN_SIGNIFICANT_GAMES:
         least_p = 2.0 ** (1 - games)
         text += (
             f"With {games} games p is at least {least_p:.3g}, so nothing can be significant at "
             f"{SIGNIFICANCE}. "
         )
-    if agents > MAX_MATRIX:
+    if agents > MAX_MATRIX_AGENTS:
         significant = [d for d in analysis.differences if d.test.p < SIGNIFICANCE]
         return (
             f"{text}{len(significant)} of {len(analysis.differences)} pairs differ at "
