@@ -101,8 +101,8 @@ def to_markdown(
         f"# Tournament of {len(names)} agents in {_number_of(len(games), 'game')}",
         _summary(results, analysis, ratings),
         f"## {score_name.capitalize()}",
-        f"Each agent played {results.games_per_agent:,} games of each kind; the best result in "
-        "each game is bold.",
+        f"Each agent played each game {results.games_per_agent:,} times; the most {score_name} in "
+        "each game are bold.",
         sections.points_table(analysis, names, games),
         links["points"],
         "## Pairwise results",
@@ -115,10 +115,11 @@ def to_markdown(
         sections.rating_table(ratings, results.ratings_by_game, games, names),
         "![Ratings](ratings.png)",
         "## Nash averaging and alpha-rank",
-        "Rankings that cope with cycles and with redundant agents. The Nash rating is the expected "
-        "advantage (wins minus losses, by games) over an agent drawn with the Nash probabilities, "
-        "the maximum-entropy equilibrium; alpha-rank mass is the share of time in an evolutionary "
-        "process with strong selection. Both take the observed results as exact.",
+        "Rankings that are robust to cyclic results and redundant agents. The Nash rating is the "
+        "expected advantage (wins minus losses, per game) over an agent drawn with the Nash "
+        "probabilities, the maximum-entropy equilibrium; alpha-rank mass is the fraction of time "
+        "in an evolutionary process with strong selection. Both take the observed results as "
+        "exact.",
         sections.nash_table(
             nash_average(results.advantages()), alpha_rank(results.advantages()), names
         ),
@@ -176,8 +177,8 @@ def _summary(results: Results, analysis: Analysis, ratings: Ratings) -> str:
     return (
         f"**{t.names[best]}** has the most {score_name}: {number(analysis.total[best])} of "
         f"{possible:,}. Its Elo rating is {ratings.elo[best]:+.0f} ({interval}).\n\n"
-        f"Every two agents played {t.games_per_pair:,} games of each kind ({t.repeats} x "
-        f"{t.games_per_match}), alternating in moving first: {t.total_games:,} games in all. "
+        f"Every two agents played each game {t.games_per_pair:,} times ({t.repeats} x "
+        f"{t.games_per_match}), alternating in moving first: {t.total_games:,} games in total. "
         f"{scoring}{seats}"
     )
 
