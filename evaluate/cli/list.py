@@ -165,7 +165,7 @@ def game_details(game: Game) -> RenderableType:
             str(game.params[key]),
             descriptions.get(key, ""),
         )
-    agents = TerminalTable(("agent", "method"), title="Agents that play it", sentences=True)
+    agents = TerminalTable(("agent", "method"), title="Agents that play this game", sentences=True)
     missing = []
     for name in AGENTS:
         try:

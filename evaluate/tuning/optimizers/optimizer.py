@@ -1,4 +1,4 @@
-"""Ask-and-tell interface of optimizers."""
+"""Interface of optimizers: `ask` returns points, whose scores are passed back."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
