@@ -28,7 +28,7 @@ from mutations import (
 )
 
 from ludoteca.agents.registry import AGENTS, agent_params, make_agent
-from ludoteca.envs.registry import GAMES_FILE, find_factory, make_game
+from ludoteca.envs.registry import GAMES, find_factory, make_game
 
 Attempt = Callable[[random.Random], None]
 INPUT: list[Any] = [None]
@@ -77,7 +77,7 @@ def spec_of(rng: random.Random, name: str, known: list[str]) -> str:
 
 def game_specs(folder: Path) -> Attempt:
     # The target `rule_sheets` has rule sheets, some of which take as long as the limits allow.
-    names = [find_factory(name) for name in GAMES_FILE if name != "GDL-v0"]
+    names = [find_factory(name) for name in GAMES if name != "GDL-v0"]
 
     def attempt(rng: random.Random) -> None:
         factory = rng.choice(names)
@@ -599,23 +599,27 @@ def ratings(folder: Path) -> Attempt:
 
 
 def tournament_records(folder: Path) -> Attempt:
-    from ludoteca.evaluate.tournament.game_log import GAMES_FILE as LINES
-    from ludoteca.evaluate.tournament.game_log import TOURNAMENT_FILE, GameLog, PlayedGames
+    from ludoteca.evaluate.tournament.game_log import (
+        GAMES_FILE,
+        TOURNAMENT_FILE,
+        GameLog,
+        PlayedGames,
+    )
     from ludoteca.evaluate.tournament.plan import Match, Tournament
 
     plan = Tournament(("tictactoe",), ("random", "greedy"), games_per_pair=4, repeats=1)
     with GameLog(plan, folder) as record:
         record.add(PlayedGames(Match(0, (0, 1), 0), 0, "WL", 12, 0.5))
-    head, lines = (folder / TOURNAMENT_FILE).read_bytes(), (folder / LINES).read_bytes()
+    head, lines = (folder / TOURNAMENT_FILE).read_bytes(), (folder / GAMES_FILE).read_bytes()
 
     def attempt(rng: random.Random) -> None:
         if rng.random() < 0.8:
             line = mutate_json_text(rng, json.loads(lines)).encode(errors="replace") + b"\n"
             line = line if rng.random() < 0.8 else mutate_bytes(rng, line)
-            (folder / LINES).write_bytes(keep(line))
+            (folder / GAMES_FILE).write_bytes(keep(line))
             (folder / TOURNAMENT_FILE).write_bytes(head)
         else:
-            (folder / LINES).write_bytes(lines)
+            (folder / GAMES_FILE).write_bytes(lines)
             text = mutate_json_text(rng, json.loads(head)).encode(errors="replace")
             (folder / TOURNAMENT_FILE).write_bytes(keep(text))
         with GameLog(plan, folder):
