@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ludoteca.files import parse_json, read_json, write_whole
+from ludoteca.files import opening, parse_json, read_json, write_whole
 from ludoteca.lock import lock_file
 
 # Exceptions of `read` functions on lines that are not what they should be.
@@ -65,16 +65,73 @@ class LineLog:
         if torn:
             self._file.truncate(len(content) - len(torn))
         for number, line in enumerate(lines, 1):
-            try:
-                take(parse_json(line))
-            except DAMAGE as error:
-                raise ValueError(f"line {number} of {self.path} is damaged: {error}") from error
+            _take_line(self.path, number, line, take)
 
     def append(self, value: Mapping[str, Any]) -> None:
         """Append a line."""
         self._file.write(json.dumps(value).encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
+
+
+class LineReader:
+    """Reader of a log file that another process may be writing: without its lock, changing nothing.
+
+    Only complete lines are read; the writer may be in the middle of the last one.
+
+    Attributes:
+        path: the file; it may not exist yet.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        self._offset = self._lines = 0
+        self._file: os.stat_result | None = None
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether the file was replaced, or is shorter than what has been read of it."""
+        try:
+            now = os.stat(self.path)
+        except FileNotFoundError:
+            return self._offset > 0
+        same = self._file is None or os.path.samestat(now, self._file)
+        return not same or now.st_size < self._offset
+
+    def read(self, take: Callable[[Any], None], largest: int) -> bool:
+        """Pass the values of the next lines to `take`, at most `largest` bytes of them.
+
+        After an error, the next call begins with the damaged line.
+
+        Returns:
+            Whether these were the last complete lines.
+
+        Raises:
+            ValueError: if a line is not JSON, is longer, or `take` does not accept its value.
+            OSError: if the file cannot be read.
+        """
+        try:
+            with opening(self.path) as file:
+                self._file = os.fstat(file.fileno())
+                file.seek(self._offset)
+                content = file.read(largest)
+        except FileNotFoundError:
+            return True
+        *lines, _ = content.split(b"\n")
+        if len(content) == largest and not lines:
+            raise ValueError(f"line {self._lines + 1} of {self.path} has over {largest:,} bytes")
+        for line in lines:
+            _take_line(self.path, self._lines + 1, line, take)
+            self._offset += len(line) + 1
+            self._lines += 1
+        return len(content) < largest
+
+
+def _take_line(path: Path, number: int, line: bytes, take: Callable[[Any], None]) -> None:
+    try:
+        take(parse_json(line))
+    except DAMAGE as error:
+        raise ValueError(f"line {number} of {path} is damaged: {error}") from error
 
 
 def claim_folder(

@@ -36,7 +36,8 @@ def arena(
         host: address of the server; other addresses than 127.0.0.1 require the token in the
             printed URL.
         workers: number of processes that search.
-        runs: folders of training runs, whose learning curves the page shows.
+        runs: folders with run folders of trainings, tournaments and matches, or run folders, which
+            the page may show.
         no_browser: do not open the browser.
     """
     try:
@@ -83,10 +84,10 @@ def _check_agents(agents: tuple[str, ...]) -> None:
 
 
 def _listening_socket(host: str, port: int) -> socket.socket:
-    """Return a listening socket.
+    """Return a socket that listens.
 
     Raises:
-        OSError: if the address does not belong to this machine, or is in use.
+        OSError: if the address is not one of this machine, or in use.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
@@ -94,6 +95,7 @@ def _listening_socket(host: str, port: int) -> socket.socket:
         if sys.platform != "win32":
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
+        listener.listen(128)  # a page may connect as soon as the address is printed
     except OSError as error:
         listener.close()
         raise OSError(f"cannot listen at {host} port {port}: {error.strerror or error}") from None

@@ -9,8 +9,9 @@ import numpy as np
 
 from ludoteca.duration import format_duration
 from ludoteca.evaluate.forecast import Forecast, forecast_lines
-from ludoteca.evaluate.tournament.game_log import MISSING, GameLog, PlayedGames
+from ludoteca.evaluate.tournament.game_log import GameLog
 from ludoteca.evaluate.tournament.plan import Match, Tournament
+from ludoteca.evaluate.tournament.played_games import MISSING, PlayedGames
 from ludoteca.evaluate.tournament.run import (
     INITIAL_GAMES,
     TASK_SECONDS,

@@ -14,8 +14,9 @@ from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import make_match_agents, play_match
 from ludoteca.evaluate.match_compilation import compile_match
-from ludoteca.evaluate.tournament.game_log import OUTCOME_LETTERS, GameLog, PlayedGames
+from ludoteca.evaluate.tournament.game_log import GameLog
 from ludoteca.evaluate.tournament.plan import Match, Tournament
+from ludoteca.evaluate.tournament.played_games import OUTCOME_LETTERS, PlayedGames
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.executor import LOCAL, Executor, _Wait, make_executor
 from ludoteca.progress import progress_bar

@@ -15,8 +15,9 @@ from tournaments import SMALL_TOURNAMENT
 
 from ludoteca import line_log
 from ludoteca.evaluate.tournament import pilot, run
-from ludoteca.evaluate.tournament.game_log import GAMES_FILE, MISSING, GameLog, PlayedGames
+from ludoteca.evaluate.tournament.game_log import GAMES_FILE, GameLog
 from ludoteca.evaluate.tournament.plan import Match
+from ludoteca.evaluate.tournament.played_games import MISSING, PlayedGames
 from ludoteca.evaluate.tournament.run import run_tournament
 
 CHILD = """

@@ -36,6 +36,7 @@ SETTINGS = {
     "eval_games": 2,
     "save_seconds": 1e9,
     "overlap_actor_learner": False,
+    "precision": "float32",
 }
 
 

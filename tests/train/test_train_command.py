@@ -149,6 +149,7 @@ def test_a_plan_fits_into_the_time(seconds, games, test_seconds):
     assert sizes["games"] >= 64
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize(("game", "name"), [("tictactoe", "dqn"), ("tictactoe", "alphazero")])
 def test_pace_measurement_leaves_no_files(game, name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
