@@ -52,7 +52,7 @@ COMMANDS = {
     ),
     "tune": Command(
         "ludoteca.evaluate.cli.tune:tune_command",
-        "Tune parameters of an agent by games.",
+        "Tune parameters of an agent by playing games.",
         game_options=True,
         resumes=True,
     ),

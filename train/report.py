@@ -244,7 +244,7 @@ def describe(results: dict[str, Any], algorithm: Algorithm[Any], replay: Replay,
 
 ## Result
 
-{table(HEADINGS, rows(results), texts=2)}
+{table(HEADINGS, rows(results), text_columns=2)}
 
 {text.plays} The intervals are Wilson's; they
 are meaningless between deterministic agents, as all games in a seat are then identical.
@@ -301,7 +301,7 @@ def provenance_section(results: dict[str, Any]) -> str:
 - Versions: {versions}
 - Machine: {about["cpu"]}, {about["cores"]} cores
 
-{table(("setting", "value"), settings, texts=2)}
+{table(("setting", "value"), settings, text_columns=2)}
 """
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from ludoteca.evaluate.arena.tournament_view import tournament_view
 from ludoteca.evaluate.arena.training_view import METRICS, SETTINGS, training_view
-from ludoteca.evaluate.tournament.game_log import TOURNAMENT
+from ludoteca.evaluate.tournament.game_log import TOURNAMENT_FILE
 from ludoteca.evaluate.tournament.progress import TournamentProgress
 from ludoteca.files import read_text
 
@@ -58,7 +58,7 @@ def find_runs(folders: Sequence[Path]) -> list[Run]:
 
 
 def _as_run(path: Path) -> Run | None:
-    if (path / TOURNAMENT).is_file():
+    if (path / TOURNAMENT_FILE).is_file():
         return Run(path, "tournament")
     if (path / METRICS).is_file() or (path / SETTINGS).is_file():
         return Run(path, "training")

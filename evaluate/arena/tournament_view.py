@@ -8,8 +8,8 @@ from typing import Any
 
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.forfeits import Forfeit
-from ludoteca.evaluate.match_table import rules_name
-from ludoteca.evaluate.tournament.game_log import GAMES
+from ludoteca.evaluate.match_table import title_with_params
+from ludoteca.evaluate.tournament.game_log import GAMES_FILE
 from ludoteca.evaluate.tournament.played_games import PlayedGames
 from ludoteca.evaluate.tournament.progress import TournamentProgress
 
@@ -28,7 +28,7 @@ def tournament_view(progress: TournamentProgress, folder: Path) -> dict[str, Any
     """
     t = progress.tournament
     return {
-        "games": [rules_name(make_game(game)) for game in t.games],
+        "games": [title_with_params(make_game(game)) for game in t.games],
         "agents": [
             {"name": name, "spec": spec} for name, spec in zip(t.names, t.agents, strict=True)
         ],
@@ -36,7 +36,7 @@ def tournament_view(progress: TournamentProgress, folder: Path) -> dict[str, Any
         "played": progress.games_read,
         "is_complete": progress.is_complete,
         "plies": int(progress.games.plies.sum()),
-        "idle": _idle_seconds(folder / GAMES),
+        "idle": _idle_seconds(folder / GAMES_FILE),
         "plan": _plan(progress),
         "standings": _standings(progress),
         "needs": ""

@@ -12,7 +12,7 @@ from ludoteca.evaluate.bench.report import Report
 from ludoteca.evaluate.bench.rounds import ROUNDS, measure_group, select_names
 from ludoteca.evaluate.bench.search_workload import NetworkSearchWorkload, SearchWorkload
 from ludoteca.evaluate.bench.workloads import PeerWorkload
-from ludoteca.evaluate.match_table import rules_name
+from ludoteca.evaluate.match_table import title_with_params
 from ludoteca.provenance import load_average, package_versions, run_info
 
 SIMULATIONS = 1000
@@ -198,4 +198,4 @@ def network_group() -> Group:
 
 
 def _title(game: str) -> str:
-    return rules_name(make_game(game))
+    return title_with_params(make_game(game))

@@ -21,7 +21,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.rounds import select_names
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.match_compilation import compile_match
-from ludoteca.evaluate.match_table import rules_name
+from ludoteca.evaluate.match_table import title_with_params
 from ludoteca.evaluate.statistics.intervals import score_interval, wilson
 from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.run import run_tournament
@@ -244,7 +244,7 @@ def strength_table(results: Sequence[StrengthResult]) -> TerminalTable:
             table.add(f"equal {condition}", *6 * ("",), style="bold")
         for result in rows:
             table.add(
-                rules_name(make_game(result.game)),
+                title_with_params(make_game(result.game)),
                 *(str(count) for count in (result.wins, result.draws, result.losses)),
                 _percent(result.win_rate, result.win_interval),
                 _percent(result.score, result.score_interval),

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from ludoteca.evaluate.cli.options import File
+from ludoteca.evaluate.cli.options import OptionalFile
 
 
 def compare_runs_command(
@@ -12,7 +12,7 @@ def compare_runs_command(
     confidence: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
-    json: File = None,
+    json: OptionalFile = None,
 ) -> None:
     """Compare training runs over several seeds: aggregate scores with bootstrap intervals.
 

@@ -26,21 +26,21 @@ FILES = {
 
 
 def write_game(name: str, root: Path) -> list[Path]:
-    """Write the rules, the registry's line, the perft file, and the page of a new game.
+    """Write the rules, the registry entry, the perft file, and the page of a new game.
 
-    The file has the rules of a small game that passes all tests, for the author to replace.
+    The rules are those of a small game that passes all tests; the author replaces them.
 
     Args:
         name: name of the game, in lower case, such as `"dots_and_boxes"`.
         root: root of the checkout from which `ludoteca` is imported.
 
     Returns:
-        The written and changed files.
+        The new and changed files.
 
     Raises:
         ValueError: if the name is not allowed or already in use, or the folder is not a checkout
             from which `ludoteca` is imported.
-        FileExistsError: if a file of that name exists.
+        FileExistsError: if one of the new files exists.
     """
     root = root.resolve()
     _check_name(name)

@@ -132,13 +132,13 @@ def table_text(root: Path, libraries: Mapping[str, Library], results: list[dict[
         table(
             ("library", "supported"),
             [(_title(root, name, library), library.works) for name, library in libraries.items()],
-            texts=2,
+            text_columns=2,
         ),
         GLUE,
         table(
             ("library", "lines without our adapters", "lines with our adapters"),
             [(library.title, library.glue_before, library.glue) for library in libraries.values()],
-            texts=3,
+            text_columns=3,
         ),
     ]
     if two_seats:
@@ -177,9 +177,9 @@ def table_text(root: Path, libraries: Mapping[str, Library], results: list[dict[
             table(
                 ("recipe", "date", "processor", "cores", "Python", "load"),
                 map(_origin, results),
-                texts=3,
+                text_columns=3,
             ),
-            table(("recipe", "versions"), map(_versions, results), texts=2),
+            table(("recipe", "versions"), map(_versions, results), text_columns=2),
         ]
     done = {result["library"] for result in results}
     if missing := [

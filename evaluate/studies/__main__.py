@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return its exit status: 2 if the arguments are wrong."""
     arguments = sys.argv[1:] if arguments is None else arguments
     prog = "python -m ludoteca.evaluate.studies"
-    return run_commands(EXPERIMENTS, arguments, prog, DESCRIPTION, kind="experiment")
+    return run_commands(EXPERIMENTS, arguments, prog, DESCRIPTION, noun="experiment")
 
 
 if __name__ == "__main__":

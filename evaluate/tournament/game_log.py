@@ -7,16 +7,17 @@ from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.played_games import GameOutcomes, PlayedGames, to_line
 from ludoteca.line_log import LineLog, claim_folder
 
-FORMAT = 1
-TOURNAMENT, GAMES = "tournament.json", "games.jsonl"
-OPTIONAL = ("time_control",)  # keys of a tournament that it may lack
+FORMAT_VERSION = 1
+TOURNAMENT_FILE, GAMES_FILE = "tournament.json", "games.jsonl"
+OPTIONAL_KEYS = ("time_control",)  # keys that the file of a tournament may lack
 
 
 class GameLog(LineLog, GameOutcomes):
     """Finished games of a tournament, saved in a folder.
 
     Attributes:
-        seconds_per_result: mean duration of `add`, the disk included; 0 before the first call.
+        seconds_per_result: mean duration of `add`, including writing to disk; 0 before the first
+            call.
     """
 
     seconds_per_result = 0.0
@@ -27,14 +28,14 @@ class GameLog(LineLog, GameOutcomes):
         Raises:
             ValueError: if the folder belongs to another tournament, its log is damaged, or another
                 run is writing to it.
-            OSError: if it cannot be read or written.
+            OSError: if the log cannot be read or written.
         """
         GameOutcomes.__init__(self, tournament)
         self.folder = folder
         self._added = 0
-        path = folder / GAMES
-        identity = tournament.identity() | {"format": FORMAT}
-        claim_folder(folder / TOURNAMENT, identity, path, "tournament", OPTIONAL)
+        path = folder / GAMES_FILE
+        identity = tournament.identity() | {"format": FORMAT_VERSION}
+        claim_folder(folder / TOURNAMENT_FILE, identity, path, "tournament", OPTIONAL_KEYS)
         LineLog.__init__(self, path, f"another run is playing the tournament in {folder}")
         try:
             self.read(lambda fields: self.apply(self.parse(fields)))
@@ -43,10 +44,10 @@ class GameLog(LineLog, GameOutcomes):
             raise
 
     def add(self, played: PlayedGames) -> None:
-        """Add finished games, to the file first.
+        """Add finished games to the file, then to the arrays.
 
         Raises:
-            ValueError: if they do not belong to this tournament, or were added before.
+            ValueError: if the games do not belong to this tournament, or were added before.
         """
         start = perf_counter()
         self.check(played)

@@ -10,7 +10,7 @@ from ludoteca.evaluate.forfeits import Forfeit
 from ludoteca.evaluate.match_clock import NO_MOVES, MoveTimes, times_from_json, times_json
 from ludoteca.evaluate.tournament.plan import Match, Tournament
 
-LETTERS = "LDW"  # outcomes -1, 0 and 1 of the first agent of the pair
+OUTCOME_LETTERS = "LDW"  # outcomes -1, 0 and 1 of the first agent of the pair
 MISSING = np.int8(-2)  # outcome of a game that has not been played
 
 
@@ -20,11 +20,11 @@ class PlayedGames:
 
     Attributes:
         match: the match.
-        first: number of the first game in the match.
-        outcomes: a letter of `LETTERS` per game, for the first agent of the pair.
-        plies: number of plies of all games.
-        seconds: time of playing.
-        forfeits: forfeits; agents are numbered as in the pair, 0 or 1.
+        first: index of the first of these games in the match.
+        outcomes: a letter of `OUTCOME_LETTERS` per game, for the first agent of the pair.
+        plies: total number of plies.
+        seconds: total playing time.
+        forfeits: forfeits, with the index of the agent in the pair, 0 or 1.
         times: times of the moves of both agents, or empty without a clock.
     """
 
@@ -45,8 +45,8 @@ class GameOutcomes:
         outcomes: outcome of every game for the first agent of the pair: 1, 0, -1, or `MISSING`.
             Shape `[games, pairs, repeats, games_per_match]`.
         plies: number of plies played, by game and pair. Shape `[games, pairs]`.
-        seconds: playing time, by the same keys.
-        forfeits: forfeits with their matches; agents are numbered as in the tournament.
+        seconds: playing time, by game and pair. Shape `[games, pairs]`.
+        forfeits: matches and their forfeits, with the index of the agent in the tournament.
         times: times of each agent's moves, or empty without a clock.
     """
 
@@ -62,7 +62,7 @@ class GameOutcomes:
         self.times: list[MoveTimes] = []
         if tournament.time_control is not None:
             self.times = [NO_MOVES] * len(tournament.agents)
-        self._pair = {pair: k for k, pair in enumerate(tournament.pairs)}
+        self._pair_index = {pair: k for k, pair in enumerate(tournament.pairs)}
 
     @property
     def games_played(self) -> int:
@@ -71,20 +71,22 @@ class GameOutcomes:
 
     def match_outcomes(self, match: Match) -> NDArray[np.int8]:
         """Return a view of the outcomes of a match. Shape `[games_per_match]`."""
-        view: NDArray[np.int8] = self.outcomes[match.game, self._pair[match.pair], match.repeat]
+        view: NDArray[np.int8] = self.outcomes[
+            match.game, self._pair_index[match.pair], match.repeat
+        ]
         return view
 
     def missing(self, match: Match) -> list[tuple[int, int]]:
         """Return the missing games of a match as ranges `low <= k < high`."""
-        absent = np.concatenate([[False], self.match_outcomes(match) == MISSING, [False]])
-        edges = np.flatnonzero(np.diff(absent.astype(np.int8)))
-        return [(int(low), int(high)) for low, high in edges.reshape(-1, 2)]
+        is_missing = np.concatenate([[False], self.match_outcomes(match) == MISSING, [False]])
+        bounds = np.flatnonzero(np.diff(is_missing.astype(np.int8)))
+        return [(int(low), int(high)) for low, high in bounds.reshape(-1, 2)]
 
     def parse(self, fields: dict[str, Any]) -> PlayedGames:
         """Return the games of a line of the log.
 
         Raises:
-            ValueError: if they do not belong to this tournament, or were played before.
+            ValueError: if the games do not belong to this tournament, or were played before.
             KeyError, TypeError, AttributeError: if the line has other fields than `to_line` writes.
         """
         a, b = fields["pair"]
@@ -104,7 +106,7 @@ class GameOutcomes:
         """Validate games, so that `apply` can add them.
 
         Raises:
-            ValueError: if they do not belong to this tournament, or were played before.
+            ValueError: if the games do not belong to this tournament, or were played before.
             TypeError: if a value has another type.
         """
         match, t = played.match, self.tournament
@@ -119,10 +121,10 @@ class GameOutcomes:
         high = played.first + len(played.outcomes)
         if not (
             0 <= match.game < len(t.games)
-            and match.pair in self._pair
+            and match.pair in self._pair_index
             and 0 <= match.repeat < t.repeats
             and 0 <= played.first < high <= t.games_per_match
-            and set(played.outcomes) <= set(LETTERS)
+            and set(played.outcomes) <= set(OUTCOME_LETTERS)
             and all(forfeit.agent in (0, 1) for forfeit in played.forfeits)
             and len(played.times) == (0 if t.time_control is None else 2)
         ):
@@ -132,11 +134,13 @@ class GameOutcomes:
 
     def apply(self, played: PlayedGames) -> None:
         """Write validated games into the arrays."""
-        where = (played.match.game, self._pair[played.match.pair])
-        outcomes = np.array([LETTERS.index(letter) - 1 for letter in played.outcomes], np.int8)
+        game_and_pair = (played.match.game, self._pair_index[played.match.pair])
+        outcomes = np.array(
+            [OUTCOME_LETTERS.index(letter) - 1 for letter in played.outcomes], np.int8
+        )
         self.match_outcomes(played.match)[played.first : played.first + len(outcomes)] = outcomes
-        self.plies[where] += played.plies
-        self.seconds[where] += played.seconds
+        self.plies[game_and_pair] += played.plies
+        self.seconds[game_and_pair] += played.seconds
         for a, times in zip(played.match.pair, played.times, strict=False):
             self.times[a] += times
         self.forfeits += [

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.targets import untrusted_names
 from ludoteca.evaluate.statistics.ratings import Ratings, rate
-from ludoteca.evaluate.tournament.game_log import FORMAT, GAMES, TOURNAMENT
+from ludoteca.evaluate.tournament.game_log import FORMAT_VERSION, GAMES_FILE, TOURNAMENT_FILE
 from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.played_games import GameOutcomes, PlayedGames
 from ludoteca.files import read_json
@@ -46,7 +46,7 @@ class TournamentProgress:
             ValueError: if it is damaged, or the tournament is too large.
             OSError: if it cannot be read.
         """
-        self._plan = folder / TOURNAMENT
+        self._plan = folder / TOURNAMENT_FILE
         self._version = _version(self._plan)
         self.tournament = _read_plan(self._plan)
         self.games = GameOutcomes(self.tournament)
@@ -58,7 +58,7 @@ class TournamentProgress:
         self.is_complete = False
         self.games_read = 0
         self._interval = -(-self.tournament.total_games // CURVE_POINTS)
-        self._log = LineReader(folder / GAMES)
+        self._log = LineReader(folder / GAMES_FILE)
 
     @property
     def is_replaced(self) -> bool:
@@ -123,8 +123,8 @@ def _read_plan(path: Path) -> Tournament:
     """
     plan = read_json(path, MAX_PLAN_BYTES)
     try:
-        if plan["format"] != FORMAT:
-            raise ValueError(f"its format is {plan['format']!r:.40}, expected {FORMAT}")
+        if plan["format"] != FORMAT_VERSION:
+            raise ValueError(f"its format is {plan['format']!r:.40}, expected {FORMAT_VERSION}")
         count, agents = plan["games_per_pair"], tuple(plan["agents"])
         if len(agents) > MAX_AGENTS or len(plan["games"]) > MAX_AGENTS:
             raise ValueError(f"it has {len(agents)} agents and {len(plan['games'])} games")

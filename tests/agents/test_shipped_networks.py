@@ -13,7 +13,7 @@ from ludoteca.agents.networks.cards import load_card, trained_against
 from ludoteca.agents.networks.weights import load_weights, shipped_weights
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.cards import agree, main, play
+from ludoteca.evaluate.cards import main, play_card_match, rates_agree
 from ludoteca.evaluate.exploit import best_response, move_accuracy
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.statistics.intervals import wilson
@@ -83,9 +83,9 @@ def test_card_has_training_and_strength(kind, name):
 
 
 def play_again(match, games):
-    played = play(match["game"], match["agents"], games, seed=77)
+    played = play_card_match(match["game"], match["agents"], games, seed=77)
     for recorded, replayed in zip(match["seats"], played, strict=True):
-        assert agree(recorded, replayed), (match["agents"], recorded, replayed)
+        assert rates_agree(recorded, replayed), (match["agents"], recorded, replayed)
 
 
 # Each board is compiled, which takes seconds: these networks play only in the slow tests.
@@ -122,15 +122,17 @@ def test_all_matches_of_a_card_are_played_again(kind, name):
 
 
 def test_exaggerated_cards_are_detected():
-    said = {"wins": 1997, "games": 2000}
-    assert agree(said, {"wins": 11, "games": 12, "distinct": 12})
-    assert not agree(said, {"wins": 6, "games": 12, "distinct": 12})
-    assert not agree({"wins": 200, "games": 400}, {"wins": 300, "games": 400, "distinct": 400})
-    assert agree({"wins": 200, "games": 400}, {"wins": 60, "games": 100, "distinct": 100})
-    # Identical games count as one game.
-    assert agree(said, {"wins": 10, "games": 10, "distinct": 1})
-    assert not agree(said, {"wins": 0, "games": 10, "distinct": 1})
-    assert not agree({"wins": 0, "games": 10}, {"wins": 10, "games": 10, "distinct": 1})
+    on_card = {"wins": 1997, "games": 2000}
+    assert rates_agree(on_card, {"wins": 11, "games": 12, "distinct": 12})
+    assert not rates_agree(on_card, {"wins": 6, "games": 12, "distinct": 12})
+    assert not rates_agree(
+        {"wins": 200, "games": 400}, {"wins": 300, "games": 400, "distinct": 400}
+    )
+    assert rates_agree({"wins": 200, "games": 400}, {"wins": 60, "games": 100, "distinct": 100})
+    # Equal games count as one, which is won or not.
+    assert rates_agree(on_card, {"wins": 10, "games": 10, "distinct": 1})
+    assert not rates_agree(on_card, {"wins": 0, "games": 10, "distinct": 1})
+    assert not rates_agree({"wins": 0, "games": 10}, {"wins": 10, "games": 10, "distinct": 1})
 
 
 def test_card_names_training_opponents():

@@ -17,7 +17,7 @@ from ludoteca.evaluate.arena.tournament_view import MAX_PAIRS
 from ludoteca.evaluate.forfeits import Forfeit
 from ludoteca.evaluate.statistics.ratings import rate
 from ludoteca.evaluate.tournament import progress
-from ludoteca.evaluate.tournament.game_log import GAMES, TOURNAMENT, GameLog
+from ludoteca.evaluate.tournament.game_log import GAMES_FILE, TOURNAMENT_FILE, GameLog
 from ludoteca.evaluate.tournament.plan import Match, Tournament
 from ludoteca.evaluate.tournament.played_games import PlayedGames
 from ludoteca.evaluate.tournament.progress import TournamentProgress
@@ -73,12 +73,12 @@ def test_a_tournament_is_shown_while_it_is_written(client, tmp_path):
         assert newest["forfeit"] == "forfeit, timeout: 5 s"
         assert view["pairs"][0]["played"] == 4
         assert view["pairs"][0]["planned"] == 8
-        with (folder / GAMES).open("ab") as torn:  # the middle of a line
+        with (folder / GAMES_FILE).open("ab") as torn:  # the middle of a line
             torn.write(b'{"game": 1, "pair": [0, 2], "rep')
-        size = (folder / GAMES).stat().st_size
+        size = (folder / GAMES_FILE).stat().st_size
         assert only_run(client)["played"] == 4
-        assert (folder / GAMES).stat().st_size == size
-        with (folder / GAMES).open("ab") as rest:
+        assert (folder / GAMES_FILE).stat().st_size == size
+        with (folder / GAMES_FILE).open("ab") as rest:
             rest.write(
                 b'eat": 0, "first": 0, "outcomes": "LLLL", "plies": 20, "seconds": 0.1}\n{"game"'
             )
@@ -93,9 +93,9 @@ def test_a_tournament_is_shown_while_it_is_written(client, tmp_path):
 
 def test_a_large_tournament_is_read_in_parts(tmp_path, monkeypatch):
     plan = Tournament(("tictactoe",), ("random", "greedy"), games_per_pair=600, repeats=1)
-    (tmp_path / TOURNAMENT).write_text(json.dumps(plan.identity() | {"format": 1}))
+    (tmp_path / TOURNAMENT_FILE).write_text(json.dumps(plan.identity() | {"format": 1}))
     lines = [LINE.replace('"first": 0', f'"first": {k}') for k in range(600)]
-    (tmp_path / GAMES).write_text("\n".join([*lines, ""]))
+    (tmp_path / GAMES_FILE).write_text("\n".join([*lines, ""]))
     monkeypatch.setattr(progress, "READ_BYTES", 10_000)
     read, sizes = TournamentProgress(tmp_path), []
     while not read.is_complete:
@@ -105,11 +105,11 @@ def test_a_large_tournament_is_read_in_parts(tmp_path, monkeypatch):
     assert sizes[-1] == 600 == read.games.games_played
     assert [games for games, _ in read.curve] == list(range(10, 601, 10))
     assert not read.is_replaced
-    (tmp_path / GAMES).write_text("")
+    (tmp_path / GAMES_FILE).write_text("")
     assert read.is_replaced
     empty = TournamentProgress(tmp_path)
     other = replace(plan, seed=1).identity() | {"format": 1}
-    (tmp_path / TOURNAMENT).write_text(json.dumps(other) + "\n")
+    (tmp_path / TOURNAMENT_FILE).write_text(json.dumps(other) + "\n")
     assert empty.is_replaced
 
 
@@ -126,8 +126,8 @@ def test_a_large_tournament_is_read_in_parts(tmp_path, monkeypatch):
     ],
 )
 def test_damaged_tournaments_are_explained(client, tmp_path, plan, lines, reason):
-    (tmp_path / TOURNAMENT).write_text(json.dumps(PLAN.identity() | {"format": 1} | plan))
-    (tmp_path / GAMES).write_text(lines)
+    (tmp_path / TOURNAMENT_FILE).write_text(json.dumps(PLAN.identity() | {"format": 1} | plan))
+    (tmp_path / GAMES_FILE).write_text(lines)
     (run,) = client.get("/api/runs").json()
     for _ in range(2):  # the same when it is read again
         response = client.get(f"/api/runs/{run['id']}")

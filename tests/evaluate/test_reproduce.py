@@ -25,7 +25,7 @@ from ludoteca.evaluate.studies.verdicts import (
     verdict_of_no_difference,
 )
 from ludoteca.evaluate.tournament.results import Results
-from ludoteca.evaluate.tournament.run import play
+from ludoteca.evaluate.tournament.run import play_games
 from ludoteca.files import write_atomically
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -207,7 +207,7 @@ def test_a_game_of_the_study_is_played():
         for one in tournament.matches()
         if one.game == uaemex2021.GAMES.index("tictactoe_large") and one.pair == (0, 3)
     )
-    played = play(tournament, match, 0, 2)
+    played = play_games(tournament, match, 0, 2)
     assert len(played.outcomes) == 2
     assert played.plies >= 2 * 9  # five in a row take as long
 

@@ -197,5 +197,7 @@ def test_the_opponent_of_a_forfeiting_player_wins_a_sequential_game():
 
 def test_negative_actions_other_than_forfeit_are_illegal():
     game = make_game("tictactoe")
-    with pytest.raises(ValueError, match=r"'Constant' in seat 0 of game 0 chose -2 at ply 0"):
+    with pytest.raises(
+        ValueError, match=r"'Constant' in seat 0 of game 0 chose the illegal action -2 at ply 0"
+    ):
         play_match(game, (Constant(game, -2), "random"), 2)

@@ -31,9 +31,9 @@ from ludoteca.evaluate.gdl.machine import RuleMachine
 from ludoteca.evaluate.new_game import pages
 from ludoteca.evaluate.new_game.pages import (
     action_numbers,
+    generated_pages,
     write_index,
     write_tables,
-    written_pages,
 )
 
 pytestmark = pytest.mark.interpreted
@@ -615,7 +615,7 @@ def test_there_is_a_page_for_each_game_and_the_index_lists_it() -> None:
 
 def test_the_tables_are_those_that_the_code_writes() -> None:
     command = "python -m ludoteca.evaluate.new_game.pages"
-    for path, text in written_pages(PAGES):
+    for path, text in generated_pages(PAGES):
         assert path.read_text(encoding="utf-8") == text, f"run {command}"
 
 

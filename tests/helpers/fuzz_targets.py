@@ -599,26 +599,26 @@ def ratings(folder: Path) -> Attempt:
 
 
 def tournament_records(folder: Path) -> Attempt:
-    from ludoteca.evaluate.tournament.game_log import GAMES as LINES
-    from ludoteca.evaluate.tournament.game_log import TOURNAMENT, GameLog
+    from ludoteca.evaluate.tournament.game_log import GAMES_FILE as LINES
+    from ludoteca.evaluate.tournament.game_log import TOURNAMENT_FILE, GameLog
     from ludoteca.evaluate.tournament.plan import Match, Tournament
     from ludoteca.evaluate.tournament.played_games import PlayedGames
 
     plan = Tournament(("tictactoe",), ("random", "greedy"), games_per_pair=4, repeats=1)
     with GameLog(plan, folder) as record:
         record.add(PlayedGames(Match(0, (0, 1), 0), 0, "WL", 12, 0.5))
-    head, lines = (folder / TOURNAMENT).read_bytes(), (folder / LINES).read_bytes()
+    head, lines = (folder / TOURNAMENT_FILE).read_bytes(), (folder / LINES).read_bytes()
 
     def attempt(rng: random.Random) -> None:
         if rng.random() < 0.8:
             line = mutate_json_text(rng, json.loads(lines)).encode(errors="replace") + b"\n"
             line = line if rng.random() < 0.8 else mutate_bytes(rng, line)
             (folder / LINES).write_bytes(keep(line))
-            (folder / TOURNAMENT).write_bytes(head)
+            (folder / TOURNAMENT_FILE).write_bytes(head)
         else:
             (folder / LINES).write_bytes(lines)
             text = mutate_json_text(rng, json.loads(head)).encode(errors="replace")
-            (folder / TOURNAMENT).write_bytes(keep(text))
+            (folder / TOURNAMENT_FILE).write_bytes(keep(text))
         with GameLog(plan, folder):
             pass
 
@@ -628,15 +628,15 @@ def tournament_records(folder: Path) -> Attempt:
 def tournaments_in_progress(folder: Path) -> Attempt:
     from ludoteca.evaluate.arena.tournament_view import tournament_view
     from ludoteca.evaluate.forfeits import Forfeit
-    from ludoteca.evaluate.tournament.game_log import FORMAT, TOURNAMENT
-    from ludoteca.evaluate.tournament.game_log import GAMES as LINES
+    from ludoteca.evaluate.tournament.game_log import FORMAT_VERSION, TOURNAMENT_FILE
+    from ludoteca.evaluate.tournament.game_log import GAMES_FILE as LINES
     from ludoteca.evaluate.tournament.plan import Match, Tournament
     from ludoteca.evaluate.tournament.played_games import PlayedGames, to_line
     from ludoteca.evaluate.tournament.progress import TournamentProgress
 
     agents = ("random", "greedy", "flat")
     plan = Tournament(("tictactoe", "hex"), agents, games_per_pair=4, repeats=1)
-    head = plan.identity() | {"format": FORMAT}
+    head = plan.identity() | {"format": FORMAT_VERSION}
     seeds = [
         to_line(
             PlayedGames(Match(0, (0, 1), 0), 0, "WL", 12, 0.5, (Forfeit(1, 1, 0, 2, "x", ""),))
@@ -654,7 +654,7 @@ def tournaments_in_progress(folder: Path) -> Attempt:
             line if isinstance(line, str) else json.dumps(line) for line in lines
         ).encode(errors="replace")
         content = content + b"\n" if rng.random() < 0.8 else mutate_bytes(rng, content)
-        (folder / TOURNAMENT).write_bytes(text)
+        (folder / TOURNAMENT_FILE).write_bytes(text)
         (folder / LINES).write_bytes(content)
         keep((text, content))
         progress = TournamentProgress(folder)
