@@ -199,7 +199,9 @@ def run_tasks(
 
         def finish(name: str) -> None:
             task_folder = tasks[name].artifact(folder).parent
-            write_atomically(task_folder / SETTINGS_FILE, json.dumps(settings_of(tasks[name])) + "\n")
+            write_atomically(
+                task_folder / SETTINGS_FILE, json.dumps(settings_of(tasks[name])) + "\n"
+            )
             on_finish(name)
             advance(1)
 
