@@ -5,26 +5,36 @@ from typing import Literal
 
 def gtp_command(
     agent: str = "mcts:simulations=10000",
-    board_size: int = 11,
+    game: Literal["hex", "othello"] = "hex",
+    board_size: int | None = None,
     first: Literal["black", "white"] = "black",
     swap: bool = False,
     seed: int = 0,
 ) -> None:
-    """Play Hex as an engine, in the Go Text Protocol (GTP 2).
+    """Play Hex or Othello as an engine, in the Go Text Protocol (GTP 2).
 
     Commands are read from standard input, and answers written to standard output: see
     docs/engines.md.
 
     Args:
         agent: the agent that plays.
-        board_size: size of the board until the other program sets one.
-        first: color that moves first; on an empty board, the other program may choose the other.
-        swap: allow the second player to swap (pie rule).
+        game: the game.
+        board_size: size of the board until the other program sets one; by default 11 for Hex and 8
+            for Othello.
+        first: of Hex: color that moves first; on an empty board, the other program may choose the
+            other.
+        swap: of Hex: allow the second player to swap (pie rule).
         seed: the same seed and commands give the same moves.
     """
     from ludoteca.envs.registry import make_game
     from ludoteca.evaluate.protocols.gtp_hex import HexServer
+    from ludoteca.evaluate.protocols.gtp_othello import OthelloServer
     from ludoteca.evaluate.protocols.line_server import serve
 
-    game = make_game("hex", board_size=board_size, first=first, swap=swap)
-    serve(HexServer(game, agent, seed))
+    size = {} if board_size is None else {"board_size": board_size}
+    if game == "hex":
+        serve(HexServer(make_game("hex", **{"board_size": 11} | size, first=first, swap=swap), agent, seed))
+        return
+    if swap or first != "black":
+        raise ValueError("first and swap are options of hex: in othello black moves first")
+    serve(OthelloServer(make_game("othello", **size), agent, seed))

@@ -3,9 +3,10 @@
 from typing import Any
 
 from ludoteca.agents.registry import make_agent
+from ludoteca.agents.time_control import MAX_SECONDS, TimeControl
 from ludoteca.envs.game import Game
 from ludoteca.envs.validation import check_seed
-from ludoteca.evaluate.play.agent_thread import AgentFailure, AgentThread
+from ludoteca.evaluate.play.agent_thread import AgentFailure, AgentThread, failure_of
 from ludoteca.evaluate.play.analysis import MoveAnalysis
 from ludoteca.evaluate.play.history import GameHistory
 from ludoteca.evaluate.protocols.line_server import CommandError
@@ -33,7 +34,9 @@ class EngineSession:
         """
         self.spec = spec
         self.history = GameHistory(game, check_seed(seed))
-        self._thread = AgentThread(make_agent(spec, game), spec)
+        self._agent = make_agent(spec, game)
+        self._thread = AgentThread(self._agent, spec)
+        self._move_seconds: float | None = None
         self._analysis: MoveAnalysis | None = None
 
     @property
@@ -54,13 +57,29 @@ class EngineSession:
         """
         spec = self.spec if spec is None else spec
         if game is not self.game or spec != self.spec:
-            try:
-                agent = make_agent(spec, game)
-            except (ValueError, OSError, ImportError) as error:
-                raise CommandError(f"{spec} does not play {game.spec}: {error}") from None
-            self._thread, self.spec = AgentThread(agent, spec), spec
+            self._replace_agent(game, spec)
         self.history = GameHistory(game, (self.history.seed + 1) % 2**64, start)
         self._forget()
+
+    def limit_time(self, seconds: float | None) -> None:
+        """Set the time limit of a move, in place of the limits of the spec string.
+
+        The agent is compiled here, so that this takes no time of a move.
+
+        Args:
+            seconds: time limit of a move; None for the limits of the spec string.
+
+        Raises:
+            CommandError: if the agent fails.
+        """
+        had_limit, self._move_seconds = self._move_seconds is not None, seconds
+        if seconds is None:
+            if had_limit:
+                self._replace_agent(self.game, self.spec)
+            return
+        self._agent.set_time_control(TimeControl(min(seconds, MAX_SECONDS)))
+        if not had_limit:
+            self._prepare()
 
     def play(self, action: int) -> None:
         """Play a legal action of the player to move."""
@@ -103,6 +122,25 @@ class EngineSession:
             return self._think(earlier)
         finally:
             self._forget()
+
+    def _replace_agent(self, game: Game, spec: str) -> None:
+        try:
+            agent = make_agent(spec, game)
+        except (ValueError, OSError, ImportError) as error:
+            raise CommandError(f"{spec} does not play {game.spec}: {error}") from None
+        self._agent, self.spec = agent, spec
+        self._thread = AgentThread(agent, spec)
+        if self._move_seconds is not None:
+            agent.set_time_control(TimeControl(min(self._move_seconds, MAX_SECONDS)))
+            self._prepare()
+
+    def _prepare(self) -> None:
+        self._thread = AgentThread(self._agent, self.spec)
+        self._thread.drop(forget=True)
+        try:
+            self._thread.prepare()
+        except Exception as error:  # as in `AgentThread.think`
+            raise CommandError(str(failure_of(self.spec, error))) from None
 
     def _think(self, history: GameHistory) -> MoveAnalysis:
         analysis = self._thread.think(history)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.game import Game
 from ludoteca.evaluate.protocols.gtp import expect_arguments
-from ludoteca.evaluate.protocols.gtp_hex import SWAP, HexServer, parse_color
+from ludoteca.evaluate.protocols.gtp_game import parse_color
+from ludoteca.evaluate.protocols.gtp_hex import SWAP, HexServer
 from ludoteca.evaluate.protocols.line_server import CommandError
 
 ANALYZE_COMMANDS = (
