@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from server_process import replace_engines
 
-from ludoteca.agents.external.engines.gtp import moves_to, stones_after, stones_of
+from ludoteca.agents.external.engines.gtp_hex import moves_to, stones_after, stones_of
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.game import FORFEIT
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.interpreted
 # Engine that plays the first empty cell of a 3x3 board; its argument selects a defect.
 ENGINE = """
 import os, sys, time
-kind, taken = sys.argv[1], set()
+kind, taken, times = sys.argv[1], set(), []
 def out(text):
     sys.stdout.write(text)
     sys.stdout.flush()
@@ -39,10 +39,10 @@ for line in sys.stdin:
         if name == "known_command":
             out("= true\\n\\n")
             continue
-        if line == "time_settings 0 60 1\\n":
-            kind = "good"
+        times.append(line)
         if name == "genmove":
-            kind = "illegal"
+            known = "time_settings 0 60 1\\n" in times and times[-2] == "time_left black 60 1\\n"
+            kind = "timed" if known else "illegal"
     if name != "genmove":
         out("= \\n\\n" if kind != "refusing" or name != "play" else "? no\\n\\n")
         continue
@@ -178,7 +178,9 @@ def test_settings_are_checked(engine):
     with pytest.raises(ValueError, match="not a command line: No closing quotation"):
         make_agent("gtp:command=python 'x", game)
     with pytest.raises(ValueError, match="play hex, not othello"):
-        make_agent(f"gtp:{engine('good')}", make_game("othello"))
+        make_agent(f"htp:{engine('good')}", make_game("othello"))
+    with pytest.raises(ValueError, match="play hex and othello, not tictactoe"):
+        make_agent(f"gtp:{engine('good')}", make_game("tictactoe"))
     with pytest.raises(ValueError, match="seconds must be"):
         make_agent(f"gtp:{engine('good')},seconds=0", game)
 
