@@ -31,10 +31,11 @@ def gtp_command(
     from ludoteca.evaluate.protocols.gtp_othello import OthelloServer
     from ludoteca.evaluate.protocols.line_server import serve
 
-    size = {} if board_size is None else {"board_size": board_size}
-    if game == "hex":
-        serve(HexServer(make_game("hex", **{"board_size": 11} | size, first=first, swap=swap), agent, seed))
-        return
-    if swap or first != "black":
+    if game == "othello" and (swap or first != "black"):
         raise ValueError("first and swap are options of hex: in othello black moves first")
-    serve(OthelloServer(make_game("othello", **size), agent, seed))
+    if game == "othello":
+        othello = make_game("othello", board_size=8 if board_size is None else board_size)
+        serve(OthelloServer(othello, agent, seed))
+    else:
+        size = 11 if board_size is None else board_size
+        serve(HexServer(make_game("hex", board_size=size, first=first, swap=swap), agent, seed))

@@ -101,7 +101,7 @@ class OthelloServer(GameServer):
         return self.session.history.legal() == [self._pass]
 
     def _has_just_passed(self) -> bool:
-        return self.session.history.last_action == self._pass
+        return bool(self.session.history.last_action == self._pass)
 
     def _genmove(self, arguments: Sequence[str]) -> str:
         return self._passed_over(arguments) or super()._genmove(arguments)

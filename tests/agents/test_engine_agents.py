@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from gtp_engines import HEX_ENGINE
 from server_process import replace_engines
 
 from ludoteca.agents.external.engines.gtp_hex import moves_to, stones_after, stones_of
@@ -22,53 +23,11 @@ from ludoteca.evaluate.protocols.htp import HTPServer
 
 pytestmark = pytest.mark.interpreted
 
-# Engine that plays the first empty cell of a 3x3 board; its argument selects a defect.
-ENGINE = """
-import os, sys, time
-kind, taken, times = sys.argv[1], set(), []
-def out(text):
-    sys.stdout.write(text)
-    sys.stdout.flush()
-for line in sys.stdin:
-    name, *arguments = line.split()
-    if name == "clear_board":
-        taken.clear()
-    if name == "play":
-        taken.add(arguments[1])
-    if kind == "timed":
-        if name == "known_command":
-            out("= true\\n\\n")
-            continue
-        times.append(line)
-        if name == "genmove":
-            known = "time_settings 0 60 1\\n" in times and times[-2] == "time_left black 60 1\\n"
-            kind = "timed" if known else "illegal"
-    if name != "genmove":
-        out("= \\n\\n" if kind != "refusing" or name != "play" else "? no\\n\\n")
-        continue
-    if kind == "crashing":
-        sys.stderr.write("Segmentation\\tfault")
-        sys.exit(3)
-    if kind == "slow":
-        time.sleep(60)
-    if kind == "garbage":
-        out("\\x00\\xff what?\\n\\n")
-    if kind == "flooding":
-        while True:
-            out("x" * 1000)
-    if kind == "chatty":
-        sys.stderr.write("thinking " * 20000)
-    move = next(c + r for r in "123" for c in "abc" if c + r not in taken)
-    move = {"illegal": "z9", "resigning": "resign"}.get(kind, move)
-    taken.add(move)
-    out("\\r\\n=  " + move.upper() + "\\r\\n\\r\\n")
-"""
-
 
 @pytest.fixture
 def engine(tmp_path):
     file = tmp_path / "engine.py"
-    file.write_text(ENGINE)
+    file.write_text(HEX_ENGINE)
     return lambda kind: f"command={sys.executable} -I -S {file} {kind}"
 
 

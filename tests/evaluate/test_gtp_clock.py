@@ -30,7 +30,7 @@ now, times = [0.0], []
 
 @pytest.fixture
 def timed(tmp_path, monkeypatch):
-    """Return a function that makes a server with a clock of the test, and the times of its moves."""
+    """Return a function that makes a server with a clock of the test, and its moves' times."""
     (tmp_path / "timed.py").write_text(TIMED)
 
     def make(kind, game):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-FOR_USERS = ("train", "render", "evaluate", "arena", "tune")
+FOR_USERS = ("train", "render", "evaluate", "arena", "notebook", "tune")
 REQUIREMENT = re.compile(r"([\w.-]+)>=([\d.]+)")
 
 

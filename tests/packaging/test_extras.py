@@ -66,7 +66,7 @@ def test_the_core_is_enough_or_one_line_names_the_extra(tmp_path: Path) -> None:
         if status != 0:
             assert status == 2, (command, message)
             assert len(message.splitlines()) == 1, (command, message)
-            assert re.search(r"ludoteca\[(train|render|evaluate|arena)\]", message), (
+            assert re.search(r"ludoteca\[(train|render|evaluate|arena|notebook)\]", message), (
                 command,
                 message,
             )

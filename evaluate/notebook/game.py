@@ -1,0 +1,162 @@
+"""Game on a board of a notebook: what is shown, and what clicks do."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import integer
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.render import render
+from ludoteca.evaluate.arena.board_view import board_view, position_view
+from ludoteca.evaluate.play.action_picker import ActionPicker
+from ludoteca.evaluate.play.agent_thread import AgentFailure, AgentThread
+from ludoteca.evaluate.play.session import HUMAN, Session
+
+
+class NotebookGame:
+    """Game of people and agents on one board.
+
+    Attributes:
+        session: positions, actions and players.
+        note: message below the board: an agent that thinks or has failed, or an error.
+    """
+
+    def __init__(self, game: str | Game, players: Sequence[str], seed: int = 0):
+        """Begin the first game.
+
+        Args:
+            game: spec string of a sequential game, or the game.
+            players: `"human"` or the spec string of an agent, by seat.
+            seed: seed of the first game.
+
+        Raises:
+            ValueError: see `play_board`.
+        """
+        made = make_game(game) if isinstance(game, str) else game
+        self.session = Session(made, players, seed)
+        if HUMAN not in players:
+            raise ValueError(f"players must include {HUMAN!r}, got {', '.join(players)}")
+        self.note = ""
+        self._agent_threads = {
+            seat: AgentThread(make_agent(spec, made), spec)
+            for seat, spec in enumerate(players)
+            if spec != HUMAN
+        }
+        self._has_failed = False
+        self._picker = self._new_picker()
+
+    def board(self) -> dict[str, Any]:
+        """Return what no move changes, as JSON values: see `board_view`."""
+        return board_view(self.session.game)
+
+    def position(self) -> dict[str, Any]:
+        """Return the current position as JSON values.
+
+        They are those of `position_view`, and `targets`, the cells to click, `selected`, the cell
+        of the piece to move or None, `buttons`, the actions to choose by buttons as pairs of number
+        and name, `can_undo` and `note`.
+        """
+        session, picker = self.session, self._picker
+        ply, names = len(session.actions), session.game.action_names
+        return position_view(session.game, session.current, ply, session.last_action, ()) | {
+            "targets": list(picker.targets()),
+            "selected": picker.selected,
+            "buttons": [[action, names[action]] for action in picker.options or picker.buttons()],
+            "can_undo": any(session.players[session.mover_at(k)] == HUMAN for k in range(ply)),
+            "note": self.note,
+        }
+
+    def play(self, name: str) -> None:
+        """Play a person's move by its name, and let the agents answer.
+
+        Raises:
+            ValueError: if a person is not to move, or the move is illegal.
+        """
+        self._check_turn()
+        self.session.play_named([name])
+        self._picker = self._new_picker()
+        self.let_agents_move()
+
+    def receive(self, message: Any) -> None:
+        """Execute a message of the board; agents move in `let_agents_move`.
+
+        Messages are objects with `type`: `click` with `cell`, `play` with `action`, `undo` and
+        `restart`. After one that fails, `note` has the reason.
+        """
+        try:
+            self._execute(message)
+            self.note = ""
+        except ValueError as error:
+            self.note = str(error)
+
+    def let_agents_move(self, show: Callable[[], None] = lambda: None) -> None:
+        """Play the moves of agents until a person is to move, or an agent fails.
+
+        Args:
+            show: called before and after each move.
+        """
+        while (mover := self.session.mover) in self._agent_threads and not self._has_failed:
+            assert mover is not None
+            thread = self._agent_threads[mover]
+            self.note = f"{thread.name} is thinking"
+            show()
+            answer = thread.think(self.session)
+            if isinstance(answer, AgentFailure):
+                self._has_failed, self.note = True, str(answer)
+            else:
+                self.session.play(answer.action)
+                self.note = ""
+            self._picker = self._new_picker()
+            show()
+
+    def _repr_svg_(self) -> str:
+        """Return the board as SVG, for notebooks without the extra."""
+        return render(
+            self.session.game, self.session.current, "svg", last_action=self.session.last_action
+        )
+
+    def _execute(self, message: Any) -> None:
+        if not isinstance(message, dict):
+            raise ValueError(f"expected a JSON object, got {message!r:.80}")
+        layout = self.session.game.layout
+        match message.get("type"):
+            case "click":
+                self._check_turn()
+                cell = integer("cell", message.get("cell"), 0, layout.rows * layout.columns - 1)
+                action = self._picker.click(*divmod(cell, layout.columns))
+                if action is not None:
+                    self._play(action)
+            case "play":
+                self._check_turn()
+                self._play(integer("action", message.get("action"), 0, 2**31))
+            case "undo":
+                self.session.undo()
+                self._begin()
+            case "restart":
+                self.session.restart()
+                self._begin()
+            case kind:
+                raise ValueError(f"unknown message {kind!r:.80}")
+
+    def _play(self, action: int) -> None:
+        if action not in self.session.legal():
+            raise ValueError(f"action {action} is not legal here")
+        self.session.play(action)
+        self._picker = self._new_picker()
+
+    def _begin(self) -> None:
+        """Continue from another position, in which agents have no memory of the game."""
+        for thread in self._agent_threads.values():
+            thread.drop(forget=True)
+        self._has_failed = False
+        self._picker = self._new_picker()
+
+    def _check_turn(self) -> None:
+        if not self.session.waits_for_human:
+            raise ValueError("the game is over" if self.session.is_over else "an agent is to move")
+
+    def _new_picker(self) -> ActionPicker:
+        session = self.session
+        legal = session.legal() if session.waits_for_human else []
+        return ActionPicker(session.game, session.current, legal)
