@@ -31,7 +31,7 @@ function render({ model, el }) {
   const board = model.get("board");
   const picture = shape("svg", {
     viewBox: `0 0 ${board.width} ${board.height}`,
-    style: `width: ${board.width}px; max-width: 100%; height: auto; display: block`,
+    style: "width: 420px; max-width: 100%; height: auto; display: block",
     role: "group",
     "aria-label": board.title,
   });

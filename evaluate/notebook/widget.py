@@ -9,7 +9,7 @@ import traitlets
 from ludoteca.evaluate.notebook.game import NotebookGame
 
 
-class BoardWidget(anywidget.AnyWidget):  # type: ignore[misc]
+class BoardWidget(anywidget.AnyWidget):
     """Board that shows a game and takes clicks.
 
     Attributes:
