@@ -37,7 +37,7 @@ RUN := $(BIN)/python -P -m
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-compiled test-slow test-oldest test-newest test-pythons test-install lint typecheck \
 	fuzz peers bench recipes images docs notebooks package geese-oracle geese-live \
-	gdl-oracle gdl-traces kaggle clean
+	gdl-oracle gdl-traces test-tutorials kaggle clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r target text; \
@@ -139,6 +139,9 @@ gdl-oracle: $(GGP_BASE)/.built ## record the reference games of our rule sheets 
 
 gdl-traces: $(GGP_BASE)/.built ## record games of other rule sheets: SHEETS=ggp-repository TRACES=build/traces
 	$(PYTHON) tests/oracles/record_gdl.py --sheets '$(SHEETS)' --out '$(TRACES)' --games 10
+
+test-tutorials: $(FOR_TEST) ## run the notebooks of the tutorial from top to bottom, shortened
+	$(BIN)/pytest -m slow tests/envs/test_docs.py -k notebooks_run --durations=0
 
 kaggle: $(FOR_TEST) $(KAGGLE)/.installed ## play exported agents in kaggle-environments, and compare
 	$(BIN)/pytest tests/agents/test_kaggle_live.py

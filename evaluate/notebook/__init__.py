@@ -1,43 +1,6 @@
 """Boards in notebooks that people play on, with the extra `notebook`."""
 
-from collections.abc import Sequence
-from typing import Any
-
-from ludoteca.envs.game import Game
+from ludoteca.evaluate.notebook.board import play_board
 from ludoteca.evaluate.notebook.game import NotebookGame
-from ludoteca.evaluate.play.session import HUMAN
 
 __all__ = ["NotebookGame", "play_board"]
-
-
-def play_board(
-    game: str | Game = "connect4",
-    players: Sequence[str] = (HUMAN, "mcts:simulations=1000"),
-    seed: int = 0,
-) -> Any:
-    """Return a board to play on in a notebook.
-
-    Its cells are clicked as in the windows and pages of this package. Without the extra `notebook`
-    the board is a picture, and `board.play("4")` makes a move by its name.
-
-    Args:
-        game: spec string of a sequential game, or the game.
-        players: `"human"` or the spec string of an agent, by seat; one of them is human.
-        seed: seed of the first game; the next game has the next seed.
-
-    Returns:
-        A `BoardWidget`, whose `game` is a `NotebookGame`; a `NotebookGame` without the extra.
-
-    Raises:
-        ValueError: if the game is simultaneous, the number of players is wrong, none of them is
-            human, or there is no such game or agent.
-    """
-    played = NotebookGame(game, players, seed)
-    try:
-        from ludoteca.evaluate.notebook.widget import BoardWidget
-    except ModuleNotFoundError as error:
-        if error.name not in ("anywidget", "traitlets"):
-            raise
-        played.let_agents_move()
-        return played
-    return BoardWidget(played)

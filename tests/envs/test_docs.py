@@ -6,10 +6,13 @@ unless they are tagged `python compiled`, because they play much; these run in t
 What a block prints must
 stand in a block tagged `text` below it, in which `...` stands for any text. If the block is tagged
 `varies`, its numbers and cells may be others. A block tagged `file=NAME` is written to that file.
-The slow tests run the tutorials from top to bottom, shortened: parameters get the values of the tag
-`quick:NAME=VALUE,...` of their block.
+The slow tests run the notebooks of the tutorial from top to bottom, shortened: parameters get the
+values of the tag `quick:NAME=VALUE,...` of their block.
 """
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +27,7 @@ from ludoteca.evaluate.solve import solve
 pytestmark = pytest.mark.interpreted
 
 TUTORIAL = ROOT / "docs/tutorial/2_deep_q_learning.md"
+RUN_NOTEBOOK = ROOT / "tests/helpers/run_notebook.py"
 
 
 def examples(text: str) -> list[Block]:
@@ -56,13 +60,17 @@ def run_blocks(document: Path, blocks: list[Block], quick: bool = False) -> dict
     for block in blocks:
         with interpreting(interpreted and "compiled" not in block.tags):
             text = execute(block, names, document, quick)
-        where = f"the block at line {block.line} of {document.name}"
-        if block.output is None:
-            assert not text, f"{where} prints, but shows no output: {text!r}"
-        else:
-            same = agrees(block.output, text, "varies" in block.tags)
-            assert same, f"{where} shows another output:\n{text}"
+        check_output(document, block, text)
     return names
+
+
+def check_output(document: Path, block: Block, text: str) -> None:
+    where = f"the block at line {block.line} of {document.name}"
+    if block.output is None:
+        assert not text, f"{where} prints, but shows no output: {text!r}"
+    else:
+        same = agrees(block.output, text, "varies" in block.tags)
+        assert same, f"{where} shows another output:\n{text}"
 
 
 def empty_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,15 +122,33 @@ def test_the_network_of_the_tutorial_agrees_with_perfect_play(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "document", sorted(TUTORIAL.parent.glob("[3-9]_*.md")), ids=lambda p: p.stem
+    "notebook", sorted((ROOT / "docs/notebooks").glob("[3-9]_*.ipynb")), ids=lambda p: p.stem
 )
-def test_tutorials_run_from_top_to_bottom(
-    document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_notebooks_run_from_top_to_bottom(
+    notebook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The cells run in IPython, shortened, and print what the document shows."""
+    pytest.importorskip("IPython", reason="IPython runs notebooks: the extra `notebook`")
     empty_folder(tmp_path, monkeypatch)
+    document = TUTORIAL.with_name(f"{notebook.stem}.md")
     blocks = examples(document.read_text(encoding="utf-8"))
-    assert any(block.quick for block in blocks), "no parameter shortens the run"
-    run_blocks(document, blocks, quick=True)
+    quick = {name: value for block in blocks for name, value in block.quick.items()}
+    assert quick, "no parameter shortens the run"
+    command = [
+        sys.executable,
+        "-P",
+        str(RUN_NOTEBOOK),
+        str(notebook),
+        json.dumps(quick),
+        "out.json",
+    ]
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
+    printed = json.loads(Path("out.json").read_text(encoding="utf-8"))
+    for block, text in zip(blocks, printed, strict=False):
+        if not block.file:
+            check_output(document, block, text)
+    assert done.returncode == 0, done.stderr
+    assert len(printed) == len(blocks)
 
 
 def test_the_values_shown_in_the_tutorial_agree_with_perfect_play() -> None:
