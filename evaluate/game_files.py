@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ludoteca.envs.formats.ffo import FFOLine, is_ffo, read_positions
+from ludoteca.envs.formats.ffo import FFOLine, is_ffo, position_line, read_positions
 from ludoteca.envs.formats.record import GameRecord, RecordText
 from ludoteca.envs.formats.registry import load_games, read_record_text
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.render import board_text
 from ludoteca.envs.render.status import player_name
 from ludoteca.envs.replay import Replay
+from ludoteca.files import write_whole
 
 
 def choose_games(path: Path, number: int | None) -> Sequence[GameRecord]:
@@ -55,6 +56,38 @@ def load_positions(path: Path) -> list[FFOLine] | None:
         return read_positions(RecordText(text))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
+
+
+def save_positions(path: Path, replays: Sequence[Replay], ply: int | None = None) -> int:
+    """Write the positions of games of Othello on 8x8 to a file in FFO format.
+
+    Final positions are left out. The comment after `%` has the game, from 1, and the ply.
+
+    Args:
+        path: the file.
+        replays: the games.
+        ply: only the position after this number of plies of each game.
+
+    Returns:
+        The number of positions.
+
+    Raises:
+        ValueError: if a game is another one, or has no such position.
+    """
+    lines = []
+    for number, replay in enumerate(replays, 1):
+        game = make_game(replay.game)
+        if game.name != "othello":
+            raise ValueError(f"FFO format has positions of othello, not of {game.name}")
+        positions = [s for s in replay.positions() if not game.is_terminal(s)]
+        if ply is not None and not 0 <= ply < len(positions):
+            raise ValueError(
+                f"--ply must be from 0 to {len(positions) - 1} in game {number}, got {ply}"
+            )
+        for k in range(len(positions)) if ply is None else (ply,):
+            lines.append(f"{position_line(positions[k])} % game {number} ply {k}\n")
+    write_whole(path, "".join(lines))
+    return len(lines)
 
 
 def positions_text(positions: Sequence[FFOLine]) -> Iterator[str]:

@@ -33,7 +33,8 @@ def replay(
         ply: show only the position after this number of plies.
         out: draw the game into this file: .gif and .svg are animations, .png shows the last
             position, and .html is a self-contained page to step through the game. Or write the
-            games as .sgf, .ggf (Othello) or .txt (transcripts of Othello), or one as .json.
+            games as .sgf, .ggf (Othello) or .txt (transcripts of Othello), or one as .json, or
+            the positions of Othello as .obf (FFO format).
         watch: show the game in the terminal, position by position.
         seconds: seconds for each position; by default, less for long games.
     """
@@ -89,10 +90,18 @@ def _write_out(
     """Draw a game into a file, or write games in the format of its suffix."""
     from ludoteca.envs.formats.registry import SUFFIXES, save_games
     from ludoteca.evaluate.arena.replay_page import replay_page
-    from ludoteca.evaluate.game_files import only_replay
+    from ludoteca.evaluate.game_files import only_replay, save_positions
     from ludoteca.evaluate.replay_rendering import draw_replay
     from ludoteca.files import write_atomically
 
+    if out.suffix == ".obf":
+        if final or seconds is not None:
+            raise ValueError(
+                "an .obf file has positions with a move to choose: no --final, --seconds"
+            )
+        count = save_positions(out, [record.replay for record in records], ply)
+        print(f"{count} position{'s' * (count != 1)}: {out}")
+        return
     if out.suffix in (*SUFFIXES, ".json"):
         if final or ply is not None or seconds is not None:
             raise ValueError(f"a {out.suffix} file has whole games: no --final, --ply, --seconds")

@@ -148,3 +148,30 @@ def test_positions_are_printed_with_their_moves(capsys, tmp_path):
     file.write_text(f"{'-' * 64} X; A1:+2")
     status, _, err = run(capsys, "replay", str(file))
     assert (status, "position.txt: line 1, column 68: expected a legal move" in err) == (2, True)
+
+
+def test_positions_are_written_in_ffo_format(capsys, tmp_path):
+    games, out = tmp_path / "games.txt", tmp_path / "positions.obf"
+    games.write_text("f5d6c3d3c4\nf5d6\n")
+    assert run(capsys, "replay", str(games), "--out", str(out))[:2] == (0, f"9 positions: {out}")
+    lines = out.read_text().splitlines()
+    assert lines[0] == f"{'-' * 27}OX------XO{'-' * 27} X % game 1 ply 0"
+    assert lines[8].endswith(" X % game 2 ply 2")
+    status, text, _ = run(capsys, "replay", str(out))
+    assert status == 0
+    assert "line 9: game 2 ply 2" in text
+    assert run(capsys, "replay", str(games), "--ply", "1", "--out", str(out))[0] == 0
+    comments = [line.partition("% ")[2] for line in out.read_text().splitlines()]
+    assert comments == ["game 1 ply 1", "game 2 ply 1"]
+
+
+def test_positions_that_ffo_format_lacks_are_errors(capsys, tmp_path, replay_file):
+    out = str(tmp_path / "positions.obf")
+    status, _, err = run(capsys, "replay", str(replay_file), "--out", out)
+    assert (status, "FFO format has positions of othello, not of tictactoe" in err) == (2, True)
+    games = tmp_path / "games.txt"
+    games.write_text("f5d6\n")
+    status, _, err = run(capsys, "replay", str(games), "--out", out, "--ply", "3")
+    assert (status, "--ply must be from 0 to 2 in game 1, got 3" in err) == (2, True)
+    status, _, err = run(capsys, "replay", str(games), "--out", out, "--final")
+    assert (status, "an .obf file has positions with a move to choose" in err) == (2, True)
