@@ -13,6 +13,7 @@ from ludoteca.envs.formats.ggf import write_ggf
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.play.history import GameHistory
 from ludoteca.evaluate.protocols.gtp_hex import HexServer
+from ludoteca.evaluate.protocols.gtp_othello import OthelloServer
 from ludoteca.evaluate.protocols.htp import ANALYZE_COMMANDS, HTPServer
 from ludoteca.evaluate.protocols.line_server import MAX_LINE, serve
 from ludoteca.evaluate.protocols.nboard import NBoardServer
@@ -259,7 +260,7 @@ def words(rng):
     """Return a line of a protocol, or something like it."""
     text = """play genmove b w black a1 b2 c9 swap-pieces boardsize 3 -1 undo showboard
         known_command 12 # é ² 99999999999 1e400 time_left time_settings all_legal_moves
-        reg_genmove final_score clear_board set game depth move hint go ping nan (;GM[Othello]
+        reg_genmove final_score clear_board set_game Othello d3 c3 pass 1 0.5 set game depth move hint go ping nan (;GM[Othello]
         BO[8 ];) F5 PA // analyze move_values resign protocol_version {depth}"""
     parts = [*text.split(), "\x00", "\ud800", "\t"]
     if rng.random() < 0.1:
@@ -267,14 +268,19 @@ def words(rng):
     return " ".join(rng.choice(parts) for _ in range(rng.randrange(1, 5)))
 
 
-@pytest.mark.parametrize("kind", [HTPServer, NBoardServer])
+@pytest.mark.parametrize("kind", [HTPServer, OthelloServer, NBoardServer])
 def test_servers_answer_any_line(kind):
     rng = random.Random(kind.__name__)
-    server = NBoardServer("random") if kind is NBoardServer else hex_server(size=3, kind=kind)
+    if kind is NBoardServer:
+        server = NBoardServer("random")
+    elif kind is OthelloServer:
+        server = OthelloServer(make_game("othello:board_size=4"), "random")
+    else:
+        server = hex_server(size=3, kind=kind)
     for _ in range(600):
         line = words(rng)
         (answer,) = ask(server, line)
-        if kind is HTPServer and answer:
+        if kind is not NBoardServer and answer:
             assert answer[0] in "=?", line
             assert "\n\n" not in answer, line
         if kind is NBoardServer and answer:
@@ -303,6 +309,10 @@ def test_commands_of_the_command_line():
 
 
 def test_options_are_checked(capsys):
+    assert main(["gtp", "--game", "othello", "--swap"]) == 2
+    assert "first and swap are options of hex" in capsys.readouterr().err
+    assert main(["gtp", "--game", "othello", "--board-size", "5"]) == 2
+    assert "board_size must be one of 4, 6, 8" in capsys.readouterr().err
     assert main(["gtp", "--board-size", "20"]) == 2
     assert "board_size must be an integer from 2 to 19" in capsys.readouterr().err
     assert main(["htp", "--agent", "nothing"]) == 2
