@@ -261,7 +261,8 @@ def words(rng):
     text = """play genmove b w black a1 b2 c9 swap-pieces boardsize 3 -1 undo showboard
         known_command 12 # é ² 99999999999 1e400 time_left time_settings all_legal_moves
         reg_genmove final_score clear_board set_game Othello d3 c3 pass 1 0.5
-        set game depth move hint go ping nan (;GM[Othello] BO[8 ];) F5 PA // analyze move_values resign protocol_version {depth}"""
+        set game depth move hint go ping nan (;GM[Othello] BO[8 ];) F5 PA //
+        analyze move_values resign protocol_version {depth}"""
     parts = [*text.split(), "\x00", "\ud800", "\t"]
     if rng.random() < 0.1:
         return "".join(chr(rng.randrange(1, 0x3000)) for _ in range(rng.randrange(40)))
