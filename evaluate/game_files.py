@@ -10,7 +10,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.envs.render import board_text
 from ludoteca.envs.render.status import player_name
 from ludoteca.envs.replay import Replay
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 
 
 def choose_games(path: Path, number: int | None) -> Sequence[GameRecord]:
@@ -86,7 +86,7 @@ def save_positions(path: Path, replays: Sequence[Replay], ply: int | None = None
             )
         for k in range(len(positions)) if ply is None else (ply,):
             lines.append(f"{position_line(positions[k])} % game {number} ply {k}\n")
-    write_whole(path, "".join(lines))
+    write_atomically(path, "".join(lines))
     return len(lines)
 
 
