@@ -123,7 +123,7 @@ def test_games_are_converted(capsys, tmp_path):
             _, printed, _ = run(capsys, "replay", str(game_file), "--final")
             assert "ply 1: d3" in printed
     for arguments, message in (
-        (["--out", str(tmp_path / "a.ggf")], "GGF is for othello, got a game of hex"),
+        (["--out", str(tmp_path / "a.ggf")], "GGF supports othello, got a game of hex"),
         (["--out", str(tmp_path / "a.json")], "has 2 games: expected one"),
         (["--watch"], "has 2 games: expected one"),
         (["--out", str(converted), "--ply", "1"], "a .sgf file has whole games: no --final"),
