@@ -12,7 +12,7 @@ from ludoteca.evaluate.cli.options import File, Folder
 
 def bench(
     what: Annotated[
-        Positional[Literal["envs", "mcts", "endgame", "actors", "gdl", "tuning"]],
+        Positional[Literal["envs", "mcts", "endgame", "actors", "gdl", "tuning", "arrays"]],
         arg(help_behavior_hint=""),
     ],
     peers: bool = False,
@@ -33,7 +33,7 @@ def bench(
         what: benchmark; endgame: exact endgames of Othello; actors: self-play actors and
             their learner, and more of them in a simulation (more options:
             python -m ludoteca.train.throughput --help); gdl: rule sheets; tuning: optimizers of
-            parameters against a grid search.
+            parameters against a grid search; arrays: Hex with NumPy and with PyTorch.
         peers: measure the other packages, too; `make peers` installs them.
         strength: play matches of our search against OpenSpiel's instead (mcts), with equal
             simulations and with equal time.
@@ -86,6 +86,12 @@ def bench(
         from ludoteca.evaluate.bench.tuning import bench_tuning
 
         bench_tuning(json=json, only=only)
+    elif what == "arrays":
+        if peers:
+            raise ValueError("bench arrays takes no --peers")
+        from ludoteca.evaluate.bench.arrays import bench_arrays
+
+        bench_arrays(json=json, seconds=seconds, only=only)
     elif what == "endgame":
         from ludoteca.evaluate.bench.endgame import bench_endgame
 
