@@ -28,8 +28,13 @@ from ludoteca.agents.registry import agent_params, parse_agent_spec
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.spec import parse_params
-from ludoteca.envs.targets import names_from
-from ludoteca.files import check_archive, parse_json, reading_archive, write_whole
+from ludoteca.envs.targets import untrusted_names
+from ludoteca.files import (
+    archive_errors_as_value_errors,
+    check_archive,
+    parse_json,
+    write_atomically,
+)
 
 SUFFIX = ".keras"
 MAX_BYTES = 1 << 30  # of an unpacked file
@@ -72,14 +77,14 @@ def export_keras(agent: str, out: str | Path, game: str | Game | None = None) ->
         raise ValueError(f"agent {name} needs path=..., got {agent!r}")
     file = find_weights(params["path"], name)
     if game is None:
-        with names_from(file):
+        with untrusted_names(file):
             game = make_game(read_header(file).metadata["game"])
     loaded_game = make_game(game) if isinstance(game, str) else game
     network, _ = load_value_network(loaded_game, file)
     model = make_keras_model(network, loaded_game)
     with tempfile.TemporaryDirectory() as folder:
         model.save(Path(folder) / out.name)
-        write_whole(out, (Path(folder) / out.name).read_bytes())
+        write_atomically(out, (Path(folder) / out.name).read_bytes())
     return out
 
 
@@ -114,7 +119,7 @@ def load_keras_network(game: Game, file: Path) -> tuple[ValueNetwork, dict[str, 
         ImportError: if Keras is missing.
     """
     keras, problem = import_keras(), f"{file} holds no value network"
-    with reading_archive(problem), zipfile.ZipFile(file) as archive:
+    with archive_errors_as_value_errors(problem), zipfile.ZipFile(file) as archive:
         check_archive(archive, file, MAX_BYTES, max_files=100)
         content = parse_json(archive.read(CONFIG))
         size = archive.getinfo(WEIGHTS).file_size
@@ -132,7 +137,7 @@ def load_keras_network(game: Game, file: Path) -> tuple[ValueNetwork, dict[str, 
         needed = 4 * sum(one.numel() for one in make_value_network(config, game).parameters())
     if needed > size:
         raise ValueError(f"{problem}: its weights need {needed:,} bytes, and there are {size:,}")
-    with reading_archive(problem):
+    with archive_errors_as_value_errors(problem):
         model = keras.saving.load_model(file, compile=False, safe_mode=True)
         weights = [np.asarray(one, np.float32) for one in model.get_weights()]
     if not all(np.isfinite(one).all() for one in weights):

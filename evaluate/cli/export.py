@@ -7,7 +7,7 @@ from tyro.conf import Positional, arg
 
 
 def export(
-    what: Annotated[Positional[Literal["geese", "onnx", "keras"]], arg(help_behavior_hint="")],
+    format: Annotated[Positional[Literal["geese", "onnx", "keras"]], arg(help_behavior_hint="")],
     agent: Annotated[str, arg(metavar="AGENT")],
     out: Annotated[Path, arg(metavar="FILE")],
     precision: Literal["float16", "float32"] = "float32",
@@ -16,23 +16,23 @@ def export(
     """Export an agent as a file for other programs: a Kaggle submission, an ONNX or a Keras file.
 
     Args:
-        what: geese: a submission to Kaggle's Hungry Geese that needs NumPy only; onnx: the network
-            of an agent, for any ONNX runtime, and for the agent onnx; keras: the value network of
-            an agent uctnet, for Keras 3, and for the agent uctnet.
+        format: geese: a submission to Kaggle's Hungry Geese that needs only NumPy; onnx: the
+            network of an agent, for any ONNX runtime and for the agent onnx; keras: the value
+            network of an agent uctnet, for Keras 3 and for the agent uctnet.
         agent: the agent, such as greedy, or az:connect4.
         out: the file to write, ending in .py, .onnx or .keras.
         precision: number format of the weights in a submission.
         game: game of a file of ONNX or Keras, such as hex:board_size=7; by default the game that
             the network was trained for.
     """
-    if what != "geese" and precision != "float32":
-        kind = "an ONNX" if what == "onnx" else "a Keras"
+    if format != "geese" and precision != "float32":
+        kind = "an ONNX" if format == "onnx" else "a Keras"
         raise ValueError(f"{kind} file holds float32, not {precision}")
-    if what == "onnx":
+    if format == "onnx":
         from ludoteca.agents.networks.onnx_export import export_onnx
 
         size = export_onnx(agent, out, game).stat().st_size
-    elif what == "keras":
+    elif format == "keras":
         from ludoteca.agents.networks.keras_file import export_keras
 
         size = export_keras(agent, out, game).stat().st_size
@@ -41,7 +41,7 @@ def export(
 
         if game is not None:
             raise ValueError(
-                f"a submission plays Hungry Geese, not {game}: --game is for ONNX and Keras"
+                f"a submission plays Hungry Geese, not {game}: --game is for ONNX and Keras files"
             )
         size = export_agent(agent, out, precision)
     print(f"{size:,} bytes: {out}")

@@ -1,11 +1,11 @@
 """Screen of an interactive game: board and panel, and the cell or button at a pixel."""
 
 from ludoteca.agents.registry import split_agent_spec
-from ludoteca.envs.render.geometry import geometry
+from ludoteca.envs.render.geometry import board_geometry
 from ludoteca.envs.render.marks import Marks, marked
 from ludoteca.envs.render.scene import scene
-from ludoteca.envs.render.shapes import Scene, moved
-from ludoteca.envs.render.status import best_players, outcome, player_name
+from ludoteca.envs.render.shapes import Scene, shifted
+from ludoteca.envs.render.status import best_players, describe_result, player_name
 from ludoteca.evaluate.play.action_picker import cells_of, is_on_board
 from ludoteca.evaluate.play.analysis import MoveAnalysis
 from ludoteca.evaluate.play.controller import GameController
@@ -38,8 +38,8 @@ class Screen:
             board.width + WIDTH,
             height,
             board.paper,
-            tuple(moved(shape, 0, self._above) for shape in board.base),
-            (*(moved(shape, 0, self._above) for shape in board.shapes), *panel),
+            tuple(shifted(shape, 0, self._above) for shape in board.base),
+            (*(shifted(shape, 0, self._above) for shape in board.shapes), *panel),
         )
 
     def click(self, x: float, y: float) -> None:
@@ -48,7 +48,7 @@ class Screen:
             if area.contains(x, y):
                 self.controller.key(area.key)
                 return
-        cell = geometry(self.controller.session.game.layout).cell_at(x, y - self._above)
+        cell = board_geometry(self.controller.session.game.layout).cell_at(x, y - self._above)
         if cell is not None:
             self.controller.pick(*cell)
 
@@ -160,7 +160,7 @@ class Screen:
 def result_text(controller: GameController) -> str:
     """Return the outcome of the game, and whether a single human won or lost."""
     session = controller.session
-    result = outcome(session.game, session.current)
+    result = describe_result(session.game, session.current)
     winners = best_players(session.game, session.current)
     if session.players.count(HUMAN) != 1 or len(winners) != 1:
         return result

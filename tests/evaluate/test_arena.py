@@ -4,20 +4,19 @@ import random
 import time
 
 import pytest
+from arena_client import ADDRESS, Player, follow, open_game
 
 pytest.importorskip("starlette", reason="the arena needs Starlette: the extra `arena`")
 pytest.importorskip("httpx2", reason="Starlette's test client needs httpx2: the extra `dev`")
 
 from starlette.testclient import TestClient
 
-from ludoteca.envs.registry import GAMES, game_name, make_game
+from ludoteca.envs.registry import GAMES, game_name
 from ludoteca.envs.replay import Replay
-from ludoteca.evaluate.arena.runs import find_runs
 from ludoteca.evaluate.arena.server import make_app
 
 pytestmark = pytest.mark.interpreted
 
-ADDRESS = "http://127.0.0.1:8765"
 MCTS = {"agent": "mcts:simulations=20"}
 # Small parameters, so that games are short; the names are those of the form.
 SMALL = {
@@ -35,60 +34,6 @@ def client():
     app = make_app(("random", "mcts:simulations=20"), num_workers=1, adviser="mcts:simulations=60")
     with TestClient(app, base_url=ADDRESS) as client:
         yield client
-
-
-class Player:
-    """Client of one game, with the last state that it received."""
-
-    def __init__(self, socket):
-        self.socket = socket
-        self.board = self.receive("board")
-        self.state = self.receive("state")
-
-    def receive(self, kind):
-        """Return the next message of a kind; states on the way are kept."""
-        while True:
-            message = self.socket.receive_json()
-            if message["type"] == "state":
-                self.state = message
-            if message["type"] == kind:
-                return message
-            assert message["type"] != "error", message
-
-    def do(self, kind, **more):
-        """Send a command and return the state after it."""
-        self.socket.send_json({"type": kind, **more})
-        return self.receive("state")
-
-    def refused(self, kind, **more):
-        """Send a command that must be refused; return the reason."""
-        self.socket.send_json({"type": kind, **more})
-        while (message := self.socket.receive_json())["type"] != "error":
-            pass
-        return message["text"]
-
-    def wait(self, condition):
-        """Receive states until one fulfils a condition."""
-        while not condition(self.state):
-            self.receive("state")
-        return self.state
-
-
-def open_game(client, game, params=None, seats=None, **more):
-    """Return the description of a new game, with people in all seats by default."""
-    count = make_game(game, **{}).num_players if not params else None
-    if seats is None:
-        form = client.post(f"/api/games/{game}", json=params or {}).json()
-        seats = ["human"] * (count or form["players"])
-    body = {"game": game, "params": params or {}, "seats": seats, "pause": 0, **more}
-    response = client.post("/api/boards", json=body)
-    assert response.status_code == 201, response.text
-    return response.json()
-
-
-def follow(client, board):
-    """Return a web socket of a game."""
-    return client.websocket_connect(f"{ADDRESS.replace('http', 'ws')}/ws/{board['id']}")
 
 
 @pytest.mark.parametrize("id_", GAMES)
@@ -167,6 +112,34 @@ def test_a_position_is_set_up_from_json(client):
     response = client.get(f"/api/boards/{board['id']}/replay.json")
     assert response.status_code == 400
     assert "set up" in response.json()["error"]
+
+
+def test_a_game_starts_from_edited_cells(client):
+    board = open_game(client, "hex", {"board_size": "4"})
+    with follow(client, board) as socket:
+        player = Player(socket)
+
+        def ask(kind, answer, **more):
+            socket.send_json({"type": kind, **more})
+            return player.receive(answer)
+
+        view = ask("edit", "editor", ply=0)
+        assert (view["cells"], view["player"]) == ([0] * 16, 0)
+        assert view["players"] == ["black", "white"]
+        cells = [1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 2, 0, 0, 0, 0]
+        won = [*cells[:12], 1, 0, 0, 0]
+        answer = ask("check_cells", "cells", cells=won, player=1, ply=0)
+        assert answer["problem"] == "the game is over in this position: black wins"
+        answer = ask("check_cells", "cells", cells=cells, player=1, ply=0, check=7)
+        assert (answer["problem"], answer["check"]) == ("", 7)
+        state = player.do("set_up", position=answer["text"])  # the same as JSON
+        assert state["position"]["codes"] == cells
+        reason = player.refused("set_up_cells", cells=cells[1:], player=1, ply=0)
+        assert "the codes of 16 cells" in reason
+        state = player.do("set_up_cells", cells=cells, player=1, ply=0)
+        assert (state["position"]["status"], state["set_up"]) == ("white to move", True)
+        assert 11 not in state["position"]["legal"]
+    client.delete(f"/api/boards/{board['id']}")
 
 
 def test_an_adviser_analyzes_every_position(client):
@@ -271,7 +244,7 @@ def test_records_of_other_programs_are_opened_and_saved(client):
         assert again["spec"] == opened["spec"]
         client.delete(f"/api/boards/{again['id']}")
     hex_board = client.post("/api/replays", content=sgf).json()
-    assert hex_board["notes"] == ["1 variation is skipped: only the main line is read"]
+    assert hex_board["notes"] == ["1 variation is skipped: only the main line was read"]
     for path, message in (
         (f"/api/boards/{hex_board['id']}/replay.ggf", "GGF is for othello, got a game of hex"),
         (f"/api/boards/{hex_board['id']}/replay.pgn", "expected one of .ggf, .sgf, .txt"),
@@ -298,6 +271,22 @@ def test_agents_play_each_other_and_a_replay_is_opened(client):
     assert opened["id"] in {entry["id"] for entry in client.get("/api/boards").json()}
     page = client.get(f"/api/boards/{board['id']}/replay.html").text
     assert page.startswith("<!doctype html>")
+
+
+def test_replays_of_a_run_are_opened(client, tmp_path, monkeypatch):
+    monkeypatch.setattr(client.app.state, "run_folders", (tmp_path,))
+    for k, actions in enumerate(([4], [0, 1])):
+        Replay("tictactoe:board_size=3,line=3", 0, actions, None).save(tmp_path / f"game_{k}.json")
+    (tmp_path / "secret.json").write_text("{}")
+    (run,) = client.get("/api/runs").json()
+    assert run["kind"] == "replays"
+    address = f"/api/runs/{run['id']}"
+    assert client.get(address).json()["replays"] == ["game_0.json", "game_1.json"]
+    board = client.post(f"{address}/replays/1")
+    assert (board.status_code, board.json()["ply"]) == (201, 2)
+    client.delete(f"/api/boards/{board.json()['id']}")
+    for name, status in (("2", 400), ("secret.json", 404), ("-1", 404)):
+        assert client.post(f"{address}/replays/{name}").status_code == status
 
 
 def test_a_failing_agent_stops_the_game_with_a_message():
@@ -360,20 +349,3 @@ def test_wrong_commands_are_refused_with_a_reason(client, message, reason):
         assert "JSON" in player.socket.receive_json()["text"]
         assert player.do("play", action=0, ply=0)["ply"] == 1  # the game is unharmed
     client.delete(f"/api/boards/{board['id']}")
-
-
-def test_curves_of_training_runs_are_served(tmp_path):
-    run = tmp_path / "hex5"
-    run.mkdir()
-    (tmp_path / "empty").mkdir()
-    (run / "metrics.csv").write_text("step,loss,score\n1,0.5,\n2,nan,0.25\n3,0.125,0.75\n")
-    with TestClient(make_app(("random",), runs=(tmp_path,)), base_url=ADDRESS) as client:
-        assert client.get("/api/runs").json() == ["hex5"]
-        assert client.get("/api/runs/0").json()["curves"] == [
-            {"name": "loss", "points": [[1, 0.5], [3, 0.125]]},
-            {"name": "score", "points": [[2, 0.25], [3, 0.75]]},
-        ]
-        for number in ("1", "-1", "..%2f", "x"):
-            assert client.get(f"/api/runs/{number}").status_code == 404
-    with pytest.raises(ValueError, match="not a folder"):
-        find_runs((tmp_path / "missing",))

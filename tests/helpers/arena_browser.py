@@ -1,4 +1,4 @@
-"""Arena in a real browser: the server as a process, and a person who clicks."""
+"""Arena in a browser: the server in a process, and a simulated person who clicks."""
 
 import os
 import random
@@ -80,8 +80,8 @@ class Person:
 
     def turn(self):
         """Return `"person"`, `"over"` or `"other"`, and the number of plies."""
-        whole = self.page.locator(".game")
-        return whole.get_attribute("data-turn"), int(whole.get_attribute("data-plies"))
+        game = self.page.locator(".game")
+        return game.get_attribute("data-turn"), int(game.get_attribute("data-plies"))
 
     def play_to_the_end(self):
         """Play random moves by clicks and touches until the game is over; return its plies."""

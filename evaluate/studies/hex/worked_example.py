@@ -23,7 +23,7 @@ from ludoteca.evaluate.markdown import table
 from ludoteca.evaluate.studies.hex.conductance import LINKS, Circuit, solve
 from ludoteca.evaluate.studies.hex.tanaka2018 import FIGURE_3_2
 from ludoteca.evaluate.studies.report import render
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.provenance import run_provenance
 
 VALUES = np.array(FIGURE_3_2)
@@ -227,14 +227,14 @@ def compare(
         table(
             headings,
             [(*one[:3], f"{one.distance:.3f}", one.truncated) for one in found],
-            texts=3,
+            text_columns=3,
         )
     )
     if out is not None:
         names = {"readings": found, "figure": VALUES, "occupied": OCCUPIED, "cells": cells}
-        write_whole(out / "figure_3_2.md", render("hex/figure_3_2.md.j2", names))
+        write_atomically(out / "figure_3_2.md", render("hex/figure_3_2.md.j2", names))
         content = {"readings": [one._asdict() for one in found]} | run_provenance()
-        write_whole(out / "figure_3_2.json", json.dumps(content, indent=1) + "\n")
+        write_atomically(out / "figure_3_2.json", json.dumps(content, indent=1) + "\n")
     return found
 
 
