@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.search.network.agent import NetworkGuidedAgent
-from ludoteca.agents.search.network.search import Evaluate, SearchResult
+from ludoteca.agents.search.network.search import Evaluate, NetworkGuidedSearch, SearchResult
 from ludoteca.agents.search.network.selection import NetworkSearchConfig, SelectionParams
+from ludoteca.agents.search.network.value_playouts import PlayoutSearch
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import integer, real
+from ludoteca.envs.params import choice, integer, real
 
 try:
     from ludoteca.agents.networks.encoder import Encoder
@@ -36,6 +37,8 @@ class UCTNetAgent(NetworkGuidedAgent):
     values in [-1, 1]: `Q / N(child) + c * sqrt(2 ln N(parent) / N(child))`, Q being the sum of the
     child's values and N numbers of visits; children without visits come first. The child with the
     highest mean is played.
+
+    The text can also be read such that the network chooses the moves of the playouts: `playout`.
     """
 
     def __init__(
@@ -46,6 +49,8 @@ class UCTNetAgent(NetworkGuidedAgent):
         seconds: float | None = None,
         c: float = math.sqrt(2),
         max_depth: int = 0,
+        playout: str = "",
+        temperature: float = 0.1,
         leaf_batch: int = 1,
         max_nodes: int = 20_000,
         device: str = "cpu",
@@ -55,13 +60,19 @@ class UCTNetAgent(NetworkGuidedAgent):
 
         Args:
             game: the game to play.
-            path: a file or run folder of `python -m ludoteca.train.value_regression`.
+            path: a file or run folder of `python -m ludoteca.train.value_regression`, or a file of
+                Keras (`.keras`) with such a network.
             simulations: simulations per search.
             seconds: time per move, instead of a number of simulations; positions are then searched
                 one after the other.
             c: UCT's exploration constant.
             max_depth: maximum depth of trees below their roots, in plies; 0: unlimited. Sancho and
                 Fernández have 1.
+            playout: `""`: the network's value of a leaf. Otherwise the result of a playout to the
+                end of the game, in which the network evaluates the positions after all legal moves:
+                `"greedy"`: both players make the best move, with ties broken at random;
+                `"softmax"`: one sampled by the softmax of the values.
+            temperature: temperature of `"softmax"`, for values in [-1, 1].
             leaf_batch: number of leaves of one search that the network evaluates together, with
                 virtual loss; more than one is faster if few positions are searched.
             max_nodes: maximum number of nodes of a tree with `seconds`.
@@ -74,7 +85,11 @@ class UCTNetAgent(NetworkGuidedAgent):
         """
         network, self.metadata = load_value_network(game, find_weights(path, "uctnet"))
         integer("max_depth", max_depth, 0, 10**6)
-        params = SelectionParams(c_uct=real("c", c, 0, 1e6), max_depth=max_depth)
+        self._playout = choice("playout", playout, ("", "greedy", "softmax"))
+        self._temperature = real("temperature", temperature, 1e-6, 1e6)
+        params = SelectionParams(
+            c_uct=real("c", c, 0, 1e6), max_depth=max_depth, reevaluate=playout != ""
+        )
         self._view = _ValueEncoder(ValueView(game, network.config.view))
         super().__init__(self._view, NetworkSearchConfig("uct", False, params), leaf_batch)
         self.simulations = integer("simulations", simulations, 1, 10**6)
@@ -106,6 +121,15 @@ class UCTNetAgent(NetworkGuidedAgent):
             actions[rows] = self.search_positions(states[rows], rngs[rows]).action
         return actions
 
+    def make_search(self, count: int) -> NetworkGuidedSearch:
+        """Return a workspace for `count` searches."""
+        if not self._playout:
+            return super().make_search(count)
+        temperature = self._temperature if self._playout == "softmax" else 0.0
+        return PlayoutSearch(
+            self._view, count, self.simulations, self._config, self._leaf_batch, temperature
+        )
+
     def search_positions(
         self, states: NDArray[np.void], rngs: NDArray[np.uint64] | None = None
     ) -> SearchResult:
@@ -123,7 +147,8 @@ class UCTNetAgent(NetworkGuidedAgent):
 
     def title(self) -> str:
         """Return the kind of search and the game, for reports."""
-        return f"UCT with a value network of {self.game.name}"
+        playouts = f", {self._playout} playouts" if self._playout else ""
+        return f"UCT with a value network of {self.game.name}{playouts}"
 
 
 class _ValueEncoder:

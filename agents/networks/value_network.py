@@ -138,11 +138,16 @@ def make_value_network(config: ValueConfig, game: Game) -> ValueNetwork:
 
 
 def load_value_network(game: Game, file: Path) -> tuple[ValueNetwork, dict[str, Any]]:
-    """Return the network in a file and the file's metadata.
+    """Return the network in a file, one of this package or of Keras, and the file's metadata.
 
     Raises:
         ValueError: if the file contains no value network, or one that does not fit the game.
+        ImportError: if it is one of Keras, and Keras is missing.
     """
+    if file.suffix == ".keras":
+        from ludoteca.agents.networks.keras_file import load_keras_network
+
+        return load_keras_network(game, file)
     return load_network(
         game, file, lambda config: make_value_network(value_config(config), game), "value network"
     )

@@ -21,6 +21,7 @@ from ludoteca.agents.search.sequential.search import make_search
 from ludoteca.agents.search.sequential.simulation import make_simulation
 from ludoteca.agents.search.sequential.tree import ROOT
 from ludoteca.agents.search.tree_agent import TreeSearchAgent
+from ludoteca.agents.search.tuning import TunedValue, tuning_result
 from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
@@ -78,6 +79,11 @@ class MCTSAgent(TreeSearchAgent):
                 which the position is evaluated; `evaluation`, `"returns"` or one of the game's own,
                 which is the default, see `ludoteca.agents.evaluations`.
             max_depth: maximum depth of a tree below its root; 0: unlimited.
+            tune: on-line tuning: strategy by which the values of parameters are selected for each
+                simulation, separately for each player, `"mab"`, `"nmc"` or `"lsi"`; `""`: fixed
+                values. Its parameters are the values to select from: of the policy's parameters, of
+                `fpu`, and of `weight` (AMAF), as in `"nmc:alpha=0.25/0.5/1/2,fpu=0.5/1/inf"`. See
+                `ludoteca.agents.search.tuning`.
 
         Raises:
             ValueError: if a parameter is out of range or unknown to the policy, or the game has no
@@ -97,6 +103,16 @@ class MCTSAgent(TreeSearchAgent):
             SearchOptions(policy, **options),
             threads > 1 and parallel == "tree",
         )
+        if self.config.tune:
+            if reuse or threads > 1:
+                raise ValueError(
+                    f"tune={self.config.tune} needs reuse=False and threads=1, got {reuse} and "
+                    f"{threads}"
+                )
+            if self.config.tune == "lsi" and self.seconds is not None:
+                raise ValueError("tune=lsi needs a number of simulations, got seconds")
+            self._params["budget"] = self.simulations
+        self._tuned = tuple(SearchOptions(policy, **options).tuning()[1])
         make_simulation(game, self.config)  # raises if the game lacks the playout or the evaluation
         if reuse and threads > 1 and parallel == "root":
             raise ValueError("reuse=True needs parallel='tree' or threads=1, got parallel='root'")
@@ -112,8 +128,26 @@ class MCTSAgent(TreeSearchAgent):
             nodes = min(nodes, self.max_simulations() * self.game.num_actions + 1)
         return SearchThreads(self.game, self.config, nodes, self._num_threads, self._parallel)
 
+    def tuning_results(self, player: int) -> list[TunedValue]:
+        """Return the statistics of all combinations of tuned values in the last search.
+
+        Args:
+            player: the player whose values these are.
+
+        Raises:
+            ValueError: if the agent has no on-line tuning.
+        """
+        if not self.config.tune:
+            raise ValueError("the agent has no on-line tuning: expected the option tune")
+        return tuning_result(self._params[player], self._tuned)
+
     def set_time_control(self, time_control: TimeControl) -> None:
-        """Search positions one after the other, for the time of the clock."""
+        """Search positions one after the other, for the time of the clock.
+
+        With `tune=lsi`, which needs a number of simulations, nothing changes.
+        """
+        if self.config.tune == "lsi":
+            return
         super().set_time_control(time_control)
         self._one_at_a_time = True
 

@@ -8,6 +8,8 @@ from ludoteca.agents.search.policies import POLICIES
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice
 
+STRATEGIES = ("", "mab", "nmc", "lsi")  # of on-line tuning
+
 
 @dataclass(frozen=True)
 class SearchConfig:
@@ -32,6 +34,8 @@ class SearchConfig:
         playout: a name of `ludoteca.agents.playouts.playout_names`.
         evaluation: evaluation of truncated playouts, see
             `ludoteca.agents.evaluations.find_evaluation`.
+        tune: `""`, or the strategy by which the parameters of each simulation are selected, see
+            `ludoteca.agents.search.tuning`. Sequential games only.
     """
 
     policy: str = "ucb1"
@@ -44,12 +48,14 @@ class SearchConfig:
     shared_tree: bool = False
     playout: str = "uniform"
     evaluation: str = ""
+    tune: str = ""
 
     def __post_init__(self) -> None:
         choice("policy", self.policy, tuple(POLICIES))
         choice("amaf", self.amaf, ("", "amaf", "rave", "grave"))
         choice("mast", self.mast, ("", "gibbs", "greedy"))
         choice("decisive", self.decisive, ("", "win", "both"))
+        choice("tune", self.tune, STRATEGIES)
         if self.mast and self.playout != "uniform":
             raise ValueError(
                 f"mast={self.mast!r} needs uniform playouts, got playout={self.playout!r}"

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.playouts import choose_playout
-from ludoteca.agents.search.config import SEARCH_PARAMS, SearchConfig
+from ludoteca.agents.search.config import SEARCH_PARAMS, STRATEGIES, SearchConfig
 from ludoteca.agents.search.policies import POLICIES
 from ludoteca.agents.search.policy import check_parameter_names
+from ludoteca.agents.search.tuning import AMAF_WEIGHT, FPU, tuned_params
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.spec import parse_params
@@ -43,6 +44,7 @@ class SequentialOptions(CommonOptions, total=False):
     solver: bool
     transpositions: bool
     decisive: str
+    tune: str
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class SearchOptions:
     decisive: str = ""
     playout: str = ""
     max_depth: int = 0
+    tune: str = ""
 
     def config(self, game: Game, shared_tree: bool = False) -> SearchConfig:
         """Return the options that are compiled into the search.
@@ -84,10 +87,13 @@ class SearchOptions:
             shared_tree=shared_tree,
             playout=choose_playout(game, playout, playout_params["depth"], min_depth=0)[0],
             evaluation=playout_params["evaluation"],
+            tune=parse_nested("tune", self.tune, self._targets())[0],
         )
 
     def params(self, game: Game) -> NDArray[np.void]:
-        """Return the parameters at run time, a record of `SEARCH_PARAMS`. Shape `[1]`.
+        """Return the parameters at run time, a record of `SEARCH_PARAMS`, shape `[1]`.
+
+        With `tune` they are those of each player, records of `TUNED_PARAMS`, shape `[players]`.
 
         Raises:
             ValueError: if a parameter is out of range, or unknown to its option.
@@ -109,7 +115,28 @@ class SearchOptions:
             game, playout, playout_params["depth"], min_depth=0
         )[1]
         params["max_depth"] = integer("max_depth", self.max_depth, 0, 10**6)
-        return params
+        strategy, grid = self.tuning()
+        if not strategy:
+            return params
+        return np.repeat(tuned_params(params, strategy, grid, self._targets()), game.num_players)
+
+    def tuning(self) -> tuple[str, dict[str, Any]]:
+        """Return the strategy of `tune`, `""` without one, and the values by parameter.
+
+        Raises:
+            ValueError: if a parameter cannot be tuned, or there are values without a strategy.
+        """
+        strategy = parse_nested("tune", self.tune, self._targets())[0]
+        given = parse_params(self.tune, self.tune.partition(":")[2])
+        if given and not strategy:
+            raise ValueError(f"tune needs a strategy, one of {STRATEGIES[1:]}, got {self.tune!r}")
+        return strategy, given
+
+    def _targets(self) -> dict[str, int]:
+        """Return the parameters that can be tuned, and their places in `TUNED_PARAMS`."""
+        names = POLICIES[self._policy()[0]].params
+        own = {name: k for k, name in enumerate(names)}
+        return own | {"fpu": FPU} | ({"weight": AMAF_WEIGHT} if self.amaf else {})
 
     def _policy(self) -> tuple[str, dict[str, Any]]:
         name = self.policy.partition(":")[0] or "ucb1"

@@ -12,7 +12,7 @@ from ludoteca.evaluate.cli.options import OptionalFile, OptionalFolder
 
 def bench(
     benchmark: Annotated[
-        Positional[Literal["envs", "mcts", "endgame", "actors", "gdl", "tuning"]],
+        Positional[Literal["envs", "mcts", "endgame", "actors", "gdl", "tuning", "arrays"]],
         arg(help_behavior_hint=""),
     ],
     peers: bool = False,
@@ -33,7 +33,8 @@ def bench(
         benchmark: envs: environments; mcts: tree search; endgame: exact endgames of Othello;
             actors: self-play actors with a learner, and a simulation of more actors (more
             options: python -m ludoteca.train.throughput --help); gdl: rule sheets; tuning:
-            optimizers of parameters against a grid search.
+            optimizers of parameters against a grid search; arrays: Hex with NumPy and with
+            PyTorch.
         peers: also measure other packages; `make peers` installs them.
         strength: instead play matches of this package's search against OpenSpiel's, with equal
             simulations and with equal time (mcts).
@@ -90,6 +91,12 @@ def bench(
         from ludoteca.evaluate.bench.tuning import bench_tuning
 
         bench_tuning(json=json, only=only)
+    elif benchmark == "arrays":
+        if peers:
+            raise ValueError("bench arrays takes no --peers")
+        from ludoteca.evaluate.bench.arrays import bench_arrays
+
+        bench_arrays(json=json, seconds=seconds, only=only)
     elif benchmark == "endgame":
         from ludoteca.evaluate.bench.endgame import bench_endgame
 

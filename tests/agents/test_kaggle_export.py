@@ -156,7 +156,7 @@ def test_the_command_has_help(capsys):
     with pytest.raises(SystemExit):
         main(["export", "--help"])
     help_text = " ".join(capsys.readouterr().out.split())
-    assert help_text.startswith("usage: ludoteca export [-h] [OPTIONS] {geese,onnx} ")
+    assert help_text.startswith("usage: ludoteca export [-h] [OPTIONS] {geese,onnx,keras} ")
     assert "--agent AGENT" in help_text
     assert "--out FILE" in help_text
     assert "number format of the weights in a submission" in help_text

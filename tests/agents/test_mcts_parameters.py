@@ -51,7 +51,7 @@ def test_search_options_are_agent_parameters() -> None:
     names = {field.name for field in fields(SearchConfig)}
     assert names == {
         "policy", "draw_is_loss", "solver", "amaf", "mast", "decisive", "transpositions",
-        "shared_tree", "playout", "evaluation",
+        "shared_tree", "playout", "evaluation", "tune",
     }  # fmt: skip
     assert WIN > LOSS
     assert SIZE == 1

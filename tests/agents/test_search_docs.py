@@ -12,7 +12,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "search.md").read_text(encoding="ut
 
 def rows(heading: str) -> list[list[str]]:
     """Return the cells of the table under a heading, without its head."""
-    section = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    section = re.split(r"\n##+ ", PAGE.partition(f"## {heading}\n")[2])[0]
     lines = [line for line in section.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 

@@ -15,7 +15,12 @@ from ludoteca.evaluate.statistics.ratings import elo_difference
 from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.othello import names, study
 from ludoteca.evaluate.studies.othello.names import NETWORKS
-from ludoteca.evaluate.studies.othello.study import alphazero_tasks, make_study, paper_tasks
+from ludoteca.evaluate.studies.othello.study import (
+    alphazero_tasks,
+    make_study,
+    paper_tasks,
+    readings_tasks,
+)
 from ludoteca.evaluate.studies.report import strength, write_report
 from ludoteca.evaluate.studies.runner import run_tasks
 from ludoteca.evaluate.studies.study import make_record, read_records
@@ -112,6 +117,19 @@ def test_competitors_are_given_times_that_were_measured(tmp_path):
 def test_fast_study_has_the_same_tasks():
     assert paper_tasks(fast=True).keys() == TASKS.keys()
     assert alphazero_tasks(fast=True).keys() == PLANNED["alphazero"].keys()
+    assert readings_tasks(fast=True).keys() == PLANNED["readings"].keys()
+
+
+def test_readings_differ_from_their_opponents_in_one_option():
+    matches = {name: task for name, task in PLANNED["readings"].items() if task.kind == "match"}
+    for name, option in (("playout", ",playout="), ("level", ",max_depth=1")):
+        chosen = [task for key, task in matches.items() if key.startswith(name)]
+        assert len(chosen) == 4
+        for task in chosen:
+            first, second = options(task)["agents"]
+            rest, found, _ = first.partition(option)
+            assert found
+            assert rest == second or task.name == "playout-uct"
 
 
 def match_record(wins: int, draws: int, losses: int) -> dict:
@@ -189,7 +207,7 @@ def test_report_has_the_figures_of_the_records(folder, tmp_path):
         won[wins] = f"{100 * wins / games:.1f} ({low:.1f} to {high:.1f})"
     cells = f"| 400 | 220, 20, 160 | {won[220]} | {won[120]} | {won[100]} | stronger |"
     assert won[220].startswith("55.0 (50.1 to 59.8")
-    assert text.count(cells) == 9 + 3 + 8 + 2  # iterations, time, noise, AlphaZero
+    assert text.count(cells) == 9 + 3 + 8 + 2 + 9  # iterations, time, noise, AlphaZero, readings
     assert f"| 10,000 | 200 {cells}" in text
     assert f"| 100,000 | 20.0 | 21.5 | 12,345 | 400,000 {cells}" in text
     assert f"| itself | player to move | 50 {cells}" in text
@@ -199,13 +217,14 @@ def test_report_has_the_figures_of_the_records(folder, tmp_path):
     assert "| random moves | white | 0.625 | 0.750 | 70.0 | 60.0 |" in text
     assert "UCT wins 97 % of its games against random moves" in text
     assert f"| az | our own UCT, 10 x its time | 20.0 | 21.5 | 12,345 | 400,000 {cells}" in text
-    # Six trainings of 90 seconds; 18 matches and 3 of AlphaZero, of a minute each.
-    assert "9 minutes of training, 21 minutes of matches" in text
-    assert "Tasks: 30 of 30 of part seville2019, 3 of 3 of part alphazero" in text
+    # Seven trainings of 90 seconds; 18 matches, 3 of AlphaZero and 9 readings, of a minute each.
+    assert "10 minutes of training, 30 minutes of matches" in text
+    parts = "30 of 30 of part seville2019, 3 of 3 of part alphazero, 10 of 10 of part readings"
+    assert f"Tasks: {parts}" in text
     for name in ("learning_curves.png", "strength.png"):
         assert (tmp_path / "report" / name).read_bytes().startswith(b"\x89PNG")
     assert json.loads((tmp_path / "report/results.json").read_text()).keys() == {
-        "about", "versions", "seville2019", "alphazero",
+        "about", "versions", "seville2019", "alphazero", "readings",
     }  # fmt: skip
 
 
@@ -228,7 +247,7 @@ def test_sections_wait_for_their_tasks_and_earlier_records_stay(folder, tmp_path
     assert not any(f"## {title}" in text for title in ("Equal time", "Summary", "AlphaZero"))
     assert "29 of 30 of part seville2019" in text
     assert read_records(out, PLANNED) == records
-    assert read_records(tmp_path / "none", PLANNED) == {"seville2019": {}, "alphazero": {}}
+    assert read_records(tmp_path / "none", PLANNED) == {part: {} for part in PLANNED}
     # Matches of a network that is now another one are not kept.
     name = "net-self-10k"
     changed = replace(TASKS[name], settings={"games": 9_999})

@@ -19,7 +19,7 @@ PEERS = {"jax", "pgx", "kaggle-environments"}
 RECIPES = ROOT / "docs" / "recipes" / "requirements"
 # Extras that constraints.txt pins; those of libraries contradict each other, and have pins of their
 # own in the recipes' requirements.
-PINNED = ("train", "render", "evaluate", "arena", "notebook", "tune", "dev", "oracles")
+PINNED = ("train", "render", "evaluate", "arena", "notebook", "tune", "keras", "dev", "oracles")
 # Modules that need an optional package, imported when it is asked for, and all adapters.
 ASKED_FOR = {"ray_executor.py"}
 # Imported by others for us: SB3-Contrib when a file of MaskablePPO is read, TensorBoard by PyTorch,
@@ -91,7 +91,7 @@ def test_imported_packages_are_declared() -> None:
     users = {name: files for name, files in imported().items() if name not in PEERS}
     undeclared = (
         users.keys()
-        - declared("train", "render", "evaluate", "arena", "notebook", "tune", "oracles")
+        - declared("train", "render", "evaluate", "arena", "notebook", "tune", "keras", "oracles")
         - libraries()
     )
     assert {name: users[name] for name in undeclared} == {}
@@ -99,7 +99,7 @@ def test_imported_packages_are_declared() -> None:
 
 def test_declared_packages_are_imported() -> None:
     assert (
-        declared("train", "render", "evaluate", "arena", "notebook", "tune", "oracles")
+        declared("train", "render", "evaluate", "arena", "notebook", "tune", "keras", "oracles")
         - imported().keys()
         == INDIRECT
     )

@@ -27,7 +27,8 @@ class HeuristicAgent(CompiledAgent):
 
     Let `q` be the ratio of the opponent's resistance to the player's own before a move, and `q'`
     after it. The value of the move is `(q' - q) / (q' + q)`, which is `tanh(log(q' / q) / 2)`: 1 if
-    the move wins, otherwise in [0, 1). The source only says that values are scaled into [-1, 1].
+    the move wins, otherwise in [0, 1). The source only says that values are scaled into [-1, 1];
+    its example has other values, those of the program NeuroHex (docs/results/hex/figure_3_2.md).
     The value of swapping is in [-1, 1], by the same formula with `q' = 1 / q`, since swapping
     mirrors the position. The first action of the highest value is played.
 

@@ -74,15 +74,19 @@ class NetworkGuidedAgent(Agent):
         """Return a workspace for `count` searches: the previous one if it is large enough."""
         if self._search is None or count > self._capacity:
             self._capacity = count
-            self._search = NetworkGuidedSearch(
-                self._encoder,
-                count,
-                self.simulations,
-                self._config,
-                self._max_num_considered_actions,
-                self._leaf_batch,
-            )
+            self._search = self.make_search(count)
         return self._search
+
+    def make_search(self, count: int) -> NetworkGuidedSearch:
+        """Return a new workspace for `count` searches."""
+        return NetworkGuidedSearch(
+            self._encoder,
+            count,
+            self.simulations,
+            self._config,
+            self._max_num_considered_actions,
+            self._leaf_batch,
+        )
 
     def set_time_control(self, time_control: TimeControl) -> None:
         """Search positions one after the other, for the time of the clock.

@@ -40,6 +40,8 @@ class SelectionParams(NamedTuple):
         c_scale: Gumbel: weight of values relative to log priors (value_scale).
         c_uct: UCT's exploration constant.
         max_depth: maximum depth of trees below their roots; 0: unlimited.
+        reevaluate: whether each simulation evaluates its leaf, also if an earlier one did: for
+            evaluators with random results.
     """
 
     c_init: float = 1.25
@@ -50,6 +52,7 @@ class SelectionParams(NamedTuple):
     c_scale: float = 0.5
     c_uct: float = math.sqrt(2)
     max_depth: int = 0
+    reevaluate: bool = False
 
 
 class NetworkSearchConfig(NamedTuple):

@@ -126,7 +126,7 @@ def make_simulation(game: Game, policy: str, decisive: bool) -> Simulation:
             back_up(trees, b, simulation)
         else:
             # A leaf shared by several simulations is evaluated once, unless chance events differ.
-            add_leaf(trees, s, simulation, node, is_new or has_chance)
+            add_leaf(trees, s, simulation, node, is_new or has_chance or params.reevaluate)
 
     @kernel
     def reset_node(node: Any, s: Any) -> None:

@@ -37,14 +37,14 @@ def make_act(game: Game, config: SearchConfig) -> Any:
             states[START] = positions[k]
             work.rng[0] = rngs[k, 0]
             shared[SIZE] = 0
-            search(nodes, shared, table, states, words, work, params, simulations)
+            search(nodes, shared, table, states, words, work, params_array, simulations)
             extra = 0
             while action_selection == MAX_ROBUST and extra < simulations:
                 most_wins = best_child(nodes, MAX, params, work)
                 if most_wins == best_child(nodes, ROBUST, params, work):
                     break
                 additional = max(simulations // 10, 1)
-                search(nodes, shared, table, states, words, work, params, additional)
+                search(nodes, shared, table, states, words, work, params_array, additional)
                 extra += additional
             actions[k] = nodes[best_child(nodes, action_selection, params, work)].action
             rngs[k, 0] = work.rng[0]

@@ -17,6 +17,7 @@ from ludoteca.agents.search.sequential.lock import acquire, release
 from ludoteca.agents.search.sequential.selection import make_selection
 from ludoteca.agents.search.sequential.simulation import make_simulation
 from ludoteca.agents.search.sequential.tree import CURRENT, ROOT, SIZE, START, UNEXPANDED
+from ludoteca.agents.search.tuner import make_tuner
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.rng import next_u64
@@ -38,7 +39,7 @@ def make_search(game: Game, config: SearchConfig) -> Any:
         params: Any,
         simulations: int,
     ) -> None:
-        run(nodes, shared, table, states, words, work[0], params[0], simulations)
+        run(nodes, shared, table, states, words, work[0], params, simulations)
 
     return search
 
@@ -58,12 +59,16 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
         states: positions, `states[START]` the root's. Shape `[3]`.
         words: the same memory as unsigned integers. Shape `[3, words]`.
         work: a record of `config.work_dtype(game)`.
-        params: a record of `config.SEARCH_PARAMS`.
+        params: the parameters of all players, a record of `config.SEARCH_PARAMS`, shape `[1]`. With
+            `config.tune` those of each player, records of `tuning.TUNED_PARAMS`, shape
+            `[players]`.
         simulations: number of simulations; fewer are run if the root is proven.
     """
     step, is_terminal = game.step, game.is_terminal
     solver, grave, shared_tree = config.solver, config.amaf == "grave", config.shared_tree
-    has_chance = "rng" in (game.state.names or ())
+    has_chance, players = "rng" in (game.state.names or ()), game.num_players
+    tuned = config.tune != ""
+    reset_tuning, select_params, update_tuning = make_tuner(config.tune or "mab")
     reset_tree, expand, _ = make_expansion(game, config)
     choose, clear_reference, set_reference = make_selection(game, config)
     play_out = make_simulation(game, config)
@@ -97,15 +102,15 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
             if nodes[node].first_child == UNEXPANDED:
                 if is_terminal(s) or (node != ROOT and nodes[node].visits == 1):
                     break
-                if depth > 0 and depth == params.max_depth:
+                if depth > 0 and depth == params[0].max_depth:
                     break
                 expand(nodes, node, shared, table, states, s, words[CURRENT], work)
                 if nodes[node].first_child == UNEXPANDED:
                     break
-            if grave and nodes[node].visits > params.grave_reference:
+            if grave and nodes[node].visits > params[0].grave_reference:
                 set_reference(nodes, node, work)
             nodes[nodes[node].first_child].block_visits += 1
-            node = choose(nodes, node, work, params)
+            node = choose(nodes, node, work, params[player(s) if tuned else 0])
             nodes[node].visits += 1
             if recorded:
                 record(work, player(s), nodes[node].action)
@@ -131,12 +136,18 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
             acquire(shared)
         if shared[SIZE] == 0:
             reset_tree(nodes, shared, table, work)
+            if tuned:
+                for p in range(players):
+                    reset_tuning(params[p])
         for _ in range(simulations):
             if solver and nodes[ROOT].proven != UNKNOWN:
                 break
             states[CURRENT] = states[START]
             if has_chance:
                 s.rng[0] = next_u64(work.rng)
+            if tuned:
+                for p in range(players):
+                    select_params(params[p], work.rng)
             depth = descend(nodes, shared, table, states, s, words, work, params)
             leaf = work.path[depth]
             if solver and depth > 0 and nodes[leaf].proven == UNKNOWN and is_terminal(s):
@@ -146,10 +157,13 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
             else:
                 if shared_tree:
                     release(shared)
-                play_out(states, s, work, params)
+                play_out(states, s, work, params[0])
                 if shared_tree:
                     acquire(shared)
             back_up(nodes, work, depth)
+            if tuned:
+                for p in range(players):
+                    update_tuning(params[p], work.scores[p])
         if shared_tree:
             release(shared)
 

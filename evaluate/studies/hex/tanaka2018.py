@@ -32,3 +32,12 @@ MODES = {
 }
 # Tables 4.4 (larger boards) and 4.5 (second player), by the name of our run.
 BOARDS = {"board-6": 45, "board-7": 2, "board-8": 0.027, "second": 9}
+# Figure 3.2, values of the cells for white, who is to move; -1: occupied. The colors of the stones
+# stand in a picture that the text does not describe.
+FIGURE_3_2 = (
+    (-1, 0.59, -1, -1, 0.80),
+    (-1, -1, 0.68, 0.86, 1),
+    (0.61, 0.65, 0.65, -1, 1),
+    (-1, -1, -1, 0.82, 0.83),
+    (-1, -1, 0.66, -1, 0.66),
+)

@@ -37,3 +37,9 @@ VIEWS = {"second": "white", "mover": "player to move"}
 ORIGINS = {
     name: f"{OPPONENTS[opponent]} | {VIEWS[view]}" for name, (opponent, _, view) in NETWORKS.items()
 }
+
+# Other readings of the paper: the network chooses the moves of the playouts; a tree of one level.
+# A playout evaluates some 500 positions, so that the network is a small one.
+SMALL_FILTERS, SMALL_HIDDEN = 8, 32
+PLAYOUT_ITERATIONS, PLAYOUT_SECONDS = 20, 0.05
+LEVEL_SECONDS = 0.005

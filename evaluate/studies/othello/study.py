@@ -33,10 +33,13 @@ def make_study(fast: bool = False, precision: str = "auto") -> Study:
     parts = {
         "seville2019": paper_tasks(fast, precision),
         "alphazero": alphazero_tasks(fast, precision),
+        "readings": readings_tasks(fast),
     }
     missing = f"part alphazero needs the network az:{names.SHIPPED}, which this package lacks"
     unavailable = {} if is_shipped() else {"alphazero": missing}
-    return Study("othello", parts, vars(names), plots.draw, fast, unavailable)
+    return Study(
+        "othello", parts, vars(names), plots.draw, fast, unavailable, processes={"readings": 1}
+    )
 
 
 def paper_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
@@ -90,6 +93,43 @@ def alphazero_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
         ):
             seconds = SecondsPerMove(pace, times)
             tasks.append(match_task(match, (spec, other), games, requires, options, seconds))
+    return {task.name: task for task in tasks}
+
+
+def readings_tasks(fast: bool = False) -> Tasks:
+    """Return the matches of other readings of the paper, by name.
+
+    The network chooses the moves of the playouts, beside its value in place of playouts; and the
+    tree has one level, as that of the paper's program, beside the full tree.
+    """
+    iterations = names.PLAYOUT_ITERATIONS
+    value = "uctnet:{folder}/small-net"
+    budget, one_level = f"simulations={iterations}", "max_depth=1"
+    timed = f"seconds={names.PLAYOUT_SECONDS},leaf_batch={LEAVES}"
+    level_time = f"seconds={names.LEVEL_SECONDS}"
+    matches: dict[str, tuple[str, str, int]] = {
+        "playout-softmax": (f"{value},{budget},playout=softmax", f"{value},{budget}", 60),
+        "playout-greedy": (f"{value},{budget},playout=greedy", f"{value},{budget}", 60),
+        "playout-uct": (f"{value},{budget},playout=softmax", f"{UCT},{budget}", 60),
+        "value-uct": (f"{value},{budget}", f"{UCT},{budget}", 400),
+        "playout-time": (f"{value},{timed},playout=softmax", f"{value},{timed}", 20),
+        "level-50": (f"{UCT},simulations=50,{one_level}", f"{UCT},simulations=50", 1_000),
+        "level-800": (f"{UCT},simulations=800,{one_level}", f"{UCT},simulations=800", 200),
+        "level-time": (f"{UCT},{level_time},{one_level}", f"{UCT},{level_time}", 100),
+        "level-value": (f"{value},simulations=50,{one_level}", f"{value},simulations=50", 400),
+    }
+    opponent, games = "self", round(10_000 * (1 / 50 if fast else 1))
+    data = generated_games(f"data-{opponent}", games, opponent)
+    options = {
+        "network.filters": names.SMALL_FILTERS, "network.hidden": names.SMALL_HIDDEN,
+        "network.dropout": 0.0, "epochs": 2 if fast else 4,
+        "positions_per_epoch": 4_000 if fast else 100_000, "precision": "float32",
+    }  # fmt: skip
+    tasks = [network("small-net", data, games, "mover", options)]
+    for name, (first, second, count) in matches.items():
+        requires = ("small-net",) if "uctnet" in first else ()
+        more = {"probe": True} if name.endswith("time") else {}
+        tasks.append(match_task(name, (first, second), 2 if fast else count, requires, more))
     return {task.name: task for task in tasks}
 
 

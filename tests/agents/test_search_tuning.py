@@ -1,0 +1,151 @@
+"""Tests of the on-line tuning of search parameters."""
+
+import math
+
+import numpy as np
+import pytest
+
+from ludoteca.agents.registry import make_agent
+from ludoteca.agents.search.config import SEARCH_PARAMS
+from ludoteca.agents.search.tuner import make_tuner
+from ludoteca.agents.search.tuning import TUNED_PARAMS, tuned_params, tuning_result
+from ludoteca.envs.record_views import view_records
+from ludoteca.envs.registry import make_game
+
+pytestmark = pytest.mark.interpreted
+
+STRATEGIES = ["mab", "nmc", "lsi"]
+TARGETS = {"alpha": 0, "fpu": 4}
+GAME = make_game("tictactoe")
+
+
+def tuned_bandit(strategy, probabilities, pulls):
+    """Tune two parameters whose combinations win with given probabilities; return the record."""
+    grid = {"alpha": "0/1/2", "fpu": "0.5/inf"}
+    params = tuned_params(np.zeros(1, SEARCH_PARAMS), strategy, grid, TARGETS)
+    params["budget"] = pulls
+    record, tuner = view_records(params)[0], make_tuner(strategy)
+    stream, chance = np.zeros(1, np.uint64), np.random.default_rng(1)
+    tuner.reset(record)
+    with np.errstate(all="ignore"):
+        for _ in range(pulls):
+            tuner.select(record, stream)
+            alpha, fpu = int(record.policy_params[0]), int(math.isinf(record.fpu))
+            tuner.update(record, float(chance.random() < probabilities[fpu][alpha]))
+    return record
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_strategies_find_the_best_combination_of_a_bandit(strategy):
+    record = tuned_bandit(strategy, [[0.2, 0.3, 0.3], [0.3, 0.4, 0.8]], 2000)
+    results = tuning_result(record, ("alpha", "fpu"))
+    best = max(results, key=lambda one: one.visits)
+    assert best.values == {"alpha": 2.0, "fpu": math.inf}
+    # Sequential halving has six candidates, then three, then two, for a third of the time each.
+    share = 1 / 6 + 1 / 12 if strategy == "lsi" else 0.4
+    assert best.visits > share * sum(one.visits for one in results)
+    assert best.mean == pytest.approx(0.8, abs=0.06)
+    assert record.total == 2000
+    for p, size in ((0, 3), (1, 2)):
+        assert record.local_visits[p, :size].sum() == 2000
+    if strategy != "lsi":  # which counts again after half of the simulations
+        assert record.visits.sum() == 2000
+
+
+def test_naive_monte_carlo_tries_values_on_their_own():
+    # 16 x 16 combinations: far more than simulations, so that UCB1 over them tries none twice.
+    values = "/".join(map(str, range(16)))
+    counts = {}
+    for strategy in ("mab", "nmc"):
+        params = tuned_params(
+            np.zeros(1, SEARCH_PARAMS), strategy, {"alpha": values, "fpu": values}, TARGETS
+        )
+        record, tuner, stream = view_records(params)[0], make_tuner(strategy), np.zeros(1, "u8")
+        tuner.reset(record)
+        with np.errstate(all="ignore"):
+            for _ in range(250):
+                tuner.select(record, stream)
+                tuner.update(record, float(record.policy_params[0] == 3 and record.fpu == 5))
+        counts[strategy] = record.visits.max()
+    assert counts["mab"] == 1
+    assert counts["nmc"] > 1
+
+
+def test_linear_side_information_halves_its_candidates():
+    record = tuned_bandit("lsi", [[0.1, 0.1, 0.1], [0.1, 0.1, 0.9]], 600)
+    assert record.num_candidates == 2  # in the last round
+    visits = sorted(int(v) for v in record.visits if v)
+    assert sum(visits) == 300  # the second half
+    assert visits[-1] > 3 * visits[0]
+
+
+def test_one_value_is_the_search_without_tuning():
+    s = GAME.new()
+    plain = make_agent("mcts:simulations=200,policy.alpha=0.5", GAME).search(s)
+    tuned = make_agent("mcts:simulations=200,tune=mab,tune.alpha=0.5", GAME).search(s)
+    assert [(c.name, c.visits, c.mean) for c in tuned.candidates] == [
+        (c.name, c.visits, c.mean) for c in plain.candidates
+    ]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_players_have_values_of_their_own(strategy):
+    spec = f"mcts:simulations=150,amaf=rave,tune={strategy},tune.alpha=0.1/2,tune.weight=0.01/1"
+    agent = make_agent(spec, GAME)
+    agent.search(GAME.new())
+    first, second = (agent.tuning_results(player) for player in range(2))
+    assert [one.values for one in first] == [one.values for one in second]
+    assert len(first) == 4
+    simulations = 75 if strategy == "lsi" else 150
+    wins = [sum(one.mean * one.visits for one in part if one.visits) for part in (first, second)]
+    assert [sum(one.visits for one in part) for part in (first, second)] == [simulations] * 2
+    assert sum(wins) == pytest.approx(simulations)  # the scores of a simulation sum to 1
+    assert wins[0] != wins[1]
+
+
+def test_a_batch_is_searched_like_single_positions():
+    spec = "mcts:simulations=40,tune=nmc,tune.alpha=0.1/1/2,tune.fpu=0.5/inf"
+    agent, states = make_agent(spec, GAME), GAME.empty(3)
+    for k, actions in enumerate(((), (4,), (0, 4, 8))):
+        s = GAME.new()
+        for action in actions:
+            GAME.step(s, action)
+        states[k] = s
+    streams = np.arange(3, dtype=np.uint64)[:, None]
+    together = agent.act(states, states["to_move"].astype(int), streams.copy(), np.arange(3))
+    other = make_agent(spec, GAME)
+    assert together.tolist() == [
+        other.search(s, stream.copy()).action
+        for s, stream in zip(view_records(states), streams, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("tune=best,tune.alpha=1/2", "tune must be one of"),
+        ("tune.alpha=1/2", "tune needs a strategy"),
+        ("tune=nmc", "needs the values of 1 to 4 parameters"),
+        ("tune=nmc,tune.alpha=1/x", "must be numbers such as"),
+        ("tune=nmc,tune.alpha=inf", "tune.alpha must be"),
+        ("tune=nmc,tune.zeta=1/2", "has no parameter 'zeta'"),
+        ("tune=nmc,tune.weight=1/2", "has no parameter 'weight'"),
+        ("tune=nmc,tune.alpha=" + "/".join("1" * 17), "can have 16 values, got 17"),
+        ("tune=nmc,tune.alpha=1/2,reuse=True", "needs reuse=False and threads=1"),
+        ("tune=nmc,tune.alpha=1/2,threads=2", "needs reuse=False and threads=1"),
+        ("tune=lsi,tune.alpha=1/2,seconds=1", "tune=lsi needs a number of simulations"),
+    ],
+)
+def test_wrong_options_raise(options, message):
+    with pytest.raises(ValueError, match=message):
+        make_agent(f"mcts:{options}", GAME)
+
+
+def test_combinations_are_limited():
+    values = "/".join(map(str, range(16)))
+    spec = f"mcts:policy=ucb_v,tune=mab,tune.c={values},tune.zeta={values},tune.fpu=1/2"
+    with pytest.raises(ValueError, match="256 combinations, got 512"):
+        make_agent(spec, GAME)
+    with pytest.raises(ValueError, match="no on-line tuning"):
+        make_agent("mcts", GAME).tuning_results(0)
+    assert TUNED_PARAMS.itemsize < 10_000  # it is copied for each player
