@@ -182,6 +182,7 @@ class ArenaGame:
         self.undone += reversed(self.history.actions[ply:])
         self.truncate(ply)
         self.paused = self.game.simultaneous or not self._person_acts(ply)
+        self.failure = ""
         self.changed()
 
     def redo(self) -> None:
@@ -254,7 +255,7 @@ class ArenaGame:
         self.send(self.state())
 
     async def stop(self) -> None:
-        """End the searches of this game: a tree search moves at once, others pause the game."""
+        """Stop the searches of this game: a tree search moves, other agents pause the game."""
         self.advice.queue.clear()
         for owner in (f"{self.name}/play", f"{self.name}/advice"):
             await self.workers.stop(owner)
@@ -262,6 +263,7 @@ class ArenaGame:
     def close(self) -> None:
         """End all work on this game."""
         self.turns.end()
+        self.advice.end()
         self.send({"type": "closed"})
         self._clients.clear()
 

@@ -1,40 +1,120 @@
-"""Worker processes for searches, so that the server never waits for one and each can be stopped."""
+"""Search workers: requests that wait for processes, their answers, and their stops."""
 
 import asyncio
-import multiprocessing
-import os
-import queue
-import signal
-import threading
+from collections import deque
 from collections.abc import Callable
-from functools import partial
-from multiprocessing.connection import Connection
+from contextlib import suppress
 from typing import Any
 
-from ludoteca.agents.register import Registrations, code_registrations, restore_registrations
-from ludoteca.child_processes import end_with_parent, started_by_main_thread
-from ludoteca.envs.jit import compilation_listener
-from ludoteca.evaluate.arena.requests import AgentsRequest, AnalysisRequest, RequestHandler
+from ludoteca.evaluate.arena.requests import COMPUTING, PREPARING, AgentsRequest, AnalysisRequest
+from ludoteca.evaluate.arena.worker_process import WorkerProcess
 
-STOP_SECONDS = 2.0  # for a search to stop by itself before its process is killed
+# Time limits of a process that is to stop, in seconds; it is killed when one is exceeded.
+ACKNOWLEDGE_SECONDS = 2.0  # for the acknowledgment of a stop
+SEARCHING_SECONDS = 5.0  # for an agent with a search that can be stopped
+COMPUTING_SECONDS = 0.5  # for any other agent
+PREPARING_SECONDS = 300.0  # for compiling or loading, with which nobody waits any more
+POLL_SECONDS = 0.02
+
 Request = AnalysisRequest | AgentsRequest
 Progress = Callable[[dict[str, Any]], None]
-STOPPED = {"stopped": True}  # answer to a request whose process was killed
+
+
+class Job:
+    """Request on its way: it waits, is sent to the process, and has ended there.
+
+    The answer may come before the end: a stopped request is answered while its process is still
+    compiling.
+
+    Attributes:
+        number: number of the request.
+        request: the request.
+        answer: the answer, see `SearchWorker.handle`.
+        was_sent: whether the process has got the request.
+        phase: phase of the request in its process, see `requests`.
+        is_acknowledged: whether the process has acknowledged a stop.
+        has_ended: set when the process has answered, or has ended.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        request: Request,
+        progress: Progress | None,
+        is_wanted: Callable[[], bool],
+    ):
+        self.number, self.request = number, request
+        self.answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self.was_sent = self.is_stopping = self.is_acknowledged = False
+        self.phase, self.phase_begin = PREPARING, 0.0
+        self.has_ended = asyncio.Event()
+        self._progress, self.is_wanted = progress, is_wanted
+        self._compiling = ""
+
+    @property
+    def owner(self) -> str:
+        """Owner of the request, "" if it has none."""
+        return getattr(self.request, "owner", "")
+
+    @property
+    def agent(self) -> str:
+        """Spec string of the agent, for messages."""
+        return getattr(self.request, "agent", "the search")
+
+    @property
+    def is_preparing(self) -> bool:
+        """Whether code is compiled or loaded, so that there is no search that could be stopped."""
+        return self.phase == PREPARING or bool(self._compiling)
+
+    def enter(self, phase: str) -> None:
+        """Enter a phase."""
+        self.phase, self.phase_begin = phase, asyncio.get_running_loop().time()
+
+    def compile(self, text: str) -> None:
+        """Begin a compilation, or end it if the text is empty."""
+        self.phase_begin = asyncio.get_running_loop().time()
+        if text != self._compiling:
+            self._compiling = text
+            self.report({"compiling": text})
+
+    def report(self, part: dict[str, Any]) -> None:
+        """Pass an intermediate answer on; after the answer, nothing."""
+        if self._progress is not None and not self.answer.done():
+            self._progress(part)
+
+    def finish(self, answer: dict[str, Any]) -> None:
+        """Answer the request, unless that has been done."""
+        if self.answer.done():
+            return
+        if self._compiling:
+            self.report({"compiling": ""})
+        with suppress(RuntimeError):  # the event loop is closed
+            self.answer.set_result(answer)
+
+    def patience(self) -> float:
+        """Return the time limit of a stop in the present phase, in seconds."""
+        if self.is_preparing:
+            return PREPARING_SECONDS
+        if not self.is_acknowledged:
+            return ACKNOWLEDGE_SECONDS
+        return COMPUTING_SECONDS if self.phase == COMPUTING else SEARCHING_SECONDS
 
 
 class SearchWorker:
     """One process that handles one request at a time.
 
-    Searches of trees end soon after `stop`, with their result so far. The process of any other
-    agent is killed, and the next request starts another.
+    It is started by the first request, and again after its end. All methods run in the event loop.
     """
 
     def __init__(self) -> None:
-        self._process: Any = None
-        self._connection: Connection | None = None
-        self._turn = asyncio.Lock()
+        self._process: WorkerProcess | None = None
+        self._waiting: deque[Job] = deque()
+        self._current: Job | None = None
+        self._driver: asyncio.Task[None] | None = None
+        self._changed = asyncio.Event()
+        self._stops: set[asyncio.Task[None]] = set()
         self._number = 0
-        self._current: str | None = None
+        self._is_closed = False
 
     async def handle(
         self,
@@ -44,123 +124,149 @@ class SearchWorker:
     ) -> dict[str, Any]:
         """Return the answer to a request; requests wait for each other.
 
+        A request that is stopped is answered with its result so far, which has the additional
+        item `stopped`, or with `stopped` alone and a `note` that says why there is none.
+
         Args:
             request: the request.
             progress: function that takes intermediate answers, called in the event loop: an
                 analysis as `progress`, or a message as `compiling`, empty at the end.
             is_wanted: returns whether the answer is still wanted when the request's turn comes.
         """
-        async with self._turn:
-            if not is_wanted():
-                return dict(STOPPED)
-            self._current = getattr(request, "owner", "")
-            self._number += 1
-            try:
-                loop = asyncio.get_running_loop()
-                return await loop.run_in_executor(
-                    None, self._round_trip, self._number, request, progress, loop
-                )
-            finally:
-                self._current = None
-
-    @property
-    def current(self) -> str | None:
-        """Owner of the present request, or None."""
-        return self._current
-
-    async def stop(self) -> None:
-        """End the present request."""
-        process, connection, number = self._process, self._connection, self._number
-        if connection is None or self._current is None:
-            return
+        self._number += 1
+        job = Job(self._number, request, progress, is_wanted)
+        if self._is_closed:
+            return stopped("the arena is closed")
+        self._waiting.append(job)
+        if self._driver is None or self._driver.done():
+            self._driver = asyncio.create_task(self._drive())
         try:
-            connection.send(("stop", number))
-        except OSError:
-            return
-        for _ in range(int(STOP_SECONDS / 0.02)):
-            if self._current is None or self._number != number:
-                return
-            await asyncio.sleep(0.02)
-        if self._number == number and self._current is not None and process is self._process:
-            process.kill()
+            return await job.answer
+        except asyncio.CancelledError:
+            self._stop(job)
+            raise
+
+    def stop(self, owner: str) -> None:
+        """Stop the requests of an owner; does nothing if they have been answered.
+
+        A request that waits for its turn or for the start of the process, or whose code is being
+        compiled or loaded, is answered at once. A search that can be stopped answers with its
+        result so far. Any other process is killed, and the next request starts another.
+        """
+        for job in (*self._waiting, *([self._current] if self._current else [])):
+            if job.owner == owner:
+                self._stop(job)
 
     def close(self) -> None:
-        """End the process."""
+        """Answer all requests and kill the process; closing again does nothing."""
+        self._is_closed = True
+        for job in (*self._waiting, *([self._current] if self._current else [])):
+            job.finish(stopped("the arena is closed"))
         if self._process is not None:
             self._process.kill()
-            self._process.join()
-            self._process = None
 
-    def _round_trip(
-        self,
-        number: int,
-        request: Request,
-        progress: Progress | None,
-        loop: asyncio.AbstractEventLoop,
-    ) -> dict[str, Any]:
-        """Send a request and wait for the answer; runs in a thread."""
-        if self._process is None or not self._process.is_alive():
-            self._start()
-        assert self._connection is not None
-        try:
-            self._connection.send((number, request))
-            while True:
-                _, answer = self._connection.recv()
-                if "progress" not in answer and "compiling" not in answer:
-                    return dict(answer)
-                if progress is not None:
-                    loop.call_soon_threadsafe(progress, answer)
-        except (EOFError, OSError):
-            self._process.join()
-            self._process = None
-            return dict(STOPPED)
+    @property
+    def pid(self) -> int | None:
+        """ID of the process, or None if there is none."""
+        return None if self._process is None else self._process.pid
 
-    def _start(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._connection, theirs = context.Pipe()
-        self._process = context.Process(
-            target=work, args=(theirs, started_by_main_thread(), code_registrations()), daemon=True
-        )
-        self._process.start()
-        theirs.close()
-
-
-def work(connection: Connection, by_main_thread: bool, registered: Registrations) -> None:
-    """Handle requests until the connection closes; the main function of a worker process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
-    end_with_parent(by_main_thread)
-    restore_registrations(registered)
-    stopped: set[int] = set()
-    requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
-
-    def read() -> None:
-        while True:
+    async def _drive(self) -> None:
+        """Let the process handle the requests that wait, one after the other."""
+        while self._waiting and not self._is_closed:
+            job = self._current = self._waiting.popleft()
             try:
-                kind, content = connection.recv()
-            except (EOFError, OSError):
-                os._exit(0)
-            if kind == "stop":
-                stopped.add(content)
-            else:
-                requests.put((kind, content))
+                if job.is_wanted():
+                    await self._execute(job)
+            except Exception as error:
+                job.finish({"failure": f"{type(error).__name__}: {error!s:.400}"})
+            finally:
+                self._current = None
+                job.finish(stopped("it is not needed any more"))
 
-    threading.Thread(target=read, daemon=True).start()
-    current = 0
-    handler = RequestHandler(lambda: current in stopped)
-    while True:
-        current, request = requests.get()
-        send = partial(_send_part, connection, current)
-        try:
-            with compilation_listener(lambda event: send({"compiling": str(event or "")})):  # noqa: B023
-                answer = handler.handle(request, send)
-        except Exception as error:
-            answer = {"failure": f"{type(error).__name__}: {error!s:.400}"}
-        connection.send((current, answer))
+    async def _execute(self, job: Job) -> None:
+        """Send a request to the process, and wait until it has ended there."""
+        if job.answer.done():
+            return
+        process = await self._ready_process()
+        if process is None:
+            job.finish({"failure": "the process for searches ended while it was started"})
+        elif not job.answer.done():
+            job.was_sent = True
+            process.send("request", job.number, job.request)
+            await job.has_ended.wait()
+
+    async def _ready_process(self) -> WorkerProcess | None:
+        """Return a process that takes requests, or None if it ends before that."""
+        while not self._is_closed:
+            process = self._process
+            if process is None:
+                process = self._process = WorkerProcess(self._receive)
+            while process.is_alive and not process.is_ready:
+                self._changed.clear()
+                await self._changed.wait()
+            if process.is_ready:
+                return process
+            if not process.was_killed:
+                break
+        return None
+
+    def _receive(self, process: WorkerProcess, kind: str, number: int, content: Any) -> None:
+        """Handle a message of the process."""
+        job = self._current
+        if kind == "ended":
+            self._process = None
+            if job is not None and job.was_sent:
+                job.finish(_ended(job, content))
+                job.has_ended.set()
+        self._changed.set()
+        if job is None or number != job.number:
+            return
+        if kind == "answer":
+            job.finish(content)
+            job.has_ended.set()
+        elif kind == "phase":
+            job.enter(content)
+        elif kind == "compiling":
+            job.compile(content)
+        elif kind == "progress":
+            job.report({"progress": content})
+        elif kind == "stopping":
+            job.is_acknowledged = True
+
+    def _stop(self, job: Job) -> None:
+        process = self._process
+        if not job.was_sent or process is None:
+            job.finish(stopped(f"{job.agent} was stopped before its search began"))
+        elif not job.is_stopping and not job.has_ended.is_set():
+            job.is_stopping = True
+            process.send("stop", job.number)
+            task = asyncio.create_task(self._see_to_end(job, process))
+            self._stops.add(task)
+            task.add_done_callback(self._stops.discard)
+
+    async def _see_to_end(self, job: Job, process: WorkerProcess) -> None:
+        """Answer a stopped request that is being prepared; kill the process if it takes too long."""
+        loop = asyncio.get_running_loop()
+        begin = loop.time()
+        while not job.has_ended.is_set():
+            if job.is_preparing:
+                job.finish(stopped(f"{job.agent} was stopped while its code was compiled or loaded"))
+            if loop.time() > max(begin, job.phase_begin) + job.patience():
+                process.kill()
+                return
+            await asyncio.sleep(POLL_SECONDS)
 
 
-def _send_part(connection: Connection, number: int, part: dict[str, Any]) -> None:
-    connection.send((number, part))
+def stopped(note: str) -> dict[str, Any]:
+    """Return the answer to a stopped request without a result."""
+    return {"stopped": True, "note": note}
+
+
+def _ended(job: Job, exit_code: int) -> dict[str, Any]:
+    """Return the answer to a request whose process has ended."""
+    if job.is_stopping:
+        return stopped(f"{job.agent} did not stop by itself, so its process was ended")
+    return {"failure": f"{job.agent} failed: its process ended with exit code {exit_code}"}
 
 
 class SearchWorkers:
@@ -180,12 +286,11 @@ class SearchWorkers:
         return self._assigned[owner]
 
     async def stop(self, owner: str) -> None:
-        """End the present request of an owner."""
-        worker = self.of(owner)
-        if worker.current == owner:
-            await worker.stop()
+        """Stop the requests of an owner, see `SearchWorker.stop`."""
+        if owner in self._assigned:
+            self._assigned[owner].stop(owner)
 
     def close(self) -> None:
-        """End all processes."""
+        """Answer all requests and kill all processes."""
         for worker in self.workers:
             worker.close()

@@ -248,14 +248,14 @@ def test_a_network_search_is_stopped_in_its_process():
         workers = client.app.state.lobby.workers.workers
         with follow(client, board) as socket:
             player = Player(socket)
-            process = workers[0]._process.pid
+            process = workers[0].pid
             found = player.receive("thinking")["analysis"]
             assert 0 < found["simulations"] < 20_000
             assert sum(move["visits"] for move in found["moves"]) == found["simulations"]
             socket.send_json({"type": "stop"})
             state = player.wait(lambda state: state["ply"] == 1)
             assert not state["paused"]
-            assert workers[0]._process.pid == process  # it was not ended
+            assert workers[0].pid == process  # it was not ended
             assert 0 < state["analyses"]["0"]["simulations"] < 20_000
 
 
