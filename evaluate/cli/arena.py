@@ -94,6 +94,7 @@ def _listen(host: str, port: int) -> socket.socket:
         if sys.platform != "win32":
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
+        listener.listen()
     except OSError as error:
         listener.close()
         raise OSError(f"cannot listen at {host} port {port}: {error.strerror or error}") from None

@@ -8,16 +8,16 @@ import pytest
 pytest.importorskip("starlette", reason="the arena needs Starlette: the extra `arena`")
 pytest.importorskip("httpx2", reason="Starlette's test client needs httpx2: the extra `dev`")
 
+from arena_client import ADDRESS, Player, follow, open_game
 from starlette.testclient import TestClient
 
-from ludoteca.envs.registry import GAMES, game_name, make_game
+from ludoteca.envs.registry import GAMES, game_name
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.arena.runs import find_runs
 from ludoteca.evaluate.arena.server import make_app
 
 pytestmark = pytest.mark.interpreted
 
-ADDRESS = "http://127.0.0.1:8765"
 MCTS = {"agent": "mcts:simulations=20"}
 # Small parameters, so that games are short; the names are those of the form.
 SMALL = {
@@ -35,60 +35,6 @@ def client():
     app = make_app(("random", "mcts:simulations=20"), num_workers=1, adviser="mcts:simulations=60")
     with TestClient(app, base_url=ADDRESS) as client:
         yield client
-
-
-class Player:
-    """Client of one game, with the last state that it received."""
-
-    def __init__(self, socket):
-        self.socket = socket
-        self.board = self.receive("board")
-        self.state = self.receive("state")
-
-    def receive(self, kind):
-        """Return the next message of a kind; states on the way are kept."""
-        while True:
-            message = self.socket.receive_json()
-            if message["type"] == "state":
-                self.state = message
-            if message["type"] == kind:
-                return message
-            assert message["type"] != "error", message
-
-    def do(self, kind, **more):
-        """Send a command and return the state after it."""
-        self.socket.send_json({"type": kind, **more})
-        return self.receive("state")
-
-    def refused(self, kind, **more):
-        """Send a command that must be refused; return the reason."""
-        self.socket.send_json({"type": kind, **more})
-        while (message := self.socket.receive_json())["type"] != "error":
-            pass
-        return message["text"]
-
-    def wait(self, condition):
-        """Receive states until one fulfils a condition."""
-        while not condition(self.state):
-            self.receive("state")
-        return self.state
-
-
-def open_game(client, game, params=None, seats=None, **more):
-    """Return the description of a new game, with people in all seats by default."""
-    count = make_game(game, **{}).num_players if not params else None
-    if seats is None:
-        form = client.post(f"/api/games/{game}", json=params or {}).json()
-        seats = ["human"] * (count or form["players"])
-    body = {"game": game, "params": params or {}, "seats": seats, "pause": 0, **more}
-    response = client.post("/api/boards", json=body)
-    assert response.status_code == 201, response.text
-    return response.json()
-
-
-def follow(client, board):
-    """Return a web socket of a game."""
-    return client.websocket_connect(f"{ADDRESS.replace('http', 'ws')}/ws/{board['id']}")
 
 
 @pytest.mark.parametrize("id_", GAMES)
@@ -207,56 +153,6 @@ def test_an_agent_searches_on_the_time_of_a_person():
             state = player.wait(lambda state: state["ply"] == 4)
             # Those before its turn included; its two turns alone have 20 each.
             assert state["analyses"]["3"]["simulations"] > 40
-
-
-def test_an_agent_that_cannot_stop_is_ended_and_started_again():
-    app = make_app(("interactive:Sleeping", "random"), num_workers=1)
-    with TestClient(app, base_url=ADDRESS) as client:
-        board = open_game(client, "tictactoe", seats=["interactive:Sleeping", "human"])
-        with follow(client, board) as socket:
-            player = Player(socket)
-            player.wait(lambda state: state["thinking"] == 0)
-            time.sleep(1)
-            socket.send_json({"type": "stop"})
-            state = player.wait(lambda state: state["paused"])
-            assert (state["thinking"], state["ply"]) == (None, 0)
-            player.do("seats", seats=["random", "human"])
-            socket.send_json({"type": "pause", "on": False})
-            assert player.wait(lambda state: state["ply"] == 1)["moves"]
-
-
-def test_a_search_is_stopped_and_its_move_is_played(client):
-    seats = [MCTS | {"simulations": 1_000_000}, "human"]
-    board = open_game(client, "hex", {"board_size": "5"}, seats)
-    with follow(client, board) as socket:
-        player = Player(socket)
-        assert player.state["seats"][0] == "mcts:simulations=1000000"
-        player.receive("thinking")  # an intermediate analysis
-        socket.send_json({"type": "stop"})
-        state = player.wait(lambda state: state["ply"] == 1)
-        assert 0 < state["analyses"]["0"]["simulations"] < 1_000_000
-
-
-@pytest.mark.slow
-@pytest.mark.interpreted
-def test_a_network_search_is_stopped_in_its_process():
-    pytest.importorskip("torch", reason="networks need PyTorch: the extra `train`")
-    agent = "az:hex5,simulations=20000"
-    app = make_app((agent,), num_workers=1)
-    with TestClient(app, base_url=ADDRESS) as client:
-        board = open_game(client, "hex", {"board_size": "5"}, [agent, "human"])
-        workers = client.app.state.lobby.workers.workers
-        with follow(client, board) as socket:
-            player = Player(socket)
-            process = workers[0].pid
-            found = player.receive("thinking")["analysis"]
-            assert 0 < found["simulations"] < 20_000
-            assert sum(move["visits"] for move in found["moves"]) == found["simulations"]
-            socket.send_json({"type": "stop"})
-            state = player.wait(lambda state: state["ply"] == 1)
-            assert not state["paused"]
-            assert workers[0].pid == process  # it was not ended
-            assert 0 < state["analyses"]["0"]["simulations"] < 20_000
 
 
 def test_records_of_other_programs_are_opened_and_saved(client):

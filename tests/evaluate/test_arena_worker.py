@@ -302,7 +302,7 @@ def test_real_processes_stop_compile_and_die():
         begin = time.monotonic()
         await workers.stop("game/play")
         assert "compiled or loaded" in (await compiling)["note"]
-        assert time.monotonic() - begin < 1  # less than the compilation takes
+        assert time.monotonic() - begin < 2  # less than the compilation takes
 
         search = asyncio.create_task(worker.handle(request("stopping_agents:Stoppable")))
         await until(lambda: worker._current and worker._current.phase == SEARCHING)

@@ -52,7 +52,7 @@ class Compiling(First):
     """Agent that compiles for a known time, and then searches until it is stopped."""
 
     is_stopped = None
-    seconds = 1.5
+    seconds = 3.0
 
     def prepare(self):
         with compiling():
