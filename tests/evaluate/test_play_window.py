@@ -21,6 +21,11 @@ def in_an_empty_folder(tmp_path, monkeypatch):
     monkeypatch.delenv("LUDOTECA_DEBUG", raising=False)
 
 
+def blank(picture):
+    """Return black pixels in place of those of a picture."""
+    return np.zeros((picture.height, picture.width, 3), np.uint8)
+
+
 def whole_game(controller, seed=0):
     """Yield clicks and keys that play a game to its end, save it and take back the last move."""
     rng = np.random.default_rng(seed)
@@ -38,13 +43,13 @@ def whole_game(controller, seed=0):
 @pytest.mark.parametrize("spec", KINDS)
 @pytest.mark.parametrize("human", [0, 1])
 def test_whole_game_is_played_by_clicks(spec, human, pygame, monkeypatch, tmp_path):
-    monkeypatch.setattr(window, "rgb_array", lambda picture: np.zeros((9, 9, 3), np.uint8))
+    monkeypatch.setattr(window, "rgb_array", blank)
     monkeypatch.setattr(window, "IDLE", 0.001)
     game = make_game(spec)
     controller = sit(game, make_agent("random", game), human, file=tmp_path / "game.json")
     controller.session.seed = 5
     user = User(pygame, whole_game(controller))
-    user.show(np.zeros((9, 9, 3), np.uint8))
+    user.show(blank(Screen(controller).draw()))
     window.play_in_window(controller, user)
     assert user.closed
     assert controller.closed
