@@ -35,9 +35,9 @@ FOR_TEST := $(VENV)/.installed-test
 RUN := $(BIN)/python -P -m
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-compiled test-slow test-oldest test-newest test-pythons test-install lint typecheck \
-	fuzz peers bench recipes images docs notebooks package geese-oracle geese-live \
-	gdl-oracle gdl-traces kaggle clean
+.PHONY: help demo test test-browser test-compiled test-slow test-oldest test-newest test-pythons \
+	test-install lint typecheck fuzz peers bench recipes images docs notebooks package \
+	geese-oracle geese-live gdl-oracle gdl-traces kaggle clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r target text; \
@@ -47,11 +47,15 @@ demo: $(FOR_DEMO) ## let deep Q-learning learn Hex 5x5, write runs/demo/report.m
 	$(RUN) ludoteca.train.demo
 
 # Workers and the processes that tests start share the byte code of modules (empty: it is written).
-test test-compiled test-slow: export PYTHONDONTWRITEBYTECODE :=
+test test-browser test-compiled test-slow: export PYTHONDONTWRITEBYTECODE :=
 
 # Workers take tests in the order of the files: what one has compiled, the other loads from disk.
 test: $(FOR_TEST) ## run the tests
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+
+# In one process: all tests share a browser and two servers. Skipped tests say why.
+test-browser: $(FOR_TEST) ## play all games of the arena in Chromium, at three sizes
+	$(BIN)/pytest -m '' -rs tests/evaluate/test_arena_browser.py
 
 test-compiled: $(FOR_TEST) ## run them with compiled games and agents throughout
 	LUDOTECA_TEST_COMPILED=1 $(BIN)/pytest -n $(WORKERS)

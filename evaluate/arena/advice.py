@@ -86,8 +86,8 @@ class Advice:
     def _finish(self, ply: int, answer: dict[str, Any]) -> None:
         """Take the last analysis of a position.
 
-        An analysis that was stopped for that of another position remains unfinished: the position is
-        searched again at its next request.
+        An analysis that was stopped for that of another position remains unfinished: its position
+        is searched again at the next request.
         """
         if answer.get("stopped") and self.queue:
             self._take(ply, answer["analysis"])

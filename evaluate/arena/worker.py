@@ -13,7 +13,7 @@ from ludoteca.evaluate.arena.worker_process import WorkerProcess
 ACKNOWLEDGE_SECONDS = 2.0  # for the acknowledgment of a stop
 SEARCHING_SECONDS = 5.0  # for an agent with a search that can be stopped
 COMPUTING_SECONDS = 0.5  # for any other agent
-PREPARING_SECONDS = 300.0  # for compiling or loading, with which nobody waits any more
+PREPARING_SECONDS = 300.0  # for compiling or loading; the request has been answered before
 POLL_SECONDS = 0.02
 
 Request = AnalysisRequest | AgentsRequest
@@ -21,7 +21,7 @@ Progress = Callable[[dict[str, Any]], None]
 
 
 class Job:
-    """Request on its way: it waits, is sent to the process, and has ended there.
+    """State of a request: it waits, is sent to the process, and has ended there.
 
     The answer may come before the end: a stopped request is answered while its process is still
     compiling.
@@ -30,7 +30,9 @@ class Job:
         number: number of the request.
         request: the request.
         answer: the answer, see `SearchWorker.handle`.
-        was_sent: whether the process has got the request.
+        is_wanted: returns whether the answer is still wanted.
+        was_sent: whether the request was sent to the process.
+        is_stopping: whether a stop was sent to the process.
         phase: phase of the request in its process, see `requests`.
         is_acknowledged: whether the process has acknowledged a stop.
         has_ended: set when the process has answered, or has ended.
@@ -91,7 +93,7 @@ class Job:
         with suppress(RuntimeError):  # the event loop is closed
             self.answer.set_result(answer)
 
-    def patience(self) -> float:
+    def stop_limit(self) -> float:
         """Return the time limit of a stop in the present phase, in seconds."""
         if self.is_preparing:
             return PREPARING_SECONDS
@@ -181,7 +183,7 @@ class SearchWorker:
                 job.finish({"failure": f"{type(error).__name__}: {error!s:.400}"})
             finally:
                 self._current = None
-                job.finish(stopped("it is not needed any more"))
+                job.finish(stopped("the answer is not wanted"))
 
     async def _execute(self, job: Job) -> None:
         """Send a request to the process, and wait until it has ended there."""
@@ -240,18 +242,20 @@ class SearchWorker:
         elif not job.is_stopping and not job.has_ended.is_set():
             job.is_stopping = True
             process.send("stop", job.number)
-            task = asyncio.create_task(self._see_to_end(job, process))
+            task = asyncio.create_task(self._enforce_stop(job, process))
             self._stops.add(task)
             task.add_done_callback(self._stops.discard)
 
-    async def _see_to_end(self, job: Job, process: WorkerProcess) -> None:
-        """Answer a stopped request that is being prepared; kill the process if it takes too long."""
+    async def _enforce_stop(self, job: Job, process: WorkerProcess) -> None:
+        """Answer a stopped request in preparation; kill a process that exceeds its time limit."""
         loop = asyncio.get_running_loop()
         begin = loop.time()
         while not job.has_ended.is_set():
             if job.is_preparing:
-                job.finish(stopped(f"{job.agent} was stopped while its code was compiled or loaded"))
-            if loop.time() > max(begin, job.phase_begin) + job.patience():
+                job.finish(
+                    stopped(f"{job.agent} was stopped while its code was compiled or loaded")
+                )
+            if loop.time() > max(begin, job.phase_begin) + job.stop_limit():
                 process.kill()
                 return
             await asyncio.sleep(POLL_SECONDS)

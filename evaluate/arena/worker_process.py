@@ -13,6 +13,7 @@ import queue
 import signal
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -58,10 +59,8 @@ class WorkerProcess:
 
     def send(self, kind: str, number: int, content: Any = None) -> None:
         """Send a message; a process that has ended gets none."""
-        try:
+        with suppress(OSError):  # its end is reported by the reading thread
             self._connection.send((kind, number, content))
-        except OSError:
-            pass  # its end is reported by the reading thread
 
     def kill(self) -> None:
         """End the process; killing it again does nothing."""
@@ -81,10 +80,8 @@ class WorkerProcess:
         self._pass("ended", 0, self._process.exitcode)
 
     def _pass(self, kind: str, number: int, content: Any) -> None:
-        try:
+        with suppress(RuntimeError):  # the event loop is closed, and with it all that waits
             self._loop.call_soon_threadsafe(self._take, kind, number, content)
-        except RuntimeError:
-            pass  # the event loop is closed, and with it everything that waits
 
     def _take(self, kind: str, number: int, content: Any) -> None:
         if kind == "ready":
@@ -100,11 +97,11 @@ def work(connection: Connection, by_main_thread: bool, registered: Registrations
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     end_with_parent(by_main_thread)
     restore_registrations(registered)
-    Desk(connection).work()
+    RequestLoop(connection).run()
 
 
-class Desk:
-    """Requests of a worker process, one after the other, while a thread takes stops.
+class RequestLoop:
+    """Loop of a worker process: it handles requests in turn, while a thread receives stops.
 
     The numbers of requests rise, so a stop holds for its request and all earlier ones, whether it
     comes before, during or after them.
@@ -115,7 +112,7 @@ class Desk:
         self._requests: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
         self._current = self._stopped = 0
 
-    def work(self) -> None:
+    def run(self) -> None:
         """Handle requests until the connection closes."""
         threading.Thread(target=self._read, daemon=True).start()
         handler = RequestHandler(lambda: self._current <= self._stopped)
@@ -123,7 +120,9 @@ class Desk:
         while True:
             self._current, request = self._requests.get()
             try:
-                with compilation_listener(lambda event: self._report("compiling", str(event or ""))):
+                with compilation_listener(
+                    lambda event: self._report("compiling", str(event or ""))
+                ):
                     answer = handler.handle(request, self._report)
             except Exception as error:
                 answer = {"failure": f"{type(error).__name__}: {error!s:.400}"}

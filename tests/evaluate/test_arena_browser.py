@@ -265,7 +265,7 @@ def test_an_agent_that_cannot_stop_pauses_the_game_with_a_note(stopper):
     stopper.wait(plies=0, turn="person")
 
 
-def test_a_stop_while_an_agent_compiles_pauses_until_the_person_goes_on(stopper):
+def test_a_stop_while_an_agent_compiles_pauses_the_game(stopper):
     stopper.start("tictactoe", opponent="stopping_agents:Compiling")
     page = stopper.page
     page.locator(".cells .choice").nth(4).click()

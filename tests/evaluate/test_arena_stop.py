@@ -1,4 +1,4 @@
-"""Tests of stops in the arena: every kind of agent moves, or its process ends and the game pauses."""
+"""Tests of stops in the arena: an agent moves, or its process ends and the game pauses."""
 
 import sys
 import time
@@ -76,7 +76,9 @@ def stop_search(agent, game, params):
 def is_searching(worker):
     """Return whether the worker's process has begun a search or another computation."""
     job = worker._current
-    return job is not None and job.was_sent and job.phase != PREPARING and not job.has_ended.is_set()
+    return (
+        job is not None and job.was_sent and job.phase != PREPARING and not job.has_ended.is_set()
+    )
 
 
 def moves_with_its_result_so_far(agent, game, params):
