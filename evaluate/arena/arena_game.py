@@ -7,10 +7,11 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.serialization import state_from_json, state_to_json, states_to_bytes
 from ludoteca.evaluate.arena.advice import Advice
+from ludoteca.evaluate.arena.job import Progress
 from ludoteca.evaluate.arena.requests import AnalysisRequest, RequestKind
 from ludoteca.evaluate.arena.turns import Turns
 from ludoteca.evaluate.arena.views import GameViews
-from ludoteca.evaluate.arena.worker import Progress, SearchWorkers
+from ludoteca.evaluate.arena.worker import SearchWorkers
 from ludoteca.evaluate.play.history import GameHistory
 from ludoteca.evaluate.play.session import HUMAN
 

@@ -3,103 +3,12 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
-from ludoteca.evaluate.arena.requests import COMPUTING, PREPARING, AgentsRequest, AnalysisRequest
+from ludoteca.evaluate.arena.job import Job, Progress, Request, end_of_process, stopped
 from ludoteca.evaluate.arena.worker_process import WorkerProcess
 
-# Time limits of a process that is to stop, in seconds; it is killed when one is exceeded.
-ACKNOWLEDGE_SECONDS = 2.0  # for the acknowledgment of a stop
-SEARCHING_SECONDS = 5.0  # for an agent with a search that can be stopped
-COMPUTING_SECONDS = 0.5  # for any other agent
-PREPARING_SECONDS = 300.0  # for compiling or loading; the request has been answered before
 POLL_SECONDS = 0.02
-
-Request = AnalysisRequest | AgentsRequest
-Progress = Callable[[dict[str, Any]], None]
-
-
-class Job:
-    """State of a request: it waits, is sent to the process, and has ended there.
-
-    The answer may come before the end: a stopped request is answered while its process is still
-    compiling.
-
-    Attributes:
-        number: number of the request.
-        request: the request.
-        answer: the answer, see `SearchWorker.handle`.
-        is_wanted: returns whether the answer is still wanted.
-        was_sent: whether the request was sent to the process.
-        is_stopping: whether a stop was sent to the process.
-        phase: phase of the request in its process, see `requests`.
-        is_acknowledged: whether the process has acknowledged a stop.
-        has_ended: set when the process has answered, or has ended.
-    """
-
-    def __init__(
-        self,
-        number: int,
-        request: Request,
-        progress: Progress | None,
-        is_wanted: Callable[[], bool],
-    ):
-        self.number, self.request = number, request
-        self.answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        self.was_sent = self.is_stopping = self.is_acknowledged = False
-        self.phase, self.phase_begin = PREPARING, 0.0
-        self.has_ended = asyncio.Event()
-        self._progress, self.is_wanted = progress, is_wanted
-        self._compiling = ""
-
-    @property
-    def owner(self) -> str:
-        """Owner of the request, "" if it has none."""
-        return getattr(self.request, "owner", "")
-
-    @property
-    def agent(self) -> str:
-        """Spec string of the agent, for messages."""
-        return getattr(self.request, "agent", "the search")
-
-    @property
-    def is_preparing(self) -> bool:
-        """Whether code is compiled or loaded, so that there is no search that could be stopped."""
-        return self.phase == PREPARING or bool(self._compiling)
-
-    def enter(self, phase: str) -> None:
-        """Enter a phase."""
-        self.phase, self.phase_begin = phase, asyncio.get_running_loop().time()
-
-    def compile(self, text: str) -> None:
-        """Begin a compilation, or end it if the text is empty."""
-        self.phase_begin = asyncio.get_running_loop().time()
-        if text != self._compiling:
-            self._compiling = text
-            self.report({"compiling": text})
-
-    def report(self, part: dict[str, Any]) -> None:
-        """Pass an intermediate answer on; after the answer, nothing."""
-        if self._progress is not None and not self.answer.done():
-            self._progress(part)
-
-    def finish(self, answer: dict[str, Any]) -> None:
-        """Answer the request, unless that has been done."""
-        if self.answer.done():
-            return
-        if self._compiling:
-            self.report({"compiling": ""})
-        with suppress(RuntimeError):  # the event loop is closed
-            self.answer.set_result(answer)
-
-    def stop_limit(self) -> float:
-        """Return the time limit of a stop in the present phase, in seconds."""
-        if self.is_preparing:
-            return PREPARING_SECONDS
-        if not self.is_acknowledged:
-            return ACKNOWLEDGE_SECONDS
-        return COMPUTING_SECONDS if self.phase == COMPUTING else SEARCHING_SECONDS
 
 
 class SearchWorker:
@@ -168,6 +77,11 @@ class SearchWorker:
             self._process.kill()
 
     @property
+    def is_busy(self) -> bool:
+        """Whether a request waits or is handled."""
+        return self._current is not None or bool(self._waiting)
+
+    @property
     def pid(self) -> int | None:
         """ID of the process, or None if there is none."""
         return None if self._process is None else self._process.pid
@@ -218,7 +132,7 @@ class SearchWorker:
         if kind == "ended":
             self._process = None
             if job is not None and job.was_sent:
-                job.finish(_ended(job, content))
+                job.finish(end_of_process(job, content))
                 job.has_ended.set()
         self._changed.set()
         if job is None or number != job.number:
@@ -261,18 +175,6 @@ class SearchWorker:
             await asyncio.sleep(POLL_SECONDS)
 
 
-def stopped(note: str) -> dict[str, Any]:
-    """Return the answer to a stopped request without a result."""
-    return {"stopped": True, "note": note}
-
-
-def _ended(job: Job, exit_code: int) -> dict[str, Any]:
-    """Return the answer to a request whose process has ended."""
-    if job.is_stopping:
-        return stopped(f"{job.agent} did not stop by itself, so its process was ended")
-    return {"failure": f"{job.agent} failed: its process ended with exit code {exit_code}"}
-
-
 class SearchWorkers:
     """Some workers, assigned to the owners of requests in turn.
 
@@ -288,6 +190,21 @@ class SearchWorkers:
         if owner not in self._assigned:
             self._assigned[owner] = self.workers[len(self._assigned) % len(self.workers)]
         return self._assigned[owner]
+
+    async def handle(self, request: Request) -> dict[str, Any]:
+        """Return the answer of any worker without requests to a request without an owner.
+
+        If all have some, a worker that exists only for this request answers it, so that it does
+        not wait for searches.
+        """
+        for worker in reversed(self.workers):
+            if not worker.is_busy:
+                return await worker.handle(request)
+        worker = SearchWorker()
+        try:
+            return await worker.handle(request)
+        finally:
+            worker.close()
 
     async def stop(self, owner: str) -> None:
         """Stop the requests of an owner, see `SearchWorker.stop`."""

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from ludoteca.evaluate.arena import job
 from ludoteca.evaluate.arena import worker as worker_module
 from ludoteca.evaluate.arena.requests import COMPUTING, SEARCHING, AgentsRequest, AnalysisRequest
 from ludoteca.evaluate.arena.worker import SearchWorker, SearchWorkers
@@ -56,7 +57,7 @@ def processes(monkeypatch):
 
     monkeypatch.setattr(worker_module, "WorkerProcess", start)
     for name in ("ACKNOWLEDGE_SECONDS", "SEARCHING_SECONDS", "COMPUTING_SECONDS"):
-        monkeypatch.setattr(worker_module, name, 0.1)
+        monkeypatch.setattr(job, name, 0.1)
     return started
 
 
@@ -244,6 +245,28 @@ def test_a_cancelled_request_is_stopped(processes):
             await task
         assert process.sent[-1] == ("stop", number)
         process.message("answer", number, {"stopped": True})
+
+    run(scenario())
+
+
+def test_a_request_without_an_owner_does_not_wait_for_searches(processes):
+    async def scenario():
+        workers = SearchWorkers(2)
+        tasks = [
+            asyncio.create_task(workers.of(owner).handle(request(owner=owner)))
+            for owner in ("one/play", "other/play")
+        ]
+        await until(lambda: len(processes) == 2)
+        form = asyncio.create_task(workers.handle(AgentsRequest("tictactoe", ())))
+        await until(lambda: len(processes) == 3)
+        processes[2].start()
+        await until(lambda: processes[2].sent)
+        processes[2].message("answer", 1, {"agents": []})
+        assert await form == {"agents": []}
+        assert processes[2].was_killed
+        workers.close()
+        await asyncio.gather(*tasks)
+        assert len(processes) == 3
 
     run(scenario())
 
