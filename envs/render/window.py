@@ -78,12 +78,12 @@ class BoardWindow:
                 self._click(*event.pos)
             elif event.type == pygame.KEYDOWN:
                 self._events.append(str(pygame.key.name(event.key)))
-            elif event.type == pygame.VIDEORESIZE and (event.w, event.h) != self.size:
-                self._was_resized = True
-                self._set_size((max(1, event.w), max(1, event.h)))
-                self._paint()
+            elif event.type == pygame.VIDEORESIZE:
+                self._follow((max(1, event.w), max(1, event.h)))
             elif event.type == pygame.VIDEOEXPOSE:
                 pygame.display.flip()  # what lay over the window is gone
+        if surface := pygame.display.get_surface():
+            self._follow(surface.get_size())
 
     def clicks(self) -> list[tuple[int, int]]:
         """Return the pixels (x, y) of the picture clicked since the last call, and forget keys."""
@@ -114,6 +114,13 @@ class BoardWindow:
         self._set_size(size)
         _pygame().display.set_caption(self.title)
         BoardWindow._owner = self
+
+    def _follow(self, size: tuple[int, int]) -> None:
+        """Take over the size that the user or the window manager has given the window."""
+        if size != self.size:
+            self._was_resized = True
+            self._set_size(size)
+            self._paint()
 
     def _set_size(self, size: tuple[int, int]) -> None:
         """Set the size of the window, or open it."""

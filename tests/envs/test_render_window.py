@@ -94,6 +94,17 @@ def test_a_window_follows_the_size_of_images_until_it_is_resized(pygame):
     window.close()
 
 
+def test_a_window_takes_over_the_size_that_a_window_manager_gives_it(pygame):
+    from pygame._sdl2.video import Window
+
+    window = BoardWindow()
+    window.show(np.zeros((300, 400, 3), np.uint8))
+    Window.from_display_module().size = (800, 450)  # without an event of the type VIDEORESIZE
+    window.pump()
+    assert window.size == pygame.display.get_surface().get_size() == (800, 450)
+    window.close()
+
+
 @pytest.mark.interpreted
 def test_windows_of_environments_are_resizable(pygame):
     env = gymnasium.make("ludoteca/TicTacToe-v0", render_mode="human")
