@@ -12,13 +12,12 @@ from arena_client import ADDRESS, Player, follow, open_game
 from starlette.testclient import TestClient
 
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.arena.requests import PREPARING
 from ludoteca.evaluate.arena.server import make_app
 
 pytestmark = pytest.mark.interpreted
 
 HEX = "hex", {"board_size": "5"}
-LIMIT = 60  # seconds
+LIMIT = 300  # seconds
 
 # Engines that answer everything but the request for a move; they never end by themselves.
 ENGINES = {
@@ -52,15 +51,15 @@ def stop_search(agent, game, params):
     """
     with TestClient(make_app((agent, "random"), num_workers=1), base_url=ADDRESS) as client:
         board = open_game(client, game, params, seats(agent, game))
-        worker = client.app.state.lobby.workers.workers[0]
+        lobby = client.app.state.lobby
+        worker, history = lobby.workers.workers[0], lobby.games[board["id"]].history
         with follow(client, board) as socket:
             player = Player(socket)
             end = time.monotonic() + LIMIT
-            while player.state["ply"] == 0 and not is_searching(worker):
+            while not history.actions and not is_searching(worker):
                 assert time.monotonic() < end
                 time.sleep(0.01)
             pid = worker.pid
-            time.sleep(0.3)
             socket.send_json({"type": "stop"})
             state = player.wait(lambda state: state["ply"] > 0 or state["paused"])
             if not state["paused"]:
@@ -74,11 +73,11 @@ def stop_search(agent, game, params):
 
 
 def is_searching(worker):
-    """Return whether the worker's process has begun a search or another computation."""
-    job = worker._current
-    return (
-        job is not None and job.was_sent and job.phase != PREPARING and not job.has_ended.is_set()
-    )
+    """Return whether the worker's process has been in a search for a while, not compiling."""
+    job, now = worker._current, time.monotonic()
+    if job is None or not job.was_sent or job.is_preparing or job.has_ended.is_set():
+        return False
+    return now - job.phase_begin > 0.3
 
 
 def moves_with_its_result_so_far(agent, game, params):
