@@ -1,5 +1,5 @@
-# Everything is done by `make demo` and `make test`, on a machine with Python 3.11+ and make.
-# On Linux, PyPI's PyTorch comes with CUDA. To download a tenth of that:
+# `make demo` and `make test` set up everything that they need; they require Python 3.11 or newer.
+# On Linux, PyPI's PyTorch includes CUDA. The build for CPUs is a tenth of the download:
 #   PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make demo
 
 PYTHON ?= python3
@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 KAGGLE := .venv-kaggle
 WORKERS ?= 2
-# The prover that rule sheets are compared with.
+# GGP-Base, the reference implementation for rule sheets.
 GGP_BASE := .ggp-base
 GGP_BASE_URL ?= https://github.com/ggp-org/ggp-base.git
 GGP_BASE_COMMIT := 44db132b5f1aa8467b1b990914e2e3c64ecbd87b
@@ -16,22 +16,22 @@ TRACES ?= build/traces
 GEESE_SEED ?= 1
 GEESE_GAMES ?= 300
 FUZZ ?= 100000
-# Other versions: the oldest that pyproject.toml allows, the newest that there are, other Pythons.
+# Environments of other versions: the lower bounds of pyproject.toml, the newest releases, other Pythons.
 OLDEST := .venv-oldest
 NEWEST := .venv-newest
 DOCS := .venv-docs
 PYTHONS ?= $(foreach v,3.11 3.12 3.13 3.14,$(firstword \
 	$(lastword $(sort $(wildcard $(HOME)/.pyenv/versions/$(v).*/bin/python))) \
 	$(shell command -v python$(v))))
-# What they are tested with: every kind of environment, few games, all commands, statistics.
-# Old packages warn of newer ones, and newest ones of what will change.
+# Tests for other versions: every kind of environment, few games, all commands, statistics.
+# Deprecation warnings of other versions are not errors.
 SMOKE := tests/packaging tests/envs/test_packaging.py tests/envs/test_conformance.py \
 	tests/evaluate/test_statistics.py -W default \
 	-k 'not v0 or Tron or TicTacToe-v0 or HungryGeese'
-# The stamps are written last: an interrupted installation does not count.
+# Stamps of complete installations.
 FOR_DEMO := $(VENV)/.installed-demo
 FOR_TEST := $(VENV)/.installed-test
-# -P: the folders at the top have the names of common modules.
+# -P keeps the top-level folders, which have common module names, off the path.
 RUN := $(BIN)/python -P -m
 
 .DEFAULT_GOAL := help
@@ -43,31 +43,31 @@ help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r target text; \
 	do printf '%-20s %s\n' "$$target" "$$text"; done
 
-demo: $(FOR_DEMO) ## let deep Q-learning learn Hex 5x5, write runs/demo/report.md
+demo: $(FOR_DEMO) ## train a deep Q-network on Hex 5x5, write runs/demo/report.md
 	$(RUN) ludoteca.train.demo
 
-# Workers and the processes that tests start share the byte code of modules (empty: it is written).
+# An empty value enables byte code, which workers and the processes that tests start share.
 test test-browser test-compiled test-slow: export PYTHONDONTWRITEBYTECODE :=
 
-# Workers take tests in the order of the files: what one has compiled, the other loads from disk.
+# Workers take tests in the order of the files and share the cache of compiled code.
 test: $(FOR_TEST) ## run the tests
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
-# In one process: all tests share a browser and two servers. Skipped tests say why.
-test-browser: $(FOR_TEST) ## play all games of the arena in Chromium, at three sizes
+# In one process: all tests share a browser and two servers. -rs names the reason of skipped tests.
+test-browser: $(FOR_TEST) ## play whole games of the arena in Chromium, at three sizes
 	$(BIN)/pytest -m '' -rs tests/evaluate/test_arena_browser.py
 
-test-compiled: $(FOR_TEST) ## run them with compiled games and agents throughout
+test-compiled: $(FOR_TEST) ## run the tests with compiled games and agents throughout
 	LUDOTECA_TEST_COMPILED=1 $(BIN)/pytest -n $(WORKERS)
 
 test-slow: $(FOR_TEST) ## run the tests that take minutes
 	$(BIN)/pytest -m slow -n $(WORKERS) --dist worksteal
 
-test-oldest: $(OLDEST)/.installed ## test with the oldest versions of what we need
+test-oldest: $(OLDEST)/.installed ## test with the oldest supported versions of the dependencies
 	$(OLDEST)/bin/python -P -m pytest $(SMOKE)
 
-# PyTorch keeps its version: any other brings gigabytes of CUDA.
-test-newest: ## test with the newest versions of what we need, but for PyTorch
+# PyTorch keeps its version: another one would download gigabytes of CUDA.
+test-newest: ## test with the newest versions of the dependencies, except PyTorch
 	test -x $(NEWEST)/bin/python || $(PYTHON) -m venv $(NEWEST)
 	grep '^torch==' constraints.txt > $(NEWEST)/constraints.txt
 	$(NEWEST)/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager \
@@ -75,8 +75,8 @@ test-newest: ## test with the newest versions of what we need, but for PyTorch
 	$(NEWEST)/bin/python -m pip list
 	$(NEWEST)/bin/python -P -m pytest $(SMOKE)
 
-# Without PyTorch, whose builds for CPUs are not on PyPI: what needs it is skipped.
-test-pythons: ## test with every Python from 3.11 on that is found, without PyTorch
+# Tests that need PyTorch are skipped: its builds for CPUs are not on PyPI.
+test-pythons: ## test with every installed Python from 3.11 to 3.14, without PyTorch
 	@test -n '$(strip $(PYTHONS))' || { echo 'no Python 3.11 to 3.14 found; make PYTHONS=...'; exit 2; }
 	@set -e; for python in $(PYTHONS); do \
 		version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
@@ -87,49 +87,49 @@ test-pythons: ## test with every Python from 3.11 on that is found, without PyTo
 		.venv-py$$version/bin/python -P -m pytest $(SMOKE); \
 	done
 
-test-install: $(FOR_TEST) ## install the package afresh, with and without extras; try all it offers
+test-install: $(FOR_TEST) ## install the package without and with each extra; run all commands and imports
 	$(BIN)/python tests/packaging/fresh_install.py
 
-lint: $(FOR_TEST) ## check style, format and words
+lint: $(FOR_TEST) ## check style, format and terms
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python tests/packaging/language.py
 
-# The package, then a user's program that sees it as it is installed.
+# The package, and a user's program against the installed package.
 typecheck: $(FOR_TEST) ## check types
 	$(LINK)
 	$(BIN)/mypy
 	cd tests/packaging && $(CURDIR)/$(BIN)/mypy --strict --config-file= \
 		--cache-dir=$(CURDIR)/.mypy_cache/user_code user_code.py
 
-fuzz: $(FOR_TEST) ## attack everything that reads what others wrote; FUZZ=1000000 inputs
+fuzz: $(FOR_TEST) ## send broken input to all code that reads files or messages; FUZZ=1000000 inputs
 	nice -n 10 $(BIN)/python -P tests/fuzz/fuzz.py --count $(FUZZ)
 
 peers: $(FOR_TEST) ## install the packages that `make bench` compares with
 	$(RUN) ludoteca.evaluate.bench.install_peers
 
-bench: $(FOR_TEST) ## measure speed, beside the peers that are installed
+bench: $(FOR_TEST) ## measure speed, compared with the installed peers
 	$(BIN)/ludoteca bench envs --peers --json runs/bench.json
 
-# The environments of the libraries are made here, too: .venv-recipes-*.
-recipes: $(FOR_TEST) ## let other RL libraries learn, each with its recipe; RECIPES="sb3 rllib"
+# Creates a virtual environment for each library: .venv-recipes-NAME.
+recipes: $(FOR_TEST) ## train with other RL libraries and write their table; RECIPES="sb3 rllib"
 	$(RUN) ludoteca.evaluate.recipes $(RECIPES)
 
-images: $(FOR_TEST) ## draw the pictures of the games again, moving ones too
+images: $(FOR_TEST) ## draw the images and animations of the games
 	$(RUN) ludoteca.envs.render docs/images
 	$(BIN)/python -P docs/site/moving_games.py
 
-docs: $(DOCS)/.installed ## build the site of the documents, build/site/index.html
+docs: $(DOCS)/.installed ## build the site, build/site/index.html
 	env -u PYTHONPATH NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -P -m mkdocs build --strict
 
-# `python -P tests/helpers/tutorial_documents.py run` runs the documents anew.
-notebooks: $(FOR_TEST) ## write the notebooks of the tutorial from its documents
+# `python -P tests/helpers/tutorial_documents.py run` runs the tutorial and writes its outputs.
+notebooks: $(FOR_TEST) ## write the notebooks of the tutorial
 	$(BIN)/python -P tests/helpers/tutorial_documents.py notebooks
 
-package: $(FOR_TEST) ## build sdist and wheel in build/dist; check, install and try them
+package: $(FOR_TEST) ## build, check, install and test sdist and wheel in build/dist
 	$(BIN)/python tests/packaging/package.py
 
-geese-oracle: $(KAGGLE)/.installed ## record the golden games of Hungry Geese again
+geese-oracle: $(KAGGLE)/.installed ## record the reference games of Hungry Geese again
 	$(KAGGLE)/bin/python tests/oracles/record_geese.py
 
 geese-live: $(FOR_TEST) $(KAGGLE)/.installed ## record new games of Hungry Geese and compare
@@ -138,7 +138,7 @@ geese-live: $(FOR_TEST) $(KAGGLE)/.installed ## record new games of Hungry Geese
 		--out build/geese.npz
 	LUDOTECA_GEESE_RECORD=$(CURDIR)/build/geese.npz $(BIN)/pytest tests/games/test_hungry_geese_oracle.py
 
-gdl-oracle: $(GGP_BASE)/.built ## record the golden games of our rule sheets again, with GGP-Base
+gdl-oracle: $(GGP_BASE)/.built ## record the reference games of our rule sheets again, with GGP-Base
 	$(PYTHON) tests/oracles/record_gdl.py
 
 gdl-traces: $(GGP_BASE)/.built ## record games of other rule sheets: SHEETS=ggp-repository TRACES=build/traces
@@ -147,8 +147,8 @@ gdl-traces: $(GGP_BASE)/.built ## record games of other rule sheets: SHEETS=ggp-
 kaggle: $(FOR_TEST) $(KAGGLE)/.installed ## play exported agents in kaggle-environments, and compare
 	$(BIN)/pytest tests/agents/test_kaggle_live.py
 
-# Type checkers and editors do not see through the mapping of folders by an editable installation.
-# They see a folder of links, in which new modules appear by themselves; Python uses it, too.
+# Type checkers and editors cannot follow the import hook of an editable installation. They follow
+# this folder of links, in which new modules appear by themselves; Python uses it, too.
 LINKS := $(VENV)/editable
 define LINK
 	rm -rf $(LINKS) build/typing
@@ -160,7 +160,7 @@ define LINK
 		"$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/ludoteca-links.pth"
 endef
 
-clean: ## remove what can be made again, except runs/ and the virtual environments
+clean: ## remove generated files, except runs/ and the virtual environments
 	rm -rf build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -not -path './.*' -prune -exec rm -rf {} +
 
@@ -188,7 +188,7 @@ $(OLDEST)/.installed: pyproject.toml constraints.txt
 		-e '.[train,render,evaluate]' pytest==8.0.0 hypothesis
 	@touch $@
 
-# The extra `docs` alone: the API reference is read from the sources.
+# The extra `docs` without the package: the API reference is read from the sources.
 $(DOCS)/.installed: pyproject.toml docs/site/constraints.txt
 	test -x $(DOCS)/bin/python || $(PYTHON) -m venv $(DOCS)
 	$(DOCS)/bin/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))\

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.time_control import TimeControl
-from ludoteca.envs.factories import by_reference, resolved
+from ludoteca.envs.factories import by_reference, unwrap_reference
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory
 
@@ -61,7 +61,7 @@ class Agent(ABC):
         return {key: by_reference(value) for key, value in (vars(self) | unset).items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update({key: resolved(value) for key, value in state.items()})
+        vars(self).update({key: unwrap_reference(value) for key, value in state.items()})
 
     def prepare(self) -> None:
         """Compile and load everything that `act` needs, so that its first call is not slower."""

@@ -136,12 +136,12 @@ class PolicyValueAgent(NetworkGuidedAgent):
             actions[row] = solve_endgame(self.game, states[row]).action
         searched = np.flatnonzero(~is_solved)
         for k in range(0, len(searched), self._batch_size):
-            part = searched[k : k + self._batch_size]
-            streams = rngs[part]
+            rows = searched[k : k + self._batch_size]
+            streams = rngs[rows]
             # Without sampling the visit counts do not matter, only the best action.
-            result = self._search_positions(states[part], stop_early=self._temperature == 0)
-            actions[part] = self.select_actions(result, streams)
-            rngs[part] = streams
+            result = self._search_positions(states[rows], stop_early=self._temperature == 0)
+            actions[rows] = self.select_actions(result, streams)
+            rngs[rows] = streams
         return actions
 
     def search(self, s: Any, rng: NDArray[np.uint64] | None = None) -> SearchReport:

@@ -64,7 +64,7 @@ def make_one_ply(game: Game) -> Any:
 
     @compiled
     def act(states: Any, seats: Any, rngs: Any, actions: Any) -> None:
-        after = states[:1].copy()
+        next_states = states[:1].copy()
         legal = np.zeros(num_actions, np.int16)
         joint = np.zeros(players, np.int64)
         scores = np.zeros(players)
@@ -80,8 +80,8 @@ def make_one_ply(game: Game) -> Any:
                 n = legal_actions(s, legal)
             best, ties = -np.inf, 0
             for k in range(n):
-                after[0] = s
-                t = after[0]
+                next_states[0] = s
+                t = next_states[0]
                 if has_chance:
                     t.rng[0] = chance  # agents must not know future chance events
                 if simultaneous:

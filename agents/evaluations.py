@@ -21,9 +21,11 @@ def find_evaluation(name: str, game: Game) -> Evaluation:
     Raises:
         ValueError: if there is no such evaluation function.
     """
-    known = dict(find_knowledge(game).evaluations) | {"returns": game.returns}
-    name = name or next(iter(known))
-    if name not in known:
-        hint = did_you_mean(name, known)
-        raise ValueError(f"{game.name} has no evaluation {name!r}{hint}; it has {', '.join(known)}")
-    return known[name]
+    evaluations = dict(find_knowledge(game).evaluations) | {"returns": game.returns}
+    name = name or next(iter(evaluations))
+    if name not in evaluations:
+        hint = did_you_mean(name, evaluations)
+        raise ValueError(
+            f"{game.name} has no evaluation {name!r}{hint}; it has {', '.join(evaluations)}"
+        )
+    return evaluations[name]

@@ -45,8 +45,8 @@ def playout_policy(name: str, game: Game) -> Policy:
     names = playout_names()
     if name not in names:
         hint = did_you_mean(str(name), names)
-        known = ", ".join(map(repr, names))
-        raise ValueError(f"playout must be one of {known}, got {name!r}{hint}")
+        choices = ", ".join(map(repr, names))
+        raise ValueError(f"playout must be one of {choices}, got {name!r}{hint}")
     if name == "uniform":
         return uniform
     policies = {game_name: _policies(knowledge) for game_name, knowledge in KNOWLEDGE.items()}

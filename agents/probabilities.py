@@ -41,24 +41,24 @@ def action_probabilities(
     probabilities = np.zeros((len(states), agent.game.num_actions))
     batch_size = min(BATCH_SIZE, agent.max_games or BATCH_SIZE)
     for begin in range(0, len(states), batch_size):
-        part = slice(begin, begin + batch_size)
-        known = agent.action_probabilities(states[part], seats[part])
-        probabilities[part] = _known_or_estimated(
-            agent, states[part], seats[part], samples, seed, known
+        rows = slice(begin, begin + batch_size)
+        exact = agent.action_probabilities(states[rows], seats[rows])
+        probabilities[rows] = _exact_or_estimated(
+            agent, states[rows], seats[rows], samples, seed, exact
         )
     return probabilities
 
 
-def _known_or_estimated(
+def _exact_or_estimated(
     agent: Agent,
     states: NDArray[np.void],
     seats: NDArray[np.int64],
     samples: int,
     seed: int,
-    known: NDArray[np.float64] | None,
+    exact: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
-    if known is not None:
-        return known
+    if exact is not None:
+        return exact
     frequencies = np.zeros((len(states), agent.game.num_actions))
     rows, stream = np.arange(len(states)), np.array([seed], np.uint64)
     for _ in range(samples):

@@ -71,7 +71,7 @@ ALIASES = {
 
 # Agents of other packages, by name.
 EXTENSIONS: dict[str, Extension] = {}
-# Makers that have been loaded, by name or target: the loaded object, and the same when validated.
+# Loaded makers, by name or target: the loaded object, and the validated maker.
 _makers: dict[str, tuple[Any, Callable[..., Agent]]] = {}
 
 
@@ -95,9 +95,9 @@ def make_agent(spec: str, game: Game) -> Agent:
     params = alias_params | _parse_agent_params(spec, text, first, known)
     for key in params:
         if key not in known:
-            has = f"it has {', '.join(known)}" if known else "it has none"
+            parameter_list = f"it has {', '.join(known)}" if known else "it has none"
             hint = did_you_mean(key, known)
-            raise ValueError(f"agent {name} has no parameter {key!r}{hint}; {has}")
+            raise ValueError(f"agent {name} has no parameter {key!r}{hint}; {parameter_list}")
     for key, parameter in known.items():
         if parameter.default is parameter.empty and key not in params:
             hint = "" if name in AGENTS or isinstance(maker, type) else _function_hint(name)
@@ -125,20 +125,20 @@ def parse_agent_spec(spec: str) -> tuple[str, str]:
     """Split a spec string into a registered name or a target, and the text of its parameters.
 
     Raises:
-        ValueError: if there is no such agent, or a target does not return an agent.
+        ValueError: if there is no such agent, or the object of a target is not a maker of agents.
         ImportError: if the module of a target is missing.
     """
     name = parse_name(spec)
     target, text = split_agent_spec(spec)
-    known = parse_name(resolve_alias(target))
-    if known in AGENTS:
-        return known, text
+    registered = parse_name(resolve_alias(target))
+    if registered in AGENTS:
+        return registered, text
     if ":" not in target:
-        raise ValueError(_unknown(name))
+        raise ValueError(_unknown_agent(name))
     try:
         loaded = load_target(target)
     except NoSuchModuleError as error:
-        raise ValueError(f"{_unknown(name)}; nor is it a module: {error}") from None
+        raise ValueError(f"{_unknown_agent(name)}; and not a module: {error}") from None
     if target not in _makers or _makers[target][0] is not loaded:
         try:
             _makers[target] = loaded, check_maker(loaded, target)
@@ -180,20 +180,20 @@ def _maker(name: str) -> Callable[..., Agent]:
     if name in _makers:
         return _makers[name][1]
     if name in EXTENSIONS:
-        extension, described = EXTENSIONS[name], f"{name} ({EXTENSIONS[name].source})"
+        extension, label = EXTENSIONS[name], f"{name} ({EXTENSIONS[name].source})"
         loaded = extension.load()
         try:
-            _makers[name] = loaded, check_maker(loaded, described)
+            _makers[name] = loaded, check_maker(loaded, label)
         except (TypeError, ValueError) as error:
-            raise ImportError(f"{described} is broken: {error}") from error
+            raise ImportError(f"{label} is broken: {error}") from error
         return _makers[name][1]
     module, _, attribute = AGENTS[name].partition(":")
-    own: Callable[..., Agent] = getattr(importlib.import_module(module), attribute)
-    return own
+    builtin: Callable[..., Agent] = getattr(importlib.import_module(module), attribute)
+    return builtin
 
 
 def _parse_agent_params(spec: str, text: str, first: str | None, known: Any) -> dict[str, Any]:
-    """Parse the parameters of a spec string; errors have a hint if a module may be meant.
+    """Parse the parameters of a spec string; errors suggest a file if a module may be meant.
 
     Args:
         spec: the spec string.
@@ -208,7 +208,7 @@ def _parse_agent_params(spec: str, text: str, first: str | None, known: Any) -> 
         if split is None or first is not None or split[0].partition(":")[0] != name:
             raise
         raise ValueError(
-            f"{error}: {name} is an agent; for a module of that name, give its file, "
+            f"{error}: {name} is an agent; for a module of that name, write its file, "
             f"{name}.py:{split[0].partition(':')[2]}"
         ) from None
 
@@ -217,7 +217,7 @@ def _function_hint(target: str) -> str:
     return f"; for a function policy(planes, masks), use function:{target}"
 
 
-def _unknown(name: str) -> str:
+def _unknown_agent(name: str) -> str:
     hint = did_you_mean(name, [*AGENTS, *ALIASES])
     return f"unknown agent {name!r}{hint}; there are {', '.join(AGENTS)}"
 
@@ -257,7 +257,7 @@ def incompatibility_reason(name: str, game: Game) -> str:
 def resolve_alias(name: str) -> str:
     """Return the spec string of an agent's name or alias in any spelling, or `name` unchanged."""
     plain = plain_name(name)
-    for known in AGENTS:
-        if plain == plain_name(known):
-            return known
+    for agent in AGENTS:
+        if plain == plain_name(agent):
+            return agent
     return next((spec for key, spec in ALIASES.items() if plain == plain_name(key)), name)

@@ -133,17 +133,17 @@ class SeatNetworkAgent(Agent):
         actions = np.zeros(len(states), np.int64)
         batch_size = 1 if self.seconds is not None else BATCH_SIZE
         for k in range(0, len(states), batch_size):
-            part = slice(k, k + batch_size)
-            streams = rngs[part]  # a view: streams advance in place
-            result = self.search_positions(states[part], streams)
-            own = (np.arange(len(result.visit_counts)), seats[part])
+            rows = slice(k, k + batch_size)
+            streams = rngs[rows]  # a view: streams advance in place
+            result = self.search_positions(states[rows], streams)
+            by_seat = (np.arange(len(result.visit_counts)), seats[rows])
             policies, *_ = improved_policies(
-                result.priors[own],
-                result.visit_counts[own],
-                result.action_values[own],
+                result.priors[by_seat],
+                result.visit_counts[by_seat],
+                result.action_values[by_seat],
                 self.value_scale,
             )
-            actions[part] = self._choose(policies, streams)
+            actions[rows] = self._choose(policies, streams)
         return actions
 
     def _choose(self, policies: NDArray[Any], rngs: NDArray[np.uint64]) -> NDArray[np.int64]:

@@ -102,8 +102,8 @@ class UCTNetAgent(NetworkGuidedAgent):
         """Search the positions in batches."""
         actions = np.zeros(len(states), np.int64)
         for k in range(0, len(states), self._batch_size):
-            part = slice(k, k + self._batch_size)
-            actions[part] = self.search_positions(states[part], rngs[part]).action
+            rows = slice(k, k + self._batch_size)
+            actions[rows] = self.search_positions(states[rows], rngs[rows]).action
         return actions
 
     def search_positions(

@@ -1,4 +1,4 @@
-"""Clock that excludes compilation, for measured speeds and searches with a time limit."""
+"""Clock that excludes compilation, for speed measurements and searches with a time limit."""
 
 import time
 

@@ -1,8 +1,8 @@
 """Disk cache of machine code: one file with a checksum per function and signature.
 
 Numba's own cache has an index per function, which two processes can overwrite, and does not verify
-its files. Here a file's name is a digest of everything that its contents depend on, and it begins
-with a digest of the contents: there is no index, and broken files are detected.
+its files. Here a file's name has a digest of everything that its code depends on, and its first
+bytes are a checksum: there is no index, and broken files are detected.
 """
 
 import contextlib
@@ -25,9 +25,9 @@ from numba.core.caching import (
 )
 from numba.core.serialize import dumps
 
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 
-DIGEST = 32  # bytes of SHA-256
+DIGEST_BYTES = 32  # of SHA-256
 ADVICE = "set NUMBA_CACHE_DIR to a folder that can be written to"
 _warned: set[str] = set()
 
@@ -35,7 +35,7 @@ _warned: set[str] = set()
 class PrivateFolderLocator(_SourceFileBackedLocatorMixin, _CacheLocator):
     """Locator of code in the system's temporary folder, in a subfolder private to the user.
 
-    Used only for a read-only installation without a home directory.
+    Used only if neither the installed package nor the home directory can be written to.
     """
 
     def __init__(self, py_func: Any, py_file: str):
@@ -44,7 +44,7 @@ class PrivateFolderLocator(_SourceFileBackedLocatorMixin, _CacheLocator):
         self._cache_path = str(private_folder() / subpath)
 
     def get_cache_path(self) -> str:
-        """Return the folder."""
+        """Return the folder of the cached code."""
         return self._cache_path
 
     @classmethod
@@ -58,7 +58,7 @@ class PrivateFolderLocator(_SourceFileBackedLocatorMixin, _CacheLocator):
         except OSError:
             return None
         warn_once(
-            "private",
+            "private folder",
             "neither the installed package nor the home directory can be written to: compiled code "
             f"is kept in {private_folder()} until the system clears it; to keep it, {ADVICE}",
         )
@@ -72,8 +72,8 @@ class _Implementation(CompileResultCacheImpl):
 class CodeCache(Cache):
     """Disk cache of the machine code of one function, by signature.
 
-    If the disk fails, the function is compiled, with one warning. Files that cannot be loaded are
-    deleted and written anew.
+    Without a folder that can be written to, every process compiles the function, with one warning.
+    Files that cannot be loaded are deleted and written anew.
     """
 
     _impl_class: Any = _Implementation
@@ -93,16 +93,16 @@ class CodeCache(Cache):
             self._folder = Path(self._impl.locator.get_cache_path())
         except (RuntimeError, OSError) as error:  # no locator is available; no current directory
             if os.path.exists(function.__code__.co_filename):
-                warn_once("none", f"compiled code cannot be kept: {error}; {ADVICE}")
+                warn_once("no folder", f"compiled code cannot be cached: {error}; {ADVICE}")
 
     @property
     def cache_path(self) -> str | None:
-        """The folder, or None."""
+        """Folder of the cached code, or None."""
         return None if self._folder is None else str(self._folder)
 
     def flush(self) -> None:
-        """Delete the function's files."""
-        for path in self._folder.glob(f"{self._stem}.*.nbc") if self._folder else ():
+        """Delete the cached code of the function."""
+        for path in self._folder.glob(f"{self._file_stem}.*.nbc") if self._folder else ():
             path.unlink(missing_ok=True)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -116,13 +116,11 @@ class CodeCache(Cache):
         except OSError:
             return None
         try:
-            if hashlib.sha256(content[DIGEST:]).digest() != content[:DIGEST]:
+            if hashlib.sha256(content[DIGEST_BYTES:]).digest() != content[:DIGEST_BYTES]:
                 raise ValueError("its checksum does not match")
-            return self._impl.rebuild(target_context, pickle.loads(content[DIGEST:]))
+            return self._impl.rebuild(target_context, pickle.loads(content[DIGEST_BYTES:]))
         except Exception as error:
-            warn_once(
-                "broken", f"{path} is broken ({error}): it is deleted, and its code compiled anew"
-            )
+            warn_once("broken", f"{path} is broken ({error}): it is deleted and compiled again")
             _delete(path)
             return None
 
@@ -133,33 +131,33 @@ class CodeCache(Cache):
         content: bytes = dumps(self._impl.reduce(data))  # type: ignore[no-untyped-call]
         path = self._path(sig, data.codegen)
         try:
-            write_whole(path, hashlib.sha256(content).digest() + content)
+            write_atomically(path, hashlib.sha256(content).digest() + content)
         except OSError as error:
             self._enabled = False
             warn_once(
-                "unwritten",
-                f"compiled code cannot be kept in {self._folder}: {error}. It will be compiled "
-                f"again by the next process; free some space, or {ADVICE}",
+                "write error",
+                f"compiled code cannot be cached in {self._folder}: {error}. The next process will "
+                f"compile it again; free some space, or {ADVICE}",
             )
 
     @property
-    def _stem(self) -> str:
+    def _file_stem(self) -> str:
         return str(self._impl.filename_base)
 
     def _path(self, sig: Any, codegen: Any) -> Path:
-        """Return the path of a signature's file, named by what its code depends on."""
+        """Return the path of a signature's file, whose name depends on everything its code does."""
         versions = (numba.__version__, llvmlite.__version__)
         depends_on = repr((versions, self._digest, str(sig), codegen.magic_tuple()))
         key = hashlib.sha256(depends_on.encode()).hexdigest()[:24]
         assert self._folder is not None
-        return self._folder / f"{self._stem}.{key}.nbc"
+        return self._folder / f"{self._file_stem}.{key}.nbc"
 
 
 def private_folder() -> Path:
     """Return the user's private folder in the system's temporary folder, created if missing.
 
     Raises:
-        OSError: if it cannot be made, or other users could write to it: loaded code is executed.
+        OSError: if it cannot be made, or if other users could write to it, as cached code is run.
     """
     user = str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
     folder = Path(tempfile.gettempdir()) / f"ludoteca-code-{user}"

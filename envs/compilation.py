@@ -19,12 +19,12 @@ It is Numba's own: with a second lock, two threads could hold one each and deadl
 MESSAGES_VARIABLE = "LUDOTECA_COMPILE_MESSAGES"
 """Environment variable: `0` turns messages about compilation off."""
 
-MIN_ANNOUNCED = 2.0  # seconds: shorter compilations are not announced
+MIN_ANNOUNCED = 2.0  # seconds; compilations with a lower estimate are not announced
 
 
 @dataclass(frozen=True)
 class Compilation:
-    """Code that is being compiled because the disk cache lacks it.
+    """Compilation of code that the disk cache lacks.
 
     Attributes:
         subject: the game and its board, such as `"hex 11x11"`; `""` for code of all games.
@@ -50,11 +50,11 @@ class _Progress:
     """Progress of compilation in this process; only the thread that holds `LOCK` writes it."""
 
     depth = 0  # nesting depth of the running compilation
-    since = 0.0  # start time of the outermost compilation
-    seconds = 0.0  # total time of finished compilations, and of loading their results
+    start_time = 0.0  # of the outermost compilation
+    seconds = 0.0  # total time of finished compilations, and of loading compiled code
     announced = False  # whether listeners expect the end of a compilation
-    measured = 0.0  # total time of compilations without loading ...
-    typical = 0.0  # ... and the sum of their `typical_seconds`
+    measured_seconds = 0.0  # total time of compilations, without loading compiled code
+    typical_seconds = 0.0  # the sum of their `typical_seconds`
     messages = os.environ.get(MESSAGES_VARIABLE, "1") not in ("0", "false", "no", "off")
 
 
@@ -64,10 +64,10 @@ _announced: set[tuple[str, str]] = set()
 def compile_seconds() -> float:
     """Return the seconds that this process has spent on compiling and on loading compiled code.
 
-    Measurements of speed subtract the difference of two readings. A compilation that is running in
-    another thread counts up to now.
+    Measurements of speed subtract the difference of two results. A compilation that is running in
+    another thread counts up to the present time.
     """
-    running = time.perf_counter() - _Progress.since if _Progress.depth else 0.0
+    running = time.perf_counter() - _Progress.start_time if _Progress.depth else 0.0
     return _Progress.seconds + running
 
 
@@ -86,7 +86,7 @@ def compilation_listener(listener: Listener) -> Iterator[None]:
 
     Args:
         listener: called with a `Compilation` when it begins and with None when it has ended, in
-            the compiling thread, which holds the lock.
+            the thread that compiles, which holds `LOCK`.
     """
     _listeners.append(listener)
     try:
@@ -100,14 +100,14 @@ def compiling() -> Iterator[None]:
     """Hold the lock and count the time of a compilation, or of loading its result."""
     with LOCK:
         if _Progress.depth == 0:
-            _Progress.since = time.perf_counter()
+            _Progress.start_time = time.perf_counter()
         _Progress.depth += 1
         try:
             yield
         finally:
             _Progress.depth -= 1
             if _Progress.depth == 0:
-                _Progress.seconds += time.perf_counter() - _Progress.since
+                _Progress.seconds += time.perf_counter() - _Progress.start_time
                 if _Progress.announced:
                     _Progress.announced = False
                     for listener in _listeners[:]:
@@ -127,14 +127,14 @@ def announce(subject: str, purpose: str, typical: float) -> None:
     _Progress.announced = True
     for listener in _listeners[:]:
         listener(compilation)
-    if not _listeners and message_due(compilation) and sys.stderr is not None:
+    if not _listeners and needs_message(compilation) and sys.stderr is not None:
         print(compilation, file=sys.stderr, flush=True)
 
 
-def message_due(compilation: Compilation) -> bool:
-    """Return whether a message about a compilation is due; at most once per subject and purpose.
+def needs_message(compilation: Compilation) -> bool:
+    """Return whether to write a message about a compilation, once per subject and purpose.
 
-    It is due if messages are on and the compilation is expected to take `MIN_ANNOUNCED` seconds.
+    It is needed if messages are on and the estimate is at least `MIN_ANNOUNCED` seconds.
     """
     if not _Progress.messages or multiprocessing.parent_process() is not None:
         return False
@@ -146,24 +146,24 @@ def message_due(compilation: Compilation) -> bool:
 
 
 def update_machine_factor(seconds: float, typical: float) -> None:
-    """Update the speed of this machine with a compilation.
+    """Update the machine factor with a measured compilation.
 
     Args:
-        seconds: its duration.
-        typical: its `typical_seconds`.
+        seconds: duration of the compilation.
+        typical: `typical_seconds` of the function.
     """
-    _Progress.measured += seconds
-    _Progress.typical += typical
+    _Progress.measured_seconds += seconds
+    _Progress.typical_seconds += typical
 
 
 def typical_seconds(code_bytes: int) -> float:
     """Return the typical compilation time of a function, from the size of all code it reaches.
 
-    Fitted to 43 functions of six games (stepping, searches, agents), of 0.2 to 17 kB, on one core
-    of a Xeon server, in CPU time: half of them took 0.74 to 1.2 times the estimate.
+    Fitted to 43 functions of six games (stepping, searches, agents), of 0.2 to 17 kB of bytecode,
+    on one core of a Xeon server, in CPU time: half of them took 0.74 to 1.2 times the estimate.
 
     Args:
-        code_bytes: size of Python's bytecode, kernels included.
+        code_bytes: size of the function's Python bytecode, kernels included.
     """
     return 0.4 + 0.27e-3 * code_bytes
 
@@ -173,4 +173,6 @@ def machine_factor() -> float:
 
     It is 1 until this process has compiled something.
     """
-    return _Progress.measured / _Progress.typical if _Progress.typical > 0 else 1.0
+    if _Progress.typical_seconds == 0:
+        return 1.0
+    return _Progress.measured_seconds / _Progress.typical_seconds

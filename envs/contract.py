@@ -1,6 +1,6 @@
-"""Checks of the contract of `Game`: its kernels and data.
+"""Checks of the contract of `Game`, its kernels and data, by play.
 
-`ludoteca.testing.check_game` runs all of them, with those of the environments.
+`ludoteca.testing.check_game` runs all of them, and the checks of the environments.
 """
 
 import re
@@ -18,60 +18,62 @@ from ludoteca.envs.symmetry_group import compose, identity, key
 
 
 def play_game(game: Game, prefix: Sequence[int], seed: int) -> Iterator[tuple[Any, int]]:
-    """Yield the position (the same record, changed in place) and the ply, from start to end.
+    """Play a game, and yield each position (one record, changed in place) and its ply.
 
-    Kernels run as plain Python.
+    The kernels run as plain Python.
 
     Args:
         game: the game.
-        prefix: joint action number `prefix[t]` (modulo how many there are) is played at ply t, and
-            random ones after the prefix.
-        seed: of the game and of the random actions.
+        prefix: `prefix[t]`, modulo the number of legal joint actions, is the index of the one
+            played at ply t; after the prefix, random ones are played.
+        seed: seed of the game and of the random actions.
 
     Raises:
         ContractError: if the game is longer than `max_plies`.
     """
-    list_actions, choose, play = make_ply_kernels(game)
-    seats = actions_per_ply(game)
-    out, counts = np.zeros((seats, game.num_actions), np.int16), np.zeros(seats, np.int16)
-    chosen = np.zeros(seats, np.int16)
+    list_actions, select_joint, play = make_ply_kernels(game)
+    width = actions_per_ply(game)
+    legal = np.zeros((width, game.num_actions), np.int16)
+    counts, joint = np.zeros(width, np.int16), np.zeros(width, np.int16)
     rng = np.random.default_rng(seed)
     s = game.new(seed)
     ply = 0
     with np.errstate(over="ignore"):
         while True:
             yield s, ply
-            n = list_actions(s, out, counts)
+            n = list_actions(s, legal, counts)
             if n == 0:
                 return
             require(
                 ply < game.max_plies,
-                f"max_plies of {game.spec} is {game.max_plies}, but after so many "
-                "the game continues",
+                f"max_plies of {game.spec} is {game.max_plies}, but the game continues "
+                "after that many plies",
             )
             k = prefix[ply] if ply < len(prefix) else int(rng.integers(2**32))
-            choose(out, counts, k % n, chosen)
-            play(s, chosen)
+            select_joint(legal, counts, k % n, joint)
+            play(s, joint)
             ply += 1
 
 
 def check_play(
     game: Game, prefix: Sequence[int] = (), seed: int = 0, zero_sum: bool = True
 ) -> None:
-    """Play one game, see `play_game`, and check its positions; see `check_position`.
+    """Play one game by `play_game`, and check its positions by `check_position`.
 
     Raises:
-        ContractError: with the seed and the ply.
+        ContractError: if a check fails; the message has the seed and the ply.
     """
-    plies, every = 0, 1 + game.max_plies // 60  # not every position of long games, for speed
+    plies, interval = 0, 1 + game.max_plies // 60  # not every position of long games, for speed
     try:
         for s, plies in play_game(game, prefix, seed):
-            if not plies % every or game.is_terminal(s):
+            if not plies % interval or game.is_terminal(s):
                 check_position(game, s, zero_sum)
-        require(game.is_terminal(s), "nobody has a legal action, but is_terminal is False")
+        require(game.is_terminal(s), "no player has a legal action, but is_terminal is False")
     except ContractError as error:
-        replayed_as = f"ply {plies} of a random game, check_play(game, {list(prefix)}, seed={seed})"
-        raise ContractError(f"{game.spec}, at {replayed_as}: {error}") from None
+        reproduction = (
+            f"ply {plies} of a random game, check_play(game, {list(prefix)}, seed={seed})"
+        )
+        raise ContractError(f"{game.spec}, at {reproduction}: {error}") from None
 
 
 def check_init(game: Game, prefix: Sequence[int] = (), seed: int = 0) -> None:
@@ -81,28 +83,28 @@ def check_init(game: Game, prefix: Sequence[int] = (), seed: int = 0) -> None:
     garbage = view_records(np.frombuffer(b"\x55" * game.state.itemsize, game.state))[0].copy()
     for name in game.settings:
         garbage[name] = fresh[name]
-    for what, s in (("that was played", used), ("with anything in it", garbage)):
+    for origin, s in (("of an ended game", used), ("of arbitrary bytes", garbage)):
         with np.errstate(over="ignore"):
             game.init(s, seed)
         for name in game.state.names or ():
             require(
                 np.array_equal(s[name], fresh[name]),
-                f"{game.spec}: init must overwrite a record {what}, and leaves its field {name} at "
+                f"{game.spec}: init must overwrite a record {origin}, but leaves field {name} at "
                 f"{s[name].tolist()}, where a fresh record has {fresh[name].tolist()}",
             )
 
 
-def check_copy(game: Game, seed: int = 0, moment: float = 0.5) -> None:
+def check_copy(game: Game, seed: int = 0, fraction: float = 0.5) -> None:
     """Check that a copied position has the same future: all that it depends on is in the record.
 
     Args:
         game: the game.
-        seed: of a random game.
-        moment: when in the game the copy is made, 0 to 1.
+        seed: seed of a random game.
+        fraction: the ply at which the copy is made, as a fraction of the game, 0 to 1.
     """
     trajectory = record_trajectory(game, 1, seed=seed, interpreted=True)
     plies = int(trajectory.plies[0])
-    copied_at = int(moment * plies)
+    copied_at = int(fraction * plies)
     s = view_records(trajectory.positions[0, copied_at : copied_at + 1].copy())[0]
     play = make_ply_kernels(game)[2]
     for t in range(copied_at, plies):
@@ -126,40 +128,43 @@ def require_same(a: Trajectory, b: Trajectory, where: str) -> None:
     require_same_fields(a.positions, b.positions, where)
 
 
-def given_actions(trajectory: Trajectory) -> Any:
-    """Return the recorded actions, with RANDOM after the end of each game."""
+def actions_to_replay(trajectory: Trajectory) -> Any:
+    """Return the recorded actions, with `RANDOM` after the end of each game."""
     finished = np.arange(trajectory.actions.shape[1]) >= trajectory.plies[:, None]
     return np.where(finished[:, :, None], RANDOM, trajectory.actions)
 
 
 def check_repeats(game: Game, games: int = 3, seed: int = 3, interpreted: bool = True) -> None:
-    """Check that the same seed and the same actions make the same game, with the same result."""
+    """Check that the same seed and the same actions lead to the same game and result."""
     trajectory = record_trajectory(game, games, seed=seed, interpreted=interpreted)
-    for again in (None, given_actions(trajectory)):
+    for actions in (None, actions_to_replay(trajectory)):
         require_same(
             trajectory,
-            record_trajectory(game, games, seed=seed, actions=again, interpreted=interpreted),
+            record_trajectory(game, games, seed=seed, actions=actions, interpreted=interpreted),
             f"{game.spec} is not deterministic: games of seed {seed} played twice differ",
         )
 
 
 def check_compiled(game: Game, seed: int = 3) -> None:
-    """Check that compiled kernels do what they do in plain Python."""
+    """Check that compiled kernels have the same results as in plain Python."""
     games = 3 if game.max_plies > 100 else 10
     require_same(
         record_trajectory(game, games, seed=seed),
         record_trajectory(game, games, seed=seed, interpreted=True),
-        f"{game.spec}: compiled, the game of seed {seed} differs from plain Python",
+        f"{game.spec}: the compiled game of seed {seed} differs from the one in plain Python",
     )
 
 
 def check_ends(game: Game, games: int = 200, seed: int = 11, zero_sum: bool = True) -> None:
-    """Check the ends of many compiled games: in time, once, without actions, of sum zero."""
+    """Check that compiled games end by `max_plies`, without legal actions, with sum zero."""
     trajectory = record_trajectory(game, games, seed=seed)
     last = np.arange(games), trajectory.plies
-    late = np.flatnonzero(trajectory.over[last] == 0)
-    at = f"the game of seed {seed + int(late[0])}" if len(late) else ""
-    require(not at, f"{game.spec}: {at} is not over after max_plies, {game.max_plies}")
+    unfinished = np.flatnonzero(trajectory.over[last] == 0)
+    description = f"the game of seed {seed + int(unfinished[0])}" if len(unfinished) else ""
+    require(
+        not description,
+        f"{game.spec}: {description} is not over after max_plies, {game.max_plies}",
+    )
     require(
         (trajectory.over.sum(1) == 1).all(), f"{game.spec}: only the last position may be final"
     )
@@ -174,21 +179,27 @@ def check_ends(game: Game, games: int = 200, seed: int = 11, zero_sum: bool = Tr
 def check_names(game: Game) -> None:
     """Check the game's name and the names of its actions."""
     is_name = re.fullmatch(r"[a-z][a-z0-9_]*", game.name)
-    require(is_name, f"the name {game.name!r} must be in lower case, like this_one")
+    require(is_name, f"the name {game.name!r} must consist of lower-case words, like_this_one")
     names = game.action_names
-    twice = sorted({name for name in names if names.count(name) > 1})
-    require(not twice, f"{game.spec}: two actions are called {twice[:1]}")
-    bare = all(isinstance(name, str) and name.strip() == name and name for name in names)
-    require(bare, f"{game.spec}: names of actions must have letters, and no space around them")
+    duplicates = sorted({name for name in names if names.count(name) > 1})
+    require(not duplicates, f"{game.spec}: two actions have the name {duplicates[:1]}")
+    valid = all(isinstance(name, str) and name.strip() == name and name for name in names)
+    require(
+        valid,
+        f"{game.spec}: names of actions must be nonempty texts without spaces at either end",
+    )
 
 
 def check_layout(game: Game) -> None:
-    """Check that the start can be drawn, and that a piece stands for each player."""
+    """Check that the starting position is rendered, and that each player has a piece."""
     from ludoteca.envs.render import render
 
     for p in range(game.num_players):
         has_piece = any(piece.player == p for piece in game.layout.pieces)
-        require(has_piece, f"{game.spec}: the layout needs a piece of player {p}, to name it by")
+        require(
+            has_piece,
+            f"{game.spec}: the layout needs a piece of player {p}, which names the player",
+        )
     cells, layout = np.asarray(game.layout.cells(game.new())), game.layout
     low, high = int(cells.min()), int(cells.max())
     require(
@@ -197,7 +208,7 @@ def check_layout(game: Game) -> None:
         f"{(layout.rows, layout.columns)}, got {low} to {high} of shape {cells.shape}",
     )
     for mode in ("ansi", "svg"):
-        require(render(game, game.new(), mode), f"{game.spec} is not drawn as {mode}")
+        require(render(game, game.new(), mode), f"{game.spec} has no rendering in mode {mode}")
 
 
 def check_symmetries(game: Game) -> None:
@@ -208,72 +219,74 @@ def check_symmetries(game: Game) -> None:
         where = f"{game.spec}, symmetry {symmetry.name!r}"
         cells, actions = sorted(symmetry.cells), sorted(symmetry.actions)
         require(cells == list(range(rows * columns)), f"{where}: cells are not a permutation")
-        require(actions == list(range(game.num_actions)), f"{where}: actions are no permutation")
-        ordered = symmetry.planes is None or sorted(symmetry.planes) == list(range(planes))
-        require(ordered, f"{where}: planes are not a permutation")
-    first = len(symmetries) > 0 and key(symmetries[0], planes) == key(identity(game), planes)
-    require(first, f"{game.spec}: the identity must come first among the symmetries")
-    named = len({symmetry.name for symmetry in symmetries}) == len(symmetries)
-    require(named, f"{game.spec}: two symmetries have the same name")
+        require(actions == list(range(game.num_actions)), f"{where}: actions are not a permutation")
+        is_permutation = symmetry.planes is None or sorted(symmetry.planes) == list(range(planes))
+        require(is_permutation, f"{where}: planes are not a permutation")
+    identity_first = len(symmetries) > 0 and key(symmetries[0], planes) == key(
+        identity(game), planes
+    )
+    require(identity_first, f"{game.spec}: the identity must come first among the symmetries")
+    distinct_names = len({symmetry.name for symmetry in symmetries}) == len(symmetries)
+    require(distinct_names, f"{game.spec}: two symmetries have the same name")
     members = {key(symmetry, planes) for symmetry in symmetries}
-    require(len(members) == len(symmetries), f"{game.spec}: a symmetry comes twice")
+    require(len(members) == len(symmetries), f"{game.spec}: two symmetries are equal")
 
     rng = np.random.default_rng(0)
     x = rng.integers(100, size=game.observation_shape)
     policy = rng.random(game.num_actions)
     for i, j in rng.integers(len(symmetries), size=(60, 2)):
         a, b = symmetries[i], symmetries[j]
-        both = compose(a, b, planes)
+        composed = compose(a, b, planes)
         where = f"{game.spec}: the symmetry {a.name!r}, then {b.name!r},"
-        require(key(both, planes) in members, f"{where} is not among the symmetries")
-        same = np.array_equal(b.observation(a.observation(x)), both.observation(x))
-        require(same, f"{where} moves observations otherwise than cells")
-        same = np.array_equal(b.policy(a.policy(policy)), both.policy(policy))
-        require(same, f"{where} moves policies otherwise than actions")
+        require(key(composed, planes) in members, f"{where} is not among the symmetries")
+        same = np.array_equal(b.observation(a.observation(x)), composed.observation(x))
+        require(same, f"{where} permutes observations otherwise than cells")
+        same = np.array_equal(b.policy(a.policy(policy)), composed.policy(policy))
+        require(same, f"{where} permutes policies otherwise than actions")
 
 
 def check_symmetric_play(game: Game, seed: int = 21, interpreted: bool = False) -> None:
-    """Check that a game and its image are alike.
+    """Check that a game and its image under a symmetry have the same plies, actions and results.
 
-    Only symmetries that keep the start are tried (renaming players where all move at once), and no
-    games with chance: the image of a game has its chance elsewhere.
+    Only symmetries that preserve the starting position are checked (up to the order of the players
+    in simultaneous games). Stochastic games are not checked: their random events have no images.
     """
     if "rng" in (game.state.names or ()):
         return
     trajectory = record_trajectory(game, 4, seed=seed, interpreted=interpreted)
     starts = observations(game, trajectory.positions[0, 0])
-    num_equal = 0
+    num_checked = 0
     for symmetry in game.symmetries():
-        renamed = renaming(game, starts, symmetry.observation(starts))
-        if renamed is None:
+        players = player_permutation(game, starts, symmetry.observation(starts))
+        if players is None:
             continue
-        num_equal += 1
-        # In sequential games there is one seat, and nobody is renamed.
-        seat = renamed if game.simultaneous else [0]
-        actions = given_actions(trajectory)
-        image = np.where(actions == RANDOM, RANDOM, symmetry.actions[actions])[:, :, seat]
+        num_checked += 1
+        # In sequential games there is one action per ply, and players keep their numbers.
+        columns = players if game.simultaneous else [0]
+        actions = actions_to_replay(trajectory)
+        image = np.where(actions == RANDOM, RANDOM, symmetry.actions[actions])[:, :, columns]
         mapped = record_trajectory(game, 4, seed=seed, actions=image, interpreted=interpreted)
         where = f"{game.spec}, seed {seed}: the image of a game by {symmetry.name!r} has"
         require(np.array_equal(mapped.plies, trajectory.plies), f"{where} another length")
-        require(np.array_equal(mapped.mover, trajectory.mover), f"{where} others to move")
-        same = np.array_equal(mapped.legal, symmetry.policy(trajectory.legal)[:, :, seat])
+        require(np.array_equal(mapped.mover, trajectory.mover), f"{where} other players to move")
+        same = np.array_equal(mapped.legal, symmetry.policy(trajectory.legal)[:, :, columns])
         require(same, f"{where} other legal actions")
-        same = np.array_equal(mapped.returns, trajectory.returns[:, :, renamed])
-        require(same, f"{where} another result")
+        same = np.array_equal(mapped.returns, trajectory.returns[:, :, players])
+        require(same, f"{where} other returns")
         for i, plies in enumerate(trajectory.plies):
             for t in range(0, plies + 1, 1 + int(plies) // 8):
                 planes = observations(game, trajectory.positions[i, t])
-                seen_in_image = observations(game, mapped.positions[i, t])
-                same = np.array_equal(seen_in_image, symmetry.observation(planes)[renamed])
+                image_planes = observations(game, mapped.positions[i, t])
+                same = np.array_equal(image_planes, symmetry.observation(planes)[players])
                 require(same, f"{where} other observations at ply {t}")
     require(
-        num_equal >= min(2, len(game.symmetries())),
+        num_checked >= min(2, len(game.symmetries())),
         f"{game.spec}: only the identity keeps the starting position",
     )
 
 
 def observations(game: Game, position: Any) -> Any:
-    """Return what each player sees. Shape `[num_players, planes, rows, columns]`."""
+    """Return the observation of each player. Shape `[num_players, planes, rows, columns]`."""
     s = view_records(np.array([position]))[0]
     planes = np.zeros((game.num_players, *game.observation_shape), np.int8)
     for p in range(game.num_players):
@@ -281,8 +294,11 @@ def observations(game: Game, position: Any) -> Any:
     return planes
 
 
-def renaming(game: Game, starts: Any, images: Any) -> list[int] | None:
-    """Return which player of the game each player of the image is, or None if the start moves."""
+def player_permutation(game: Game, starts: Any, images: Any) -> list[int] | None:
+    """Return the player of the game that each player of the image is.
+
+    None if no permutation of the players maps the starting position to itself.
+    """
     players = list(range(game.num_players))
     orders = [players, players[::-1]] if game.simultaneous else [players]
     for order in orders:

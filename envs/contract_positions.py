@@ -8,7 +8,7 @@ from ludoteca.envs.game import Game
 
 
 class ContractError(AssertionError):
-    """A game does not keep the contract of `Game`; the message says where, and how to get there."""
+    """Violation of the contract of `Game`; the message says where, and how to reproduce it."""
 
 
 def require(condition: Any, message: str) -> None:
@@ -18,24 +18,24 @@ def require(condition: Any, message: str) -> None:
 
 
 def check_position(game: Game, s: Any, zero_sum: bool = True) -> None:
-    """Check everything that is asked of a position that play has led to.
+    """Check the requirements of a position reached by play.
 
     Raises:
-        ContractError: if something is not as it must be.
+        ContractError: if a requirement is violated.
     """
     before = s.copy()
     check_actions(game, s)
     check_returns(game, s, zero_sum)
     check_observations(game, s)
     problem = game.validate(s)
-    require(problem == "", f"validate rejects a position of play: {problem!r}")
+    require(problem == "", f"validate rejects a position reached by play: {problem!r}")
     for name in s.dtype.names:
         same = s[name].tobytes() == before[name].tobytes()
-        require(same, f"looking at a position changes its field {name}")
+        require(same, f"reading or observing a position changes its field {name}")
 
 
 def check_actions(game: Game, s: Any) -> None:
-    """Check who is to move, and the lists of legal actions."""
+    """Check the player to move, or the active players, and the lists of legal actions."""
     out = np.full(game.num_actions, -1, np.int16)
     over = game.is_terminal(s)
     require(type(over) is bool, f"is_terminal must return a bool, got {over!r}")
@@ -43,12 +43,13 @@ def check_actions(game: Game, s: Any) -> None:
         assert game.is_active is not None
         active = [game.is_active(s, p) for p in range(game.num_players)]
         require(any(active) != over, f"is_terminal is {over}, and the active players are {active}")
-        numbers = [(game.legal_actions(s, p, out), p) for p in range(game.num_players)]
+        players = range(game.num_players)
+        counts = [game.legal_actions(s, p, out) for p in players]
         require(
-            [n > 0 for n, _ in numbers] == active,
-            f"active are {active}, but {[n for n, _ in numbers]} actions are legal",
+            [n > 0 for n in counts] == active,
+            f"the active players are {active}, but the numbers of legal actions are {counts}",
         )
-        listed = [out[: game.legal_actions(s, p, out)].copy() for _, p in numbers]
+        listed = [out[: game.legal_actions(s, p, out)].copy() for p in players]
     else:
         assert game.player is not None
         mover = game.player(s)
@@ -61,8 +62,8 @@ def check_actions(game: Game, s: Any) -> None:
         listed = [out[:n]]
     for legal in listed:
         require((np.diff(legal) > 0).all(), f"legal actions must ascend, got {legal.tolist()}")
-        inside = ((legal >= 0) & (legal < game.num_actions)).all()
-        require(inside, f"actions are 0 to {game.num_actions - 1}, got {legal.tolist()}")
+        in_range = ((legal >= 0) & (legal < game.num_actions)).all()
+        require(in_range, f"actions must be 0 to {game.num_actions - 1}, got {legal.tolist()}")
 
 
 def check_returns(game: Game, s: Any, zero_sum: bool = True) -> None:
@@ -75,31 +76,32 @@ def check_returns(game: Game, s: Any, zero_sum: bool = True) -> None:
     """
     scores = np.full(game.num_players, 7.0)
     game.returns(s, scores)
-    given = scores.tolist()
+    returned = scores.tolist()
     require(
-        (np.abs(scores) <= 1).all(), f"returns must write numbers in [-1, 1] for all, got {given}"
+        (np.abs(scores) <= 1).all(), f"returns must be in [-1, 1] for every player, got {returned}"
     )
     if game.is_terminal(s):
-        balanced = not zero_sum or abs(scores.sum()) < 1e-9
-        require(balanced, f"the returns of a finished game must add up to 0, got {given}")
+        is_zero_sum = not zero_sum or abs(scores.sum()) < 1e-9
+        require(is_zero_sum, f"the returns of a finished game must add up to 0, got {returned}")
     elif not game.simultaneous:
-        require((scores == 0).all(), f"returns must be 0 before the end, got {given}")
+        require((scores == 0).all(), f"returns must be 0 before the end, got {returned}")
 
 
 def check_observations(game: Game, s: Any) -> None:
-    """Check what each player sees, in two types of numbers and two orders in memory."""
+    """Check the observation of each player, in two dtypes and two memory orders."""
     planes, rows, columns = game.observation_shape
     for p in range(game.num_players):
-        seen = np.zeros(game.observation_shape, np.int8)
-        game.observe(s, p, seen)
-        low, high = int(seen.min()), int(seen.max())
+        observed = np.zeros(game.observation_shape, np.int8)
+        game.observe(s, p, observed)
+        low, high = int(observed.min()), int(observed.max())
         require(
             low >= 0 and high <= game.observation_high,
-            f"observations are 0 to {game.observation_high}, player {p} sees {low} to {high}",
+            f"observations must be 0 to {game.observation_high}, "
+            f"player {p} observes {low} to {high}",
         )
-        other = np.zeros((rows, columns, planes), np.float32)
-        game.observe(s, p, other.transpose(2, 0, 1))
+        as_float = np.zeros((rows, columns, planes), np.float32)
+        game.observe(s, p, as_float.transpose(2, 0, 1))
         require(
-            np.array_equal(other.transpose(2, 0, 1), seen),
-            f"player {p} sees something else when asked again with another type of numbers",
+            np.array_equal(as_float.transpose(2, 0, 1), observed),
+            f"the second observation of player {p}, in float32, differs from the first, in int8",
         )

@@ -11,7 +11,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from ludoteca.envs.names import plain_name
-from ludoteca.envs.targets import load_target, names_from
+from ludoteca.envs.targets import load_target, untrusted_names
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Extension:
 
     @property
     def source(self) -> str:
-        """Origin in words, such as `package dots-games 0.1`."""
+        """Description of the origin, such as `package dots-games 0.1`."""
         return f"package {self.package}" if self.package else f"registered by {self.target}"
 
     def load(self) -> Any:
@@ -45,24 +45,24 @@ class Extension:
         try:
             return load_extension(self.target)
         except Exception as error:
-            what = "its entry point" if self.package else "this process cannot load it:"
+            subject = "its entry point" if self.package else "loading"
             raise ImportError(
-                f"{self.source} is broken: {what} {self.target} raises "
+                f"{self.source} is broken: {subject} {self.target} raises "
                 f"{type(error).__name__}: {error!s:.400}"
             ) from error
 
 
 def load_extension(target: str) -> Any:
-    """Return the object of a target that an installed package names.
+    """Return the object of a target of an installed package or of this process.
 
-    Names from files may load it, too, because the user installed the package.
+    It is loaded also for names from untrusted files, because the user installed the package.
     """
-    with names_from(""):
+    with untrusted_names(""):
         return load_target(target)
 
 
 def target_of(factory: Any) -> str:
-    """Return the target of a function or class, `module:attribute`, or `""` of anything else."""
+    """Return the target of a function or class, `module:attribute`, or `""` for other objects."""
     name = getattr(factory, "__qualname__", None)
     return f"{factory.__module__}:{name}" if name else ""
 
@@ -75,20 +75,20 @@ def find_extensions(group: str, taken: dict[str, str]) -> Iterator[tuple[str, Ex
 
     Args:
         group: group of entry points, such as `"ludoteca.games"`.
-        taken: the names that are taken, and their sources.
+        taken: the sources of the names that are taken, by name.
     """
     taken = {plain_name(name): source for name, source in taken.items()}
-    seen: set[tuple[str, str]] = set()
+    visited: set[tuple[str, str]] = set()
     for point in sorted(entry_points(group=group), key=_by_package):
-        if (point.name, point.value) in seen:  # a package that is found twice in sys.path
+        if (point.name, point.value) in visited:  # a package that is twice in sys.path
             continue
-        seen.add((point.name, point.value))
-        package = f"{point.dist.name} {point.dist.version}" if point.dist else "without a name"
+        visited.add((point.name, point.value))
+        package = f"{point.dist.name} {point.dist.version}" if point.dist else "(unknown)"
         problem = ""
         if not (point.name.isidentifier() and point.name == point.name.lower()):
             problem = "which is not a lower-case identifier"
         elif plain_name(point.name) in taken:
-            problem = f"which is the name of another: {taken[plain_name(point.name)]}"
+            problem = f"a name that is taken by {taken[plain_name(point.name)]}"
         if problem:
             warnings.warn(
                 f"the package {package} offers {point.name!r} in {group}, {problem}; it is ignored",
@@ -104,5 +104,5 @@ def _by_package(point: EntryPoint) -> tuple[str, str, str]:
 
 
 def without_factory(extension: Extension) -> Extension:
-    """Return an extension that another process can load by its target."""
+    """Return an extension without its factory, which another process loads by its target."""
     return replace(extension, factory=None)

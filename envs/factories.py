@@ -1,8 +1,8 @@
 """Factories: functions that close over the kernels of a game and return compiled functions.
 
-Results of a factory are cached by its arguments. Compiled functions and kernels are pickled as the
-factory, its arguments and their name among its results; another process builds them anew, or loads
-them from the disk cache.
+Results of a factory are cached by its arguments. A compiled function or kernel is pickled as a
+reference: the factory, its arguments and the name of the function among its products. Another
+process calls the factory, and compiles the function or loads its code from the disk cache.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from ludoteca.envs.interpreted import is_interpreted
 
 P = ParamSpec("P")
 R = TypeVar("R")
-ORIGIN = "__made_in__"  # the attribute of a kernel that holds its `Origin`
+ORIGIN = "__origin__"  # the attribute of a kernel that holds its `Origin`
 
 
 @dataclass(eq=False)
@@ -27,33 +27,33 @@ class Build:
         factory: the factory.
         args: its arguments.
         kwargs: its keyword arguments.
-        purpose: what its code is for, such as `"search"`.
-        needed: names of the compiled functions that are always used together.
-        made: compiled functions and kernels, by name.
-        result: what it returned.
+        purpose: part of the package that needs its code, such as `"search"`.
+        used_together: names of the compiled functions that are always used together.
+        products: compiled functions and kernels that the call made, by name.
+        result: its return value.
     """
 
     factory: Callable[..., Any]
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     purpose: str = ""
-    needed: tuple[str, ...] = ()
-    made: dict[str, Any] = field(default_factory=dict)
+    used_together: tuple[str, ...] = ()
+    products: dict[str, Any] = field(default_factory=dict)
     result: Any = None
 
-    def add(self, name: str, thing: Any) -> "Origin":
+    def add(self, name: str, function: Any) -> "Origin":
         """Register a compiled function or kernel; a name that is taken gets a number."""
-        number, free = 1, name
-        while free in self.made:
+        number, free_name = 1, name
+        while free_name in self.products:
             number += 1
-            free = f"{name}#{number}"
-        self.made[free] = thing
-        return Origin(self, free)
+            free_name = f"{name}#{number}"
+        self.products[free_name] = function
+        return Origin(self, free_name)
 
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """Origin of a compiled function or kernel: the factory call, and its name there."""
+    """Origin of a compiled function or kernel: a factory call, and its name among the products."""
 
     build: Build
     name: str
@@ -62,7 +62,7 @@ class Origin:
         return _find_origin, self.reference()
 
     def reference(self) -> tuple[Any, ...]:
-        """Return the arguments of `find_made`."""
+        """Return the arguments of `find_product`."""
         build = self.build
         args = tuple(by_reference(arg) for arg in build.args)
         kwargs = {key: by_reference(arg) for key, arg in build.kwargs.items()}
@@ -76,23 +76,25 @@ class ByReference:
         self.kernel = kernel
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return find_made, getattr(self.kernel, ORIGIN).reference()
+        return find_product, getattr(self.kernel, ORIGIN).reference()
 
 
 _running: list[Build] = []  # factory calls, from the outermost to the innermost; under `LOCK`
 
 
 def factory(
-    purpose: str = "", needed: tuple[str, ...] = ()
+    purpose: str = "", used_together: tuple[str, ...] = ()
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return a decorator that makes a function a factory of compiled functions or kernels.
 
-    It is called once for each combination of (hashable) arguments, in any number of threads.
+    The factory is called once for each combination of (hashable) arguments, however many threads
+    call it.
 
     Args:
-        purpose: what its code is for, in messages about compilation, such as `"search"`.
-        needed: names of its compiled functions that are always used together: the first of them
-            announces the time of all. By default each is announced alone.
+        purpose: part of the package that needs its code, for messages about compilation, such as
+            `"search"`.
+        used_together: names of its compiled functions that are always used together; a message
+            about one of them has the compilation time of all.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -102,22 +104,22 @@ def factory(
             result: R = build(make, is_interpreted(), *args, **kwargs).result
             return result
 
-        _about[make] = purpose, needed
+        _factory_options[make] = purpose, used_together
         return make
 
     return decorate
 
 
-_about: dict[Callable[..., Any], tuple[str, tuple[str, ...]]] = {}
+_factory_options: dict[Callable[..., Any], tuple[str, tuple[str, ...]]] = {}
 _builds: dict[Any, Build] = {}
 
 
-@cache  # faster than a dictionary, but two threads may build the same
+@cache  # faster than `_builds`; two threads may both miss it
 def _build(make: Callable[..., Any], interpreted: bool, *args: Any, **kwargs: Any) -> Build:
     with LOCK:
         key = (make, interpreted, args, tuple(kwargs.items()))
         if key not in _builds:
-            build = Build(make, args, kwargs, *_about.get(make, ("", ())))
+            build = Build(make, args, kwargs, *_factory_options.get(make, ("", ())))
             _running.append(build)
             try:
                 build.result = make.__wrapped__(*args, **kwargs)  # type: ignore[attr-defined]
@@ -133,33 +135,33 @@ def running_build() -> Build | None:
         return _running[-1] if _running else None
 
 
-def find_made(
+def find_product(
     make: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str
 ) -> Any:
-    """Return what a factory made under a name, called with these arguments."""
+    """Return the product of a factory with these arguments and this name."""
     make(*args, **kwargs)
-    return _origin_build(make, args, kwargs).made[name]
+    return _find_build(make, args, kwargs).products[name]
 
 
 def _find_origin(
     make: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str
 ) -> Origin:
     make(*args, **kwargs)
-    return Origin(_origin_build(make, args, kwargs), name)
+    return Origin(_find_build(make, args, kwargs), name)
 
 
-def _origin_build(make: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Build:
+def _find_build(make: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Build:
     with LOCK:
         return _builds[make, is_interpreted(), args, tuple(kwargs.items())]
 
 
-def by_reference(thing: Any) -> Any:
-    """Return a picklable form of a factory's kernel, and anything else unchanged."""
-    if isinstance(thing, FunctionType) and hasattr(thing, ORIGIN):
-        return ByReference(thing)
-    return thing
+def by_reference(value: Any) -> Any:
+    """Return a picklable form of a factory's kernel, and other values unchanged."""
+    if isinstance(value, FunctionType) and hasattr(value, ORIGIN):
+        return ByReference(value)
+    return value
 
 
-def resolved(thing: Any) -> Any:
-    """Return the kernel in a `ByReference`, and anything else unchanged."""
-    return thing.kernel if isinstance(thing, ByReference) else thing
+def unwrap_reference(value: Any) -> Any:
+    """Return the kernel in a `ByReference`, and other values unchanged."""
+    return value.kernel if isinstance(value, ByReference) else value

@@ -1,4 +1,4 @@
-"""Game: the rules as a record dtype and scalar kernels over one record."""
+"""Game: its rules as a record dtype and scalar kernels over one record."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -22,7 +22,7 @@ Dynamics = Literal["sequential", "simultaneous"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Game:
-    """Rules of one game as scalar kernels, which compiled code of all kinds calls.
+    """Rules of one game as scalar kernels, which all compiled code of the package calls.
 
     In the kernels below `s` is one record of dtype `state`, changed in place. Kernels allocate
     nothing and raise nothing: environments check legality before they call kernels. Signatures
@@ -39,7 +39,7 @@ class Game:
 
     Attributes:
         name: lower-case identifier, e.g. `"hex"`.
-        title: name for people, e.g. `"Hex"`.
+        title: displayed name, e.g. `"Hex"`.
         params: all parameters of the factory that made the game, defaults included.
         num_players: players are numbered from 0; in sequential games player 0 moves first.
         num_actions: actions are numbered from 0.
@@ -58,13 +58,13 @@ class Game:
         is_terminal: `is_terminal(s) -> bool`.
         returns: `returns(s, out)` writes one score in [-1, 1] per player: the final score when the
             game is over; before the end, that of eliminated players, if decided, else 0.
-        observe: `observe(s, player, out)` writes every plane from the view of `player`.
-        playout: None, or a faster uniformly random playout than move by move:
+        observe: `observe(s, player, out)` writes all planes of the observation of `player`.
+        playout: None, or a uniformly random playout that is faster than single steps:
             `playout(s, legal, rng) -> n` writes the actions of alternating players to `legal[:n]`,
             int16 `[num_actions]`. It may continue after the game is decided; then only `returns`
             may be called on the record. Results have the same distribution.
         layout: description of the board for renderers.
-        action_names: names of the actions for people.
+        action_names: displayed names of the actions, e.g. `"d3"`.
         symmetries: `symmetries() -> tuple[Symmetry, ...]`, the identity first.
         mirror: None, or `mirror() -> Symmetry` of a two-player game whose observations do not
             depend on the player: it maps observations and actions of player 1 to those of player 0
@@ -107,7 +107,8 @@ class Game:
             raise ValueError(f"{self.name} is {self.dynamics}, so it needs the kernel {missing}")
         if len(self.action_names) != self.num_actions:
             raise ValueError(
-                f"{self.name} names {len(self.action_names)} of its {self.num_actions} actions"
+                f"{self.name} has {self.num_actions} actions, "
+                f"but {len(self.action_names)} action_names"
             )
 
     def __repr__(self) -> str:
@@ -123,9 +124,9 @@ class Game:
         those of a script or notebook (`__main__`) need `cloudpickle` to reach another process.
         """
         if _is_registered(self):
-            return _load, (self.spec,)
+            return _load_registered, (self.spec,)
         if "_factory" in vars(self):
-            return _call, (vars(self)["_factory"], dict(self.params))
+            return _call_factory, (vars(self)["_factory"], dict(self.params))
         return _from_fields, ({field.name: getattr(self, field.name) for field in fields(self)},)
 
     @property
@@ -137,7 +138,7 @@ class Game:
     def spec(self) -> str:
         """The game as a spec string, e.g. `"hex:board_size=5,first=black,swap=False"`.
 
-        A game that is not registered begins with the import target of its factory, e.g.
+        For a game that is not registered it begins with the import target of its factory, e.g.
         `"mygames:dots_and_boxes:size=2"`.
         """
         params = ",".join(f"{key}={value}" for key, value in self.params.items())
@@ -172,7 +173,7 @@ class Game:
 
     @cached_property
     def position_dtype(self) -> np.dtype[Any]:
-        """The dtype of positions that draw themselves in notebooks; it is equal to `state`."""
+        """The dtype of positions that notebooks show as boards; it is equal to `state`."""
         return position_dtype(self)
 
     def _repr_svg_(self) -> str:
@@ -181,14 +182,14 @@ class Game:
         return svg
 
 
-# Games by factory, spec and kernels: an edited notebook cell makes another game.
-_made: dict[Any, Game] = {}
+# By factory, spec and kernels: an edited notebook cell makes another game.
+_games: dict[Any, Game] = {}
 
 
 def unique(factory: Callable[P, Game]) -> Callable[P, Game]:
     """Decorate a factory to return the same `Game` for the same parameters.
 
-    NumPy's numbers count as Python's.
+    Parameters that are NumPy scalars are converted to Python's types.
     """
 
     @wraps(factory)
@@ -199,22 +200,22 @@ def unique(factory: Callable[P, Game]) -> Callable[P, Game]:
 
 
 def _make_once(make: Any, args: Any, kwargs: Any) -> Game:
-    plain = {key: _plain(value) for key, value in kwargs.items()}
+    converted = {key: _to_python(value) for key, value in kwargs.items()}
     with LOCK:
-        game: Game = make.__wrapped__(*map(_plain, args), **plain)
-        parts = [getattr(game, field.name) for field in fields(game)]
-        kernels = tuple(part.__code__ for part in parts if isinstance(part, FunctionType))
-        interned = _made.setdefault((make.__module__, make.__qualname__, game.spec, kernels), game)
+        game: Game = make.__wrapped__(*map(_to_python, args), **converted)
+        values = [getattr(game, field.name) for field in fields(game)]
+        kernels = tuple(value.__code__ for value in values if isinstance(value, FunctionType))
+        interned = _games.setdefault((make.__module__, make.__qualname__, game.spec, kernels), game)
         if interned is game:
             object.__setattr__(game, "_factory", make)  # the dataclass is frozen
         return interned
 
 
-def _plain(value: Any) -> Any:
+def _to_python(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _load(spec: str) -> Game:
+def _load_registered(spec: str) -> Game:
     """Return a registered game, from its pickled spec."""
     from ludoteca.envs.registry import make_game
 
@@ -230,7 +231,7 @@ def _is_registered(game: Game) -> bool:
         return False
 
 
-def _call(factory: Callable[..., Game], params: dict[str, Any]) -> Game:
+def _call_factory(factory: Callable[..., Game], params: dict[str, Any]) -> Game:
     return factory(**params)
 
 

@@ -1,8 +1,8 @@
-"""Grid world of the textbooks: twelve cells, a goal, a trap and an obstacle.
+"""Grid world of the textbook: twelve cells, of which one is the goal, one a trap, one an obstacle.
 
 Stuart Russell and Peter Norvig, "Artificial Intelligence: A Modern Approach", 3rd edition, section
-17.1, where the agent slips (`slip=0.2`) and every move costs 0.04. It is not a game of this
-package, but the smallest environment to learn in, for `ludoteca.train.q_learning`.
+17.1, where the agent slips (`slip=0.2`) and every move costs 0.04. It is not a `Game` of
+this package, but a small Gymnasium environment for `ludoteca.train.q_learning`.
 """
 
 from typing import Any, ClassVar, NamedTuple
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.validation import check_options, check_seed
 
-LAYOUT = (  # the cells' numbers:
+LAYOUT = (  # numbers of the cells:
     "...+",  # 0  1  2  3
     ".#.-",  # 4  5  6  7
     "S...",  # 8  9 10 11
@@ -24,15 +24,15 @@ ROWS, COLUMNS = len(LAYOUT), len(LAYOUT[0])
 CELLS = "".join(LAYOUT)
 START, GOAL, TRAP, OBSTACLE = (CELLS.index(symbol) for symbol in "S+-#")
 FREE = tuple(cell for cell in range(len(CELLS)) if cell not in (GOAL, TRAP, OBSTACLE))
-"""The cells from which the agent moves; all others are terminal or an obstacle."""
+"""Cells from which the agent moves; the others are terminal or the obstacle."""
 
 ACTIONS = ("north", "east", "south", "west")
 DIRECTIONS = ((-1, 0), (0, 1), (1, 0), (0, -1))
-"""Rows and columns that each action moves by; its neighbors in this list are at right angles."""
+"""Change of row and column of each action; cyclic neighbors in this list are at right angles."""
 
 
 class Transition(NamedTuple):
-    """One thing that an action may lead to."""
+    """One possible outcome of an action."""
 
     probability: float
     cell: int
@@ -45,8 +45,8 @@ class GridWorld(gymnasium.Env[int, int]):
 
     Observations are the agent's cell, 0 to 11, row after row; actions are 0 north, 1 east, 2 south
     and 3 west. `info["action_mask"]` (int8 `[4]`) marks the legal actions: those that neither leave
-    the board nor enter the obstacle; there is none when the episode is over. A move that a wall
-    stops leaves the agent where it is.
+    the board nor enter the obstacle; there is none when the episode is over. A move that would
+    do so leaves the agent in its cell.
     """
 
     metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
@@ -70,13 +70,13 @@ class GridWorld(gymnasium.Env[int, int]):
         Args:
             goal_reward: reward of the move into the goal.
             trap_reward: reward of the move into the trap.
-            living_reward: reward of every other move, also of one that a wall stops.
-            slip: probability that the agent moves at right angles to its action, to either side
-                with half of it; the textbook's is 0.2.
+            living_reward: reward of every other move, also if the agent stays in its cell.
+            slip: probability that the agent moves at right angles to its action, half for each
+                side; 0.2 in the textbook.
             random_start: whether episodes begin in any free cell, instead of the one at the bottom
                 left.
-            illegal_action: `"stay"`: the move is tried, and the wall stops it; `"raise"`: a
-                `ValueError`, and nothing changes.
+            illegal_action: `"stay"`: the agent moves as by a legal action, and may stay in its
+                cell; `"raise"`: a `ValueError`, and nothing changes.
             render_mode: one of `metadata["render_modes"]`.
 
         Raises:
@@ -95,12 +95,12 @@ class GridWorld(gymnasium.Env[int, int]):
         )
         self.observation_space: spaces.Space[Any] = spaces.Discrete(len(CELLS))
         self.action_space: spaces.Space[Any] = spaces.Discrete(len(ACTIONS))
-        self._cell: int | None = None  # where the agent is, once an episode has begun
+        self._cell: int | None = None  # cell of the agent; None before the first `reset`
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[int, dict[str, Any]]:
-        """Begin an episode; a seed determines it, and all that follow without one."""
+        """Reset the episode; a seed also determines later episodes that are reset without one."""
         check_options(options)
         super().reset(seed=None if seed is None else check_seed(seed))
         self._cell = int(self.np_random.choice(FREE)) if self._random_start else START
@@ -110,8 +110,8 @@ class GridWorld(gymnasium.Env[int, int]):
         """Move the agent.
 
         Raises:
-            ValueError: if no episode is on, if there is no such action, or if it is illegal and
-                `illegal_action="raise"`. Nothing has then changed.
+            ValueError: if no episode is in progress, if there is no such action, or if it is
+                illegal and `illegal_action="raise"`. Nothing has then changed.
         """
         if self._cell is None:
             raise ValueError("call reset before step")
@@ -122,29 +122,33 @@ class GridWorld(gymnasium.Env[int, int]):
             legal = np.flatnonzero(action_mask(self._cell))
             raise ValueError(f"action {action} is illegal in cell {self._cell}: legal are {legal}")
         outcomes = self.transitions(self._cell, action)
-        chances = [outcome.probability for outcome in outcomes]
-        drawn = int(self.np_random.choice(len(outcomes), p=chances)) if len(outcomes) > 1 else 0
-        _, self._cell, reward, terminated = outcomes[drawn]
+        probabilities = [outcome.probability for outcome in outcomes]
+        sampled = 0
+        if len(outcomes) > 1:
+            sampled = int(self.np_random.choice(len(outcomes), p=probabilities))
+        _, self._cell, reward, terminated = outcomes[sampled]
         return self._cell, reward, terminated, False, {"action_mask": action_mask(self._cell)}
 
     def transitions(self, cell: int, action: int) -> list[Transition]:
-        """Return all that an action may lead to: the model, which learning does not need.
+        """Return the possible outcomes of an action: the model of the environment.
+
+        Model-free learning does not use it.
 
         Args:
             cell: one of `FREE`.
             action: 0 to 3, legal or not.
 
         Raises:
-            ValueError: if there is no such action, or if nobody moves from that cell.
+            ValueError: if there is no such action, or if `cell` is not one of `FREE`.
         """
         choice("cell", int(cell), FREE)
         action = integer("action", action, 0, len(ACTIONS) - 1)
         sides = ((action - 1) % len(ACTIONS), (action + 1) % len(ACTIONS))
-        taken = [(1 - self._slip, action), *((self._slip / 2, side) for side in sides)]
-        outcomes = [(chance, moved(cell, direction)) for chance, direction in taken if chance > 0]
+        directions = [(1 - self._slip, action), *((self._slip / 2, side) for side in sides)]
+        next_cells = [(p, next_cell(cell, direction)) for p, direction in directions if p > 0]
         return [
-            Transition(chance, to, self._rewards.get(to, self._living_reward), to not in FREE)
-            for chance, to in outcomes
+            Transition(p, to, self._rewards.get(to, self._living_reward), to not in FREE)
+            for p, to in next_cells
         ]
 
     def render(self) -> Any:
@@ -159,14 +163,14 @@ class GridWorld(gymnasium.Env[int, int]):
         if self.render_mode is None:
             return None
         if self.render_mode == "ansi":
-            return text(self._cell)
+            return board_text(self._cell)
         from ludoteca.envs.render import rgb_array, svg
 
         return svg(scene(self._cell)) if self.render_mode == "svg" else rgb_array(scene(self._cell))
 
 
-def moved(cell: int, action: int) -> int:
-    """Return the cell that a move leads to; beyond the edge and in the obstacle are walls."""
+def next_cell(cell: int, action: int) -> int:
+    """Return the cell after a move; moves off the board or into the obstacle change nothing."""
     row, column = cell // COLUMNS + DIRECTIONS[action][0], cell % COLUMNS + DIRECTIONS[action][1]
     to = row * COLUMNS + column
     return to if 0 <= row < ROWS and 0 <= column < COLUMNS and to != OBSTACLE else cell
@@ -174,19 +178,19 @@ def moved(cell: int, action: int) -> int:
 
 def action_mask(cell: int) -> NDArray[np.int8]:
     """Return 1 for each legal action of a cell and 0 for the others, shape `[4]`."""
-    legal = [cell in FREE and moved(cell, action) != cell for action in range(len(ACTIONS))]
+    legal = [cell in FREE and next_cell(cell, action) != cell for action in range(len(ACTIONS))]
     return np.array(legal, np.int8)
 
 
-def text(cell: int) -> str:
-    """Return the board in three lines, with `A` where the agent is."""
+def board_text(cell: int) -> str:
+    """Return the board in three lines, with `A` in the cell of the agent."""
     marks = CELLS.replace("S", ".")
     marks = marks[:cell] + "A" + marks[cell + 1 :]
     return "\n".join(" ".join(marks[row * COLUMNS :][:COLUMNS]) for row in range(ROWS)) + "\n"
 
 
 def scene(cell: int) -> Any:
-    """Return the board as a picture of `ludoteca.envs.render`, the agent as a circle."""
+    """Return the board as a `Scene` of `ludoteca.envs.render`, with the agent as a circle."""
     from ludoteca.envs.render.shapes import Circle, Rectangle, Scene
 
     size, gap = 60, 2
@@ -198,6 +202,6 @@ def scene(cell: int) -> Any:
         for color in [colors.get(LAYOUT[row][column], "#f4f1ea")]
     ]
     row, column = divmod(cell, COLUMNS)
-    middle = (size + gap) / 2
-    agent = Circle(column * size + middle, row * size + middle, size / 3, "#1f77d0")
+    center = (size + gap) / 2
+    agent = Circle(column * size + center, row * size + center, size / 3, "#1f77d0")
     return Scene(COLUMNS * size + gap, ROWS * size + gap, "#9a9a9a", tuple(squares), (agent,))

@@ -1,7 +1,7 @@
-"""Interpreted mode: kernels and the functions that call them run as plain Python.
+"""Interpreted mode, in which kernels and the functions that call them run as plain Python.
 
-For debugging the rules of a game or a search, measuring their coverage, and fast tests: nothing is
-compiled, the results are the same, and a step is hundreds of times slower.
+It is for debugging the rules of a game or a search, for measuring test coverage, and for tests
+without compilation. Results are the same, and a step is hundreds of times slower.
 """
 
 import os
@@ -20,13 +20,13 @@ _interpreted = os.environ.get("LUDOTECA_INTERPRETED", "0") not in ("", "0")
 
 
 def is_interpreted() -> bool:
-    """Return whether functions made now are interpreted."""
+    """Return whether factories now make interpreted functions."""
     return _interpreted
 
 
 @contextmanager
 def interpreting(enabled: bool = True) -> Iterator[None]:
-    """Interpret the functions that are made in the block, or compile them if `enabled` is False.
+    """Let factories make interpreted functions in the block, or compiled ones if not `enabled`.
 
     The environment variable `LUDOTECA_INTERPRETED=1` does so for a whole process.
     """

@@ -29,7 +29,7 @@ from ludoteca.envs.compilation import (
     compilation_listener,
     compile_seconds,
 )
-from ludoteca.envs.factories import ORIGIN, Origin, factory, find_made, running_build
+from ludoteca.envs.factories import ORIGIN, Origin, factory, find_product, running_build
 from ludoteca.envs.interpreted import is_interpreted, with_attributes
 from ludoteca.envs.sources import code_size, source_digest
 
@@ -44,7 +44,7 @@ __all__ = [
     "source_digest",
 ]
 
-# Kernels never divide by zero, and must not contain code that raises an error about it.
+# Kernels never divide by zero, so the check of Numba's default error model is not compiled.
 OPTIONS = {"nogil": True, "error_model": "numpy"}
 # LLVM can turn equal operations on several numbers (Othello's eight directions, say) into vector
 # instructions (SLP), which Numba enables only by a setting of the whole process.
@@ -74,14 +74,14 @@ class CompiledFunction(CPUDispatcher):
     def __reduce__(self) -> Any:
         if self.origin is None:
             return super().__reduce__()
-        return find_made, self.origin.reference()
+        return find_product, self.origin.reference()
 
     def __deepcopy__(self, memo: Any) -> "CompiledFunction":
         return self
 
 
 class InterpretedFunction:
-    """Function with the interface of a compiled function that runs as plain Python.
+    """Function that runs as plain Python, with the interface of a compiled function.
 
     Attributes:
         py_func: the plain function.
@@ -99,7 +99,7 @@ class InterpretedFunction:
     def __reduce__(self) -> Any:
         if self.origin is None:
             return InterpretedFunction, (self.py_func,)
-        return find_made, self.origin.reference()
+        return find_product, self.origin.reference()
 
     def __deepcopy__(self, memo: Any) -> "InterpretedFunction":
         return self
@@ -110,31 +110,31 @@ class _AnnouncedCache(CodeCache):
 
     def __init__(self, function: Any, digest: str, typical: float):
         super().__init__(function, digest)
-        self.typical, self._build, self._since = typical, running_build(), 0.0
+        self.typical, self._build, self._start_time = typical, running_build(), 0.0
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         overload = super().load_overload(sig, target_context)
         if overload is None:
-            compilation.announce(*self._described())
-            self._since = time.perf_counter()
+            compilation.announce(*self._description())
+            self._start_time = time.perf_counter()
         return overload
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        compilation.update_machine_factor(time.perf_counter() - self._since, self.typical)
+        compilation.update_machine_factor(time.perf_counter() - self._start_time, self.typical)
         super().save_overload(sig, data)
 
-    def _described(self) -> tuple[str, str, float]:
-        """Return the game, the purpose, and the typical seconds of all code that is needed."""
+    def _description(self) -> tuple[str, str, float]:
+        """Return the game, the purpose, and the typical seconds of the code used together."""
         build = self._build
         if build is None:
             return "", "", self.typical
-        caches = [build.made[name]._cache for name in build.needed]
+        caches = [build.products[name]._cache for name in build.used_together]
         total = sum(cache.typical for cache in caches) if self in caches else self.typical
         return _subject(build.args), build.purpose, total
 
 
 def _subject(args: tuple[Any, ...]) -> str:
-    """Return the game among a factory's arguments with its board, such as `"hex 11x11"`."""
+    """Return the name and board size of the game among a factory's arguments: `"hex 11x11"`."""
     for game in args:
         layout = getattr(game, "layout", None)
         if layout is not None:
@@ -144,7 +144,7 @@ def _subject(args: tuple[Any, ...]) -> str:
 
 @contextmanager
 def _settings() -> Iterator[None]:
-    """Set process-wide settings of Numba while our code compiles; under the lock."""
+    """Set process-wide settings of Numba while code of this package compiles; under the lock."""
     previous = config.SLP_VECTORIZE, FunctionIdentity._unique_ids  # type: ignore[attr-defined]
     config.SLP_VECTORIZE = SLP_VECTORIZE  # type: ignore[attr-defined]
     FunctionIdentity._unique_ids = _random_ids
@@ -155,7 +155,7 @@ def _settings() -> Iterator[None]:
 
 
 class _Registration:
-    """Marker of a kernel; unpickling it registers a copy that was pickled by value."""
+    """Marker of a kernel, which registers a kernel again when it is unpickled by value."""
 
     def __init__(self, function: Callable[..., Any]):
         self.function = function
@@ -186,8 +186,8 @@ def compiled(function: Callable[..., Any]) -> Any:
     """Compile a function made by a factory and cache it on disk.
 
     Numba's cache checks only the file of the outermost function, so after an edit of a kernel in
-    another file it would load stale machine code. So the cached name of `function` has a digest of
-    all sources and constants that it can reach.
+    another file it would load stale machine code. Here the name of the cached function has a digest
+    of all sources and constants that it depends on.
     """
     return _compile(function, OPTIONS)
 
@@ -195,8 +195,8 @@ def compiled(function: Callable[..., Any]) -> Any:
 def compiled_without_allocation(function: Callable[..., Any]) -> Any:
     """Compile a function that allocates nothing, as `compiled` does.
 
-    Without Numba's runtime (NRT) references to the arrays that are passed in are not counted, which
-    in the loops over small games would take as long as the rules.
+    Without Numba's runtime (NRT), references to the arrays in the arguments are not counted;
+    counting takes as long as the rules of a small game.
     """
     return _compile(function, OPTIONS | {"_nrt": False})
 
@@ -205,22 +205,22 @@ def _compile(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     with LOCK:
         name, build = function.__name__, running_build()
         if is_interpreted() or config.DISABLE_JIT:  # type: ignore[attr-defined]
-            plain = InterpretedFunction(function)
+            interpreted = InterpretedFunction(function)
             if build is not None:
-                plain.origin = build.add(name, plain)
-            return plain
+                interpreted.origin = build.add(name, interpreted)
+            return interpreted
         # Options change the code, too.
-        digest = source_digest(function, repr((options, SLP_VECTORIZE)), _own_source())
+        digest = source_digest(function, repr((options, SLP_VECTORIZE)), _module_source())
         typical = compilation.typical_seconds(code_size(function))
         function.__name__ = function.__qualname__ = f"{name}-{digest}"
-        made = CompiledFunction(function, targetoptions={"nopython": True, **options})
-        made._cache = _AnnouncedCache(function, digest, typical)
+        result = CompiledFunction(function, targetoptions={"nopython": True, **options})
+        result._cache = _AnnouncedCache(function, digest, typical)
         if build is not None:
-            made.origin = build.add(name, made)
-        return made
+            result.origin = build.add(name, result)
+        return result
 
 
 @cache
-def _own_source() -> str:
+def _module_source() -> str:
     """Return the source of this module, which determines how functions are compiled."""
     return Path(__file__).read_text(encoding="utf-8")

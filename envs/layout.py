@@ -1,4 +1,4 @@
-"""Board layouts: data that games declare and renderers draw; rules do not use them."""
+"""Board layouts: descriptions of boards for renderers, which the rules do not use."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ Shape = Literal["disc", "cross", "ring", "square", "head", "body", "food"]
 
 @dataclass(frozen=True)
 class Piece:
-    """Kind of piece on a cell.
+    """Kind of piece, such as a black disc.
 
     Attributes:
-        letter: one character for text boards, unique within a layout.
-        name: name in texts, e.g. `"black"`.
-        shape: shape in drawings.
+        letter: character on text boards, unique within a layout.
+        name: displayed name, e.g. `"black"`.
+        shape: shape in images.
         color: `"#rrggbb"`.
-        player: owner, or -1.
+        player: the player that owns it, or -1.
     """
 
     letter: str
@@ -37,22 +37,22 @@ class Layout:
         grid: squares (pieces fill cells), or hexagons in a rhombus, each row shifted half a cell.
         rows: number of rows; row 0 is drawn on top.
         columns: number of columns; column 0 is drawn on the left.
-        pieces: cell code k > 0 shows `pieces[k - 1]`; code 0 is an empty cell.
-        cells: `cells(s) -> int8[rows, columns]` of codes, from one record.
+        pieces: kinds of pieces; a cell with code k > 0 shows `pieces[k - 1]`, code 0 is empty.
+        cells: `cells(s)` returns the codes of all cells of a position, int8 `[rows, columns]`.
         background: color of empty cells.
         line: color of the lines between cells.
-        edges: colors of the north, east, south and west sides, where they belong to players.
-        cell_actions: whether action `row * columns + column` means that cell.
-        column_actions: whether action `c` means column `c`.
-        counts: name of a player's pieces, such as `"discs"`, if their number is shown; else
+        edges: colors of the north, east, south and west sides, if they belong to players.
+        cell_actions: whether action `row * columns + column` selects that cell.
+        column_actions: whether action `c` selects column `c`.
+        counts: plural of a player's pieces, such as `"discs"`, if their number is shown; else
             empty.
-        paths: `paths(s)` lists, for each player, the cells (`row * columns + column`) of a body,
-            head first, to be drawn joined; neighbors across the border are joined around it.
+        paths: `paths(s)` returns for each player the cells (`row * columns + column`) of a body,
+            head first, which are drawn connected; the board may be a torus.
         coordinates: `"a1 top"`: rows are numbered from the top; `"a1 bottom"`: from the bottom, as
             in chess; `"none"`: no labels.
         moves: for games of moving pieces, the cells where each action starts and ends; actions
-            after these are no moves.
-        dark: color of every second empty cell, the one at the bottom left included, if it differs.
+            after these move no piece.
+        dark: color of the dark cells of a checkered board, such as the one at the bottom left.
     """
 
     grid: Literal["squares", "hexagons"]
@@ -72,7 +72,7 @@ class Layout:
     dark: str | None = None
 
     def row_name(self, row: int) -> str:
-        """Return the number of a row."""
+        """Return the displayed number of a row."""
         return str(self.rows - row if self.coordinates == "a1 bottom" else row + 1)
 
 

@@ -1,12 +1,12 @@
-"""Names typed by users: tolerant comparison, and suggestions for unknown ones."""
+"""Comparison of names that users type, and suggestions for unknown ones."""
 
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 from itertools import takewhile
 
-CUTOFF = 0.6  # similarity from which a name is suggested, as in difflib
-SHORTENED = 0.65  # similarity of a name and an abbreviation of it
-WORD = 0.85  # factor of the similarity to one word of a name
+MIN_SIMILARITY = 0.6  # of a suggested name, as in difflib
+ABBREVIATION_SIMILARITY = 0.65  # of a name and an abbreviation of it
+WORD_WEIGHT = 0.85  # factor of the similarity to one word of a name
 
 
 def plain_name(name: str) -> str:
@@ -26,31 +26,31 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """
     ranked = [(_similarity(name, other), other) for other in known]
     best, nearest = max(ranked, key=lambda pair: pair[0], default=(0.0, ""))
-    return f" (did you mean {nearest!r}?)" if best >= CUTOFF else ""
+    return f" (did you mean {nearest!r}?)" if best >= MIN_SIMILARITY else ""
 
 
 def _similarity(name: str, other: str) -> float:
     """Return the similarity of two names, in [0, 1].
 
-    A common beginning counts more, as in the Jaro-Winkler similarity. One word of the other name
-    may match, too: `"sise"` is near `"board_size"`.
+    A common prefix increases it, as in the Jaro-Winkler similarity. `name` is also compared with
+    each word of `other`: `"sise"` is similar to `"board_size"`.
     """
-    typed, whole = plain_name(name), plain_name(other)
-    if not typed or not whole:
+    a, b = plain_name(name), plain_name(other)
+    if not a or not b:
         return 0.0
-    score = SequenceMatcher(None, typed, whole).ratio()
-    common = sum(
-        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(typed, whole, strict=False))
+    score = SequenceMatcher(None, a, b).ratio()
+    common_prefix = sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False))
     )
-    score += 0.1 * min(common, 4) * (1 - score)
-    if len(typed) >= 3 and typed[0] == whole[0] and _abbreviates(typed, whole):
-        score = max(score, SHORTENED)
+    score += 0.1 * min(common_prefix, 4) * (1 - score)
+    if len(a) >= 3 and a[0] == b[0] and _abbreviates(a, b):
+        score = max(score, ABBREVIATION_SIMILARITY)
     for word in other.replace("-", "_").split("_"):
-        score = max(score, WORD * SequenceMatcher(None, typed, word.lower()).ratio())
+        score = max(score, WORD_WEIGHT * SequenceMatcher(None, a, word.lower()).ratio())
     return score
 
 
 def _abbreviates(short: str, long: str) -> bool:
-    """Return whether the letters of `short` come in `long` in the same order."""
+    """Return whether the letters of `short` are a subsequence of those of `long`."""
     letters = iter(long)
     return all(letter in letters for letter in short)

@@ -1,8 +1,8 @@
-"""The format of observations and action masks, one for every environment API.
+"""Format of observations and action masks, shared by every environment API.
 
-The compiled core writes planes and int8 masks; a format says how an environment returns them. No
-environment has a format of its own: each makes an `ObservationFormat` from its keyword arguments.
-docs/observations.md has a table of what each library expects.
+The compiled core writes planes and int8 masks; the format determines how an environment returns
+them. Every environment makes an `ObservationFormat` from its keyword arguments.
+docs/observations.md has a table of the formats that other libraries expect.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice
 from ludoteca.envs.validation import check_dtype, check_flag
 
-KINDS = ("planes", "flat", "dict", "flat_dict")
+OBSERVATION_KINDS = ("planes", "flat", "dict", "flat_dict")
 KEYS = ("observation", "action_mask")
 MASK_DTYPES = ("int8", "bool", "float32")
 END_MASKS = ("zeros", "ones")
@@ -28,9 +28,10 @@ class ObservationFormat:
     """Format of the planes and masks that an environment returns.
 
     Attributes:
-        observation: `"planes"`: an array `[planes, rows, columns]`; `"flat"`: the same values in
-            one axis; `"dict"`: a dictionary of the planes and the mask; `"flat_dict"`: likewise,
-            with the planes in one axis. The mask is in `info["action_mask"]` in all four.
+        observation: `"planes"`: an array `[planes, rows, columns]`; `"flat"`: the same values,
+            flattened; `"dict"`: a dictionary of the planes and the mask; `"flat_dict"`: the
+            same with flattened planes. In all four formats the mask is also
+            in `info["action_mask"]`.
         dtype: type of the planes.
         channels_last: `[rows, columns, planes]` instead of `[planes, rows, columns]`.
         keys: the two keys of a dictionary, of the planes and of the mask.
@@ -48,7 +49,7 @@ class ObservationFormat:
     is_flat: bool = field(init=False, repr=False, compare=False)
     is_dict: bool = field(init=False, repr=False, compare=False)
     _is_int8: bool = field(init=False, repr=False, compare=False)  # masks need no conversion
-    _as_is: bool = field(init=False, repr=False, compare=False)  # masks are returned unchanged
+    _keeps_masks: bool = field(init=False, repr=False, compare=False)  # `masks` changes nothing
 
     def __post_init__(self) -> None:
         """Validate the fields and convert them to their canonical types.
@@ -56,7 +57,7 @@ class ObservationFormat:
         Raises:
             ValueError: if a field has a value that is not allowed.
         """
-        kind = choice("observation", self.observation, KINDS)
+        kind = choice("observation", self.observation, OBSERVATION_KINDS)
         mask_dtype = check_dtype(self.mask_dtype, "mask_dtype", MASK_DTYPES)
         end_mask = choice("end_mask", self.end_mask, (None, *END_MASKS)) or "zeros"
         fields = {
@@ -68,7 +69,7 @@ class ObservationFormat:
             "is_flat": kind in ("flat", "flat_dict"),
             "is_dict": kind in ("dict", "flat_dict"),
             "_is_int8": mask_dtype == np.int8,
-            "_as_is": mask_dtype == np.int8 and end_mask == "zeros",
+            "_keeps_masks": mask_dtype == np.int8 and end_mask == "zeros",
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -77,15 +78,17 @@ class ObservationFormat:
     def of_batch(cls, observation: str, end_mask: str | None, **options: Any) -> Self:
         """Return the format of a vector environment, where `end_mask` may be None.
 
-        None is `"ones"` if observations hold the mask: between two games a policy is asked for an
-        action that is not played, and masked distributions cannot be made from a mask of zeros.
+        None is `"ones"` if observations hold the mask: between two games policies compute an action
+        that is not played, and a masked distribution needs at least one legal action.
         Without a mask in the observation, None is `"zeros"`.
         """
-        made = cls(observation, end_mask=end_mask, **options)
-        return replace(made, end_mask="ones") if end_mask is None and made.is_dict else made
+        format_ = cls(observation, end_mask=end_mask, **options)
+        return (
+            replace(format_, end_mask="ones") if end_mask is None and format_.is_dict else format_
+        )
 
-    def box(self, game: Game, *leading: int) -> spaces.Box:
-        """Return the space of the planes, with `leading` axes before them."""
+    def box(self, game: Game, *leading_axes: int) -> spaces.Box:
+        """Return the space of the planes, with axes of these sizes before them."""
         planes, rows, columns = game.observation_shape
         shape: tuple[int, ...] = game.observation_shape
         if self.is_flat:
@@ -93,21 +96,23 @@ class ObservationFormat:
         elif self.channels_last:
             shape = (rows, columns, planes)
         scalar = np.dtype(self.dtype).type
-        return spaces.Box(0, game.observation_high, (*leading, *shape), scalar)
+        return spaces.Box(0, game.observation_high, (*leading_axes, *shape), scalar)
 
-    def mask_box(self, game: Game, *leading: int) -> spaces.Box:
-        """Return the space of the masks, with `leading` axes before the actions."""
-        return spaces.Box(0, 1, (*leading, game.num_actions), np.dtype(self.mask_dtype).type)
+    def mask_box(self, game: Game, *leading_axes: int) -> spaces.Box:
+        """Return the space of the masks, with axes of these sizes before the actions."""
+        return spaces.Box(0, 1, (*leading_axes, game.num_actions), np.dtype(self.mask_dtype).type)
 
-    def space(self, game: Game, *leading: int) -> spaces.Space[Any]:
-        """Return the space of observations, with `leading` axes before planes and actions."""
-        box = self.box(game, *leading)
+    def space(self, game: Game, *leading_axes: int) -> spaces.Space[Any]:
+        """Return the space of observations, with axes of these sizes before planes and actions."""
+        box = self.box(game, *leading_axes)
         if not self.is_dict:
             return box
-        return spaces.Dict(dict(zip(self.keys, (box, self.mask_box(game, *leading)), strict=True)))
+        return spaces.Dict(
+            dict(zip(self.keys, (box, self.mask_box(game, *leading_axes)), strict=True))
+        )
 
     def planes(self, planes: NDArray[Any]) -> NDArray[Any]:
-        """Return planes of this format's dtype and channel order, flattened if asked for.
+        """Return planes of this format's dtype and channel order, flattened in flat formats.
 
         Args:
             planes: shape `[..., planes, rows, columns]` or `[..., rows, columns, planes]`.
@@ -115,12 +120,12 @@ class ObservationFormat:
         return planes.reshape(*planes.shape[:-3], -1) if self.is_flat else planes
 
     def masks(self, masks: NDArray[np.int8]) -> NDArray[Any]:
-        """Return masks in this format's dtype, those without a legal action as `end_mask` says.
+        """Return masks in this format's dtype; those without a legal action follow `end_mask`.
 
         Args:
-            masks: shape `[..., num_actions]`; changed in place, so it must be the caller's own.
+            masks: shape `[..., num_actions]`; changed in place.
         """
-        if self._as_is:
+        if self._keeps_masks:
             return masks
         return self.cast(self.fill(masks))
 
@@ -135,7 +140,7 @@ class ObservationFormat:
 
         Args:
             masks: zeros, shape `[B, ..., num_actions]`; changed in place.
-            ended: which games ended. Shape `[B]`.
+            ended: whether each game ended. Shape `[B]`.
         """
         if self.end_mask == "ones":
             masks[ended] = 1
@@ -167,7 +172,7 @@ def _check_keys(keys: Any, kind: str) -> tuple[str, str]:
     """Return the keys of planes and mask.
 
     Raises:
-        ValueError: if they are not two different names, or there is no dictionary to have them.
+        ValueError: if they are not two different names, or if observations are not dictionaries.
     """
     names = keys if isinstance(keys, Sequence) and not isinstance(keys, str) else ()
     if len(names) != 2 or not all(isinstance(key, str) and key for key in names):

@@ -12,7 +12,7 @@ from ludoteca.envs.names import did_you_mean
 class UnknownParameter(TypeError, ValueError):  # noqa: N818
     """Error for an unexpected keyword argument, both a `TypeError` and a `ValueError`.
 
-    Some libraries try a keyword, and drop it if the text is that of Python's `TypeError`.
+    Some libraries pass a keyword, and drop it after an error with the text of Python's `TypeError`.
 
     Attributes:
         owner: the name of the game that has no such parameter.
@@ -37,11 +37,12 @@ def unknown_parameter(
         options: the keyword arguments of the environment.
     """
     known, options = tuple(known), tuple(options)
-    near = did_you_mean(parameter, (*known, *options))
-    has = ", ".join(known) if known else "no parameters"
-    more = f"; the environment has {', '.join(options)}" if options else ""
+    suggestion = did_you_mean(parameter, (*known, *options))
+    game_has = ", ".join(known) if known else "no parameters"
+    environment_has = f"; the environment has {', '.join(options)}" if options else ""
     error = UnknownParameter(
-        f"{owner} got an unexpected keyword argument {parameter!r}{near}; it has {has}{more}"
+        f"{owner} got an unexpected keyword argument {parameter!r}{suggestion}; "
+        f"it has {game_has}{environment_has}"
     )
     error.owner, error.parameter, error.known = owner, parameter, known
     return error
@@ -78,8 +79,8 @@ def choice(name: str, value: Any, options: Sequence[Any]) -> Any:
             return value
     expected = ", ".join(repr(option) for option in options)
     texts = [option for option in options if isinstance(option, str) and option]
-    near = did_you_mean(value, texts) if isinstance(value, str) else ""
-    raise ValueError(f"{name} must be one of {expected}, got {value!r}{near}")
+    suggestion = did_you_mean(value, texts) if isinstance(value, str) else ""
+    raise ValueError(f"{name} must be one of {expected}, got {value!r}{suggestion}")
 
 
 def real(name: str, value: Any, low: float, high: float) -> float:

@@ -42,7 +42,7 @@ def position_dtype(game: "Game") -> np.dtype[Any]:
     """
     dtype = dtype_with_attributes(game.state)
     record = dtype.type
-    # The order of bases and members keeps a field from replacing `game`.
+    # The order of bases and members keeps a field called `game` from hiding the attribute.
     members = {"__slots__": (), "game": game, "fields_of": record.fields_of}
     position = PositionType("Position", (Position, record), members)
     return np.dtype((position, dtype))
@@ -53,4 +53,4 @@ def _load_position(game: "Game") -> PositionType:
     return position
 
 
-copyreg.pickle(PositionType, lambda made: (_load_position, (made.game,)))
+copyreg.pickle(PositionType, lambda class_: (_load_position, (class_.game,)))

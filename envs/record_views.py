@@ -2,7 +2,7 @@
 
 NumPy's `recarray` and `record` look attributes up in Python code. Here each dtype has a class
 of records with a property per field, which takes a fifth of the time; interpreted rules spend most
-of their time on fields.
+of their time on access to fields.
 """
 
 import copyreg
@@ -20,17 +20,17 @@ class RecordType(type):
 
 
 class Record(np.void, metaclass=RecordType):  # type: ignore[misc]
-    """A record whose fields are its attributes; every structured dtype has a subclass of its own.
+    """Record whose fields are attributes; every structured dtype has its own subclass.
 
     Attributes:
-        fields_of: the dtype, with plain records.
+        fields_of: the structured dtype of the record, with `np.void` as its scalar type.
     """
 
     __slots__ = ()  # so that writing to a misspelled field is an error
 
 
 class RecordArray(np.ndarray[Any, Any]):
-    """An array of records, whose fields are its attributes, too."""
+    """Array of records, with an attribute for each field."""
 
     def __getattr__(self, name: str) -> Any:
         if self.dtype.names is None or name not in self.dtype.names:
@@ -69,12 +69,12 @@ def _field(name: str) -> property:
     return property(get, set_)
 
 
-copyreg.pickle(RecordType, lambda made: (_record_class, (made.fields_of,)))
+copyreg.pickle(RecordType, lambda class_: (_record_class, (class_.fields_of,)))
 
 
 @cache
 def dtype_with_attributes(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype with attributes for fields, also in nested records."""
+    """Return the dtype whose records have their fields as attributes, also in nested records."""
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
         return np.dtype((dtype_with_attributes(base), shape))
@@ -87,5 +87,5 @@ def dtype_with_attributes(dtype: np.dtype[Any]) -> np.dtype[Any]:
         "offsets": [field[1] for field in fields],
         "itemsize": dtype.itemsize,
     }
-    made: Any = np.dtype(nested, align=dtype.isalignedstruct)  # type: ignore[call-overload]
-    return np.dtype((_record_class(np.dtype((np.void, dtype))), made))
+    layout: Any = np.dtype(nested, align=dtype.isalignedstruct)  # type: ignore[call-overload]
+    return np.dtype((_record_class(np.dtype((np.void, dtype))), layout))

@@ -1,4 +1,4 @@
-"""Arrays of position records: a batch of one, and their memory as integers."""
+"""Arrays of position records: a batch of one position, and views of records as integers."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ def batch_of_one(game: Game, from_state: Any = None) -> NDArray[np.void]:
     if from_state is None:
         from_state = game.new()
     state = np.asarray(from_state)
-    # Records of a recarray differ from plain ones in the type of the scalar only.
+    # The dtype of a `recarray` has another scalar type, but the same fields.
     if state.shape != () or np.dtype((np.void, state.dtype)) != game.state:
         raise ValueError(
             f"from_state must be one record of {game.spec}, got shape {state.shape} and dtype "
@@ -35,5 +35,5 @@ def as_words(states: NDArray[np.void]) -> NDArray[Any]:
     Returns:
         The same memory. Shape `[..., W]`.
     """
-    width = next(width for width in (8, 4, 2, 1) if states.itemsize % width == 0)
-    return states.view(f"u{width}").reshape(*states.shape, states.itemsize // width)
+    word = next(size for size in (8, 4, 2, 1) if states.itemsize % size == 0)  # bytes
+    return states.view(f"u{word}").reshape(*states.shape, states.itemsize // word)

@@ -36,8 +36,8 @@ def register_game(
 ) -> Any:
     """Register a game by its factory, for this process; also a decorator, with or without options.
 
-    The game is then known by its name in every place that takes one: `make_game`, the command
-    `ludoteca`, matches and tournaments, `gymnasium.make("ludoteca/<Name>-v0")`, `make_vec`,
+    All functions and commands that take the name of a game then accept its name: `make_game`, the
+    command `ludoteca`, matches and tournaments, `gymnasium.make("ludoteca/<Name>-v0")`, `make_vec`,
     `pettingzoo.make`, and as the module `ludoteca.envs.<name>_v0`. Registering the same factory
     again, such as after an edit in a notebook, replaces it.
 
@@ -46,9 +46,9 @@ def register_game(
 
     Args:
         factory: a function that returns a `Game`. It takes its parameters by name, each has a
-            default, and none has the name of an option of the environments; the game's `params` has
-            all of them. The same parameters must always return the same object: other factories are
-            wrapped in `ludoteca.envs.game.unique`.
+            default, and none has the name of a keyword argument of the environments; the game's
+            `params` has all of them. For the same parameters it must always return the same object;
+            if it does not, it is wrapped in `ludoteca.envs.game.unique`.
         id: the id in Gymnasium and PettingZoo, without `ludoteca/`; by default the name in camel
             case and version 0, such as `"DotsAndBoxes-v0"`.
         aliases: other names.
@@ -58,24 +58,23 @@ def register_game(
 
     Raises:
         TypeError: if it is not a function that returns a `Game`.
-        ValueError: if its parameters are not allowed, or a name is already registered or has
-            another form.
+        ValueError: if its parameters are invalid, or if a name is invalid or already registered.
     """
     if factory is None:
-        return lambda given: register_game(given, id=id, aliases=aliases)
+        return lambda decorated: register_game(decorated, id=id, aliases=aliases)
     target = target_of(factory) or repr(factory)
     made = check_game_factory(factory, target)
     name = made().name
     id = id_of(name) if id is None else id
     if not isinstance(id, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*-v[0-9]+", id):
         raise ValueError(f"the id of a game has the form 'DotsAndBoxes-v0', got {id!r}")
-    again = id in EXTENSIONS and not EXTENSIONS[id].package and GAMES[id] == target
-    taken = {one: source for one, source in names_taken().items() if not (again and source == id)}
-    for wanted in (name, id, *aliases):
-        if plain_name(wanted) in taken:
+    is_replaced = id in EXTENSIONS and not EXTENSIONS[id].package and GAMES[id] == target
+    taken = {key for key, id_ in names_taken().items() if not (is_replaced and id_ == id)}
+    for new_name in (name, id, *aliases):
+        if plain_name(new_name) in taken:
             raise ValueError(
-                f"{target} cannot be registered as {wanted!r}: that is a name of "
-                f"{game_id(wanted)} ({game_source(game_id(wanted))})"
+                f"{target} cannot be registered as {new_name!r}: that is a name of "
+                f"{game_id(new_name)} ({game_source(game_id(new_name))})"
             )
     add_game(id, name, Extension(target, factory=made))
     ALIASES.update(dict.fromkeys(aliases, id))
@@ -96,12 +95,12 @@ def register_entry_points() -> None:
 
 
 def id_of(name: str) -> str:
-    """Return the default id of a game's name, such as `"DotsAndBoxes-v0"`."""
+    """Return the default id of a game, such as `"DotsAndBoxes-v0"` for `"dots_and_boxes"`."""
     return "".join(part.capitalize() for part in name.split("_")) + "-v0"
 
 
 def names_taken() -> dict[str, str]:
-    """Return the plain names, ids and aliases of all games, and the id that each belongs to."""
+    """Return the ids (or alias specs) of all names, ids and aliases of games, by `plain_name`."""
     taken = {plain_name(alias): spec for alias, spec in ALIASES.items()}
     for id_ in GAMES:
         taken |= {plain_name(game_name(id_)): id_, plain_name(id_): id_}

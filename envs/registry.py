@@ -53,42 +53,42 @@ ALIASES = {
 }
 
 
-# Games that are not the package's own, by id; their names, by id, are in `_names`.
+# Games of other packages, by id, and their names, by id.
 EXTENSIONS: dict[str, Extension] = {}
 _names: dict[str, str] = {}
-# The factories of those and of targets: as they were loaded, and as they were checked.
+# Factories of extensions (by id) and of targets: the loaded object, and the validated factory.
 _factories: dict[str, tuple[Any, Callable[..., Game]]] = {}
 
 
 def make_game(name: str, **params: Any) -> Game:
     """Return a game by name, id, spec string or target.
 
-    `name` is, for example, `"hex"`, `"Hex-v0"`, `"ludoteca/Hex-v0"`, `"hex:board_size=5"`, or an
-    alias such as `"gomoku"`. Case, hyphens and underscores do not matter. A game that is not
+    Examples of `name` are `"hex"`, `"Hex-v0"`, `"ludoteca/Hex-v0"`, `"hex:board_size=5"` and the
+    alias `"gomoku"`. Case, hyphens and underscores do not matter. A game that is not
     registered is named by its factory: `"mygames:dots_and_boxes"` or
     `"games/mine.py:dots_and_boxes:size=3"`, which imports that module.
 
     Raises:
         ValueError: if there is no such game or parameter, or a value is out of range. For a keyword
             argument that the game does not have, it is an `UnknownParameter`, also a `TypeError`.
-        ImportError: if the module of a factory, or what it imports, is missing.
+        ImportError: if the module of a factory, or a module that it imports, is missing.
     """
     key, text = split_game(name)
-    alias = ALIASES.get(_alias(parse_name(name)), "") if key in GAMES else ""
+    alias = ALIASES.get(_find_alias(parse_name(name)), "") if key in GAMES else ""
     factory = _factory(key)
     known = inspect.signature(factory).parameters
-    given = parse_params(name, text, known=known)
+    spec_params = parse_params(name, text, known=known)
     name = parse_name(name) if key in GAMES else key
-    for parameter in given:
+    for parameter in spec_params:
         if parameter not in known:
-            near = did_you_mean(parameter, known)
+            suggestion = did_you_mean(parameter, known)
             raise ValueError(
-                f"{name} has no parameter {parameter!r}{near}; it has {', '.join(known)}"
+                f"{name} has no parameter {parameter!r}{suggestion}; it has {', '.join(known)}"
             )
     for parameter in params:
         if parameter not in known:
             raise unknown_parameter(name, parameter, known)
-    game = factory(**(parse_spec(alias)[1] | given | params))
+    game = factory(**(parse_spec(alias)[1] | spec_params | params))
     # The spec string of a game that is not registered is its target; the dataclass is frozen.
     if key in GAMES:
         vars(game).pop("_target", None)
@@ -98,7 +98,7 @@ def make_game(name: str, **params: Any) -> Game:
 
 
 def find_factory(spec: str) -> Callable[..., Game]:
-    """Return the function that makes the games that a name or spec string stands for.
+    """Return the factory of the game that a name or spec string names.
 
     Raises:
         ValueError: if there is no such game.
@@ -115,17 +115,17 @@ def default_game(game: Game) -> Game:
 def split_game(spec: str) -> tuple[str, str]:
     """Split a spec string into an id or a target, and the text of its parameters.
 
-    A target whose factory is registered is replaced by the id.
+    If the factory of a target is registered, its id is returned instead of the target.
 
     Raises:
-        ValueError: if there is no such game, or the factory of a target is not one.
+        ValueError: if there is no such game, or the object of a target is not a factory.
         ImportError: if the module of a target is missing.
     """
     name = parse_name(spec)
-    registered, split = _registered(name), split_target(spec)
+    registered, split = _find_id(name), split_target(spec)
     if split is None:
         if not registered:
-            raise ValueError(_unknown(name))
+            raise ValueError(_unknown_game(name))
         return registered, spec.partition(":")[2]
     target, text = split
     try:
@@ -133,7 +133,7 @@ def split_game(spec: str) -> tuple[str, str]:
     except NoSuchModuleError as error:
         if registered:
             return registered, spec.partition(":")[2]
-        raise ValueError(f"{_unknown(name)}; nor is it a module: {error}") from None
+        raise ValueError(f"{_unknown_game(name)}; and not a module: {error}") from None
     id_ = next((id_ for id_, game_target in GAMES.items() if game_target == target_of(loaded)), "")
     if id_:
         return id_, text
@@ -149,9 +149,9 @@ def game_id(name: str) -> str:
         ValueError: if there is no such game.
     """
     name = parse_name(name)
-    registered = _registered(name)
+    registered = _find_id(name)
     if not registered:
-        raise ValueError(_unknown(name))
+        raise ValueError(_unknown_game(name))
     return registered
 
 
@@ -166,7 +166,7 @@ def game_source(id_: str) -> str:
 
 
 def add_game(id_: str, name: str, extension: Extension) -> None:
-    """Add a game that is not the package's own, or replace one; see `ludoteca.register_game`."""
+    """Add or replace a game of another package; see `ludoteca.register_game`."""
     EXTENSIONS[id_], _names[id_], GAMES[id_] = extension, name, extension.target
     _factories.pop(id_, None)
 
@@ -184,58 +184,58 @@ def _factory(key: str) -> Callable[..., Game]:
     if key in _factories:
         return _factories[key][1]
     if key in EXTENSIONS:
-        extension, what = EXTENSIONS[key], f"{game_name(key)} ({EXTENSIONS[key].source})"
+        extension, label = EXTENSIONS[key], f"{game_name(key)} ({EXTENSIONS[key].source})"
         loaded = extension.load()
         try:
-            factory = check_game_factory(loaded, what)
+            factory = check_game_factory(loaded, label)
         except Exception as error:
-            raise ImportError(f"{what} is broken: {error}") from error
+            raise ImportError(f"{label} is broken: {error}") from error
         if factory().name != game_name(key):
             raise ImportError(
-                f"{what} is broken: it makes a game called {factory().name!r}, and must make one "
-                f"called {game_name(key)!r}"
+                f"{label} is broken: it makes a game with the name {factory().name!r}, expected "
+                f"{game_name(key)!r}"
             )
         _factories[key] = loaded, factory
         return factory
     module, _, attribute = GAMES[key].partition(":")
-    own: Callable[..., Game] = getattr(importlib.import_module(module), attribute)
-    return own
+    builtin: Callable[..., Game] = getattr(importlib.import_module(module), attribute)
+    return builtin
 
 
 def _check_target(target: str, loaded: Any) -> Callable[..., Game]:
     """Return the factory of a target that a user typed.
 
     Raises:
-        ValueError: if it is not a factory, or its game is called like a registered one.
+        ValueError: if it is not a factory, or its game has the name of a registered one.
     """
     try:
         factory = check_game_factory(loaded, target)
     except TypeError as error:
         raise ValueError(str(error)) from None
     name = factory().name
-    if _registered(name):
+    if _find_id(name):
         raise ValueError(
-            f"the factory {target} makes a game called {name!r}, which is the name of another "
-            f"({game_source(_registered(name))}); choose another name"
+            f"the factory {target} makes a game with the name {name!r}, which another game has "
+            f"({game_source(_find_id(name))}); choose another name"
         )
     return factory
 
 
-def _registered(name: str) -> str:
+def _find_id(name: str) -> str:
     """Return the id of a game's name, id or alias in any spelling, or `""`."""
-    wanted = plain_name(parse_name(ALIASES.get(_alias(name), name)).removeprefix("ludoteca/"))
+    plain = plain_name(parse_name(ALIASES.get(_find_alias(name), name)).removeprefix("ludoteca/"))
     for id_ in GAMES:
-        if wanted in (plain_name(game_name(id_)), plain_name(id_)):
+        if plain in (plain_name(game_name(id_)), plain_name(id_)):
             return id_
     return ""
 
 
-def _unknown(name: str) -> str:
+def _unknown_game(name: str) -> str:
     names = [game_name(id_) for id_ in GAMES]
-    near = did_you_mean(name, [*names, *ALIASES])
-    return f"unknown game {name!r}{near}; there are {', '.join(names)}"
+    suggestion = did_you_mean(name, [*names, *ALIASES])
+    return f"unknown game {name!r}{suggestion}; there are {', '.join(names)}"
 
 
-def _alias(name: str) -> str:
+def _find_alias(name: str) -> str:
     """Return the key in `ALIASES` of a name in any spelling, or `""`."""
     return next((key for key in ALIASES if plain_name(key) == plain_name(name)), "")

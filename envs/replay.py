@@ -1,4 +1,4 @@
-"""Replays: games as parameters, seed and actions, verified by replaying them."""
+"""Replays: records of games (spec string, seed, actions), validated by playing them again."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -11,8 +11,8 @@ import numpy as np
 from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.registry import make_game
-from ludoteca.envs.targets import names_from
-from ludoteca.files import parse_json, read_text, write_whole
+from ludoteca.envs.targets import untrusted_names
+from ludoteca.files import parse_json, read_text, write_atomically
 
 FORMAT = "ludoteca-replay"
 T = TypeVar("T")
@@ -21,15 +21,15 @@ Actions = Sequence[int] | Sequence[Sequence[int]]
 
 @dataclass(frozen=True)
 class Replay:
-    """One game, finished or not.
+    """Record of one game, finished or not.
 
     Attributes:
         game: the game's spec string.
-        seed: what `Game.init` was given.
-        actions: one per ply; in simultaneous games one list per step, an entry per player, which
-            may be `FORFEIT`.
-        returns: the result per player, or None if the game is not over.
-        players: what the players were called, by seat; may be empty.
+        seed: the seed that was passed to `Game.init`.
+        actions: one action per ply; in simultaneous games one list per step, with an action or
+            `FORFEIT` for each player.
+        returns: the return of each player, or None if the game is not over.
+        players: the name of each player; may be empty.
     """
 
     game: str
@@ -40,7 +40,7 @@ class Replay:
 
     @classmethod
     def from_batch(cls, game_batch: GameBatch, env_index: int, players: Sequence[str] = ()) -> Self:
-        """Return a game of a batch made with `record=True`."""
+        """Return the replay of game `env_index` of a batch made with `record=True`."""
         game, s = game_batch.game, game_batch.states.view(np.recarray)[env_index]
         seed = int(game_batch.episode_states["game_seed"][env_index])
         return cls(
@@ -51,9 +51,9 @@ class Replay:
         """Play the game again and yield every position, the first and the last included.
 
         Raises:
-            ValueError: at the first move that cannot be, or if the result is another.
+            ValueError: at the first illegal move, or if the returns differ from the recorded ones.
         """
-        with names_from("the replay"):
+        with untrusted_names("the replay"):
             game = make_game(self.game)
         s = game.new(self.seed)
         yield s.copy()
@@ -66,8 +66,8 @@ class Replay:
         returns = returns_of(game, s)
         if returns != self.returns:
             raise ValueError(
-                f"after its {len(self.actions)} moves the game's result is {returns}, "
-                f"but the replay says {self.returns}"
+                f"after its {len(self.actions)} moves the game has the returns {returns}, "
+                f"but the replay has {self.returns}"
             )
 
     def _repr_svg_(self) -> str:
@@ -92,11 +92,11 @@ class Replay:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Return the replay that `text` holds, after playing it through.
+        """Return the replay that `text` holds, after playing it again.
 
         Raises:
-            ValueError: if it is no replay, or its game cannot have gone so; the message names the
-                move that fails.
+            ValueError: if it is not a replay, or if its game contains an illegal move or has other
+                returns; the message names the move.
         """
         try:
             data = parse_json(text)
@@ -121,16 +121,16 @@ class Replay:
         return replay
 
     def save(self, path: str | Path) -> None:
-        """Write the replay to a file, which is never left half written."""
-        write_whole(path, self.to_json() + "\n")
+        """Write the replay to a file, atomically."""
+        write_atomically(path, self.to_json() + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a replay from a file.
 
         Raises:
-            ValueError: as `from_json`, with the file's name, or if it is not a regular file, or
-                larger than replays are.
+            ValueError: as `from_json`, with the file's name, or if it is not a regular file or too
+                large.
             OSError: if the file cannot be read.
         """
         text = read_text(path)
@@ -149,7 +149,7 @@ def _typed(data: Any, name: str, kind: type[T]) -> T:
 
 @np.errstate(over="ignore")
 def returns_of(game: Game, s: Any) -> tuple[float, ...] | None:
-    """Return the result per player in a position, or None if the game is not over."""
+    """Return the return of each player in a position, or None if the game is not over."""
     if not game.is_terminal(s):
         return None
     out = np.zeros(game.num_players, np.float32)
@@ -157,15 +157,15 @@ def returns_of(game: Game, s: Any) -> tuple[float, ...] | None:
     return tuple(round(float(x), 6) for x in out)
 
 
-@np.errstate(over="ignore")  # kernels may count on integers that wrap around
+@np.errstate(over="ignore")  # kernels may rely on integer overflow
 def _check_action(game: Game, s: Any, legal: Any, k: int, action: Any) -> None:
-    """Raise a `ValueError` unless `action` can be move `k`, in position `s`."""
+    """Raise a `ValueError` unless `action`, move `k`, is legal in position `s`."""
     if game.is_terminal(s):
         raise ValueError(
             f"move {k}: the game is over, but the replay continues with {action!r:.80}"
         )
     if not game.simultaneous:
-        _check_legal(k, action, legal[: game.legal_actions(s, legal)], "")
+        _check_legal(k, action, legal[: game.legal_actions(s, legal)])
         return
     if not isinstance(action, list) or len(action) != game.num_players:
         raise ValueError(f"move {k}: expected {game.num_players} actions, got {action!r:.80}")
@@ -173,14 +173,14 @@ def _check_action(game: Game, s: Any, legal: Any, k: int, action: Any) -> None:
         n = game.legal_actions(s, p, legal)
         if n > 0:
             if entry != FORFEIT:
-                _check_legal(k, entry, legal[:n], f" of player {p}")
+                _check_legal(k, entry, legal[:n], player=p)
         elif entry != 0:
             raise ValueError(
-                f"move {k}: player {p} is out, but the replay lets it play {entry!r:.80}"
+                f"move {k}: player {p} is eliminated, but the replay has its action {entry!r:.80}"
             )
 
 
-def _check_legal(k: int, action: Any, legal: Any, whose: str) -> None:
+def _check_legal(k: int, action: Any, legal: Any, player: int | None = None) -> None:
     if type(action) is not int or action not in legal:
-        legal = legal.tolist()
-        raise ValueError(f"move {k}: action {action!r:.80}{whose} is illegal: legal are {legal}")
+        described = f"action {action!r:.80}" + ("" if player is None else f" of player {player}")
+        raise ValueError(f"move {k}: {described} is illegal: legal are {legal.tolist()}")

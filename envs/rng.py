@@ -1,4 +1,4 @@
-"""Random generator of one uint64: the same numbers interpreted, compiled and on a GPU."""
+"""Random generator with a state of one uint64; the same numbers interpreted, compiled, on a GPU."""
 
 from typing import Any
 
@@ -30,11 +30,11 @@ def next_u64(rng: NDArray[np.uint64]) -> Any:
 @kernel
 def below(rng: NDArray[np.uint64], n: int) -> int:
     """Return a uniform integer in [0, n) by multiply-shift; the bias is below n / 2**32."""
-    # Signed, for arithmetic of callers: compiled, int() of a uint64 stays unsigned.
+    # Signed, as compiled int() of a uint64 stays unsigned, which callers' arithmetic would inherit.
     return int(np.int64(((next_u64(rng) >> U32) * np.uint64(n)) >> U32))
 
 
 @kernel
 def uniform(rng: NDArray[np.uint64]) -> Any:
-    """Return a uniform number in [0, 1) of 53 random bits; one per stream if `rng` is `[1, K]`."""
+    """Return a uniform number in [0, 1) of 53 random bits, or K numbers if `rng` is `[1, K]`."""
     return (next_u64(rng) >> U11) * 2.0**-53

@@ -26,7 +26,8 @@ def state_from_json(game: Game, text: str) -> Any:
     """Return a position, as a record, from its JSON text.
 
     Raises:
-        ValueError: if it is not a possible position of this game with these parameters.
+        ValueError: if it is not the JSON text of a valid position of this game with these
+            parameters.
     """
     try:
         data = parse_json(text)
@@ -39,11 +40,11 @@ def state_from_json(game: Game, text: str) -> Any:
         raise ValueError(f"expected a position of {game.spec}, got one of {spec!s:.200}")
     names = game.state.names or ()
     if not isinstance(fields, dict) or set(fields) != set(names):
-        given = list(fields) if isinstance(fields, dict) else fields
-        raise ValueError(f"expected the fields {list(names)}, got {given!r:.400}")
+        found = list(fields) if isinstance(fields, dict) else fields
+        raise ValueError(f"expected the fields {list(names)}, got {found!r:.400}")
     states = game.empty(1)
     for name in names:
-        _fill(states[name][0:1], fields[name], name)
+        _write_field(states[name][0:1], fields[name], name)
     return validate_states(game, states)[0]
 
 
@@ -56,14 +57,16 @@ def states_from_bytes(game: Game, data: bytes) -> Any:
     """Return positions, as records of shape `[N]`, from their bytes.
 
     Raises:
-        ValueError: if they are damaged, or not possible positions of this game.
+        ValueError: if the bytes are damaged, or hold no possible positions of this game.
     """
     header, body = _unpack(data)
     if header.get("game") != game.spec:
         raise ValueError(f"expected positions of {game.spec}, got {header.get('game')!s:.200}")
     count = header.get("count")
     if type(count) is not int or len(body) != count * game.state.itemsize:
-        raise ValueError(f"{count!r:.40} positions of {game.spec} do not take {len(body)} bytes")
+        raise ValueError(
+            f"expected {count!r:.40} positions of {game.spec}, but the data has {len(body)} bytes"
+        )
     return validate_states(game, np.frombuffer(body, game.state).copy())
 
 
@@ -78,12 +81,13 @@ def validate_states(game: Game, states: NDArray[np.void]) -> Any:
     for i, s in enumerate(records):
         for name, value in game.settings.items():
             if s[name] != value:
-                wrong = f"{name} is {s[name]}, but {game.spec} needs {value}"
-                raise ValueError(f"position {i}: {wrong}")
+                raise ValueError(
+                    f"position {i}: {name} is {s[name]}, but {game.spec} has {name}={value}"
+                )
         problem = game.validate(s)
         if not problem and not game.simultaneous and not game.is_terminal(s):
-            moves = game.legal_actions(s, np.zeros(game.num_actions, np.int16))
-            problem = "" if moves > 0 else "the game is not over, but there is no legal action"
+            num_legal = game.legal_actions(s, np.zeros(game.num_actions, np.int16))
+            problem = "" if num_legal > 0 else "the game is not over, but there is no legal action"
         if problem:
             raise ValueError(f"position {i} is not a position of {game.spec}: {problem}")
     return records
@@ -94,7 +98,7 @@ class Storable:
 
     Attributes:
         game: the game.
-        game_batch: the batch of games it wraps.
+        game_batch: the batch of games that it wraps.
     """
 
     game: Game
@@ -102,9 +106,9 @@ class Storable:
     _ready: bool  # whether `reset` was called
 
     def save(self) -> bytes:
-        """Return everything that determines the future, random streams included.
+        """Return the state of the environment as bytes, random streams included.
 
-        The memory of opponents is not part of it.
+        The internal state of opponents is not part of it.
 
         Raises:
             ValueError: before the first `reset`.
@@ -112,51 +116,52 @@ class Storable:
         if not self._ready:
             raise ValueError("call reset before save")
         game_batch = self.game_batch
-        header = _kind(game_batch) | {"more": self._extra()}
-        parts = (game_batch.states, game_batch.episode_states, game_batch.history)
-        return _pack(header, b"".join(_bytes(part) for part in parts))
+        header = _signature(game_batch) | {"more": self._extra()}
+        arrays = (game_batch.states, game_batch.episode_states, game_batch.history)
+        return _pack(header, b"".join(_bytes(array) for array in arrays))
 
     def restore(self, data: bytes) -> None:
-        """Restore what `save` returned, in this or an equally made environment.
+        """Restore a state that `save` returned, here or in an environment of the same arguments.
 
         Opponents are reset.
 
         Raises:
-            ValueError: if `data` is damaged or of another kind of environment; nothing has then
-                changed.
+            ValueError: if `data` is damaged or of an environment with other arguments. Nothing
+                has then changed.
         """
         header, body = _unpack(data)
-        more, game_batch = header.pop("more", None), self.game_batch
-        if header != _kind(game_batch):
-            raise ValueError(f"expected an environment of {_kind(game_batch)}, got {header!s:.400}")
-        parts: tuple[NDArray[Any], ...] = (
+        extra, game_batch = header.pop("more", None), self.game_batch
+        if header != (expected := _signature(game_batch)):
+            raise ValueError(f"expected an environment of {expected}, got {header!s:.400}")
+        arrays: tuple[NDArray[Any], ...] = (
             game_batch.states,
             game_batch.episode_states,
             game_batch.history,
         )
-        if len(body) != sum(part.nbytes for part in parts):
-            raise ValueError(f"the environment does not take {len(body)} bytes")
-        read: list[Any] = []
+        if len(body) != (num_bytes := sum(array.nbytes for array in arrays)):
+            raise ValueError(f"expected {num_bytes} bytes of games, got {len(body)}")
+        restored: list[Any] = []
         start = 0
-        for part in parts:
-            end = start + part.nbytes
-            read.append(np.frombuffer(body[start:end], part.dtype).reshape(part.shape))
+        for array in arrays:
+            end = start + array.nbytes
+            restored.append(np.frombuffer(body[start:end], array.dtype).reshape(array.shape))
             start = end
-        states, records, history = read
+        states, episode_states, history = restored
         states = validate_states(self.game, states.copy())
-        _validate_episode_states(game_batch, states, records, history)
-        self._validate_extra(more, states, records, history)
-        for part, new in zip(parts, read, strict=True):
-            part[:] = new
+        _validate_episode_states(game_batch, states, episode_states, history)
+        self._validate_extra(extra, states, episode_states, history)
+        for array, new in zip(arrays, restored, strict=True):
+            array[:] = new
         game_batch.reset_opponents()
         game_batch.refresh()
         self._ready = True
-        self._restore_extra(more)
+        self._restore_extra(extra)
 
     def clone(self) -> Self:
         """Return an independent copy in the same position, with the same future.
 
-        Opponents are shared: those with memory confuse the two.
+        Both share their opponents: an opponent that keeps state per game would mix up the two
+            games.
         """
         return copy.deepcopy(self)
 
@@ -164,17 +169,17 @@ class Storable:
         """Return the state of the environment besides its batch, as JSON values."""
         return None
 
-    def _validate_extra(self, more: Any, states: Any, records: Any, history: Any) -> None:
-        """Raise a `ValueError` unless `_extra` can have returned `more` with these games."""
-        if more is not None:
-            raise ValueError(f"expected nothing besides the games, got {more!r:.200}")
+    def _validate_extra(self, extra: Any, states: Any, episode_states: Any, history: Any) -> None:
+        """Raise a `ValueError` unless `_extra` can have returned `extra` with these games."""
+        if extra is not None:
+            raise ValueError(f"expected nothing besides the games, got {extra!r:.200}")
 
-    def _restore_extra(self, more: Any) -> None:
-        """Restore what `_extra` returned; the batch is restored already."""
+    def _restore_extra(self, extra: Any) -> None:
+        """Restore the state that `_extra` returned; the batch is restored already."""
 
 
-def _kind(game_batch: GameBatch) -> dict[str, Any]:
-    """Return what two environments must share to exchange saved states."""
+def _signature(game_batch: GameBatch) -> dict[str, Any]:
+    """Return the properties that two environments must share to exchange saved states."""
     return {
         "game": game_batch.game.spec,
         "count": game_batch.count,
@@ -185,34 +190,38 @@ def _kind(game_batch: GameBatch) -> dict[str, Any]:
 
 @np.errstate(over="ignore")
 def _validate_episode_states(
-    game_batch: GameBatch, states: Any, records: NDArray[np.void], history: Any
+    game_batch: GameBatch, states: Any, episode_states: NDArray[np.void], history: Any
 ) -> None:
-    """Raise a `ValueError` unless the episode states fit the states, which are valid.
+    """Raise a `ValueError` unless the episode states match the states, which are valid.
 
     Like `Game.validate`, this guards compiled code against indices out of bounds.
     """
     game = game_batch.game
     for name in ("over", "terminated", "illegal"):
-        if not np.isin(np.ascontiguousarray(records[name]).view(np.uint8), (0, 1)).all():
+        if not np.isin(np.ascontiguousarray(episode_states[name]).view(np.uint8), (0, 1)).all():
             raise ValueError(f"{name} is neither true nor false")
-    if not (np.isfinite(records["rewards"]).all() and np.isfinite(records["reward"]).all()):
+    if not all(np.isfinite(episode_states[name]).all() for name in ("rewards", "reward")):
         raise ValueError("a reward is not finite")
     for i, s in enumerate(states):
-        seat, over = int(records["seat"][i]), bool(records["over"][i])
+        seat, over = int(episode_states["seat"][i]), bool(episode_states["over"][i])
         if not game_batch.is_agent_seat(seat):
-            raise ValueError(f"game {i}: seat {seat} is not one that this environment has")
+            raise ValueError(f"game {i}: the agent cannot have seat {seat} in this environment")
         if game.player is None:
             assert game.is_active is not None
-            stuck = game.is_terminal(s) or not (seat == NO_SEAT or game.is_active(s, seat))
+            cannot_act = game.is_terminal(s) or not (seat == NO_SEAT or game.is_active(s, seat))
         elif game.is_terminal(s):
-            stuck = seat == NO_SEAT  # else opponents have won at once, and the next step terminates
+            # Against opponents, their first moves ended the game, and the next step terminates it.
+            cannot_act = seat == NO_SEAT
         else:
-            stuck = seat not in (NO_SEAT, game.player(s))
-        if stuck and not over:
-            raise ValueError(f"game {i}: the game is not over, but player {seat} cannot move")
+            cannot_act = seat not in (NO_SEAT, game.player(s))
+        if cannot_act and not over:
+            raise ValueError(f"game {i}: the game is not over, but the caller cannot act")
     if history.shape[1] > 0:
         if not 0 <= history[:, 0].min() <= history[:, 0].max() <= game.max_plies:
-            raise ValueError(f"no game of {game.spec} has {history[:, 0].max()} plies")
+            raise ValueError(
+                f"the history has {history[:, 0].max()} plies, "
+                f"but games of {game.spec} have 0 to {game.max_plies}"
+            )
         if (history[:, 1:] < 0).any() or (history[:, 1:] >= game.num_actions).any():
             raise ValueError(f"the history holds actions other than 0 to {game.num_actions - 1}")
 
@@ -221,17 +230,22 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
-def _fill(field: NDArray[Any], value: Any, name: str) -> None:
-    """Write `value` into a field, if it has its shape and range."""
+def _write_field(field: NDArray[Any], value: Any, name: str) -> None:
+    """Write `value` into a field.
+
+    Raises:
+        ValueError: if its shape, type or range is not that of the field.
+    """
     try:
-        # Python integers, so that nothing wraps around silently.
-        given = np.array(value, dtype=object)
-        if given.size == field.size == 0:
+        # Python integers do not wrap around silently.
+        array = np.array(value, dtype=object)
+        if array.size == field.size == 0:
             return
-        exact = all(type(x) is int for x in given.ravel())
+        integral = all(type(x) is int for x in array.ravel())
         low, high = np.iinfo(field.dtype).min, np.iinfo(field.dtype).max
-        if exact and given.shape == field.shape[1:] and all(low <= x <= high for x in given.flat):
-            field[0] = given.astype(field.dtype)
+        in_range = integral and all(low <= x <= high for x in array.flat)
+        if in_range and array.shape == field.shape[1:]:
+            field[0] = array.astype(field.dtype)
             return
     except ValueError:
         pass
@@ -241,11 +255,11 @@ def _fill(field: NDArray[Any], value: Any, name: str) -> None:
 
 
 def _bytes(array: NDArray[Any]) -> bytes:
-    """Return the bytes of an array, with zeros between the fields of records."""
-    clean = np.zeros(array.shape, array.dtype)
+    """Return the bytes of an array, with zeros as the padding between fields of records."""
+    zero_padded = np.zeros(array.shape, array.dtype)
     for name in array.dtype.names or ():
-        clean[name] = array[name]
-    return (clean if array.dtype.names else array).tobytes()
+        zero_padded[name] = array[name]
+    return (zero_padded if array.dtype.names else array).tobytes()
 
 
 def _pack(header: dict[str, Any], body: bytes) -> bytes:

@@ -12,29 +12,29 @@ from typing import Any
 import numpy as np
 
 
-def source_digest(function: Callable[..., Any], *more: str) -> str:
-    """Return a digest of all functions that `function` can call and the values of their names.
+def source_digest(function: Callable[..., Any], *extra: str) -> str:
+    """Return a digest of all functions that `function` can call and of their constants.
 
     A function is represented by the contents of its file, if it has one, and its line there.
 
     Args:
         function: the function.
-        more: further strings in the digest, such as compiler options.
+        extra: further strings that the digest depends on, such as compiler options.
 
     Raises:
         TypeError: if it depends on an object that is not the same in every process.
     """
-    digest = hashlib.sha256(repr(more).encode())
+    digest = hashlib.sha256(repr(extra).encode())
     functions = [function]
-    for reached in functions:  # the list grows
-        code = reached.__code__
+    for callee in functions:  # the list grows in the loop
+        code = callee.__code__
         source = _file_digest(code.co_filename) or _code_digest(code)
         digest.update(
-            repr((reached.__module__, code.co_qualname, code.co_firstlineno)).encode() + source
+            repr((callee.__module__, code.co_qualname, code.co_firstlineno)).encode() + source
         )
-        for name, value in _free_names(reached):
+        for name, value in _free_names(callee):
             digest.update(f"\n{name} = ".encode())
-            if not _is_followed(value):
+            if not _is_own_function(value):
                 digest.update(_constant_digest(value))
             else:
                 if not any(value is other for other in functions):
@@ -47,11 +47,11 @@ def source_digest(function: Callable[..., Any], *more: str) -> str:
 def code_size(function: Callable[..., Any]) -> int:
     """Return the size of the bytecode of all functions that `function` can call, in bytes."""
     functions = [function]
-    for reached in functions:  # the list grows
-        for _, value in _free_names(reached):
-            if _is_followed(value) and not any(value is other for other in functions):
+    for callee in functions:  # the list grows in the loop
+        for _, value in _free_names(callee):
+            if _is_own_function(value) and not any(value is other for other in functions):
                 functions.append(value)
-    return sum(len(reached.__code__.co_code) for reached in functions)
+    return sum(len(callee.__code__.co_code) for callee in functions)
 
 
 def _free_names(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
@@ -62,15 +62,17 @@ def _free_names(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
     for k, value in enumerate(function.__defaults__ or ()):
         yield f"default {k}", value
     yield from sorted((function.__kwdefaults__ or {}).items())
-    for path in _global_names(code):
-        name, _, attribute = path.partition(".")
+    for dotted_name in _global_names(code):
+        name, _, attribute = dotted_name.partition(".")
         if name in function.__globals__:
             value = function.__globals__[name]
-            followed = isinstance(value, ModuleType) and not _is_library(value.__name__)
-            yield path, getattr(value, attribute, None) if attribute and followed else value
+            is_own_module = isinstance(value, ModuleType) and not _is_library(value.__name__)
+            if attribute and is_own_module:
+                value = getattr(value, attribute, None)
+            yield dotted_name, value
 
 
-def _is_followed(value: Any) -> bool:
+def _is_own_function(value: Any) -> bool:
     """Return whether a value is a Python function outside of NumPy and Numba."""
     return isinstance(value, FunctionType) and not _is_library(value.__module__ or "")
 
@@ -112,7 +114,7 @@ def _code_digest(code: CodeType) -> bytes:
 
 
 def _constant_digest(value: Any) -> bytes:
-    """Return the digest of a value that is not a followed function.
+    """Return the digest of a value that is not a function of this package or the user.
 
     Raises:
         TypeError: if its `repr` differs between processes.

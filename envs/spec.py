@@ -1,4 +1,4 @@
-"""Spec strings: names of games and agents with parameters, such as `"hex:board_size=5"`."""
+"""Spec strings: the name of a game or agent with its parameters, such as `"hex:board_size=5"`."""
 
 import inspect
 import re
@@ -9,7 +9,7 @@ from typing import Any, TypeVar, get_args
 
 T = TypeVar("T")
 
-MAX_LENGTH = 4000  # characters of a spec string; longer strings are mistakes and not shown whole
+MAX_LENGTH = 4000  # characters of a spec string; longer strings are mistakes, and abbreviated
 # Types of parameters, by which values are parsed, and their names in messages.
 TYPES = {int: "an integer", float: "a number", bool: "True or False", NoneType: "None"}
 
@@ -26,8 +26,8 @@ def parse_spec(
 
     Args:
         spec: the spec string.
-        first: the parameter whose value may stand first without its key, as in `"dqn:hex5"`.
-        known: the parameters of what is made from the spec, by name.
+        first: the parameter whose value may come first, without its key, as in `"dqn:hex5"`.
+        known: the parameters of the factory that the spec string names, by name.
 
     Raises:
         TypeError: if `spec` is not a string.
@@ -73,30 +73,30 @@ def parse_params(
 
 
 def typed_value(text: str, annotation: Any) -> Any:
-    """Read a value as its parameter is annotated: text stays text where text is wanted."""
+    """Return a parsed value, or `text` itself if the annotation of its parameter is text."""
     value = parse_value(text)
-    kinds = get_args(annotation) or (annotation,)
-    wants_text = str in kinds or Path in kinds or all(isinstance(kind, str) for kind in kinds)
-    if wants_text and not (value is None and NoneType in kinds):
+    types = get_args(annotation) or (annotation,)  # for a `Literal`, its strings
+    is_text = str in types or Path in types or all(isinstance(type_, str) for type_ in types)
+    if is_text and not (value is None and NoneType in types):
         return text
     return value
 
 
 def call_checked(
     spec: str,
-    make: Callable[..., T],
+    factory: Callable[..., T],
     params: Mapping[str, Any],
     known: Mapping[str, inspect.Parameter],
 ) -> T:
-    """Call what makes a game or an agent, and check the types of its parameters.
+    """Call the factory of a game or agent, and check the types of its parameters.
 
-    Its own checks come first: they know ranges.
+    Errors of the factory come first, as it also checks ranges.
 
     Raises:
-        ValueError: as `make`, or if a parameter is not of the type that is annotated.
+        ValueError: as `factory`, or if a parameter does not have the annotated type.
     """
     try:
-        made = make(**params)
+        made = factory(**params)
     except TypeError:
         check_types(spec, params, known)
         raise
@@ -110,23 +110,23 @@ def check_types(
     """Compare parameters with their annotations.
 
     Raises:
-        ValueError: if one is not of its type.
+        ValueError: if a parameter does not have its annotated type.
     """
     for key, value in params.items():
         annotation = known[key].annotation
-        kinds = get_args(annotation) or (annotation,)
-        fits = type(value) in kinds or (type(value) is int and float in kinds)
-        if not fits and all(kind in TYPES for kind in kinds):
-            expected = " or ".join(TYPES[kind] for kind in kinds)
+        types = get_args(annotation) or (annotation,)
+        matches = type(value) in types or (type(value) is int and float in types)
+        if not matches and all(type_ in TYPES for type_ in types):
+            expected = " or ".join(TYPES[type_] for type_ in types)
             raise ValueError(f"{key} must be {expected}, got {value!r} in {spec!r:.200}")
 
 
 def parse_name(spec: str) -> str:
-    """Return the name in front of the parameters.
+    """Return the name, the part of a spec string before the parameters.
 
     Raises:
         TypeError: if `spec` is not a string.
-        ValueError: if it is longer than any that makes sense.
+        ValueError: if it is longer than `MAX_LENGTH`.
     """
     if not isinstance(spec, str):
         raise TypeError(f"expected a spec string such as 'hex:board_size=5', got {spec!r:.80}")
@@ -136,7 +136,7 @@ def parse_name(spec: str) -> str:
 
 
 def parse_value(text: str) -> Any:
-    """Read an integer, a float, `True`, `False` or `None`; anything else is text."""
+    """Return the integer, float, `True`, `False` or `None` that a text spells, or else the text."""
     if text.lower() in ("true", "false", "none"):
         return {"true": True, "false": False, "none": None}[text.lower()]
     if re.fullmatch(r"[+-]?\d+", text):

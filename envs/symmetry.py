@@ -1,4 +1,4 @@
-"""Board symmetries as index arrays, for data augmentation."""
+"""Symmetries of games as index arrays, for data augmentation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,19 +29,19 @@ class Symmetry:
         """Map observations of shape `[..., planes, rows, columns]`."""
         shape = observation.shape
         flat = observation.reshape(*shape[:-2], -1)
-        moved = np.empty_like(flat)
-        moved[..., self.cells] = flat
+        image = np.empty_like(flat)
+        image[..., self.cells] = flat
         if self.planes is not None:
-            planes = np.empty_like(moved)
-            planes[..., self.planes, :] = moved
-            moved = planes
-        return moved.reshape(shape)
+            permuted = np.empty_like(image)
+            permuted[..., self.planes, :] = image
+            image = permuted
+        return image.reshape(shape)
 
     def policy(self, policy: NDArray[Any]) -> NDArray[Any]:
         """Map masks, visit counts or probabilities of shape `[..., num_actions]`."""
-        moved = np.empty_like(policy)
-        moved[..., self.actions] = policy
-        return moved
+        image = np.empty_like(policy)
+        image[..., self.actions] = policy
+        return image
 
 
 CellMap = Callable[[int, int], tuple[int, int]]
@@ -55,8 +55,12 @@ def grid_symmetries(
 ) -> tuple[Symmetry, ...]:
     """Return the symmetries of a rectangle (4) or square (8), or those listed in `names`.
 
-    `actions(cells, move)` returns the action map, given the cell map as an array of shape
-    `[rows * columns]` and as a function of (row, column).
+    Args:
+        rows: rows of the board.
+        columns: columns of the board.
+        actions: `actions(cells, cell_map)` returns the action map of a symmetry, given its cell map
+            as an array of shape `[rows * columns]` and as a function of (row, column).
+        names: the names of the symmetries to return; None: all.
     """
     r, c = rows - 1, columns - 1
     maps: dict[str, CellMap] = {
@@ -74,14 +78,14 @@ def grid_symmetries(
         }
     symmetries = []
     for name in names or tuple(maps):
-        move = maps[name]
-        to = [move(i, j) for i in range(rows) for j in range(columns)]
-        cells = np.array([i * columns + j for i, j in to], np.int64)
-        symmetries.append(Symmetry(name, cells, actions(cells, move)))
+        cell_map = maps[name]
+        images = [cell_map(i, j) for i in range(rows) for j in range(columns)]
+        cells = np.array([i * columns + j for i, j in images], np.int64)
+        symmetries.append(Symmetry(name, cells, actions(cells, cell_map)))
     return tuple(symmetries)
 
 
-def cells_are_actions(cells: NDArray[np.int64], move: CellMap) -> NDArray[np.int64]:
+def cells_are_actions(cells: NDArray[np.int64], cell_map: CellMap) -> NDArray[np.int64]:
     """Return the action map of a game whose action `i` is cell `i`."""
     return cells
 
@@ -89,8 +93,8 @@ def cells_are_actions(cells: NDArray[np.int64], move: CellMap) -> NDArray[np.int
 DIRECTIONS = ((-1, 0), (0, 1), (1, 0), (0, -1))  # north, east, south, west
 
 
-def directions_are_actions(cells: NDArray[np.int64], move: CellMap) -> NDArray[np.int64]:
+def directions_are_actions(cells: NDArray[np.int64], cell_map: CellMap) -> NDArray[np.int64]:
     """Return the action map of a game whose actions are north, east, south and west."""
-    origin = np.array(move(0, 0))
-    steps = [tuple(int(x) for x in np.array(move(i, j)) - origin) for i, j in DIRECTIONS]
+    origin = np.array(cell_map(0, 0))
+    steps = [tuple(int(x) for x in np.array(cell_map(i, j)) - origin) for i, j in DIRECTIONS]
     return np.array([DIRECTIONS.index((i, j)) for i, j in steps], np.int64)

@@ -9,7 +9,7 @@ from ludoteca.envs.symmetry import Symmetry
 
 
 def identity(game: Game) -> Symmetry:
-    """Return the identity."""
+    """Return the identity symmetry of a game."""
     _, rows, columns = game.observation_shape
     return Symmetry("identity", np.arange(rows * columns), np.arange(game.num_actions))
 
@@ -25,11 +25,11 @@ def compose(a: Symmetry, b: Symmetry, planes: int) -> Symmetry:
 
 
 def key(symmetry: Symmetry, planes: int) -> tuple[bytes, ...]:
-    """Return bytes that are the same for equal symmetries."""
+    """Return the maps as bytes, which are equal for equal symmetries."""
     arrays = (symmetry.cells, symmetry.actions, plane_map(symmetry, planes))
     return tuple(np.asarray(array, np.int64).tobytes() for array in arrays)
 
 
 def plane_map(symmetry: Symmetry, planes: int) -> Any:
-    """Return the image of each plane."""
+    """Return the image of each plane. Shape `[planes]`."""
     return np.arange(planes) if symmetry.planes is None else symmetry.planes

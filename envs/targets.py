@@ -1,8 +1,8 @@
 """Import targets: objects named `module:attribute` or `path/to/file.py:attribute`.
 
-Loading a target runs the module's code. So only names that a user typed may be loaded: code that
-reads names from files (weights, replays, results) does so within `names_from`, where nothing is
-imported.
+Loading a target runs the module's code. So only targets that a user typed may be loaded: code that
+reads names from files (weights, replays, results) does so within `untrusted_names`, where no target
+is imported.
 """
 
 import importlib
@@ -26,20 +26,20 @@ FILE = re.compile(r"[^:]+\.py")
 
 
 class NoSuchModuleError(ModuleNotFoundError):
-    """The module of a target does not exist (not a module that the target's module imports)."""
+    """Error for a target whose module does not exist, rather than a module that it imports."""
 
 
 _lock = RLock()
-_folders: list[str] = []  # searched for modules after `sys.path`
+_search_folders: list[str] = []  # searched for modules after `sys.path`
 _loaded: dict[str, Any] = {}  # the objects of targets that users typed
-_file: ContextVar[str] = ContextVar("_file", default="")  # where names are being read from
+_source: ContextVar[str] = ContextVar("_source", default="")  # of untrusted names; "": none
 
 
 def is_target(text: str) -> bool:
     """Return whether a text has the form `module:attribute` or `path/to/file.py:attribute`."""
-    where, colon, attribute = text.rpartition(":")
-    named = MODULE.fullmatch(where) or FILE.fullmatch(where)
-    return bool(colon and named and MODULE.fullmatch(attribute))
+    module, colon, attribute = text.rpartition(":")
+    has_module = MODULE.fullmatch(module) or FILE.fullmatch(module)
+    return bool(colon and has_module and MODULE.fullmatch(attribute))
 
 
 def split_target(spec: str) -> tuple[str, str] | None:
@@ -49,43 +49,43 @@ def split_target(spec: str) -> tuple[str, str] | None:
         For example `("mygames:dots", "rows=2")` for `"mygames:dots:rows=2"`; None if the spec
         string does not begin with a target.
     """
-    where, _, rest = spec.partition(":")
-    attribute, _, params = rest.partition(":")
-    target = f"{where.strip()}:{attribute.strip()}"
+    module, _, attribute_and_params = spec.partition(":")
+    attribute, _, params = attribute_and_params.partition(":")
+    target = f"{module.strip()}:{attribute.strip()}"
     return (target, params) if is_target(target) else None
 
 
 @contextmanager
-def names_from(file: str | Path) -> Iterator[None]:
-    """Refuse to load targets in this context, as the names of games and agents are from a file.
+def untrusted_names(source: str | Path) -> Iterator[None]:
+    """Refuse to load targets in this context, where names of games and agents are from a file.
 
-    Targets that this process has loaded before, as a user typed them, are not refused.
+    Targets that this process has loaded before, because a user typed them, are allowed.
 
     Args:
-        file: the file, or another name for the source of the names, for messages.
+        source: the file of the names, or a description of it, for messages; `""` allows all.
     """
-    before = _file.set(str(file))
+    token = _source.set(str(source))
     try:
         yield
     finally:
-        _file.reset(before)
+        _source.reset(token)
 
 
-def also_search(folder: str | Path) -> None:
+def add_search_folder(folder: str | Path) -> None:
     """Search `folder` for the modules of targets, after all other places.
 
     It is appended to `sys.path` when a target's module is not found elsewhere, and stays there for
     the imports of that module.
     """
     path = str(Path(folder).resolve())
-    if path not in _folders:
-        _folders.append(path)
+    if path not in _search_folders:
+        _search_folders.append(path)
 
 
 def load_target(text: str) -> Any:
     """Return the object that a target names, and import its module.
 
-    Modules are searched for in `sys.path`, then in the folders of `also_search` (the command
+    Modules are searched for in `sys.path`, then in the folders of `add_search_folder` (the command
     `ludoteca` adds the current folder). The imports of a file are also searched for in its folder.
 
     Args:
@@ -93,31 +93,33 @@ def load_target(text: str) -> Any:
             `"games/mine.py:dots_and_boxes"`.
 
     Raises:
-        ValueError: if the text has another form, the module fails or lacks the attribute, or the
-            name comes from a file, see `names_from`.
+        ValueError: if the text is not a target, if the module fails or lacks the attribute, or if
+            the name comes from a file, see `untrusted_names`.
         NoSuchModuleError: if there is no such module.
-        ImportError: if it imports something that is missing.
+        ImportError: if the module imports something that is missing.
         FileNotFoundError: if there is no such file.
     """
     if not isinstance(text, str) or not is_target(text):
         raise ValueError(
             f"expected module:attribute or path/to/file.py:attribute, got {text!r:.200}"
         )
-    if _file.get():
+    if _source.get():
         if text in _loaded:
             return _loaded[text]
         raise ValueError(
-            f"{_file.get()} names {text!r:.200}, which is not imported, as it comes from a file: "
-            "if you trust it, name it yourself, too (docs/extending.md)"
+            f"{_source.get()} names {text!r:.200}, which is not imported, as it comes from a file: "
+            "if you trust it, also name it on the command line or load it first (docs/extending.md)"
         )
-    where, _, attribute = text.rpartition(":")
+    module_name, _, attribute = text.rpartition(":")
     with _lock:
-        module = _load_file(where) if FILE.fullmatch(where) else _load_module(where)
+        is_file = FILE.fullmatch(module_name)
+        module = _load_file(module_name) if is_file else _load_module(module_name)
     target: Any = module
     for name in attribute.split("."):
         if not hasattr(target, name):
             public = [public_name for public_name in dir(target) if not public_name.startswith("_")]
-            raise ValueError(f"{where} has no {name!r}{did_you_mean(name, public)}, as in {text!r}")
+            suggestion = did_you_mean(name, public)
+            raise ValueError(f"{module_name} has no {name!r}{suggestion}, as in {text!r}")
         target = getattr(target, name)
     _loaded[text] = target
     return target
@@ -130,17 +132,17 @@ def _load_module(name: str) -> ModuleType:
         missing = error.name is not None and f"{name}.".startswith(f"{error.name}.")
         if not missing:
             raise
-        added = [folder for folder in _folders if folder not in sys.path]
+        added = [folder for folder in _search_folders if folder not in sys.path]
         if added:
             sys.path += added
             importlib.invalidate_caches()
             return _load_module(name)
-        places = " and ".join(["sys.path", *_folders])
+        places = " and ".join(["sys.path", *_search_folders])
         raise NoSuchModuleError(f"no module named {name!r} in {places}", name=error.name) from None
     except ImportError:
         raise
     except Exception as error:
-        raise ValueError(f"importing {name} failed: {_line(error)}") from error
+        raise ValueError(f"importing {name} failed: {_describe(error)}") from error
 
 
 def _load_file(name: str) -> ModuleType:
@@ -148,25 +150,25 @@ def _load_file(name: str) -> ModuleType:
     path = Path(name).resolve()
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}")
-    known = f"{path.stem}_{sha256(os.fsencode(path)).hexdigest()[:12]}"
-    if known in sys.modules:
-        return sys.modules[known]
-    module_spec = spec_from_file_location(known, path)
+    module_name = f"{path.stem}_{sha256(os.fsencode(path)).hexdigest()[:12]}"
+    if module_name in sys.modules:
+        return sys.modules[module_name]
+    module_spec = spec_from_file_location(module_name, path)
     assert module_spec is not None
     assert module_spec.loader is not None
     module = module_from_spec(module_spec)
     if str(path.parent) not in sys.path:
         sys.path.append(str(path.parent))
-    sys.modules[known] = module
+    sys.modules[module_name] = module
     try:
         module_spec.loader.exec_module(module)
     except BaseException as error:
-        del sys.modules[known]
+        del sys.modules[module_name]
         if isinstance(error, ImportError) or not isinstance(error, Exception):
             raise
-        raise ValueError(f"running {path} failed: {_line(error)}") from error
+        raise ValueError(f"running {path} failed: {_describe(error)}") from error
     return module
 
 
-def _line(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     return f"{type(error).__name__}: {error!s:.400}"

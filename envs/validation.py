@@ -1,4 +1,4 @@
-"""Validation of arguments that the environments of all libraries share."""
+"""Validation of the arguments that all environment APIs share."""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,7 @@ from ludoteca.envs.params import UnknownParameter, choice, keyword_names, unknow
 from ludoteca.envs.registry import make_game
 
 DTYPES = ("int8", "uint8", "int16", "int32", "float32", "float64")
-OUT_OF_RANGE = 2**63 - 1
+OUT_OF_RANGE = 2**63 - 1  # an action that is illegal in every game
 T = TypeVar("T")
 
 
@@ -42,10 +42,10 @@ def check_options(options: Any) -> Mapping[str, Any]:
 
 
 def check_reset_mask(options: Any, count: int) -> NDArray[np.bool_] | None:
-    """Return the option `reset_mask`, bool `[count]`, or None if there is none.
+    """Return the entry `reset_mask` of the options of `reset`, bool `[count]`, or None without it.
 
     Raises:
-        ValueError: if it has another form, or is all false.
+        ValueError: if it has another shape or dtype, or is all false.
     """
     mask = check_options(options).get("reset_mask")
     if mask is None:
@@ -82,28 +82,28 @@ def check_flag(name: str, flag: Any) -> bool:
 def check_dtype(
     dtype: DTypeLike, name: str = "dtype", allowed: Sequence[str] = DTYPES
 ) -> np.dtype[Any]:
-    """Return the dtype of an argument, by default of observations.
+    """Return `dtype` as a NumPy dtype, if it is one of `allowed`.
 
     Raises:
         ValueError: if it is not one of `allowed`, in any of NumPy's notations.
     """
     if isinstance(dtype, str | type | np.dtype):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # names that NumPy will drop
+            warnings.simplefilter("ignore")  # deprecated names of dtypes
             try:
-                given = np.dtype(dtype).name
+                canonical = np.dtype(dtype).name
             except (TypeError, ValueError):
-                given = ""
-        if given in allowed:
-            return np.dtype(given)
+                canonical = ""
+        if canonical in allowed:
+            return np.dtype(canonical)
     raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {dtype!r}")
 
 
-def check_actions_of(agents: Sequence[str], actions: Any) -> Mapping[str, Any]:
-    """Return the actions of a step of a parallel environment.
+def check_action_dict(agents: Sequence[str], actions: Any) -> Mapping[str, Any]:
+    """Return `actions` if they are a mapping, as a step of a parallel environment needs.
 
     Raises:
-        ValueError: if they are not a mapping from agents to actions.
+        ValueError: otherwise.
     """
     if not isinstance(actions, Mapping):
         raise ValueError(
@@ -128,12 +128,12 @@ def of_agent(values: Mapping[str, T], agent: Any) -> T:
 def as_game(
     game: Game | str, params: dict[str, Any], environment: Callable[..., Any] | None = None
 ) -> Game:
-    """Return a game, given itself or its name.
+    """Return a game, given as itself or by its name.
 
     Args:
         game: a game or its name.
         params: parameters of the game.
-        environment: class whose keyword arguments errors list, too.
+        environment: class or function whose keyword arguments are listed in errors, too.
 
     Raises:
         ValueError: if parameters are given for a game that is already made, or the name is unknown.

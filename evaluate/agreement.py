@@ -1,7 +1,7 @@
-"""Agreement of agents with themselves: `python -m ludoteca.evaluate.agreement`.
+"""Agreement of stochastic agents with themselves: `python -m ludoteca.evaluate.agreement`.
 
-A stochastic agent answers the same position differently from time to time: its moves can be
-predicted, and imitated, only up to a limit.
+A stochastic agent chooses different moves in the same position. Its agreement with itself is the
+upper limit of the accuracy with which its moves can be predicted or imitated.
 """
 
 import json
@@ -17,11 +17,11 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.provenance import package_versions, run_info
 
 
-def agreement(
+def measure_agreement(
     agents: tuple[str, ...],
     out: Path,
     game: str = "hungry_geese",
@@ -30,15 +30,15 @@ def agreement(
     repeats: int = 8,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Sample moves of agents in positions of their own games, and write how these agree.
+    """Sample moves of agents repeatedly in the same positions; write how often they are equal.
 
     Args:
-        agents: their spec strings.
+        agents: spec strings of the agents.
         out: the JSON file to write.
         game: a simultaneous game, as a spec string.
-        games: number of games of each agent against itself.
-        moves: number of moves in these games that are sampled again, at most.
-        repeats: number of samples of each move.
+        games: number of games of each agent against itself, which give the positions.
+        moves: maximum number of decisions, each of one player in one position.
+        repeats: number of moves that are sampled for each decision.
         seed: seed of the games and of the samples.
     """
     integer("moves", moves, 1, 10**9)
@@ -46,22 +46,25 @@ def agreement(
     game_object = make_game(game)
     if not game_object.simultaneous:
         raise ValueError(f"game must be simultaneous, got {game_object.spec}")
-    records = [agree(game_object, spec, games, moves, repeats, seed) for spec in agents]
+    records = [self_agreement(game_object, spec, games, moves, repeats, seed) for spec in agents]
     content = {"about": run_info(), "versions": package_versions(), "agents": records}
-    write_whole(out, json.dumps(content, indent=1) + "\n")
+    write_atomically(out, json.dumps(content, indent=1) + "\n")
     return content
 
 
-def agree(game: Game, spec: str, games: int, moves: int, repeats: int, seed: int) -> dict[str, Any]:
-    """Return how one agent agrees with itself.
+def self_agreement(
+    game: Game, spec: str, games: int, moves: int, repeats: int, seed: int
+) -> dict[str, Any]:
+    """Return the agreement of one agent with itself; see `measure_agreement` for the arguments.
 
     Returns:
-        `"moves"`, how many were asked for; `"agreement"`, the share of pairs of answers to the same
-        question that are equal; `"predictable"`, the share of answers that are the most frequent
-        one of the others to the same question (of equally frequent ones, in parts).
+        `"moves"`: number of decisions. `"agreement"`: fraction of equal pairs among the samples of
+        the same decision. `"predictable"`: fraction of samples that equal the most frequent one of
+        the other samples of the same decision; equality with one of t equally frequent ones counts
+        1 / t.
     """
     match = play_match(game, [spec, spec], games, seed=seed, num_replays=games)
-    asked = [
+    decisions = [
         (s, seat)
         for replay in match.replays
         for s in replay.positions()
@@ -69,35 +72,35 @@ def agree(game: Game, spec: str, games: int, moves: int, repeats: int, seed: int
         if game.legal(s, seat)
     ]
     rng = np.random.default_rng(seed)
-    chosen = [asked[k] for k in rng.permutation(len(asked))[:moves]]
+    chosen = [decisions[k] for k in rng.permutation(len(decisions))[:moves]]
     states = np.array([s for s, _ in chosen], game.state)
     seats = np.array([seat for _, seat in chosen], np.int64)
     agent, indices = make_agent(spec, game), np.arange(len(chosen))
     agent.reset(indices)
 
-    def answer() -> NDArray[np.int64]:
+    def sample() -> NDArray[np.int64]:
         rngs = rng.integers(2**64, size=(len(chosen), 1), dtype=np.uint64)
         return agent.act(states, seats, rngs, indices)
 
-    answers = np.stack([answer() for _ in range(repeats)], axis=1)
-    return {"agent": spec, "moves": len(chosen), **shares(answers, game.num_actions)}
+    samples = np.stack([sample() for _ in range(repeats)], axis=1)
+    return {"agent": spec, "moves": len(chosen), **agreement_fractions(samples, game.num_actions)}
 
 
-def shares(answers: NDArray[np.int64], num_actions: int) -> dict[str, float]:
-    """Return how answers agree, see `agree`.
+def agreement_fractions(samples: NDArray[np.int64], num_actions: int) -> dict[str, float]:
+    """Return `"agreement"` and `"predictable"`, see `self_agreement`.
 
     Args:
-        answers: actions, shape `[questions, repeats]`.
-        num_actions: number of distinct actions.
+        samples: sampled actions. Shape `[decisions, repeats]`.
+        num_actions: number of actions of the game.
     """
-    repeats = answers.shape[1]
-    counts = (answers[..., None] == np.arange(num_actions)).sum(1)
+    repeats = samples.shape[1]
+    counts = (samples[..., None] == np.arange(num_actions)).sum(1)
     pairs = (counts * (counts - 1)).sum(1) / (repeats * (repeats - 1))
-    others = counts[:, None, :] - (answers[..., None] == np.arange(num_actions))
-    most = others == others.max(2, keepdims=True)
-    right = np.take_along_axis(most, answers[..., None], 2)[..., 0] / most.sum(2)
-    return {"agreement": float(pairs.mean()), "predictable": float(right.mean())}
+    other_counts = counts[:, None, :] - (samples[..., None] == np.arange(num_actions))
+    is_mode = other_counts == other_counts.max(2, keepdims=True)
+    hits = np.take_along_axis(is_mode, samples[..., None], 2)[..., 0] / is_mode.sum(2)
+    return {"agreement": float(pairs.mean()), "predictable": float(hits.mean())}
 
 
 if __name__ == "__main__":
-    tyro.cli(agreement, config=(tyro.conf.FlagCreatePairsOff,))
+    tyro.cli(measure_agreement, config=(tyro.conf.FlagCreatePairsOff,))

@@ -1,8 +1,9 @@
 """Model cards of shipped networks: `python -m ludoteca.evaluate.cards`.
 
-A card is described in `ludoteca.agents.networks.cards`. `new` makes a card from the metadata in a
-network's file, `measure` plays a match with the network and adds the result, `add` adds the result
-of an earlier match, and `check` plays the matches of a card again and compares.
+See `ludoteca.agents.networks.cards` for the contents of a card. The command `new` makes a card from
+the metadata in a network's file, `measure` plays a match of the network and adds its result, `add`
+adds the result of an earlier match, and `check` plays the matches of a card again and compares the
+results.
 """
 
 import json
@@ -19,40 +20,44 @@ from ludoteca.agents.networks.cards import card_path, load_card
 from ludoteca.agents.networks.weights import find_weights, load_weights
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.spec import parse_name
-from ludoteca.envs.targets import names_from
+from ludoteca.envs.targets import untrusted_names
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.seat_results import seat_results
 from ludoteca.evaluate.statistics.intervals import wilson
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.provenance import run_provenance
 
 
-def new(agent: Positional[str], trained_by: str, trained_against: tuple[str, ...] = ()) -> None:
-    """Write the card of a network from its file, with the evaluation after training.
+def new_card(
+    agent: Positional[str], trained_by: str, trained_against: tuple[str, ...] = ()
+) -> None:
+    """Write the card of a network from its file, with the final evaluation of its training.
 
     Args:
-        agent: the network as the agent of that evaluation, such as `az:hex5,simulations=32`.
+        agent: spec string of the network's agent in that evaluation, such as
+            `az:hex5,simulations=32`.
         trained_by: method of training, in a sentence.
-        trained_against: opponents in training, besides itself.
+        trained_against: opponents in training, besides the network itself.
     """
-    kind, name = split(agent)
+    kind, name = kind_and_name(agent)
     _, metadata = load_weights(find_weights(name, kind))
     training = metadata["card"]
     command, config = training["about"]["command"], training["config"]
+    # Trainings play the final evaluation with this seed.
     match = {"game": metadata["game"], "seed": config["seed"] + 2, "command": command}
     match |= {"date": training["about"]["date"], "versions": training["versions"]}
-    with names_from(find_weights(name, kind)):
+    with untrusted_names(find_weights(name, kind)):
         rivals = make_game(metadata["game"]).num_players - 1
     strength = [
         {
             **match,
-            "agents": [agent, *[part["opponent"]] * rivals],
-            "games": sum(seat["games"] for seat in part["seats"]),
-            "seats": part["seats"],
+            "agents": [agent, *[evaluation["opponent"]] * rivals],
+            "games": sum(seat["games"] for seat in evaluation["seats"]),
+            "seats": evaluation["seats"],
         }
-        for part in training.get("evaluation", ())
+        for evaluation in training.get("evaluation", ())
     ]
-    write(
+    write_card(
         {
             "agent": f"{kind}:{name}",
             "game": metadata["game"],
@@ -67,20 +72,20 @@ def new(agent: Positional[str], trained_by: str, trained_against: tuple[str, ...
     )
 
 
-def measure(
+def measure_strength(
     agent: Positional[str], rivals: tuple[str, ...], games: int = 400, seed: int = 1
 ) -> None:
     """Play a match of a shipped network, and add the result to its card.
 
-    It replaces an earlier result of the same agents.
+    The result replaces an earlier one of the same agents.
 
     Args:
-        agent: the network as an agent, such as `ac:geese` or `az:hex5,simulations=32`.
-        rivals: the other agents.
+        agent: spec string of the network's agent, such as `ac:geese` or `az:hex5,simulations=32`.
+        rivals: spec strings of the other agents.
         games: number of games; the agents rotate through the seats.
         seed: seed of the match.
     """
-    game, provenance = load_card(*split(agent))["game"], run_provenance()
+    game, provenance = load_card(*kind_and_name(agent))["game"], run_provenance()
     agents = [agent, *rivals]
     result = {
         "game": game,
@@ -90,25 +95,25 @@ def measure(
         "versions": provenance["versions"],
         "agents": agents,
         "games": games,
-        "seats": play(game, agents, games, seed),
+        "seats": play_card_match(game, agents, games, seed),
     }
-    _add(result)
+    _add_to_card(result)
 
 
-def add(match: Positional[Path]) -> None:
+def add_match(match: Positional[Path]) -> None:
     """Add the result of an earlier match to the card of its first agent.
 
-    It replaces an earlier result of the same agents.
+    The result replaces an earlier one of the same agents.
 
     Args:
-        match: file written by `ludoteca match --json`, or by a match of a study.
+        match: JSON file written by `ludoteca match --json`, or by a match of a study.
     """
     result = json.loads(match.read_text())
     total = result["agents"][0]["total"]
     low, high = wilson(total["wins"], total["games"])
     seat = {key: total[key] for key in ("games", "wins", "draws", "losses", "win_rate")}
     seat |= {"seat": "any", "distinct": result.get("distinct", total["games"])}
-    _add(
+    _add_to_card(
         {
             "game": result["game"],
             "seed": result["seed"],
@@ -122,11 +127,11 @@ def add(match: Positional[Path]) -> None:
     )
 
 
-def check(agent: Positional[str], games: int = 100, seed: int = 7) -> None:
+def check_card(agent: Positional[str], games: int = 100, seed: int = 7) -> None:
     """Play the matches of a card again; raise an error if the results differ significantly.
 
     Args:
-        agent: the network as an agent, such as `ac:geese`.
+        agent: spec string of the network's agent, such as `ac:geese`.
         games: number of games of each match.
         seed: seed of the matches.
 
@@ -134,28 +139,28 @@ def check(agent: Positional[str], games: int = 100, seed: int = 7) -> None:
         ValueError: if a win rate differs significantly from that of the card.
     """
     differences = []
-    for match in load_card(*split(agent))["strength"]:
+    for match in load_card(*kind_and_name(agent))["strength"]:
         count = games - games % len(match["agents"])  # equally many in each seat
-        played = play(match["game"], match["agents"], count, seed)
-        for on_card, replayed in zip(match["seats"], played, strict=True):
-            rates = f"{win_rate_text(on_card)}, played again {win_rate_text(replayed)}"
+        replayed = play_card_match(match["game"], match["agents"], count, seed)
+        for on_card, again in zip(match["seats"], replayed, strict=True):
+            rates = f"{win_rate_text(on_card)}, played again {win_rate_text(again)}"
             line = f"{' '.join(match['agents'])}, {on_card['seat']} seat: card {rates}"
             print(line)
-            if not agree(on_card, replayed):
+            if not rates_agree(on_card, again):
                 differences.append(line)
     if differences:
         raise ValueError(f"significantly different: {'; '.join(differences)}")
 
 
-def agree(on_card: dict[str, Any], replayed: dict[str, Any], level: float = 1e-4) -> bool:
+def rates_agree(on_card: dict[str, Any], replayed: dict[str, Any], level: float = 1e-4) -> bool:
     """Return whether two win rates do not differ significantly, by Fisher's exact test.
 
-    The test counts the chance in both samples. Games that are all equal count once: then both were
-    won, or neither.
+    The test accounts for the sampling error of both. If all replayed games are equal, they count as
+    one game: either the network wins it and has wins on its card, or neither.
 
     Args:
-        on_card: result of a network in a seat on its card.
-        replayed: result of the replayed games.
+        on_card: result of a network in a seat, from its card.
+        replayed: result of the network in this seat in the replayed games.
         level: level of significance.
     """
     from scipy.stats import fisher_exact
@@ -168,33 +173,35 @@ def agree(on_card: dict[str, Any], replayed: dict[str, Any], level: float = 1e-4
 
 def win_rate_text(seat: dict[str, Any]) -> str:
     """Return the number of wins in a seat, with the 95 % interval of the win rate."""
-    low, high = (100 * seat[end] for end in ("low", "high"))
+    low, high = (100 * seat[bound] for bound in ("low", "high"))
     return f"{seat['wins']:,} of {seat['games']:,} ({low:.1f} to {high:.1f} %)"
 
 
-def _add(result: dict[str, Any]) -> None:
-    card = load_card(*split(result["agents"][0]))
-    others = [match for match in card["strength"] if match["agents"] != result["agents"]]
-    write(card | {"strength": [*others, result]})
+def _add_to_card(result: dict[str, Any]) -> None:
+    card = load_card(*kind_and_name(result["agents"][0]))
+    other_matches = [match for match in card["strength"] if match["agents"] != result["agents"]]
+    write_card(card | {"strength": [*other_matches, result]})
 
 
-def play(game: str, agents: Sequence[str], games: int, seed: int) -> list[dict[str, Any]]:
-    """Play a match as cards show it; return the results of the first agent, see `seat_results`."""
+def play_card_match(
+    game: str, agents: Sequence[str], games: int, seed: int
+) -> list[dict[str, Any]]:
+    """Play a match for a card; return the results of the first agent, see `seat_results`."""
     loaded_game = make_game(game)
     names = ("any",) if loaded_game.simultaneous else ("first", "second")
     return seat_results(play_match(loaded_game, agents, games, seed=seed), names)
 
 
-def split(agent: str) -> tuple[str, str]:
-    """Return the kind and the name of a network from the spec string of its agent."""
+def kind_and_name(agent: str) -> tuple[str, str]:
+    """Return kind and name of a network, `"az"` and `"hex5"` for `"az:hex5,simulations=9"`."""
     kind = parse_name(agent)
     return kind, agent.partition(":")[2].partition(",")[0]
 
 
-def write(card: dict[str, Any]) -> None:
-    """Write a card beside the network's file."""
-    path = card_path(*split(card["agent"]))
-    write_whole(path, json.dumps(card, indent=1) + "\n")
+def write_card(card: dict[str, Any]) -> None:
+    """Write a card into the folder of the network's file."""
+    path = card_path(*kind_and_name(card["agent"]))
+    write_atomically(path, json.dumps(card, indent=1) + "\n")
     print(f"card: {path}")
 
 
@@ -203,7 +210,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
         tyro.extras.subcommand_cli_from_dict(
-            {"new": new, "measure": measure, "add": add, "check": check},
+            {
+                "new": new_card,
+                "measure": measure_strength,
+                "add": add_match,
+                "check": check_card,
+            },
             prog="python -m ludoteca.evaluate.cards",
             args=list(sys.argv[1:] if arguments is None else arguments),
         )

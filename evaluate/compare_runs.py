@@ -20,9 +20,9 @@ from ludoteca.evaluate.statistics.bootstrap import (
 from ludoteca.files import read_json
 from ludoteca.terminal_table import TerminalTable
 
-RESULTS = "results.json"  # of a finished run
-OWN = ("seed", "run_dir")  # settings that differ between the runs of a group
-ENOUGH = 10  # runs from which on intervals are about right
+RESULTS_FILE = "results.json"  # in the folder of a finished run
+PER_RUN_SETTINGS = ("seed", "run_dir")  # settings that may differ between the runs of a group
+MIN_SEEDS = 10  # number of seeds from which bootstrap intervals are about right
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,12 @@ class RunGroup:
     """Runs with the same settings and different seeds.
 
     Attributes:
-        name: the folder or pattern that the user gave.
+        name: folder or pattern of the run folders, see `read_group`.
         game: spec string of the game.
         seeds: seeds of the runs.
-        opponents: opponents of the final evaluation, the tasks.
-        scores: mean score of each run against each opponent, 0 to 1; a draw is half a win, and
-            seats count equally. Shape `[runs, opponents]`.
+        opponents: opponents of the final evaluation: the tasks of the aggregate scores.
+        scores: mean score of each run against each opponent, from 0 to 1; a draw counts as half a
+            win, and all seats count equally. Shape `[runs, opponents]`.
     """
 
     name: str
@@ -51,10 +51,10 @@ class Comparison:
 
     Attributes:
         groups: the groups.
-        opponents: opponents that all groups were evaluated against.
+        opponents: opponents that all groups have in common.
         aggregates: estimates of each group, by the name of the aggregate.
-        improvements: probability that a run of the first group scores higher than one of the
-            second, by the indices of both.
+        improvements: probability that a run of group i scores higher than a run of group j, by
+            `(i, j)`.
     """
 
     groups: tuple[RunGroup, ...]
@@ -77,20 +77,20 @@ def read_group(name: str) -> RunGroup:
     folders = [Path(name), *sorted(Path(name).glob("*"))]
     if not Path(name).is_dir():
         folders = [Path(path) for path in sorted(glob(name))]
-    files = [folder / RESULTS for folder in folders if (folder / RESULTS).is_file()]
+    files = [folder / RESULTS_FILE for folder in folders if (folder / RESULTS_FILE).is_file()]
     if not files:
         raise ValueError(
             f"expected a folder of run folders, or a pattern of them such as 'runs/dqn-*', each "
-            f"with {RESULTS} of a finished training; found none in {name!r}"
+            f"with {RESULTS_FILE} of a finished training; found none in {name!r}"
         )
     runs = [_read_run(file) for file in files]
-    game, config, opponents = runs[0]["game"], _shared(runs[0]), tuple(runs[0]["scores"])
+    game, config, opponents = runs[0]["game"], _shared_settings(runs[0]), tuple(runs[0]["scores"])
     seeds: dict[int, Path] = {}
     for file, run in zip(files, runs, strict=True):
         differing = [
-            f"{key} {config.get(key)!r} and {_shared(run).get(key)!r}"
-            for key in sorted({*config, *_shared(run)})
-            if config.get(key) != _shared(run).get(key)
+            f"{key} {config.get(key)!r} and {_shared_settings(run).get(key)!r}"
+            for key in sorted({*config, *_shared_settings(run)})
+            if config.get(key) != _shared_settings(run).get(key)
         ]
         if run["game"] != game:
             differing.append(f"game {game!r} and {run['game']!r}")
@@ -98,7 +98,7 @@ def read_group(name: str) -> RunGroup:
             differing.append(f"opponents {opponents} and {tuple(run['scores'])}")
         if differing:
             raise ValueError(
-                f"the runs of a group may differ only in {' and '.join(OWN)}, but "
+                f"the runs of a group may differ only in {' and '.join(PER_RUN_SETTINGS)}, but "
                 f"{files[0].parent} and {file.parent} have {'; '.join(differing)}"
             )
         if run["seed"] in seeds:
@@ -111,8 +111,8 @@ def read_group(name: str) -> RunGroup:
     return RunGroup(name, game, tuple(seeds), opponents, scores)
 
 
-def _shared(run: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in run["config"].items() if key not in OWN}
+def _shared_settings(run: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in run["config"].items() if key not in PER_RUN_SETTINGS}
 
 
 def _read_run(file: Path) -> dict[str, Any]:
@@ -148,7 +148,8 @@ def compare_runs(
         seed: seed of the samples.
 
     Raises:
-        ValueError: if the groups have different games or no common opponent, or see `read_group`.
+        ValueError: if the groups have different games or no common opponent, or a group is invalid,
+            see `read_group`.
     """
     groups = tuple(map(read_group, names))
     if not groups:
@@ -186,7 +187,7 @@ def compare_runs(
 
 
 def comparison_tables(comparison: Comparison) -> list[TerminalTable]:
-    """Return the tables of the aggregates, and of the probabilities if there are two groups."""
+    """Return the table of the aggregates, and that of the probabilities of improvement if any."""
     table = TerminalTable(
         ("runs", "seeds", *AGGREGATES), title=f"against {', '.join(comparison.opponents)}"
     )
@@ -195,7 +196,7 @@ def comparison_tables(comparison: Comparison) -> list[TerminalTable]:
         table.add(group.name, str(len(group.seeds)), *cells)
     tables = [table]
     if comparison.improvements:
-        table = TerminalTable(("runs", "better than", "probability"), texts=2)
+        table = TerminalTable(("runs", "better than", "probability"), text_columns=2)
         for (i, j), estimate in comparison.improvements.items():
             table.add(comparison.groups[i].name, comparison.groups[j].name, _cell(estimate))
         tables.append(table)
@@ -203,12 +204,12 @@ def comparison_tables(comparison: Comparison) -> list[TerminalTable]:
 
 
 def comparison_notes(comparison: Comparison) -> list[str]:
-    """Return sentences about what limits the comparison."""
-    few = min(len(group.seeds) for group in comparison.groups)
+    """Return notes on the scores and the intervals of a comparison."""
+    num_seeds = min(len(group.seeds) for group in comparison.groups)
     notes = ["scores: 0 to 1, a draw counts half; intervals: stratified bootstrap over seeds"]
-    if few < ENOUGH:
-        seeds = "1 seed" if few == 1 else f"{few} seeds"
-        notes.append(f"with {seeds} the intervals are too narrow: use {ENOUGH} or more")
+    if num_seeds < MIN_SEEDS:
+        seeds = "1 seed" if num_seeds == 1 else f"{num_seeds} seeds"
+        notes.append(f"with {seeds} the intervals are too narrow: use {MIN_SEEDS} or more")
     return notes
 
 

@@ -19,6 +19,6 @@ def describe_params(factory: Callable[..., Any], markup: bool = False) -> dict[s
     descriptions: dict[str, str] = {}
     for entry in re.split(r"\n(?=    \w)", section.group(1)) if section else ():
         name, _, text = entry.strip().partition(":")
-        words = " ".join(text.split())
-        descriptions[name] = words if markup else words.replace("`", "")
+        description = " ".join(text.split())
+        descriptions[name] = description if markup else description.replace("`", "")
     return descriptions

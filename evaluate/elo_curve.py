@@ -20,20 +20,20 @@ import numpy as np
 from ludoteca.agents.networks.weights import load_weights
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
-from ludoteca.envs.targets import names_from
+from ludoteca.envs.targets import untrusted_names
 from ludoteca.evaluate.cli.commands import Command, run_command
 from ludoteca.evaluate.figures import figure_png
-from ludoteca.evaluate.match import play_match, seat_agents
+from ludoteca.evaluate.match import make_match_agents, play_match
 from ludoteca.evaluate.match_record import MatchRecord
 from ludoteca.evaluate.statistics.ratings import rate
 from ludoteca.executor import LOCAL, make_executor
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.progress import progress_bar
 from ludoteca.provenance import run_provenance
 from ludoteca.terminal_table import TerminalTable
-from ludoteca.worker import resolving
+from ludoteca.worker import name_location_in_errors
 
-NEIGHBORS = 2  # number of next checkpoints that each checkpoint plays
+NEIGHBORS = 2  # number of following checkpoints that each checkpoint plays
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class RatedAgent:
     Attributes:
         name: name of the agent.
         agent: spec string of the agent.
-        games: number of training games of the checkpoint; None for other agents.
+        games: number of games trained before the checkpoint; None for other agents.
         elo: Elo rating, relative to the mean of all agents.
         low: lower end of the 95 % interval.
         high: upper end of the interval.
@@ -68,17 +68,17 @@ def rate_checkpoints(
     processes: int | None = 1,
     executor: str = LOCAL,
 ) -> list[RatedAgent]:
-    """Play the matches, and write the ratings.
+    """Play matches of the checkpoints of a training run, and write the ratings.
 
     Args:
         run: folder of a training run with checkpoints (`--checkpoint-interval`).
         against: spec strings of other agents.
-        agent: spec string of the agent of a checkpoint, whose file takes the place of `{path}`.
+        agent: spec string of a checkpoint's agent; `{path}` stands for the checkpoint's file.
         games: number of games of each match.
         random_plies: number of random plies at the beginning of each game, the same for both
             players; otherwise networks would repeat the same game.
         seed: seed of the matches.
-        out: folder for the results; by default the run's folder.
+        out: folder of the results; by default the run's folder.
         processes: number of concurrent matches; None for one per core, or as many as the cluster
             has resources for.
         executor: executor of the matches, see `ludoteca.executor.make_executor`.
@@ -91,9 +91,11 @@ def rate_checkpoints(
     """
     integer("games", games, 2, 10**6)
     if "{path}" not in agent:
-        raise ValueError(f"agent needs {{path}} in place of the file, got {agent!r}")
+        raise ValueError(
+            f"agent must contain {{path}}, which stands for the checkpoint's file, got {agent!r}"
+        )
     out = run if out is None else out
-    checkpoints = sorted(checkpoints_of(run))
+    checkpoints = sorted(numbered_checkpoints(run))
     if not checkpoints:
         raise ValueError(
             f"{run} has no checkpoints: train with --checkpoint-interval, or with "
@@ -104,7 +106,7 @@ def rate_checkpoints(
         for count, path in checkpoints
     ]
     rated_agents += [RatedAgent(spec, spec, None) for spec in against]
-    with names_from(checkpoints[0][1]):
+    with untrusted_names(checkpoints[0][1]):
         game = make_game(load_weights(checkpoints[0][1])[1]["game"])
     wins, draws = np.zeros((2, len(rated_agents), len(rated_agents)))
     pairs = [
@@ -146,20 +148,20 @@ def _play(
     game: str, agents: tuple[str, str], games: int, seed: int, random_plies: int
 ) -> MatchRecord:
     """Play a match; return the record of its first agent."""
-    with resolving(game, *agents):
+    with name_location_in_errors(game, *agents):
         loaded_game = make_game(game)
-        pair = seat_agents(loaded_game, agents)
+        pair = make_match_agents(loaded_game, agents)
     return play_match(loaded_game, pair, games, seed=seed, random_plies=random_plies).totals[0]
 
 
-def checkpoints_of(run: Path) -> Iterator[tuple[int, Path]]:
-    """Yield the number of training games and the file of each checkpoint."""
+def numbered_checkpoints(run: Path) -> Iterator[tuple[int, Path]]:
+    """Yield the number of training games and the file of each checkpoint of a run, not sorted."""
     for path in (run / "checkpoints").glob("games-*.safetensors"):
         yield int(path.stem.removeprefix("games-")), path
 
 
-def draw(rated_agents: Sequence[RatedAgent]) -> bytes:
-    """Draw the ratings of the checkpoints over the training games, other agents as lines."""
+def plot_elo_curve(rated_agents: Sequence[RatedAgent]) -> bytes:
+    """Return a PNG plot of the checkpoints' ratings over training games, other agents as lines."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 5), dpi=110, layout="constrained")
@@ -188,19 +190,19 @@ def _write(rated_agents: Sequence[RatedAgent], out: Path, game: str, games: int)
     table = csv.DictWriter(file, [*asdict(rated_agents[0])], lineterminator="\n")
     table.writeheader()
     table.writerows(asdict(rated) for rated in rated_agents)
-    write_whole(out / "elo_curve.csv", file.getvalue())
+    write_atomically(out / "elo_curve.csv", file.getvalue())
     content = {
         **run_provenance(),
         "game": game,
         "games_per_match": games,
         "ratings": [asdict(rated) for rated in rated_agents],
     }
-    write_whole(out / "elo_curve.json", json.dumps(content, indent=1) + "\n")
-    write_whole(out / "elo_curve.png", draw(rated_agents))
+    write_atomically(out / "elo_curve.json", json.dumps(content, indent=1) + "\n")
+    write_atomically(out / "elo_curve.png", plot_elo_curve(rated_agents))
 
 
 def elo_table(rated_agents: Sequence[RatedAgent]) -> TerminalTable:
-    """Return the ratings as a table for the terminal, the strongest first."""
+    """Return the ratings as a table for the terminal, the strongest agent first."""
     table = TerminalTable(("checkpoint or agent", "Elo", "95 % interval"))
     for rated in sorted(rated_agents, key=lambda rated: -rated.elo):
         interval = f"{rated.low:+.0f} to {rated.high:+.0f}"

@@ -1,4 +1,4 @@
-"""Figures as PNG files."""
+"""Matplotlib figures as PNG files."""
 
 import io
 
@@ -7,17 +7,17 @@ from PIL import Image
 
 
 def figure_png(figure: Figure, colors: int | None = None) -> bytes:
-    """Return a figure as a PNG file.
+    """Return a figure as the content of a PNG file.
 
     Args:
         figure: the figure.
-        colors: maximum number of colors, which makes files of flat drawings smaller; None: all.
+        colors: maximum number of colors, which makes the files smaller; None for no limit.
     """
-    drawn = io.BytesIO()
-    figure.savefig(drawn, format="png")
+    png = io.BytesIO()
+    figure.savefig(png, format="png")
     if colors is None:
-        return drawn.getvalue()
+        return png.getvalue()
     file = io.BytesIO()
     # Flat colors and their blends at the edges fit a palette.
-    Image.open(drawn).convert("RGB").quantize(colors).save(file, format="png", optimize=True)
+    Image.open(png).convert("RGB").quantize(colors).save(file, format="png", optimize=True)
     return file.getvalue()

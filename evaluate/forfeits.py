@@ -1,4 +1,4 @@
-"""Forfeits: games that agents left, with their reasons."""
+"""Forfeits: games that agents gave up or could not finish, with the reasons."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ class Forfeit:
 
     Attributes:
         game: number of the game.
-        agent: number of the agent.
+        agent: index of the agent in the match.
         seat: the forfeited seat.
-        ply: number of plies played before.
+        ply: number of plies played before the forfeit.
         kind: kind of the reason, such as `"timeout"`.
-        message: the reason.
+        message: the reason in words; may be empty.
     """
 
     game: int
@@ -34,7 +34,7 @@ def forfeit_counts(forfeits: Sequence[Forfeit], agent: int) -> dict[str, int]:
 
 
 def forfeit_text(forfeits: Sequence[Forfeit], agent: int, name: str) -> str:
-    """Return a line about the forfeits of an agent, or `""` without forfeits."""
+    """Return a line about the forfeits of an agent: counts and first reason; `""` without any."""
     of_agent = [forfeit for forfeit in forfeits if forfeit.agent == agent]
     if not of_agent:
         return ""

@@ -1,4 +1,4 @@
-"""Games of a file, chosen and converted for the commands, and positions in FFO format as text."""
+"""Files of game records and of FFO positions, as the commands load and show them."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ def choose_games(path: Path, number: int | None) -> Sequence[GameRecord]:
 
     Args:
         path: the file.
-        number: number of the game, from 1; by default all.
+        number: number of the game, counted from 1; by default all games are returned.
 
     Raises:
         ValueError: if the file cannot be read, or has fewer games.
@@ -31,10 +31,10 @@ def choose_games(path: Path, number: int | None) -> Sequence[GameRecord]:
 
 
 def only_replay(path: Path, records: Sequence[GameRecord]) -> Replay:
-    """Return the replay of the only game.
+    """Return the replay of the only game of a file.
 
     Raises:
-        ValueError: if there are several.
+        ValueError: if the file has several games.
     """
     if len(records) > 1:
         raise ValueError(f"{path} has {len(records)} games: expected one")
@@ -42,7 +42,7 @@ def only_replay(path: Path, records: Sequence[GameRecord]) -> Replay:
 
 
 def load_positions(path: Path) -> list[FFOLine] | None:
-    """Return the positions of a file in FFO format, or None if its content is something else.
+    """Return the positions of a file in FFO format, or None if the file has another format.
 
     Raises:
         OSError: if the file cannot be read.
@@ -58,7 +58,7 @@ def load_positions(path: Path) -> list[FFOLine] | None:
 
 
 def positions_text(positions: Sequence[FFOLine]) -> Iterator[str]:
-    """Yield lines that show positions of Othello: the board, the legal moves and their scores."""
+    """Yield Othello positions as text: the board, and the legal moves with their known scores."""
     game = make_game("othello")
     for position in positions:
         s = position.state

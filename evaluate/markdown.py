@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[Any]], texts: int = 1) -> str:
-    """Return a table; the first `texts` columns are aligned left, the others right.
+def table(headings: Sequence[str], rows: Iterable[Sequence[Any]], text_columns: int = 1) -> str:
+    """Return a table; the first `text_columns` columns are aligned left, the others right.
 
     Raises:
-        ValueError: if a row has not as many cells as there are headings.
+        ValueError: if a row has more or fewer cells than there are headings.
     """
-    marks = [":--" if k < texts else "--:" for k in range(len(headings))]
-    lines = [_line(headings), _line(marks)]
+    alignments = [":--" if k < text_columns else "--:" for k in range(len(headings))]
+    lines = [_line(headings), _line(alignments)]
     for row in rows:
         if len(row) != len(headings):
             raise ValueError(f"expected {len(headings)} cells, got {len(row)}: {list(row)}")
@@ -20,13 +20,13 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[Any]], texts: int = 1
 
 
 def number(x: float, digits: int = 1) -> str:
-    """Return a number with thousands separators, without decimals if it is whole."""
+    """Return a number with thousands separators, without decimals if it is an integer."""
     return f"{x:,.0f}" if float(x).is_integer() else f"{x:,.{digits}f}"
 
 
-def percent(share: float, digits: int = 1) -> str:
+def percent(fraction: float, digits: int = 1) -> str:
     """Return a fraction as a percentage, e.g. `"61.3 %"`."""
-    return f"{100 * share:.{digits}f} %"
+    return f"{100 * fraction:.{digits}f} %"
 
 
 def p_value(p: float) -> str:

@@ -18,7 +18,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.validation import check_seed
 from ludoteca.evaluate.forfeits import Forfeit
-from ludoteca.evaluate.match_clock import MoveTimes, agent_times, check_time_control
+from ludoteca.evaluate.match_clock import MoveTimes, agent_times, validate_time_control
 from ludoteca.evaluate.match_compilation import compile_match
 from ludoteca.evaluate.match_record import MatchRecord, agent_record, seat_record
 from ludoteca.evaluate.match_runner import MatchRunner, play_all
@@ -42,16 +42,16 @@ class MatchResult:
         by_seat: record of each seat over all games and agents.
         mean_plies: mean number of plies of a game.
         seconds: time of playing, compilation excluded.
-        replays: replays of the first games, `num_replays` of them.
+        replays: replays of the first `num_replays` games.
         first_game: number of the first game.
-        returns: returns of every game for every seat. Shape `[games, P]`.
+        returns: returns of the games by seat. Shape `[games, P]`.
         plies: number of plies of every game. Shape `[games]`.
-        forfeits: forfeits of the agents by game, ply and seat, see `Agent.forfeit_reason`.
+        forfeits: forfeits of the agents, sorted by game, ply and seat, see `Agent.forfeit_reason`.
         game_digests: digests of the games, equal if the same agents in the same seats chose the
             same actions. Shape `[games]`.
         time_control: time control of the games, or None.
-        times: times of each agent's moves, with a time control.
-        move_times: times of every game for every seat, see `match_clock.MOVE_TIMES`. Shape
+        times: times of each agent's moves over all games; empty without a time control.
+        move_times: times of the moves by game and seat, see `match_clock.MOVE_TIMES`. Shape
             `[games, P]`.
     """
 
@@ -75,8 +75,8 @@ class MatchResult:
     move_times: NDArray[np.void] | None = field(default=None, repr=False, compare=False)
 
     @property
-    def distinct(self) -> int:
-        """Number of distinct games; deterministic agents repeat theirs."""
+    def num_distinct_games(self) -> int:
+        """Number of distinct games; deterministic agents play the same games again."""
         return self.games if self.game_digests is None else len(np.unique(self.game_digests))
 
     def __repr__(self) -> str:
@@ -88,13 +88,13 @@ class MatchResult:
         return f"MatchResult({self.game!r}, games={self.games}, wins={wins})"
 
     def __str__(self) -> str:
-        from ludoteca.evaluate.match_table import match_text  # which imports this module
+        from ludoteca.evaluate.match_table import match_text  # imports this module
 
         return match_text(self)
 
     def _repr_html_(self) -> str:
         """Return the match as an HTML table, for notebooks."""
-        from ludoteca.evaluate.match_table import match_html  # which imports this module
+        from ludoteca.evaluate.match_table import match_html  # imports this module
 
         return match_html(self)
 
@@ -118,8 +118,8 @@ def play_match(
     """Play a match of `games` games.
 
     Seats rotate by default: in game k, seat p belongs to agent `(k + p) % n` of the n agents. Two
-    agents thus alternate in moving first, and in a game of four seats hold every other one. If n
-    divides `games`, each agent plays each seat equally often.
+    agents thus alternate in moving first, and in a game of four seats each holds every other seat.
+    If n divides `games`, each agent plays each seat equally often.
 
     Game k has its own random streams, derived from `seed` and k: one for the game, and one per
     seat for the agent there. The batch size does not change the games.
@@ -128,22 +128,24 @@ def play_match(
         game: a game or its spec string.
         agents: spec strings or agents, from two to one per seat.
         games: number of games.
-        seed: determines the match, as far as the agents draw only from the streams they are given.
-        first_game: number of the first game: matches that start at 0 and at 100 are parts of one.
-        batch_size: number of concurrent games, unless an agent can only play fewer.
+        seed: seed of the match, which makes it reproducible if the agents draw random numbers only
+            from the streams passed to them.
+        first_game: number of the first game. Matches of games 0 to 99 and of games 100 to 199 have
+            the same games as one match of 200 games.
+        batch_size: number of concurrent games; fewer if an agent has a lower `Agent.max_games`.
         num_threads: number of threads that share the games, each with its own agents, made from the
             spec strings. Faster for agents that mostly run compiled code.
-        num_replays: number of first games whose replays are returned.
+        num_replays: number of games, counted from the first, whose replays are returned.
         progress: show a progress bar on standard error.
-        random_plies: number of random plies at the beginning of each game. The n agents get the
-            same ones in n games, once in every seat: so deterministic agents play different games,
-            and chance favors no agent.
+        random_plies: number of random plies at the beginning of each game. Deterministic agents
+            then play different games. The random plies are the same in n consecutive games, in
+            which each of the n agents takes every seat once, so they favor no agent.
         rotate_seats: whether seats rotate; otherwise seat p belongs to agent `p % n` in all games.
-        on_step: called after every ply of the batch with the number of games finished so far; an
+        on_step: function called after every ply of the batch with the number of finished games; an
             exception that it raises ends the match. With several threads, each thread calls it.
-        time_control: clocks of the players: each thread then plays one game after the other, and
-            searches take the time of the clock, see `Agent.set_time_control`. Compiling does not
-            count. The time of a move is checked when it is made: searches are not interrupted.
+        time_control: time control of the games: each thread then plays one game at a time, and
+            searches use the time of the clock, see `Agent.set_time_control`. Compilation does not
+            count. The time of a move is checked after the move: searches are not interrupted.
 
     Raises:
         ValueError: if an argument is out of range, a spec string is unknown, or an agent chooses an
@@ -159,9 +161,9 @@ def play_match(
     if num_threads > 1 and not all(isinstance(agent, str) for agent in agents):
         raise ValueError("agents that are not spec strings cannot play in more than one thread")
     if time_control is not None:
-        check_time_control(game, time_control)
+        validate_time_control(game, time_control)
     threads = min(num_threads, games)
-    agents_by_thread = [seat_agents(game, agents) for _ in range(threads)]
+    agents_by_thread = [make_match_agents(game, agents) for _ in range(threads)]
     names = tuple(agent if isinstance(agent, str) else type(agent).__name__ for agent in agents)
     schedule = schedule_match(
         game, names, first_game, games, check_seed(seed), num_replays, random_plies, rotate_seats
@@ -176,7 +178,7 @@ def play_match(
     if random_plies > 0 or time_control is not None:
         RandomAgent(game).prepare()
     start = clock()
-    with progress_bar(games, progress, transient=True) as show:
+    with progress_bar(games, progress, transient=True) as advance:
         runners = [
             MatchRunner(
                 schedule,
@@ -189,7 +191,8 @@ def play_match(
             )
             for t, thread_agents in enumerate(agents_by_thread)
         ]
-        play_all(runners, show if on_step is None else _both(show, on_step), on_step is not None)
+        on_finished = advance if on_step is None else _advance_and_call(advance, on_step)
+        play_all(runners, on_finished, on_step is not None)
     seconds = clock() - start
     returns, seating, seats = results.returns, schedule.seating, range(game.num_players)
     return MatchResult(
@@ -217,35 +220,41 @@ def play_match(
     )
 
 
-def seat_agents(game: Game, agents: Sequence[str | Agent]) -> tuple[Agent, ...]:
+def make_match_agents(game: Game, agents: Sequence[str | Agent]) -> tuple[Agent, ...]:
     """Return the agents of a match, made from their spec strings.
 
     Raises:
-        ValueError: if there are too few or too many, or one is unknown or plays another game.
+        ValueError: if there are too few or too many agents, or an agent is unknown or was made for
+            another game.
     """
     if game.num_players < 2:
-        raise ValueError(f"{game.spec} has one player, and a match needs two")
+        raise ValueError(f"{game.spec} has one player, and a match needs two players")
     if not 2 <= len(agents) <= game.num_players:
         expected = "2" if game.num_players == 2 else f"2 to {game.num_players}"
         raise ValueError(
             f"a match of {game.name} is between {expected} agents, got {len(agents)}: "
             f"{', '.join(map(str, agents))}"
         )
-    seated = tuple(make_agent(agent, game) if isinstance(agent, str) else agent for agent in agents)
-    for agent in seated:
+    made = tuple(make_agent(agent, game) if isinstance(agent, str) else agent for agent in agents)
+    for agent in made:
         if agent.game is not game:
             raise ValueError(f"{agent!r} was made for {agent.game.spec}, not for {game.spec}")
-    return seated
+    return made
 
 
-def _both(show: Callable[[int], None], on_step: Callable[[int], None]) -> Callable[[int], None]:
-    """Return a function that passes newly finished games to `show`, their sum to `on_step`."""
+def _advance_and_call(
+    advance: Callable[[int], None], on_step: Callable[[int], None]
+) -> Callable[[int], None]:
+    """Return a function of the number of newly finished games, for `MatchRunner.play_all`.
+
+    It passes this number to `advance`, and the total since the start of the match to `on_step`.
+    """
     total = 0
 
-    def show_both(ended: int) -> None:
+    def on_finished(num_finished: int) -> None:
         nonlocal total
-        total += ended
-        show(ended)
+        total += num_finished
+        advance(num_finished)
         on_step(total)
 
-    return show_both
+    return on_finished

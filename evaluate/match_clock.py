@@ -1,4 +1,4 @@
-"""Clocks of a match: the time that players have and take for their moves."""
+"""Clocks of a match: time limits of the players, and the times of their moves."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,8 +11,8 @@ from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
 
-# Of a player in a game: number of moves, their seconds, those of the slowest one, and the number of
-# moves that were out of time.
+# Times of a player in one game: number of moves, seconds of all moves, seconds of the slowest move,
+# and number of moves that were out of time.
 MOVE_TIMES = np.dtype(
     [("moves", "i8"), ("seconds", "f8"), ("slowest", "f8"), ("out_of_time", "i8")]
 )
@@ -24,7 +24,7 @@ class MoveTimes:
 
     Attributes:
         moves: number of moves.
-        seconds: time of all moves.
+        seconds: time of all moves in seconds.
         slowest: time of the slowest move in seconds.
         out_of_time: number of moves that were out of time.
     """
@@ -36,7 +36,7 @@ class MoveTimes:
 
     @property
     def mean(self) -> float:
-        """Return the mean time of a move in seconds, 0 without moves."""
+        """Mean time of a move in seconds; 0 without moves."""
         return self.seconds / max(self.moves, 1)
 
     def __add__(self, other: "MoveTimes") -> "MoveTimes":
@@ -55,7 +55,7 @@ class GameClock:
     """Clocks of the players of one game.
 
     Attributes:
-        times: times of the players' moves, `MOVE_TIMES`. Shape `[P]`.
+        times: times of the players' moves, dtype `MOVE_TIMES`. Shape `[P]`.
     """
 
     def __init__(self, time_control: TimeControl, times: NDArray[np.void]):
@@ -63,55 +63,55 @@ class GameClock:
 
         Args:
             time_control: the time control.
-            times: see the attribute; written by this object.
+            times: see the attribute; the clock updates it.
         """
         self.times, self._control = times, time_control
-        self._start_left = [time_control.start_seconds] * len(times)
-        self._bank_left = [time_control.bank_seconds] * len(times)
+        self._start_seconds_left = [time_control.start_seconds] * len(times)
+        self._bank_seconds_left = [time_control.bank_seconds] * len(times)
 
     @property
     def replaces_moves(self) -> bool:
-        """Whether a random move is played for a player who is out of time."""
+        """Whether a random move is played for a player that is out of time."""
         return self._control.out_of_time == "random"
 
-    def spend_start(self, seat: int, seconds: float) -> None:
-        """Subtract the time of preparing a game from the start clock."""
-        self._start_left[seat] -= seconds
+    def spend_reset(self, seat: int, seconds: float) -> None:
+        """Subtract the time of an agent's reset before the game from a start clock."""
+        self._start_seconds_left[seat] -= seconds
 
-    def spend(self, seat: int, seconds: float, has_answered: bool) -> str:
+    def spend(self, seat: int, seconds: float, has_moved: bool) -> str:
         """Subtract the time of a move; return a message if it is out of time, else `""`.
 
         Args:
             seat: the player.
             seconds: time of the move.
-            has_answered: whether the player has moved, and did not give up for lack of time.
+            has_moved: whether the player has moved; False if its agent forfeited for a timeout.
         """
         times = self.times[seat]
         allowed = self._control.move_seconds
-        if times["moves"] == 0:  # what is left of the start clock; below 0 if that was exceeded
-            allowed += self._start_left[seat]
+        if times["moves"] == 0:  # the start clock's rest, negative if the reset exceeded it
+            allowed += self._start_seconds_left[seat]
         times["moves"] += 1
         times["seconds"] += seconds
         times["slowest"] = max(times["slowest"], seconds)
-        total = max(allowed, 0.0) + self._bank_left[seat]
-        self._bank_left[seat] -= max(0.0, seconds - allowed)
-        if has_answered and self._bank_left[seat] >= 0:
+        total = max(allowed, 0.0) + self._bank_seconds_left[seat]
+        self._bank_seconds_left[seat] -= max(0.0, seconds - allowed)
+        if has_moved and self._bank_seconds_left[seat] >= 0:
             return ""
-        self._bank_left[seat] = max(self._bank_left[seat], 0.0)
+        self._bank_seconds_left[seat] = max(self._bank_seconds_left[seat], 0.0)
         times["out_of_time"] += 1
         return f"took {seconds:.3g} s for a move, {total:.3g} s allowed"
 
 
-def check_time_control(game: Game, time_control: TimeControl) -> None:
-    """Check that players of a game who are out of time can forfeit, if they have to.
+def validate_time_control(game: Game, time_control: TimeControl) -> None:
+    """Validate that the players of a game can forfeit, if a time control requires it.
 
     Raises:
-        ValueError: if they cannot.
+        ValueError: if they cannot: in a sequential game of more than two players.
     """
     if time_control.out_of_time == "forfeit" and not game.simultaneous and game.num_players > 2:
         raise ValueError(
-            f"{game.name} has {game.num_players} players in turn, who cannot forfeit: expected "
-            "out_of_time='random'"
+            f"players of a sequential game of {game.num_players} players cannot forfeit: expected "
+            f"out_of_time='random' for {game.name}, got 'forfeit'"
         )
 
 
@@ -121,11 +121,11 @@ def agent_times(
     """Return the times of each agent.
 
     Args:
-        move_times: times of the players, `MOVE_TIMES`. Shape `[games, P]`.
+        move_times: times of the moves, dtype `MOVE_TIMES`. Shape `[games, P]`.
         seating: index of the agent in each seat. Shape `[games, P]`.
         agents: number of agents.
     """
-    own = [move_times[seating == a] for a in range(agents)]
+    times_by_agent = [move_times[seating == a] for a in range(agents)]
     return tuple(
         MoveTimes(
             int(times["moves"].sum()),
@@ -133,7 +133,7 @@ def agent_times(
             float(times["slowest"].max(initial=0)),
             int(times["out_of_time"].sum()),
         )
-        for times in own
+        for times in times_by_agent
     )
 
 
@@ -142,7 +142,7 @@ def times_text(times: MoveTimes, name: str) -> str:
     late = f", {times.out_of_time:,} out of time" if times.out_of_time else ""
     return (
         f"{name}: {times.mean:.3f} s a move on average, "
-        f"{times.slowest:.3f} s the slowest of {times.moves:,}{late}"
+        f"slowest of {times.moves:,} moves {times.slowest:.3f} s{late}"
     )
 
 
@@ -163,8 +163,8 @@ def times_from_json(fields: dict[str, Any]) -> MoveTimes:
     """Return the times in an entry of `times_json`.
 
     Raises:
-        ValueError: if one is not a number of 0 or more.
-        TypeError: if one is missing or unknown.
+        ValueError: if a field is not a number of at least 0.
+        TypeError: if a field is missing or unknown.
     """
     times = MoveTimes(**fields)
     integer("moves", times.moves, 0, 10**15)

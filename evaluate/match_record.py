@@ -15,9 +15,9 @@ class MatchRecord:
         wins: games with a sole first place.
         draws: games with a shared first place.
         losses: all other games.
-        points: 1 for a win, 1 / t for a first place shared by t seats.
+        points: sum over the games: 1 for a win, 1 / t for a first place shared by t seats.
         mean_return: mean return, in [-1, 1].
-        mean_rank: mean rank in the game, 1 the best; ties share the mean of their ranks.
+        mean_rank: mean rank in a game, 1 is the best; tied seats share the mean of their ranks.
     """
 
     games: int
@@ -35,7 +35,7 @@ class MatchRecord:
 
     @property
     def score(self) -> float:
-        """Points per game; with two players, a draw counts half a win."""
+        """Points per game; with two players, a draw counts as half a win."""
         return self.points / self.games if self.games else 0.0
 
 
@@ -53,19 +53,19 @@ def agent_record(
             `[games, P]`.
         agent: index of the agent.
     """
-    is_own = seating == agent
-    best_own = np.where(is_own, returns, -np.inf).max(1)
-    best_other = np.where(is_own, -np.inf, returns).max(1)
-    points = np.where(is_own, _points(returns), 0).sum(1)
-    num_seats = int(is_own.sum())
+    is_agent = seating == agent
+    best_return = np.where(is_agent, returns, -np.inf).max(1)
+    best_other = np.where(is_agent, -np.inf, returns).max(1)
+    points = np.where(is_agent, _points(returns), 0).sum(1)
+    num_seats = int(is_agent.sum())
     return MatchRecord(
         games=len(returns),
-        wins=int((best_own > best_other).sum()),
-        draws=int((best_own == best_other).sum()),
-        losses=int((best_own < best_other).sum()),
+        wins=int((best_return > best_other).sum()),
+        draws=int((best_return == best_other).sum()),
+        losses=int((best_return < best_other).sum()),
         points=float(points.sum()),
-        mean_return=float(returns[is_own].sum() / num_seats) if num_seats else 0.0,
-        mean_rank=float(_ranks(returns)[is_own].sum() / num_seats) if num_seats else 0.0,
+        mean_return=float(returns[is_agent].sum() / num_seats) if num_seats else 0.0,
+        mean_rank=float(_ranks(returns)[is_agent].sum() / num_seats) if num_seats else 0.0,
     )
 
 
@@ -75,7 +75,7 @@ def seat_record(returns: NDArray[np.float64], seat: int, mask: NDArray[np.bool_]
     Args:
         returns: returns of the games. Shape `[games, P]`.
         seat: the seat.
-        mask: mask of the games that count. Shape `[games]`.
+        mask: whether each game counts. Shape `[games]`.
     """
     returns = returns[mask]
     games = len(returns)
@@ -100,7 +100,7 @@ def _points(returns: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _ranks(returns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the rank of each seat, 1 the best; ties share the mean of their ranks."""
+    """Return the rank of each seat, 1 is the best; tied seats share the mean of their ranks."""
     num_better = (returns[:, None, :] > returns[:, :, None]).sum(2)
     num_equal = (returns[:, None, :] == returns[:, :, None]).sum(2)
     ranks: NDArray[np.float64] = num_better + (num_equal + 1) / 2

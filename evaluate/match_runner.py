@@ -28,16 +28,16 @@ NOBODY = -1
 
 
 class MatchRunner:
-    """Plays the games `low <= k < high` of a match in one thread.
+    """Runner of the games `low <= k < high` of a match, in one thread.
 
     Args:
         schedule: schedule of the match.
-        results: results of the match, where those of these games are written.
-        agents: the agents, used by this runner alone.
-        low: first game, counted from the first game of the match.
-        high: end of the games.
-        batch_size: number of concurrent games, at most.
-        time_control: time control of the games, which are then played one after the other, or None.
+        results: results of the match, to which the runner adds those of its games.
+        agents: the agents, used by no other runner.
+        low: index of the first game, counted from the first game of the match.
+        high: index after the last game.
+        batch_size: maximum number of concurrent games.
+        time_control: time control of the games, which are then played one at a time, or None.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class MatchRunner:
     ):
         self._schedule, self._results = schedule, results
         self._agents, self._game = agents, schedule.game
-        self._next, self._high = low, high
+        self._next_game, self._high = low, high
         limits = [agent.max_games for agent in agents if agent.max_games is not None]
         batch_size = max(1, min(batch_size, high - low, *limits))
         self._time_control = time_control
@@ -61,27 +61,32 @@ class MatchRunner:
             batch_size = 1
         self._batch = GameBatch(schedule.game, batch_size, record=schedule.num_replays > low)
         self._episode_states = self._batch.episode_states
-        self._number = np.full(batch_size, NO_GAME)  # the game at each index of the batch
-        # Player who forfeited the game at each index, in sequential games of two players.
-        self._forfeited = np.full(batch_size, NOBODY)
+        self._game_numbers = np.full(batch_size, NO_GAME)  # by index of the batch
+        # Player that forfeited the game at each index, in sequential games of two players.
+        self._forfeited_by = np.full(batch_size, NOBODY)
         self._rngs = np.zeros((batch_size, schedule.game.num_players), np.uint64)
-        self._openings = np.zeros((batch_size, schedule.game.num_players), np.uint64)
+        self._opening_streams = np.zeros((batch_size, schedule.game.num_players), np.uint64)
         self._random = RandomAgent(schedule.game)
         self._stepper = make_stepper(schedule.game)
         self._scratch = np.zeros(1, scratch_dtype(schedule.game))
 
-    def play_all(self, show: Callable[[int], None], stop: Event, every_ply: bool = False) -> None:
+    def play_all(
+        self, on_finished: Callable[[int], None], stop: Event, every_ply: bool = False
+    ) -> None:
         """Play all games, or until `stop` is set.
 
-        `show` is called with the number of games that have just ended, after every ply or only if
-        it is positive; an exception that it raises sets `stop`.
+        Args:
+            on_finished: function called with the number of games that have just finished; an
+                exception that it raises sets `stop`.
+            stop: event that ends the match.
+            every_ply: whether `on_finished` is called after every ply, or only if games finished.
         """
         try:
             while not stop.is_set():
-                ended = self._refill()
-                if ended > 0 or every_ply:
-                    show(ended)
-                env_indices = np.flatnonzero(self._number != NO_GAME)
+                num_finished = self._refill()
+                if num_finished > 0 or every_ply:
+                    on_finished(num_finished)
+                env_indices = np.flatnonzero(self._game_numbers != NO_GAME)
                 if len(env_indices) == 0:
                     return
                 self._play(env_indices)
@@ -90,41 +95,43 @@ class MatchRunner:
             raise
 
     def _refill(self) -> int:
-        """Save the results of finished games, start new games; return the number of finished."""
+        """Save the results of finished games and start new ones; return the number of finished."""
         free = np.flatnonzero(self._episode_states["over"])
-        ended = free[self._number[free] != NO_GAME]
+        ended = free[self._game_numbers[free] != NO_GAME]
         if len(ended) > 0:
             self._save_results(ended)
-        count = min(len(free), self._high - self._next)
+        count = min(len(free), self._high - self._next_game)
         if count > 0:
-            self._start(free[:count], np.arange(self._next, self._next + count))
-            self._next += count
+            self._start(free[:count], np.arange(self._next_game, self._next_game + count))
+            self._next_game += count
         return len(ended)
 
     def _save_results(self, ended: NDArray[np.int64]) -> None:
-        schedule, results, numbers = self._schedule, self._results, self._number[ended]
+        schedule, results, numbers = self._schedule, self._results, self._game_numbers[ended]
         returns = np.zeros((len(ended), self._game.num_players))
         make_returns(self._game)(self._batch.states, ended, returns)
-        lost = np.flatnonzero(self._forfeited[ended] != NOBODY)
-        returns[lost] = 1
-        returns[lost, self._forfeited[ended[lost]]] = -1
-        self._forfeited[ended] = NOBODY
+        forfeited = np.flatnonzero(self._forfeited_by[ended] != NOBODY)
+        returns[forfeited] = 1
+        returns[forfeited, self._forfeited_by[ended[forfeited]]] = -1
+        self._forfeited_by[ended] = NOBODY
         results.returns[numbers] = returns
         for env_index, k in zip(ended, numbers, strict=True):
             if k < schedule.num_replays:
                 players = [schedule.names[a] for a in schedule.seating[k]]
                 results.replays[int(k)] = Replay.from_batch(self._batch, int(env_index), players)
-        self._number[ended] = NO_GAME
+        self._game_numbers[ended] = NO_GAME
 
     def _start(self, env_indices: NDArray[np.int64], numbers: NDArray[np.int64]) -> None:
         streams, batch = self._schedule.streams[numbers], self._batch
-        self._number[env_indices] = numbers
+        self._game_numbers[env_indices] = numbers
         self._episode_states["rng"][env_indices, 0] = streams[:, 0]
         self._rngs[env_indices] = streams[:, 1:]
-        self._openings[env_indices] = self._schedule.openings[numbers]
-        which = np.zeros(batch.count, np.bool_)
-        which[env_indices] = True
-        self._stepper.reset(batch.states, self._episode_states, which, batch.history, EVERY_SEAT)
+        self._opening_streams[env_indices] = self._schedule.opening_streams[numbers]
+        reset_mask = np.zeros(batch.count, np.bool_)
+        reset_mask[env_indices] = True
+        self._stepper.reset(
+            batch.states, self._episode_states, reset_mask, batch.history, EVERY_SEAT
+        )
         if self._time_control is not None:
             self._start_clock(self._time_control, int(numbers[0]))
             return
@@ -132,7 +139,10 @@ class MatchRunner:
             agent.reset(env_indices)
 
     def _start_clock(self, time_control: TimeControl, number: int) -> None:
-        """Start the clocks of the only game, and reset the agents by them."""
+        """Start the clocks of the only game of the batch, and reset its agents.
+
+        The time of an agent's reset is subtracted from the start clocks of its seats.
+        """
         self._clock = GameClock(time_control, self._results.move_times[number])
         agent_of_seat = [self._agents[a] for a in self._schedule.seating[number]]
         for agent in {id(agent): agent for agent in agent_of_seat}.values():
@@ -141,52 +151,61 @@ class MatchRunner:
             seconds = clock() - start
             for seat, other in enumerate(agent_of_seat):
                 if other is agent:
-                    self._clock.spend_start(seat, seconds)
+                    self._clock.spend_reset(seat, seconds)
 
     def _play(self, env_indices: NDArray[np.int64]) -> None:
         """Play one ply in each of the games at `env_indices`."""
-        numbers, batch, results = self._number[env_indices], self._batch, self._results
+        numbers, batch, results = self._game_numbers[env_indices], self._batch, self._results
         active = self._active_seats(env_indices)
         seating = self._schedule.seating[numbers]
-        joint = np.zeros(active.shape, np.int64)
+        joint_actions = np.zeros(active.shape, np.int64)
         opening = results.plies[numbers] < self._schedule.random_plies
         if opening.any():
             rows, seats = np.divmod(
                 np.flatnonzero(active & opening[:, None]), self._game.num_players
             )
-            streams = self._openings[env_indices[rows], seats].reshape(-1, 1)
-            joint[rows, seats] = self._random.act(
+            streams = self._opening_streams[env_indices[rows], seats].reshape(-1, 1)
+            joint_actions[rows, seats] = self._random.act(
                 batch.states[env_indices[rows]], seats, streams, env_indices[rows]
             )
-            self._openings[env_indices[rows], seats] = streams[:, 0]
+            self._opening_streams[env_indices[rows], seats] = streams[:, 0]
             active = active & ~opening[:, None]
         for a in range(len(self._agents)):
-            # np.nonzero would return strided arrays, for which agents would be compiled again.
+            # np.nonzero returns strided arrays, for which Numba would compile the agents again.
             rows, seats = np.divmod(np.flatnonzero(active & (seating == a)), self._game.num_players)
             if len(rows) > 0:
-                joint[rows, seats] = self._choose(a, env_indices[rows], seats)
+                joint_actions[rows, seats] = self._choose_actions(a, env_indices[rows], seats)
         digests = results.game_digests
         for p in range(self._game.num_players):
-            digests[numbers] = update_digests(digests[numbers], joint[:, p])
+            digests[numbers] = update_digests(digests[numbers], joint_actions[:, p])
         if not self._game.simultaneous and self._game.num_players == 2:
-            playing = self._end_forfeited(env_indices, joint)
-            env_indices, numbers, joint = env_indices[playing], numbers[playing], joint[playing]
+            playing = self._end_forfeited(env_indices, joint_actions)
+            env_indices, numbers, joint_actions = (
+                env_indices[playing],
+                numbers[playing],
+                joint_actions[playing],
+            )
         illegal = self._stepper.apply_joint_actions(
-            batch.states, self._episode_states, env_indices, joint, batch.history, self._scratch
+            batch.states,
+            self._episode_states,
+            env_indices,
+            joint_actions,
+            batch.history,
+            self._scratch,
         )
         if illegal >= 0:
             k, p = divmod(int(illegal), self._game.num_players)
-            self._raise_illegal(int(env_indices[k]), p, int(joint[k, p]))
+            self._raise_illegal(int(env_indices[k]), p, int(joint_actions[k, p]))
         results.plies[numbers] += 1
 
     def _end_forfeited(
-        self, env_indices: NDArray[np.int64], joint: NDArray[np.int64]
+        self, env_indices: NDArray[np.int64], joint_actions: NDArray[np.int64]
     ) -> NDArray[np.int64]:
         """End the games that the player to move forfeits; return the rows of the other games."""
-        rows, seats = np.nonzero(joint == FORFEIT)
-        self._forfeited[env_indices[rows]] = seats
+        rows, seats = np.nonzero(joint_actions == FORFEIT)
+        self._forfeited_by[env_indices[rows]] = seats
         self._episode_states["over"][env_indices[rows]] = True
-        return np.flatnonzero((joint != FORFEIT).all(1))
+        return np.flatnonzero((joint_actions != FORFEIT).all(1))
 
     def _active_seats(self, env_indices: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return whether each seat is to act in each of the games. Shape `[K, P]`."""
@@ -200,16 +219,16 @@ class MatchRunner:
             self._stepper.is_active(self._batch.states, env_indices, p, active[p])
         return active.T
 
-    def _choose(
+    def _choose_actions(
         self, a: int, env_indices: NDArray[np.int64], seats: NDArray[np.int64]
     ) -> NDArray[Any]:
         """Return the actions of agent `a`, with `FORFEIT` where it forfeits, `[K]`."""
         if self._clock is not None:
-            one_by_one = [
+            actions_by_seat = [
                 self._act_by_clock(a, self._clock, env_indices[i : i + 1], seats[i : i + 1])
                 for i in range(len(seats))
             ]
-            return np.concatenate(one_by_one)
+            return np.concatenate(actions_by_seat)
         actions = self._act(a, env_indices, seats)
         for i in np.flatnonzero(actions == FORFEIT):
             env_index, seat = int(env_indices[i]), int(seats[i])
@@ -236,15 +255,18 @@ class MatchRunner:
     def _act_by_clock(
         self, a: int, game_clock: GameClock, env_index: NDArray[np.int64], seat: NDArray[np.int64]
     ) -> NDArray[Any]:
-        """Return the action of agent `a` in one seat, after its time has been subtracted, `[1]`."""
-        number = int(seat[0])
+        """Return the action of agent `a` in one seat, `[1]`, and subtract its time from the clock.
+
+        An agent that is out of time forfeits, or plays a random move.
+        """
+        player = int(seat[0])
         start = clock()
         actions = self._act(a, env_index, seat)
         seconds = clock() - start
         reason = "", ""
         if actions[0] == FORFEIT:
-            reason = self._agents[a].forfeit_reason(int(env_index[0]), number)
-        message = game_clock.spend(number, seconds, reason[0] != TIMEOUT)
+            reason = self._agents[a].forfeit_reason(int(env_index[0]), player)
+        message = game_clock.spend(player, seconds, reason[0] != TIMEOUT)
         if message and game_clock.replaces_moves:
             streams = self._rngs[env_index, seat].reshape(-1, 1)
             actions = self._random.act(self._batch.states[env_index], seat, streams, env_index)
@@ -253,16 +275,16 @@ class MatchRunner:
             actions = np.full(1, FORFEIT)
             reason = reason if reason[0] == TIMEOUT else (TIMEOUT, message)
         if actions[0] == FORFEIT:
-            self._save_forfeit(a, int(env_index[0]), number, reason)
+            self._save_forfeit(a, int(env_index[0]), player, reason)
         return actions
 
     def _save_forfeit(self, a: int, env_index: int, seat: int, reason: tuple[str, str]) -> None:
-        results, k = self._results, int(self._number[env_index])
+        results, k = self._results, int(self._game_numbers[env_index])
         game = self._schedule.first_game + k
         results.forfeits.append(Forfeit(game, a, seat, int(results.plies[k]), *reason))
 
     def _raise_illegal(self, env_index: int, seat: int, action: int) -> NoReturn:
-        game, schedule, k = self._game, self._schedule, int(self._number[env_index])
+        game, schedule, k = self._game, self._schedule, int(self._game_numbers[env_index])
         s = self._batch.states.view(np.recarray)[env_index]
         legal = np.zeros(game.num_actions, np.int16)
         n = (
@@ -272,24 +294,27 @@ class MatchRunner:
         )
         raise ValueError(
             f"agent {schedule.names[schedule.seating[k, seat]]!r} in seat {seat} of game "
-            f"{schedule.first_game + k} chose {action} at ply {self._results.plies[k]}, which is "
-            f"illegal: legal are {legal[:n].tolist()}"
+            f"{schedule.first_game + k} chose the illegal action {action} at ply "
+            f"{self._results.plies[k]}: legal are {legal[:n].tolist()}"
         )
 
 
 def play_all(
-    runners: Sequence[MatchRunner], show: Callable[[int], None], every_ply: bool = False
+    runners: Sequence[MatchRunner], on_finished: Callable[[int], None], every_ply: bool = False
 ) -> None:
-    """Play all games, one thread per runner; an exception in one of them stops all.
+    """Play all games, one thread per runner; an exception in one thread stops all.
 
-    `show`, `every_ply`: see `MatchRunner.play_all`.
+    Args:
+        runners: the runners.
+        on_finished: see `MatchRunner.play_all`.
+        every_ply: see `MatchRunner.play_all`.
     """
     stop = Event()
     if len(runners) == 1:
-        runners[0].play_all(show, stop, every_ply)
+        runners[0].play_all(on_finished, stop, every_ply)
         return
     with ThreadPoolExecutor(len(runners)) as pool:
-        futures = [pool.submit(runner.play_all, show, stop, every_ply) for runner in runners]
+        futures = [pool.submit(runner.play_all, on_finished, stop, every_ply) for runner in runners]
         try:
             wait(futures)
         finally:

@@ -11,7 +11,7 @@ from ludoteca.envs.rng import GAMMA, next_u64
 from ludoteca.evaluate.forfeits import Forfeit
 from ludoteca.evaluate.match_clock import MOVE_TIMES
 
-FNV = np.uint64(0x100000001B3)  # the prime of FNV-1 with 64 bits
+FNV_PRIME = np.uint64(0x100000001B3)  # of the FNV-1 hash with 64 bits
 
 
 @dataclass(frozen=True)
@@ -22,12 +22,12 @@ class MatchSchedule:
         game: the game.
         names: names of the agents.
         first_game: number of the first game.
-        num_replays: number of first games whose replays are kept.
+        num_replays: number of games, counted from the first, whose replays are kept.
         random_plies: number of random plies at the beginning of each game.
         seating: index of the agent in each seat. Shape `[games, P]`.
         streams: initial states of the random streams of the game and of its seats. Shape
             `[games, 1 + P]`.
-        openings: initial states of the seats' random streams for the random plies. Shape
+        opening_streams: initial states of the seats' random streams for the random plies. Shape
             `[games, P]`.
     """
 
@@ -38,7 +38,7 @@ class MatchSchedule:
     random_plies: int
     seating: NDArray[np.int64]
     streams: NDArray[np.uint64]
-    openings: NDArray[np.uint64]
+    opening_streams: NDArray[np.uint64]
 
 
 @dataclass
@@ -48,11 +48,12 @@ class GameResults:
     Attributes:
         returns: returns of the finished games. Shape `[games, P]`.
         plies: number of plies played. Shape `[games]`.
-        game_digests: digests of the seating and of all actions, equal for equal games. Shape
+        game_digests: hashes of the seating and of all actions, equal for equal games. Shape
             `[games]`.
-        replays: replays by game, counted from the first game of the match.
-        forfeits: forfeits of the agents, in any order.
-        move_times: times of the players in a match with a clock, `MOVE_TIMES`. Shape `[games, P]`.
+        replays: replays by the index of the game, counted from the first game of the match.
+        forfeits: forfeits of the agents, not sorted.
+        move_times: times of the moves in a match with a clock, dtype `MOVE_TIMES`. Shape
+            `[games, P]`.
     """
 
     returns: NDArray[np.float64]
@@ -73,10 +74,13 @@ def schedule_match(
     random_plies: int,
     rotate_seats: bool,
 ) -> MatchSchedule:
-    """Return the schedule of a match; its games depend on their numbers and the seed alone."""
+    """Return the schedule of a match: each game depends only on its number and the seed.
+
+    See `play_match` for the arguments.
+    """
     seats = game.num_players
     numbers = first_game + np.arange(games)
-    group = numbers // len(names)  # games with the same opening
+    group = numbers // len(names)  # consecutive games that share their random plies
     group_streams = game_streams(seed, int(group[0]), int(group[-1] - group[0]) + 1, 1 + 2 * seats)
     return MatchSchedule(
         game=game,
@@ -86,7 +90,7 @@ def schedule_match(
         random_plies=random_plies,
         seating=assign_seats(numbers * rotate_seats, seats, len(names)),
         streams=game_streams(seed, first_game, games, 1 + seats),
-        openings=group_streams[group - group[0], 1 + seats :],
+        opening_streams=group_streams[group - group[0], 1 + seats :],
     )
 
 
@@ -101,8 +105,8 @@ def empty_results(schedule: MatchSchedule) -> GameResults:
 
 
 def update_digests(digests: NDArray[np.uint64], values: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Return digests that include one more value each, in the manner of FNV-1."""
-    mixed: NDArray[np.uint64] = digests * FNV ^ (values + 1).astype(np.uint64)
+    """Return the digests after one more value each: a step of FNV-1, and a mixing shift."""
+    mixed: NDArray[np.uint64] = digests * FNV_PRIME ^ (values + 1).astype(np.uint64)
     return mixed ^ mixed >> np.uint64(29)
 
 
@@ -117,11 +121,11 @@ def assign_seats(games: NDArray[np.int64], seats: int, agents: int) -> NDArray[n
 
 def game_streams(seed: int, first_game: int, games: int, count: int) -> NDArray[np.uint64]:
     """Return the initial states of `count` random streams per game, `[games, count]`."""
-    # Stream 0 of game k starts from output k of a generator seeded with `seed`, and its further
-    # outputs start the other streams: neighboring seeds and games have nothing in common.
+    # Stream 0 of game k starts from output k of a generator seeded with `seed`, and the next
+    # outputs of this stream start the others: streams of neighboring seeds and games differ.
     numbers = np.arange(first_game, first_game + games, dtype=np.uint64)
     rng = (np.full(games, seed, np.uint64) + GAMMA * numbers)[None]
     rng = next_u64(rng)[None]
     first_stream = rng[0].copy()
-    next_u64(rng)  # the output that seeds the game itself
+    next_u64(rng)  # skipped: the game of stream 0 takes this output as its seed
     return np.stack([first_stream, *(next_u64(rng) for _ in range(count - 1))], axis=1)

@@ -1,4 +1,4 @@
-"""Result of a match as plain text, and as JSON with every number."""
+"""Result of a match as plain text, as HTML for notebooks, and as JSON values."""
 
 import re
 from collections.abc import Sequence
@@ -25,16 +25,16 @@ def match_text(result: MatchResult, width: int = WIDTH) -> str:
 
     Args:
         result: result of the match.
-        width: columns of the page.
+        width: maximum length of a line.
     """
     game = _game_of(result)
-    headings, rows = _table(game, result)
-    lines = _columns([headings, *rows])
-    block = 1 + len(result.by_seat)  # lines of an agent
+    headings, rows = _headings_and_rows(game, result)
+    lines = _aligned([headings, *rows])
+    lines_per_agent = 1 + len(result.by_seat)
     text = [*_wrapped(_heading(game, result), width), "", f"  {lines[0]}"]
     for a, name in enumerate(agent_names(result)):
         text += _wrapped(name, width)
-        text += [f"  {line}" for line in lines[1 + a * block : 1 + (a + 1) * block]]
+        text += [f"  {line}" for line in lines[1 + a * lines_per_agent :][:lines_per_agent]]
     text += ["", *_wrapped(_legend(result), width)]
     text += _summary(game, result, width)
     return "\n".join(line.rstrip() for line in text)
@@ -43,49 +43,54 @@ def match_text(result: MatchResult, width: int = WIDTH) -> str:
 def match_html(result: MatchResult) -> str:
     """Return a match as an HTML table for notebooks, with the content of `match_text`."""
     game = _game_of(result)
-    headings, rows = _table(game, result)
-    block = 1 + len(result.by_seat)  # rows of an agent
-    names = [name if p == 0 else "" for name in agent_names(result) for p in range(block)]
+    headings, rows = _headings_and_rows(game, result)
+    rows_per_agent = 1 + len(result.by_seat)
+    names = [name if p == 0 else "" for name in agent_names(result) for p in range(rows_per_agent)]
     return html_table(
         ["agent", *headings],
         [[name, *row] for name, row in zip(names, rows, strict=True)],
         title=_heading(game, result),
         notes=[_legend(result), *_summary(game, result, None)],
-        texts=2,
-        marked=range(0, len(rows), block),
+        text_columns=2,
+        bold_rows=range(0, len(rows), rows_per_agent),
     )
 
 
 def _heading(game: Game | None, result: MatchResult) -> str:
-    name = rules_name(game) if game else result.game
+    name = title_with_params(game) if game else result.game
     clock = "" if result.time_control is None else f", clock {result.time_control}"
     return f"{name}: {result.games:,} games, seed {result.seed}{clock}"
 
 
-def _table(game: Game | None, result: MatchResult) -> tuple[list[str], list[list[str]]]:
-    """Return the headings, and the rows of every agent: all seats together, then each."""
-    many = _many(game, result)
+def _headings_and_rows(game: Game | None, result: MatchResult) -> tuple[list[str], list[list[str]]]:
+    """Return the headings, and the rows of every agent: of all seats together, then of each."""
+    multiplayer = _is_multiplayer(game, result)
     rows: list[list[str]] = []
     for total, seats in zip(result.totals, result.seats, strict=True):
-        rows.append(["all", *_cells(total, many)])
-        rows += [[_seat_name(game, p), *_cells(record, many)] for p, record in enumerate(seats)]
+        rows.append(["all", *_record_cells(total, multiplayer)])
+        rows += [
+            [_seat_name(game, p), *_record_cells(record, multiplayer)]
+            for p, record in enumerate(seats)
+        ]
     headings = ["seat", "games", "wins", "draws", "losses", "win %", "score"]
-    return headings + ["rank"] * many, rows
+    return headings + ["rank"] * multiplayer, rows
 
 
 def _legend(result: MatchResult) -> str:
-    many = _many(_game_of(result), result)
-    shared = "a first place shared by t seats counts 1 / t" if many else "a draw counts as half"
+    multiplayer = _is_multiplayer(_game_of(result), result)
+    shared = (
+        "a first place shared by t seats counts 1 / t" if multiplayer else "a draw counts as half"
+    )
     return f"win %: games won outright (95 % Wilson interval); score: {shared}"
 
 
-def _many(game: Game | None, result: MatchResult) -> bool:
-    """Return whether more than two play."""
+def _is_multiplayer(game: Game | None, result: MatchResult) -> bool:
+    """Return whether the game has more than two players."""
     return game.num_players > 2 if game else len(result.by_seat) > 2
 
 
 def match_summary(game: Game, result: MatchResult) -> str:
-    """Return a match in sentences: the first seat, forfeits, length and speed."""
+    """Return a match in sentences: win rate of the first player, forfeits, length and speed."""
     return "\n".join(_summary(game, result, None))
 
 
@@ -99,9 +104,9 @@ def _summary(game: Game | None, result: MatchResult, width: int | None) -> list[
         lines.append(
             f"{name} wins {percent(first.win_rate)} ({percent(low)} to {percent(high)}){draws}"
         )
-    if 2 * result.distinct <= result.games:
+    if 2 * result.num_distinct_games <= result.games:
         lines.append(
-            f"only {result.distinct:,} of the {result.games:,} games are different, as "
+            f"only {result.num_distinct_games:,} of the {result.games:,} games are different, as "
             "deterministic agents repeat theirs: the intervals, which count every game, are too "
             "narrow; --random-plies 4 begins games with random moves"
         )
@@ -114,30 +119,30 @@ def _summary(game: Game | None, result: MatchResult, width: int | None) -> list[
         f"{result.mean_plies:.1f} plies a game on average; "
         f"{result.seconds:.2f} s, {speed:,.0f} games/s"
     )
-    return lines if width is None else [part for line in lines for part in _wrapped(line, width)]
+    return lines if width is None else [row for line in lines for row in _wrapped(line, width)]
 
 
 def match_json(result: MatchResult) -> dict[str, Any]:
-    """Return the result without replays as JSON values; intervals are 95 % Wilson intervals."""
+    """Return a result without its replays as JSON values; intervals are 95 % Wilson intervals."""
     return {
         "game": result.game,
         "games": result.games,
         "seed": result.seed,
-        "distinct": result.distinct,
+        "distinct": result.num_distinct_games,
         "mean_plies": result.mean_plies,
         "seconds": result.seconds,
         "agents": [
             {
                 "agent": name,
-                "total": _json(total),
-                "seats": [_json(record) for record in seats],
+                "total": _record_json(total),
+                "seats": [_record_json(record) for record in seats],
                 "forfeits": forfeit_counts(result.forfeits, a),
             }
             for a, (name, total, seats) in enumerate(
                 zip(result.agents, result.totals, result.seats, strict=True)
             )
         ],
-        "by_seat": [_json(record) for record in result.by_seat],
+        "by_seat": [_record_json(record) for record in result.by_seat],
         "forfeits": forfeits_json(result.forfeits),
     } | _clock_json(result)
 
@@ -156,15 +161,15 @@ def agent_names(result: MatchResult) -> tuple[str, ...]:
     )
 
 
-def rules_name(game: Game) -> str:
-    """Return the game's title, with the parameters that are not the defaults."""
+def title_with_params(game: Game) -> str:
+    """Return the title of a game, with those parameters that differ from the defaults."""
     defaults = default_game(game).params
     params = [f"{key}={value}" for key, value in game.params.items() if value != defaults[key]]
     return ", ".join([game.title, *params])
 
 
 def _game_of(result: MatchResult) -> Game | None:
-    """Return the game of a match, or None if it is not registered here."""
+    """Return the game of a match, or None if no game of this name is registered."""
     try:
         return make_game(result.game)
     except ValueError:
@@ -172,7 +177,7 @@ def _game_of(result: MatchResult) -> Game | None:
 
 
 def _seat_name(game: Game | None, seat: int) -> str:
-    """Return `"first"` or `"second"` in sequential games for two, else the number of the seat."""
+    """Return `"first"` or `"second"` in sequential games of two players, else the seat's number."""
     if game is not None and game.num_players == 2 and not game.simultaneous:
         return ("first", "second")[seat]
     return str(seat)
@@ -181,14 +186,14 @@ def _seat_name(game: Game | None, seat: int) -> str:
 def _wrapped(text: str, width: int) -> list[str]:
     """Break a text into lines at spaces and between the parameters of specs, not within words."""
     lines = [""]
-    for part in re.split(r"(?<=\s)|(?<=,)(?=[A-Za-z_])", text):
-        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > width:
+    for token in re.split(r"(?<=\s)|(?<=,)(?=[A-Za-z_])", text):
+        if lines[-1] and len(lines[-1]) + len(token.rstrip()) > width:
             lines.append("")
-        lines[-1] += part
+        lines[-1] += token
     return [line.rstrip() for line in lines]
 
 
-def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return a line per row: the first column aligned left, the others right."""
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     return [
@@ -200,9 +205,9 @@ def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _cells(record: MatchRecord, many: bool) -> list[str]:
+def _record_cells(record: MatchRecord, multiplayer: bool) -> list[str]:
     if record.games == 0:
-        return ["0"] * 4 + [""] * (2 + many)
+        return ["0"] * 4 + [""] * (2 + multiplayer)
     low, high = wilson(record.wins, record.games)
     interval = f"({100 * low:.1f} to {100 * high:.1f})"
     counts = (record.games, record.wins, record.draws, record.losses)
@@ -210,11 +215,11 @@ def _cells(record: MatchRecord, many: bool) -> list[str]:
         *(f"{count:,}" for count in counts),
         f"{100 * record.win_rate:.1f} {interval:>15}",
         f"{record.score:.3f}",
-        *([f"{record.mean_rank:.2f}"] if many else []),
+        *([f"{record.mean_rank:.2f}"] if multiplayer else []),
     ]
 
 
-def _json(record: MatchRecord) -> dict[str, Any]:
+def _record_json(record: MatchRecord) -> dict[str, Any]:
     return {
         "games": record.games,
         "wins": record.wins,

@@ -14,20 +14,20 @@ from ludoteca.envs.render.replay_scenes import (
     seconds_per_position,
 )
 from ludoteca.envs.replay import Replay
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 
 FORMATS = (".gif", ".png", ".svg")
 
 
 def replay_text(replay: Replay, ply: int | None = None) -> Iterator[str]:
-    """Yield a game as text ply by ply: actions, boards and standings of the players.
+    """Yield a replay as text, ply by ply: actions, boards and standings of the players.
 
     Args:
         replay: the replay.
-        ply: number of plies before the only position to show; by default all are shown.
+        ply: number of plies played before the position to show; by default all are shown.
 
     Raises:
-        ValueError: if the replay is invalid, or the game is shorter.
+        ValueError: if the replay is invalid, or has fewer plies than `ply`.
     """
     validate_ply(replay, ply)
     game = make_game(replay.game)
@@ -49,13 +49,13 @@ def draw_replay(
 
     Args:
         replay: the replay.
-        out: the file; its suffix decides the format.
-        ply: number of plies before the only position to draw; by default GIF and SVG are
+        out: the file to write, in the format of its suffix.
+        ply: number of plies played before the position to draw; by default GIF and SVG are
             animations, and PNG shows the last position.
-        seconds: seconds per position of an animation, see `seconds_per_position`.
+        seconds: seconds per position of an animation; by default see `seconds_per_position`.
 
     Raises:
-        ValueError: if the suffix is unknown, or the game is shorter.
+        ValueError: if the suffix is unknown, or the game has fewer plies than `ply`.
         ImportError: if a package for drawing is missing.
         OSError: if the file cannot be written.
     """
@@ -66,18 +66,18 @@ def draw_replay(
     still = scenes[-1 if ply is None else ply]
     seconds = seconds_per_position(replay) if seconds is None else seconds
     if out.suffix == ".png":
-        write_whole(out, png(still))
+        write_atomically(out, png(still))
     elif out.suffix == ".gif":
-        write_whole(out, gif(scenes if ply is None else [still], seconds))
+        write_atomically(out, gif(scenes if ply is None else [still], seconds))
     else:
-        write_whole(out, svg_animation(scenes, seconds) if ply is None else svg(still))
+        write_atomically(out, svg_animation(scenes, seconds) if ply is None else svg(still))
 
 
 def validate_ply(replay: Replay, ply: int | None) -> None:
     """Validate that a replay has a position after `ply` plies.
 
     Raises:
-        ValueError: if the game is shorter.
+        ValueError: if the game has fewer plies.
     """
     if ply is not None and not 0 <= ply <= len(replay.actions):
         raise ValueError(f"ply must be from 0 to {len(replay.actions)}, got {ply}")

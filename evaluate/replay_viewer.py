@@ -19,7 +19,7 @@ from ludoteca.envs.render.terminal import piece_symbol, terminal_board
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.replay_rendering import action_text
 
-PANEL_WIDTH = 40  # characters of the players' names and standings
+PANEL_WIDTH = 40  # width of the players' names and standings in characters
 
 
 def watch_replay(
@@ -29,8 +29,8 @@ def watch_replay(
 
     Args:
         replay: the replay.
-        seconds: seconds per position, see `seconds_per_position`.
-        console: the console; by default standard output.
+        seconds: seconds per position; by default see `seconds_per_position`.
+        console: the rich console to print to; by default standard output.
 
     Raises:
         ValueError: if the time is not positive, or the replay is invalid.
@@ -55,8 +55,8 @@ def replay_frames(replay: Replay, width: int, plain: bool = False) -> list[Rende
 
     Args:
         replay: the replay.
-        width: characters in a line of the terminal.
-        plain: whether the terminal has ASCII only.
+        width: width of the terminal in characters.
+        plain: whether to use only ASCII characters.
 
     Raises:
         ValueError: if the replay is invalid.
@@ -68,7 +68,7 @@ def replay_frames(replay: Replay, width: int, plain: bool = False) -> list[Rende
             heading = f"{heading}: {action_text(game, action)}"
         board = terminal_board(game, s, plain=plain)
         panel = _panel(game, standing, replay.players, heading, last_move_text(game, s), plain)
-        frames.append(_join(board, panel, width))
+        frames.append(_board_and_panel(board, panel, width))
     return frames
 
 
@@ -89,7 +89,7 @@ def _panel(
     return panel.append(f"\n{message}", Style(bold=True))
 
 
-def _join(board: Text, panel: Text, width: int) -> RenderableType:
+def _board_and_panel(board: Text, panel: Text, width: int) -> RenderableType:
     columns = max(line.cell_len for line in board.split())
     if columns + PANEL_WIDTH > width:
         return Group(board, Text(), panel)

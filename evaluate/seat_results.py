@@ -1,4 +1,4 @@
-"""Results of an agent by seat, with intervals that count equal games once."""
+"""Win rates of an agent by seat, with Wilson intervals."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,25 +16,25 @@ def seat_results(match: MatchResult, names: Sequence[str]) -> list[dict[str, Any
 
     Args:
         match: result of a match.
-        names: names of the seats; a single one stands for all seats together.
+        names: names of the seats, or one name for the result over all seats.
 
     Returns:
-        For each seat the counts, the fraction of wins `"win_rate"`, and the ends `"low"` and
+        For each seat the counts, the fraction of wins `"win_rate"`, and the bounds `"low"` and
         `"high"` of its interval. `"distinct"` is the number of distinct games: if all are equal, as
         between two deterministic agents, the interval is that of a single game.
     """
-    together = len(names) == 1
-    records = (match.totals[0],) if together else match.seats[0]
-    numbers = match.first_game + np.arange(match.games)
-    seating = assign_seats(numbers, make_game(match.game).num_players, len(match.agents))
+    all_seats = len(names) == 1
+    records = (match.totals[0],) if all_seats else match.seats[0]
+    game_numbers = match.first_game + np.arange(match.games)
+    seating = assign_seats(game_numbers, make_game(match.game).num_players, len(match.agents))
     results = []
     for p, (seat, record) in enumerate(zip(names, records, strict=True)):
         distinct = record.games
         if match.game_digests is not None:
-            digests = match.game_digests if together else match.game_digests[seating[:, p] == 0]
+            digests = match.game_digests if all_seats else match.game_digests[seating[:, p] == 0]
             distinct = len(np.unique(digests))
-        won, of = (min(record.wins, 1), 1) if distinct == 1 else (record.wins, record.games)
-        low, high = wilson(won, of)
+        wins, games = (min(record.wins, 1), 1) if distinct == 1 else (record.wins, record.games)
+        low, high = wilson(wins, games)
         results.append(
             {
                 "seat": seat,

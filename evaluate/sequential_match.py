@@ -1,4 +1,4 @@
-"""Sequential match of two agents, which ends when a test of their Elo difference is decided."""
+"""Sequential match of two agents: it ends when a test (SPRT) of their Elo difference is decided."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.match import BATCH_SIZE, MatchResult, play_match, seat_agents
+from ludoteca.evaluate.match import BATCH_SIZE, MatchResult, make_match_agents, play_match
 from ludoteca.evaluate.match_clock import agent_times
 from ludoteca.evaluate.match_record import agent_record, seat_record
 from ludoteca.evaluate.match_schedule import assign_seats
@@ -22,7 +22,7 @@ from ludoteca.evaluate.statistics.stopped_elo import StoppedElo, estimate_elo
 from ludoteca.progress import RunStatus, show_progress
 
 MAX_GAMES = 100_000  # default limit
-SLICE_SECONDS = 1.0  # time between two looks at the test
+SLICE_SECONDS = 1.0  # time of a slice of games, after which the test is updated
 
 
 @dataclass(frozen=True)
@@ -30,15 +30,15 @@ class SequentialResult:
     """Result of a sequential match.
 
     Attributes:
-        test: the test of the Elo difference of the first agent and the second.
-        match: the games up to the decision.
-        frequencies: losses, draws and wins of the first agent, or pairs of games by the sum of its
-            scores, 0 to 2. Shape `[3]` or `[5]`.
-        llr: log-likelihood ratio of H1 and H0.
+        test: test of the Elo difference, first agent minus second.
+        match: result of the games up to the decision.
+        frequencies: numbers of losses, draws and wins of the first agent, or numbers of pairs of
+            games in which it scored 0, 1/2, 1, 3/2 and 2 points. Shape `[3]` or `[5]`.
+        llr: log-likelihood ratio of H1 to H0.
         decision: the accepted hypothesis, "H0" or "H1", or "undecided".
-        elo: estimate of the Elo difference; None if the results do not vary.
-        games_played: number of games played, those after the decision included.
-        interrupted: whether the user ended the match.
+        elo: estimate of the Elo difference; None if all results are equal.
+        games_played: number of games played, including those after the decision.
+        interrupted: whether the user interrupted the match.
     """
 
     test: Sprt
@@ -51,11 +51,11 @@ class SequentialResult:
     interrupted: bool = False
 
 
-def counts_for(game: Game) -> str:
-    """Return the counts that suit a game: pentanomial if both games of a pair begin equally.
+def default_counts(game: Game) -> str:
+    """Return the `counts` of an SPRT for a game: pentanomial if the games of a pair begin equally.
 
-    Seats are exchanged in the second game of a pair, and random plies are the same in both. Games
-    with chance begin differently, so theirs count one by one.
+    In the second game of a pair the agents exchange seats, and the random plies are the same. Games
+    with chance events begin differently, so they are counted one by one.
     """
     return "trinomial" if "rng" in (game.state.names or ()) else "pentanomial"
 
@@ -73,28 +73,30 @@ def play_sequential_match(
     progress: bool = False,
     time_control: TimeControl | None = None,
 ) -> SequentialResult:
-    """Play games until a sequential test is decided; its Elo difference is the first agent's.
+    """Play games until a sequential test is decided.
 
-    The games are those of `play_match` with the same seed, in slices of about a second. The test
-    looks at them in their order and stops at the first decision; later games of the slice do not
-    count, so the result does not depend on the time that games take.
+    The tested Elo difference is that of the first agent minus that of the second. The games are
+    those of `play_match` with the same seed, in slices of about a second. The test counts them in
+    their order and stops at the first decision. Later games of the slice do not count, so the
+    result does not depend on the speed of the machine.
 
     Args:
         game: a game or its spec string.
         agents: spec strings of two agents, or the agents.
         test: the test.
-        max_games: number of games after which an undecided match ends, even if pentanomial.
-        seed: determines the match.
+        max_games: number of games after which an undecided match ends; must be even for a
+            pentanomial test.
+        seed: seed of the match, see `play_match`.
         num_threads: number of threads that share the games.
-        num_replays: number of first games whose replays are returned, at most.
+        num_replays: maximum number of games, counted from the first, whose replays are returned.
         random_plies: number of random plies at the beginning of each game, the same for both games
             of a pair.
         progress: show the log-likelihood ratio and its bounds on standard error.
-        time_control: clocks of the players, see `play_match`.
+        time_control: time control of the games, see `play_match`.
 
     Raises:
         ValueError: if there are not two agents, or another argument is out of range.
-        KeyboardInterrupt: if the user ends the match before the first games are finished.
+        KeyboardInterrupt: if the user interrupts the match before the first slice is finished.
     """
     game = make_game(game) if isinstance(game, str) else game
     if len(agents) != 2:
@@ -108,94 +110,101 @@ def play_sequential_match(
             f"a pentanomial test counts pairs of games: max_games must be even, got {max_games}"
         )
     names = tuple(agent if isinstance(agent, str) else type(agent).__name__ for agent in agents)
-    seated = seat_agents(game, agents) if num_threads == 1 else agents
-    parts: list[MatchResult] = []
-    played, size, interrupted = 0, 2 * num_threads, False
-    llr, decision, counted = 0.0, UNDECIDED, 0
+    match_agents = make_match_agents(game, agents) if num_threads == 1 else agents
+    slices: list[MatchResult] = []
+    num_played, slice_size, interrupted = 0, 2 * num_threads, False
+    llr, decision, counted_games = 0.0, UNDECIDED, 0
     frequencies = np.zeros(5 if test.games_per_result == 2 else 3)
 
     def status() -> RunStatus:
         bounds = f"LLR {llr:+.2f} in {test.lower:.2f} to {test.upper:.2f}"
-        return RunStatus("playing", bounds, counted, max_games, "games")
+        return RunStatus("playing", bounds, counted_games, max_games, "games")
 
     with show_progress(status, progress):
-        while decision == UNDECIDED and played < max_games:
+        while decision == UNDECIDED and num_played < max_games:
             start = time.monotonic()
-            count = min(size, max_games - played)
+            count = min(slice_size, max_games - num_played)
             try:
-                part = play_match(
+                match_slice = play_match(
                     game,
-                    seated,
+                    match_agents,
                     count,
                     seed=seed,
-                    first_game=played,
+                    first_game=num_played,
                     num_threads=num_threads,
-                    num_replays=min(max(num_replays - played, 0), count),
+                    num_replays=min(max(num_replays - num_played, 0), count),
                     random_plies=random_plies,
                     time_control=time_control,
                 )
             except KeyboardInterrupt:
-                if not parts:
+                if not slices:
                     raise
                 interrupted = True
                 break
-            parts.append(part)
-            for result in _results(part, test.games_per_result):
+            slices.append(match_slice)
+            for result in _result_indices(match_slice, test.games_per_result):
                 frequencies[result] += 1
-                counted += test.games_per_result
+                counted_games += test.games_per_result
                 llr = test.llr(frequencies)
                 decision = test.verdict(llr)
                 if decision != UNDECIDED:
                     break
-            played += count
-            size = _next_size(count, time.monotonic() - start, num_threads)
+            num_played += count
+            slice_size = _next_slice_size(count, time.monotonic() - start, num_threads)
     return SequentialResult(
         test=test,
-        match=_join(parts, names, counted),
+        match=_join_slices(slices, names, counted_games),
         frequencies=tuple(frequencies.astype(int).tolist()),
         llr=llr,
         decision=decision,
         elo=estimate_elo(test, frequencies),
-        games_played=played,
+        games_played=num_played,
         interrupted=interrupted,
     )
 
 
-def _next_size(count: int, seconds: float, num_threads: int) -> int:
-    """Return the number of games of the next slice: a second's, at most four times as many."""
-    fitting = count * SLICE_SECONDS / max(seconds, 1e-9)
-    return max(2 * num_threads, 2 * int(min(fitting, 4 * count, BATCH_SIZE * num_threads) / 2))
+def _next_slice_size(count: int, seconds: float, num_threads: int) -> int:
+    """Return the number of games of the next slice: as many as fit `SLICE_SECONDS`.
+
+    At most four times as many as in the last slice, of `count` games in `seconds`.
+    """
+    games_in_time = count * SLICE_SECONDS / max(seconds, 1e-9)
+    return max(
+        2 * num_threads, 2 * int(min(games_in_time, 4 * count, BATCH_SIZE * num_threads) / 2)
+    )
 
 
-def _results(part: MatchResult, games_per_result: int) -> NDArray[np.int64]:
-    """Return the index of each result in the frequencies: twice the score of the first agent."""
-    assert part.returns is not None
-    is_own = _seating(part) == 0
-    best_own = np.where(is_own, part.returns, -np.inf).max(1)
-    best_other = np.where(is_own, -np.inf, part.returns).max(1)
-    doubled = 1 + np.sign(best_own - best_other).astype(np.int64)
-    sums: NDArray[np.int64] = doubled.reshape(-1, games_per_result).sum(1)
+def _result_indices(match_slice: MatchResult, games_per_result: int) -> NDArray[np.int64]:
+    """Return the index of each result in the frequencies: twice the points of the first agent."""
+    assert match_slice.returns is not None
+    is_first_agent = _seating(match_slice) == 0
+    best_first = np.where(is_first_agent, match_slice.returns, -np.inf).max(1)
+    best_other = np.where(is_first_agent, -np.inf, match_slice.returns).max(1)
+    doubled_points = 1 + np.sign(best_first - best_other).astype(np.int64)
+    sums: NDArray[np.int64] = doubled_points.reshape(-1, games_per_result).sum(1)
     return sums
 
 
-def _seating(part: MatchResult) -> NDArray[np.int64]:
-    numbers = part.first_game + np.arange(part.games)
-    return assign_seats(numbers, len(part.by_seat), len(part.agents))
+def _seating(match_slice: MatchResult) -> NDArray[np.int64]:
+    numbers = match_slice.first_game + np.arange(match_slice.games)
+    return assign_seats(numbers, len(match_slice.by_seat), len(match_slice.agents))
 
 
-def _join(parts: Sequence[MatchResult], names: tuple[str, ...], games: int) -> MatchResult:
-    """Return the first `games` games of consecutive parts of a match as one result."""
+def _join_slices(slices: Sequence[MatchResult], names: tuple[str, ...], games: int) -> MatchResult:
+    """Return the result of the first `games` games of a match, from its consecutive slices."""
 
     def joined(values: Callable[[MatchResult], Any]) -> Any:
-        return np.concatenate([values(part) for part in parts])[:games]
+        return np.concatenate([values(match_slice) for match_slice in slices])[:games]
 
-    returns, seating = joined(lambda part: part.returns), joined(_seating)
+    returns, seating = joined(lambda match_slice: match_slice.returns), joined(_seating)
     seats = range(returns.shape[1])
     agents = range(len(names))
-    move_times = None if parts[0].move_times is None else joined(lambda part: part.move_times)
-    replays = [replay for part in parts for replay in part.replays]
+    move_times = (
+        None if slices[0].move_times is None else joined(lambda match_slice: match_slice.move_times)
+    )
+    replays = [replay for match_slice in slices for replay in match_slice.replays]
     return replace(
-        parts[0],
+        slices[0],
         agents=names,
         games=games,
         totals=tuple(agent_record(returns, seating, a) for a in agents),
@@ -203,16 +212,16 @@ def _join(parts: Sequence[MatchResult], names: tuple[str, ...], games: int) -> M
             tuple(seat_record(returns, p, seating[:, p] == a) for p in seats) for a in agents
         ),
         by_seat=tuple(seat_record(returns, p, np.ones(games, np.bool_)) for p in seats),
-        mean_plies=float(joined(lambda part: part.plies).mean()),
-        seconds=sum(part.seconds for part in parts),
+        mean_plies=float(joined(lambda match_slice: match_slice.plies).mean()),
+        seconds=sum(match_slice.seconds for match_slice in slices),
         replays=tuple(
             replace(replay, players=tuple(names[a] for a in row))
             for replay, row in zip(replays[:games], seating, strict=False)
         ),
         returns=returns,
-        plies=joined(lambda part: part.plies),
-        forfeits=tuple(f for part in parts for f in part.forfeits if f.game < games),
-        game_digests=joined(lambda part: part.game_digests),
+        plies=joined(lambda match_slice: match_slice.plies),
+        forfeits=tuple(f for match_slice in slices for f in match_slice.forfeits if f.game < games),
+        game_digests=joined(lambda match_slice: match_slice.game_digests),
         times=() if move_times is None else agent_times(move_times, seating, len(names)),
         move_times=move_times,
     )

@@ -1,4 +1,4 @@
-"""Result of a sequential match as text and as JSON values."""
+"""Result of a sequential match as text, and as JSON values."""
 
 import math
 from dataclasses import asdict
@@ -11,11 +11,11 @@ from ludoteca.terminal_table import wrap_text
 
 
 def sequential_text(result: SequentialResult, width: int = WIDTH) -> str:
-    """Return a sequential match as text: the table of the match, the decision and the estimate."""
+    """Return a sequential match as text: table of the match, decision, ratio and Elo difference."""
     sentences = [_decision(result), _likelihood(result), _estimate(result)]
-    after = result.games_played - result.match.games
-    if after:
-        sentences.append(f"{after:,} more games were played before the decision was known")
+    uncounted = result.games_played - result.match.games
+    if uncounted:
+        sentences.append(f"{uncounted:,} games played after the decision do not count")
     lines = [line for sentence in sentences for line in wrap_text(sentence, width)]
     return "\n".join([match_text(result.match, width), "", *(line.rstrip() for line in lines)])
 
@@ -46,22 +46,22 @@ def sequential_json(result: SequentialResult) -> dict[str, Any]:
 def _decision(result: SequentialResult) -> str:
     test, games = result.test, result.match.games
     first, second = agent_names(result.match)
-    unit = "points" if test.model == "logistic" else "points of normalized Elo"
+    unit = "Elo points" if test.model == "logistic" else "points of normalized Elo"
     if result.decision == UNDECIDED:
         reason = "it was interrupted" if result.interrupted else "the limit of games is reached"
         return (
             f"undecided after {games:,} games, as {reason}: whether {first} is {test.elo0:g} (H0) "
             f"or {test.elo1:g} (H1) {unit} stronger than {second}"
         )
-    elo, other, error = (
+    accepted, rejected, error = (
         (test.elo1, test.elo0, test.alpha)
         if result.decision == ACCEPT_H1
         else (test.elo0, test.elo1, test.beta)
     )
     return (
-        f"{result.decision} accepted after {games:,} games: {first} against {second} is rather "
-        f"{elo:g} than {other:g} {unit} stronger (nominal probability of this decision at "
-        f"{other:g}: {error:g})"
+        f"{result.decision} accepted after {games:,} games: {first} is rather {accepted:g} than "
+        f"{rejected:g} {unit} stronger than {second} (nominal error probability if the difference "
+        f"is {rejected:g}: {error:g})"
     )
 
 
@@ -84,5 +84,5 @@ def _estimate(result: SequentialResult) -> str:
         return "the Elo difference cannot be estimated, as all results are equal"
     return (
         f"Elo difference {elo.elo:+.1f} ({100 * elo.confidence:g} % interval {elo.low:+.1f} to "
-        f"{elo.high:+.1f}; median-unbiased, the plain estimate is {elo.plain:+.1f})"
+        f"{elo.high:+.1f}; median-unbiased; uncorrected {elo.plain:+.1f})"
     )

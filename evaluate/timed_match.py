@@ -1,4 +1,4 @@
-"""Match with the agents' time per move: `python -m ludoteca.evaluate.timed_match`."""
+"""Match that also measures the agents' time per move: `python -m ludoteca.evaluate.timed_match`."""
 
 import json
 from collections.abc import Sequence
@@ -20,10 +20,10 @@ from ludoteca.evaluate.match import BATCH_SIZE, MatchResult, play_match
 from ludoteca.evaluate.match_table import match_json
 from ludoteca.evaluate.statistics.intervals import score_interval
 from ludoteca.evaluate.statistics.ratings import elo_difference
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.provenance import package_versions, run_info
 
-PROBE_INTERVAL = 4  # plies between the positions that `probe` searches
+PROBE_INTERVAL = 4  # plies between the positions in which `probe` measures the speed
 
 
 def timed_match(
@@ -42,15 +42,15 @@ def timed_match(
         agents: spec strings of the agents.
         out: the JSON file to write.
         game: the game's spec string.
-        games: number of games; the agents take turns in moving first.
-        seed: determines the match.
-        batch: number of games in a batch; with 1, agents take as long as in a single game.
-        probe: also measure the agents' simulations per second, in single positions of the first
-            two games.
-        random_plies: number of random plies at the beginning of each game, the same once for each
-            agent to move first.
+        games: number of games; the agents alternate in moving first.
+        seed: seed of the match.
+        batch: number of concurrent games; with 1, the time per move is that of a single game.
+        probe: whether to measure also the simulations per second of searches, in single positions
+            of the first two games.
+        random_plies: number of random plies at the beginning of each game, the same in two
+            consecutive games.
     """
-    # In the first two games each agent moves first once.
+    # The first two games are recorded: each agent moves first in one of them.
     result, timed_agents, content = play_timed(
         make_game(game),
         agents,
@@ -68,15 +68,15 @@ def timed_match(
         positions = [
             s for replay in result.replays for s in list(replay.positions())[:-1:PROBE_INTERVAL]
         ]
-        for agent, player in zip(content["agents"], timed_agents, strict=True):
-            agent |= simulation_speed(player.agent, positions)
-    write_whole(out, json.dumps(content, indent=1) + "\n")
+        for agent, timed_agent in zip(content["agents"], timed_agents, strict=True):
+            agent |= simulation_speed(timed_agent.agent, positions)
+    write_atomically(out, json.dumps(content, indent=1) + "\n")
     print("\n".join(_summary(agent) for agent in content["agents"]))
     return content
 
 
 def _summary(agent: dict[str, Any]) -> str:
-    """Return an agent's results, Elo difference from the other and speed, in lines."""
+    """Return lines about an agent: results, Elo difference from the other agent, and speed."""
     total, (low, high) = agent["total"], agent["score_interval"]
     elo, elo_low, elo_high = (
         "unbounded" if number is None else f"{number:+.0f}"
@@ -98,20 +98,20 @@ def _summary(agent: dict[str, Any]) -> str:
 def play_timed(
     game: Game, agents: Sequence[str], games: int, **options: Any
 ) -> tuple[MatchResult, "list[TimedAgent]", dict[str, Any]]:
-    """Play a match; return its result, the timed agents, and results and times as JSON values.
+    """Play a match; return its result, the timed agents, and all numbers as JSON values.
 
     Args:
         game: the game.
         agents: spec strings of the agents.
         games: number of games.
-        options: further options of `play_match`.
+        options: other arguments of `play_match`.
     """
     timed_agents = [TimedAgent(spec, game) for spec in agents]
     result = play_match(game, timed_agents, games, **options)
     content = match_json(result) | {"about": run_info(), "versions": package_versions()}
-    for agent, player in zip(content["agents"], timed_agents, strict=True):
-        agent |= {"agent": player.name, "moves": player.moves}
-        agent["seconds_per_move"] = player.seconds / max(player.moves, 1)
+    for agent, timed_agent in zip(content["agents"], timed_agents, strict=True):
+        agent |= {"agent": timed_agent.name, "moves": timed_agent.moves}
+        agent["seconds_per_move"] = timed_agent.seconds / max(timed_agent.moves, 1)
     return result, timed_agents, content
 
 
@@ -119,10 +119,10 @@ class TimedAgent(Agent):
     """Agent whose time per move is measured.
 
     Attributes:
-        agent: the agent that chooses.
+        agent: the wrapped agent, which chooses the actions.
         name: spec string of the agent.
         moves: number of actions chosen.
-        seconds: time that the agent took for them.
+        seconds: total time of these choices.
     """
 
     def __init__(self, spec: str, game: Game):
@@ -165,13 +165,13 @@ class TimedAgent(Agent):
 def simulation_speed(agent: Any, positions: list[Any]) -> dict[str, float]:
     """Return the number of simulations of a search and the simulations per second.
 
-    Both are medians over the positions: near the end of a game there are many more simulations, as
-    playouts are short and need no network. Empty for agents without a method `search(s)` or
-    `search_positions(states)`.
+    Both are medians over the positions, as there are many more simulations near the end of a game,
+    where playouts are short. The dict is empty for agents that have neither a method `search(s)`
+    nor `search_positions(states)`.
 
     Args:
         agent: the agent.
-        positions: records that are not terminal.
+        positions: positions that are not terminal, one record each.
     """
     if not hasattr(agent, "search") and not hasattr(agent, "search_positions"):
         return {}

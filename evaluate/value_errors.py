@@ -1,4 +1,4 @@
-"""Errors of a value network on fresh games: `python -m ludoteca.evaluate.value_errors`."""
+"""Errors of a value network on newly played games: `python -m ludoteca.evaluate.value_errors`."""
 
 import json
 from pathlib import Path
@@ -15,15 +15,15 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.timed_match import TimedAgent
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.provenance import run_info
 
-# Phases of a game by the number of moves played: from, and below.
+# Phases of a game: bounds of the number of moves played before, the upper one excluded.
 PHASES = {f"{low} to {low + 9}": (low, low + 10) for low in range(0, 50, 10)}
 PHASES |= {"50 and more": (50, 10**6)}
 
 
-def fresh_games(
+def value_errors(
     network: Path,
     player: str,
     opponents: tuple[str, ...],
@@ -32,49 +32,52 @@ def fresh_games(
     games: int = 2000,
     seed: int = 10**6,
 ) -> dict[str, Any]:
-    """Predict the results of fresh games with a network, and write its errors.
+    """Predict the results of newly played games with a value network, and write its errors.
 
-    It evaluates all positions in which a player is to move.
+    The network evaluates all positions in which an agent moves.
 
     Args:
-        network: folder of its training.
-        player: agent that plays the games, a spec string.
-        opponents: opponents of the player: spec strings, or `self`; each is tested separately.
+        network: folder of the network's training.
+        player: spec string of the agent that plays the games.
+        opponents: opponents of the player: spec strings, or `self` for the player itself; each
+            is tested separately.
         out: the JSON file to write.
         game: the game's spec string.
         games: number of games against each opponent.
         seed: seed of the games, different from that of the training games.
     """
-    made = make_game(game)
-    loaded, _ = load_value_network(made, find_weights(network, "uctnet"))
-    runner = Runner(loaded, 1 / made.observation_high, precision="auto")
-    view = ValueView(made, loaded.config.view)
+    game_object = make_game(game)
+    value_network, _ = load_value_network(game_object, find_weights(network, "uctnet"))
+    runner = Runner(value_network, 1 / game_object.observation_high, precision="auto")
+    view = ValueView(game_object, value_network.config.view)
     content: dict[str, Any] = {"about": run_info(), "games": games, "tests": []}
     for opponent in opponents:
-        other = player if opponent == "self" else opponent
-        played = np.zeros(games, np.int64)
-        recorders = [PositionRecorder(spec, made, played) for spec in (player, other)]
+        opponent_spec = player if opponent == "self" else opponent
+        plies_played = np.zeros(games, np.int64)
+        recorders = [
+            PositionRecorder(spec, game_object, plies_played) for spec in (player, opponent_spec)
+        ]
         # All games in one batch, so that game k has index k.
-        result = play_match(made, recorders, games, seed=seed, batch_size=games)
+        result = play_match(game_object, recorders, games, seed=seed, batch_size=games)
         assert result.returns is not None
-        parts = [part for recorder in recorders for part in recorder.parts]
-        states, seats, env_indices, plies = map(np.concatenate, zip(*parts, strict=True))
+        records = [record for recorder in recorders for record in recorder.records]
+        states, seats, env_indices, plies = map(np.concatenate, zip(*records, strict=True))
         targets = result.returns[env_indices, 0].astype(np.float32)
         batches = [slice(k, k + 4096) for k in range(0, len(states), 4096)]
         predicted = np.concatenate(
             [
-                runner(view.encode(states[part], seats[part])) * view.signs(seats[part])
-                for part in batches
+                runner(view.encode(states[batch], seats[batch])) * view.signs(seats[batch])
+                for batch in batches
             ]
         )
         phases = [
-            {"moves": name, **errors(predicted[chosen], targets[chosen])}
+            {"moves": name, **error_statistics(predicted[in_phase], targets[in_phase])}
             for name, (low, high) in PHASES.items()
-            if (chosen := (low <= plies) & (plies < high)).any()
+            if (in_phase := (low <= plies) & (plies < high)).any()
         ]
         about = {"opponent": opponent, "player_won": result.totals[0].win_rate}
-        content["tests"].append({**about, **errors(predicted, targets), "phases": phases})
-    write_whole(out, json.dumps(content, indent=1) + "\n")
+        content["tests"].append({**about, **error_statistics(predicted, targets), "phases": phases})
+    write_atomically(out, json.dumps(content, indent=1) + "\n")
     return content
 
 
@@ -82,42 +85,50 @@ class PositionRecorder(TimedAgent):
     """Agent that records the positions in which it moves.
 
     Attributes:
-        parts: positions, seats, indices of games and moves played, of each call of `act`.
+        records: arrays of each call of `act`: positions, seats, indices of the games, and numbers
+            of plies played before. Shape `[K]` each.
     """
 
-    def __init__(self, spec: str, game: Game, played: NDArray[np.int64]):
+    def __init__(self, spec: str, game: Game, plies_played: NDArray[np.int64]):
         """Make the agent.
 
         Args:
-            spec: its spec string.
-            game: the game it plays.
-            played: moves played at each index so far; all agents of a match count them together.
+            spec: spec string of the agent.
+            game: the game.
+            plies_played: number of plies played in each game, which all agents of a match share
+                and update. Shape `[games]`.
         """
         super().__init__(spec, game)
-        self._played = played
-        self.parts: list[tuple[NDArray[Any], ...]] = []
+        self._plies_played = plies_played
+        self.records: list[tuple[NDArray[Any], ...]] = []
 
     def act(self, states: Any, seats: Any, rngs: Any, env_indices: Any) -> NDArray[np.int64]:
         """See `Agent`."""
-        played = self._played[env_indices]
-        self.parts.append((states.copy(), seats.copy(), env_indices.copy(), played))
-        self._played[env_indices] += 1
+        plies = self._plies_played[env_indices]
+        self.records.append((states.copy(), seats.copy(), env_indices.copy(), plies))
+        self._plies_played[env_indices] += 1
         return super().act(states, seats, rngs, env_indices)
 
 
-def errors(values: NDArray[np.float32], targets: NDArray[np.float32]) -> dict[str, float]:
-    """Return the number of `positions`, their mean squared error, and the share of right signs.
+def error_statistics(values: NDArray[np.float32], targets: NDArray[np.float32]) -> dict[str, float]:
+    """Return the errors of predicted values.
 
-    `accuracy` is a fraction of the positions in decided games.
+    Args:
+        values: predicted values. Shape `[positions]`.
+        targets: returns of the games. Shape `[positions]`.
+
+    Returns:
+        `"positions"`: number of positions. `"loss"`: mean squared error. `"accuracy"`: fraction of
+        values with the sign of the return, among the positions of games that were not drawn.
     """
-    decided = targets != 0
-    right = (values > 0) == (targets > 0)
+    decisive = targets != 0
+    is_correct = (values > 0) == (targets > 0)
     return {
         "positions": len(targets),
         "loss": float(np.square(values - targets).mean()),
-        "accuracy": float(right[decided].mean()) if decided.any() else 0.5,
+        "accuracy": float(is_correct[decisive].mean()) if decisive.any() else 0.5,
     }
 
 
 if __name__ == "__main__":
-    tyro.cli(fresh_games)
+    tyro.cli(value_errors)

@@ -11,13 +11,13 @@ from importlib.metadata import version
 from ludoteca.agents import make_agent, register_agent
 from ludoteca.agents.register import register_entry_points as _register_agents
 from ludoteca.envs import make_game, register_all, register_game
-from ludoteca.envs.engine.opponents import use_maker
+from ludoteca.envs.engine.opponents import set_agent_factory
 from ludoteca.envs.register import register_entry_points as _register_games
 
 __all__ = ["__version__", "make_agent", "make_game", "register_agent", "register_game"]
 __version__ = version("ludoteca")
 
-use_maker(make_agent)
+set_agent_factory(make_agent)
 register_all()
 _register_games()
 _register_agents()

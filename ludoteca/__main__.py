@@ -8,9 +8,9 @@ from ludoteca.evaluate.cli.commands import Command, run_commands
 
 DESCRIPTION = """Board and grid games for reinforcement learning.
 
-Games and agents are named by spec strings, a name that parameters may follow: hex,
+Games and agents are named by spec strings, a name with optional parameters: hex,
 hex:board_size=5,swap=True, mcts:simulations=500. `ludoteca list` shows all games and agents,
-`ludoteca list hex` everything about one of them. Those of your own are named module:factory,
+`ludoteca list hex` everything about one of them. Your own are named module:factory, such as
 mygames:dots_and_boxes or games/mine.py:dots_and_boxes:size=3.
 """
 EXAMPLES = """examples:
@@ -52,7 +52,7 @@ COMMANDS = {
     ),
     "tune": Command(
         "ludoteca.evaluate.cli.tune:tune_command",
-        "Tune parameters of an agent by games.",
+        "Tune parameters of an agent by playing games.",
         game_options=True,
         resumes=True,
     ),

@@ -20,16 +20,16 @@ from typing import Any, Self
 
 from ludoteca import guard
 
-KILL_TIMEOUT = 5.0  # seconds for a guard to kill its command, before it is killed itself
+KILL_TIMEOUT = 5.0  # seconds for a guard to kill its command, before the guard is killed
 SAVE_TIMEOUT = 30.0  # seconds for a command to save its work after an interrupt
 
 
 class ChildProcess(subprocess.Popen[Any]):
     """Command that is killed, with all its own processes, when this process ends.
 
-    A guard process runs in between, see `guard.py`: it holds one end of a pipe, this process the
-    other. `terminate` and `send_signal` reach the command's whole process group; `kill`, or the end
-    of this object, kills all of it.
+    The command is started by a guard process, see `guard.py`, which holds one end of a pipe; this
+    process holds the other. `terminate` and `send_signal` reach the command's process group;
+    `kill`, or deleting this object, kills the group.
     """
 
     def __init__(self, command: Sequence[str | os.PathLike[str]], **options: Any):
@@ -46,16 +46,17 @@ class ChildProcess(subprocess.Popen[Any]):
         words = [os.fspath(word) for word in command]
         if which(words[0]) is None and not options.get("cwd"):
             raise FileNotFoundError(2, "No such file, or not a program", words[0])
-        ours, theirs = os.pipe()
-        self._close = weakref.finalize(self, _kill, theirs)
-        guarded = [sys.executable, "-I", "-S", guard.__file__, str(ours), str(os.getpid()), *words]
+        guard_end, own_end = os.pipe()
+        self._close = weakref.finalize(self, _request_kill, own_end)
+        guard_command = [sys.executable, "-I", "-S", guard.__file__]
+        guard_command += [str(guard_end), str(os.getpid()), *words]
         try:
-            super().__init__(guarded, pass_fds=(ours,), process_group=0, **options)
+            super().__init__(guard_command, pass_fds=(guard_end,), process_group=0, **options)
         except BaseException:
             self._close()
             raise
         finally:
-            os.close(ours)
+            os.close(guard_end)
 
     def kill(self) -> None:
         """Kill the command and all its processes."""
@@ -76,14 +77,14 @@ class ChildProcess(subprocess.Popen[Any]):
 class ChildProcesses:
     """Concurrent commands, each started by a thread that waits for it.
 
-    A context manager: an interrupt of the block interrupts the commands, too. They get
-    `SAVE_TIMEOUT` to save their work, and are killed after that or at another interrupt.
+    As a context manager it interrupts the commands when the block is interrupted. They have
+    `SAVE_TIMEOUT` seconds to save their work, and are killed after that or at another interrupt.
     """
 
     def __init__(self) -> None:
         self._running: set[ChildProcess] = set()
         self._lock = threading.Lock()
-        self._ended = False
+        self._interrupted = False
 
     def __enter__(self) -> Self:
         return self
@@ -104,10 +105,10 @@ class ChildProcesses:
 
         Raises:
             OSError: if there is no such program.
-            RuntimeError: if the commands were interrupted before.
+            RuntimeError: if the commands have been interrupted.
         """
         with self._lock:
-            if self._ended:
+            if self._interrupted:
                 raise RuntimeError(f"interrupted before {command[0]!r} began")
             pipe = subprocess.PIPE
             child = ChildProcess(
@@ -116,25 +117,25 @@ class ChildProcesses:
             self._running.add(child)
         with child:
             try:
-                written = child.communicate()
+                output = child.communicate()
             except BaseException:
                 child.kill()
                 raise
             finally:
                 with self._lock:
                     self._running.discard(child)
-        return subprocess.CompletedProcess(child.args, child.returncode, *written)
+        return subprocess.CompletedProcess(child.args, child.returncode, *output)
 
     def interrupt(self, timeout: float = SAVE_TIMEOUT) -> None:
         """Interrupt all commands, and kill those that have not ended after `timeout` seconds."""
         with self._lock:
-            self._ended = True
+            self._interrupted = True
             running = list(self._running)
         try:
             for child in running:
                 child.send_signal(SIGINT)
-            until = time.monotonic() + timeout
-            while any(child.poll() is None for child in running) and time.monotonic() < until:
+            deadline = time.monotonic() + timeout
+            while any(child.poll() is None for child in running) and time.monotonic() < deadline:
                 time.sleep(0.05)
         finally:
             for child in running:
@@ -147,11 +148,11 @@ def run_child(
     """Run a command to its end, like `subprocess.run`, with the options of `Popen`."""
     with ChildProcess(command, **options) as child:
         try:
-            written = child.communicate()
+            output = child.communicate()
         except BaseException:
             child.kill()
             raise
-    return subprocess.CompletedProcess(child.args, child.returncode, *written)
+    return subprocess.CompletedProcess(child.args, child.returncode, *output)
 
 
 def started_by_main_thread() -> bool:
@@ -163,7 +164,7 @@ def started_by_main_thread() -> bool:
 
 
 def end_with_parent(by_main_thread: bool) -> None:
-    """End this process of `multiprocessing` with its parent, however that ends.
+    """Make this process of `multiprocessing` end with its parent, however that ends.
 
     A thread waits for the end of the parent. On Linux the kernel does, too, as compiled code that
     holds the interpreter's lock delays the thread.
@@ -176,20 +177,20 @@ def end_with_parent(by_main_thread: bool) -> None:
     assert parent.pid is not None
     if by_main_thread:
         guard.die_with_parent(parent.pid)
-    threading.Thread(target=_exit_after, args=(parent.sentinel,), daemon=True).start()
+    threading.Thread(target=_exit_with, args=(parent.sentinel,), daemon=True).start()
 
 
-def _kill(pipe: int) -> None:
-    """Request the guard at the other end of a pipe to kill its command."""
+def _request_kill(pipe: int) -> None:
+    """Make the guard at the other end of a pipe kill its command, and close the pipe."""
     try:
-        os.write(pipe, b"k")  # a fork of this process may hold this end, too
+        os.write(pipe, b"k")  # closing is not enough: a fork of this process may hold this end, too
     except OSError:  # the guard is gone
         pass
     finally:
         os.close(pipe)
 
 
-def _exit_after(sentinel: int) -> None:
+def _exit_with(sentinel: int) -> None:
     wait([sentinel])
     sys.stderr.flush()
     os._exit(1)
@@ -200,7 +201,8 @@ def end_process(process: ChildProcess, owner: int) -> None:
 
     Args:
         process: the process.
-        owner: id of the process that started it; any other process, such as a fork, ends nothing.
+        owner: id of the process that started it; in other processes, such as forks, this function
+            does nothing.
     """
     if os.getpid() != owner:
         return

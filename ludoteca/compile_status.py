@@ -1,9 +1,9 @@
-"""Compilation in progress, for progress displays."""
+"""Status of compilation in this process, for progress displays."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ludoteca.envs.compilation import MIN_ANNOUNCED, Compilation, message_due
+from ludoteca.envs.compilation import MIN_ANNOUNCED, Compilation, needs_message
 from ludoteca.envs.jit import compilation_listener
 
 
@@ -20,7 +20,7 @@ class CompileStatus:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Listen while the block runs."""
+        """Listen to compilations in the block."""
         with compilation_listener(self._update):
             yield
 
@@ -32,12 +32,12 @@ class CompileStatus:
         running = self.running
         if running is None:
             return ""
-        what = " ".join(filter(None, (running.subject, running.purpose))) or "code"
+        text = " ".join(filter(None, (running.subject, running.purpose))) or "code"
         if running.expected_seconds >= MIN_ANNOUNCED:
-            what += f", about {round(running.expected_seconds)} s"
-        return what
+            text += f", about {round(running.expected_seconds)} s"
+        return text
 
     def announcement(self) -> str:
-        """Return the message about the running compilation if it is due, or ""."""
+        """Return the message about the running compilation, once, or "" if none is needed."""
         running = self.running
-        return "" if running is None or not message_due(running) else str(running)
+        return "" if running is None or not needs_message(running) else str(running)

@@ -4,7 +4,10 @@ from math import isinf
 
 
 def format_duration(seconds: float) -> str:
-    """Return a duration such as `"12.5 s"`, `"15 min"` or `"2 h 05 min"`; infinite: unknown."""
+    """Return a duration as text, such as `"12.5 s"`, `"15 min"` or `"2 h 05 min"`.
+
+    An infinite duration is `"unknown time"`.
+    """
     if isinf(seconds):
         return "unknown time"
     if seconds < 120:

@@ -11,7 +11,7 @@ compiled games and networks for later tasks.
 
 All executors guarantee:
 
-- Tasks are taken from their iterable only when a worker is free, so only few are in progress.
+- A task is taken from the iterable only when a worker is free, so few are in progress.
 - A task whose worker or machine dies is run again, up to `ATTEMPTS` times in all. Its result is
   returned once.
 - An exception that a task raises is raised in the caller, with the worker's traceback as its cause.
@@ -30,16 +30,18 @@ from ludoteca.shared import Shared
 T = TypeVar("T")
 Task = Callable[[], T]
 ATTEMPTS = 4  # maximum number of runs of a task whose workers die
-WINDOW = 4  # maximum number of results per worker that wait for an earlier result
-POLL = 0.1  # seconds between calls of `poll`
+MAX_PENDING = 4  # tasks per worker that may be unfinished, or wait for an earlier result
+POLL_INTERVAL = 0.1  # seconds between calls of `poll`
 LOCAL, RAY = "local", "ray"
 
 
 class WorkerDiedError(RuntimeError):
-    """A task could not be finished, as every worker that ran it died."""
+    """Error for a task that was not finished because every worker that ran it died."""
 
 
 class _Wait:
+    """Type of `WAIT`."""
+
     def __repr__(self) -> str:
         return "WAIT"
 
@@ -49,9 +51,9 @@ NextTask = Callable[[int], Callable[[], T] | _Wait | None]
 
 
 class Stream(ABC, Generic[T]):
-    """Iterator of `(number, result)` over tasks in progress, in the order of completion.
+    """Iterator of pairs `(number, result)` of tasks, in the order of completion.
 
-    Tasks are numbered in the order in which they were taken.
+    Tasks are numbered in the order in which they were started.
     """
 
     @property
@@ -66,8 +68,8 @@ class Stream(ABC, Generic[T]):
         With `timeout=0` it returns at once, for callers with other work between results.
 
         Args:
-            timeout: maximum number of seconds to wait for a result; by default until there is one.
-                An empty list means a timeout, or that the stream is finished.
+            timeout: maximum number of seconds to wait for a result; None: no limit. The list is
+                empty after a timeout, or if the stream is finished.
 
         Raises:
             WorkerDiedError: if a task failed in all its attempts because workers died.
@@ -111,11 +113,12 @@ class Executor(ABC):
 
         Args:
             next_task: called with the number of a free worker, from 0, whenever there is one.
-                Returns its next task, None if there are no more, or `WAIT` if there is none before
-                the next result.
+                It returns the next task, None if there are no more tasks, or `WAIT` if there is
+                none before the next result.
             pinned: whether a task runs only on the worker that `next_task` was called with, because
-                it needs state there. If that worker dies, the task runs on its replacement, which
-                has to restore that state. None then ends the tasks of this worker alone.
+                it needs state of that worker. If that worker dies, the task runs on its
+                replacement, which has to restore that state. None then ends the tasks of this
+                worker only.
         """
 
     @abstractmethod
@@ -133,31 +136,31 @@ class Executor(ABC):
         """Yield the results of tasks in the order of the tasks.
 
         Args:
-            tasks: taken when a worker is free; a few results may wait for an earlier one.
-            poll: called ten times a second while waiting; its exceptions end the iteration and
-                cancel the tasks in progress.
+            tasks: the tasks; the next one is taken when a worker is free.
+            poll: function that is called ten times per second while waiting; its exceptions end the
+                iteration and cancel the tasks in progress.
 
         Raises:
             WorkerDiedError: if a task failed in all its attempts because workers died.
             Exception: any exception that a task raises.
         """
-        waiting: dict[int, T] = {}
-        source, taken, returned = iter(tasks), 0, 0
+        early_results: dict[int, T] = {}
+        iterator, num_started, num_returned = iter(tasks), 0, 0
 
         def next_task(worker: int) -> Task[T] | _Wait | None:
-            nonlocal taken
-            if taken - returned >= WINDOW * self.num_workers:
+            nonlocal num_started
+            if num_started - num_returned >= MAX_PENDING * self.num_workers:
                 return WAIT
-            task = next(source, None)
-            taken += task is not None
+            task = next(iterator, None)
+            num_started += task is not None
             return task
 
         with self.stream(next_task) as stream:
-            for number, result in _polled(stream, poll):
-                waiting[number] = result
-                while returned in waiting:
-                    result = waiting.pop(returned)
-                    returned += 1
+            for number, result in _poll_stream(stream, poll):
+                early_results[number] = result
+                while num_returned in early_results:
+                    result = early_results.pop(num_returned)
+                    num_returned += 1
                     yield result
 
     def run_unordered(
@@ -167,9 +170,9 @@ class Executor(ABC):
 
         An entry of `tasks` may be `WAIT`, see `stream`.
         """
-        source = iter(tasks)
-        with self.stream(lambda worker: next(source, None)) as stream:
-            for _, result in _polled(stream, poll):
+        iterator = iter(tasks)
+        with self.stream(lambda worker: next(iterator, None)) as stream:
+            for _, result in _poll_stream(stream, poll):
                 yield result
 
     def __enter__(self) -> Self:
@@ -191,15 +194,15 @@ def make_executor(
 
     Args:
         spec: `"local"` for processes of this machine; `"ray"` for a new Ray cluster on this
-            machine, `"ray:auto"` for the cluster that runs on it already, `"ray:10.0.0.1:6379"` or
-            `"ray://head:10001"` for a cluster elsewhere. Resources of each worker may follow:
+            machine, `"ray:auto"` for a cluster that is already running on it, `"ray:10.0.0.1:6379"`
+            or `"ray://head:10001"` for a cluster elsewhere. Resources of each worker may follow:
             `"ray:auto,num_cpus=2,num_gpus=0.5"`.
         num_workers: number of workers; by default one per core, or as many as the cluster has
             resources for. With 1, local tasks run in this process.
         num_tasks: number of tasks, if known; there are never more workers than tasks.
 
     Raises:
-        ValueError: if the spec has another form, or a number is out of range.
+        ValueError: if the spec string is invalid, or a number is out of range.
         ImportError: if Ray is not installed.
         ConnectionError: if the cluster cannot be reached.
         RuntimeError: if a worker has another version of this package.
@@ -220,18 +223,22 @@ def make_executor(
 
 
 def parse_executor(spec: str) -> tuple[str, dict[str, float]]:
-    """Return the address ("" for none) and the resources in an executor's spec string.
+    """Return the address (`""` without one) and the resources of an executor's spec string.
 
     Raises:
-        ValueError: if the spec string has another form.
+        ValueError: if the spec string is invalid.
     """
     target, *options = spec.split(",")
-    kind, colon, address = target.partition(":")
+    executor, colon, address = target.partition(":")
     expected = (
         "local, ray, ray:auto, ray:HOST:PORT or ray://HOST:PORT; with ray, num_cpus= and num_gpus= "
         "of each worker may follow after commas, as in ray:auto,num_cpus=2"
     )
-    if kind not in (LOCAL, RAY) or (colon and not address) or (kind == LOCAL and spec != LOCAL):
+    if (
+        executor not in (LOCAL, RAY)
+        or (colon and not address)
+        or (executor == LOCAL and spec != LOCAL)
+    ):
         raise ValueError(f"executor must be {expected}; got {spec!r}")
     if address.startswith("//"):
         address = target
@@ -248,7 +255,7 @@ def parse_executor(spec: str) -> tuple[str, dict[str, float]]:
 
 
 def describe_task(task: Any) -> str:
-    """Return a task's function and its arguments as text, shortened."""
+    """Return the function and the arguments of a task as text, shortened."""
     if not isinstance(task, partial):
         return getattr(task, "__qualname__", None) or _short(task)
     arguments = [*map(_short, task.args)]
@@ -256,10 +263,10 @@ def describe_task(task: Any) -> str:
     return f"{describe_task(task.func)}({', '.join(arguments)})"
 
 
-def _polled(stream: Stream[T], poll: Callable[[], None] | None) -> Iterator[tuple[int, T]]:
+def _poll_stream(stream: Stream[T], poll: Callable[[], None] | None) -> Iterator[tuple[int, T]]:
     """Yield results as they arrive, and call `poll` in between."""
     while not stream.finished:
-        yield from stream.collect(None if poll is None else POLL)
+        yield from stream.collect(None if poll is None else POLL_INTERVAL)
         if poll is not None:
             poll()
 

@@ -1,8 +1,8 @@
-"""Optional dependencies: messages that name the extra of a missing package.
+"""Messages about missing optional dependencies, which name the extra to install.
 
-The extras are read from the installed metadata, so only `pyproject.toml` lists them. Importing this
-module makes this package's programs report a missing package in one line with exit status 2,
-wherever the import fails.
+The extras are read from the installed metadata, so only `pyproject.toml` lists them. After an
+import of this module, programs of this package report a missing package in one line and end with
+exit status 2.
 """
 
 import os
@@ -16,8 +16,8 @@ from ludoteca.interrupt import is_our_program
 
 # Distributions by import name, where the two differ.
 DISTRIBUTIONS = {"PIL": "pillow", "pyspiel": "open-spiel"}
-# Extras by part of this package; the first one with the missing package is named.
-PREFERRED = {
+# Extras by subpackage; the first of them that has the missing package is named.
+PREFERRED_EXTRAS = {
     "train": ("train",),
     "evaluate": ("evaluate", "train", "render"),
     "envs": ("render", "train"),
@@ -39,24 +39,24 @@ def extras_of(package: str, requirements: Iterable[str] | None = None) -> tuple[
             requirements = requires("ludoteca") or ()
         except PackageNotFoundError:  # a checkout that is not installed
             requirements = ()
-    top = package.partition(".")[0]
-    wanted, extras = _normal(DISTRIBUTIONS.get(top, top)), []
+    top_level = package.partition(".")[0]
+    distribution, extras = _normalize(DISTRIBUTIONS.get(top_level, top_level)), []
     for requirement in requirements:
         name = re.match(r"[\w.-]+", requirement)
         extra = re.search(r"extra\s*==\s*['\"]([\w.-]+)['\"]", requirement)
-        if name and extra and _normal(name[0]) == wanted:
+        if name and extra and _normalize(name[0]) == distribution:
             extras.append(extra[1])
     return tuple(extras)
 
 
-def explain(error: BaseException, part: str = "") -> str | None:
+def explain(error: BaseException, subpackage: str = "") -> str | None:
     """Return a line that names the extra to install, or None if no optional package is missing.
 
     Args:
-        error: exception of an import. The message of our own `ImportError` is returned as it is if
-            it names the extra.
-        part: part of this package that is used, such as `"train"`: if several extras have the
-            missing package, its extra is named.
+        error: exception of an import. A message of this package that names the extra is returned
+            unchanged.
+        subpackage: subpackage that is used, such as `"train"`; it determines the extra if several
+            have the missing package.
     """
     if not isinstance(error, ImportError):
         return None
@@ -66,18 +66,20 @@ def explain(error: BaseException, part: str = "") -> str | None:
     extras = extras_of(package)
     if not isinstance(error, ModuleNotFoundError) or not extras:
         return None
-    extra = next((name for name in PREFERRED.get(part, ()) if name in extras), extras[0])
+    extra = next(
+        (name for name in PREFERRED_EXTRAS.get(subpackage, ()) if name in extras), extras[0]
+    )
     return f'this needs the package {package}: pip install "ludoteca[{extra}]"'
 
 
 def guard_programs() -> None:
-    """Install an exception hook that reports a missing package of our programs in one line.
+    """Install an exception hook that reports a missing package in one line in our programs.
 
     Other programs that import this package keep their own hook. With LUDOTECA_DEBUG=1, errors are
     shown with tracebacks.
     """
     if is_our_program(sys.argv, sys.orig_argv) and not os.environ.get("LUDOTECA_DEBUG"):
-        before = sys.excepthook
+        previous_hook = sys.excepthook
 
         def report(
             kind: type[BaseException], error: BaseException, traceback: TracebackType | None
@@ -85,7 +87,7 @@ def guard_programs() -> None:
             program = program_name(sys.orig_argv)
             line = explain(error, program.partition(".")[2].partition(".")[0])
             if line is None:
-                before(kind, error, traceback)
+                previous_hook(kind, error, traceback)
                 return
             print(f"{program}: {line}", file=sys.stderr, flush=True)
             raise SystemExit(EXIT_STATUS)
@@ -103,7 +105,7 @@ def program_name(original: list[str]) -> str:
     return "ludoteca"
 
 
-def _normal(name: str) -> str:
+def _normalize(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 

@@ -1,4 +1,4 @@
-"""Reading and writing of files: atomic writes, bounded reads, and archives of unknown origin."""
+"""Reading and writing of files: atomic writes, reads of limited size, and untrusted archives."""
 
 import errno
 import json
@@ -25,19 +25,19 @@ BROKEN_ARCHIVE = (
 )  # fmt: skip
 
 
-def write_whole(path: str | Path, content: str | bytes) -> None:
-    """Write a file atomically; make its folders.
+def write_atomically(path: str | Path, content: str | bytes) -> None:
+    """Write a file atomically; make missing folders above it.
 
     Raises:
         OSError: if it cannot be written.
     """
-    with writing(path) as file:
+    with atomic_writer(path) as file:
         file.write(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
-def writing(path: str | Path) -> Iterator[BinaryIO]:
-    """Write a file in parts; it appears when the block ends without an exception.
+def atomic_writer(path: str | Path) -> Iterator[BinaryIO]:
+    """Open a file for an atomic write: it appears when the block ends without an exception.
 
     Raises:
         OSError: if it cannot be written.
@@ -54,8 +54,8 @@ def writing(path: str | Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def opening(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a regular file for reading: devices, FIFOs and sockets may never end.
+def open_regular_file(path: str | Path) -> Iterator[BinaryIO]:
+    """Open a regular file for reading, and no device, FIFO or socket, which might never end.
 
     Raises:
         OSError: if it cannot be opened; for folders, `IsADirectoryError`.
@@ -70,7 +70,7 @@ def opening(path: str | Path) -> Iterator[BinaryIO]:
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         if not stat.S_ISREG(mode):
-            raise ValueError(f"{path}: not a regular file but {_kind(mode)}")
+            raise ValueError(f"{path}: not a regular file but {_file_type(mode)}")
     except BaseException:
         os.close(number)
         raise
@@ -78,49 +78,49 @@ def opening(path: str | Path) -> Iterator[BinaryIO]:
         yield file
 
 
-def read_bytes(path: str | Path, largest: int = MAX_TEXT_BYTES) -> bytes:
+def read_bytes(path: str | Path, max_bytes: int = MAX_TEXT_BYTES) -> bytes:
     """Return the content of a file.
 
     Args:
         path: the file.
-        largest: maximum size in bytes.
+        max_bytes: maximum size in bytes.
 
     Raises:
         OSError: if it cannot be read.
-        ValueError: if it is not a regular file, or larger.
+        ValueError: if it is not a regular file, or larger than `max_bytes`.
     """
-    with opening(path) as file:
+    with open_regular_file(path) as file:
         size = os.fstat(file.fileno()).st_size
-        content = file.read(size + 1) if size <= largest else b""
-        while size <= largest and len(content) <= largest:  # files in /proc report no size
-            part = file.read(min(len(content), largest - len(content)) + 1)
-            if not part:
+        content = file.read(size + 1) if size <= max_bytes else b""
+        while size <= max_bytes and len(content) <= max_bytes:  # files in /proc report no size
+            chunk = file.read(min(len(content), max_bytes - len(content)) + 1)
+            if not chunk:
                 return content
-            content += part
-    raise ValueError(f"{path}: more than {largest:,} bytes, the most that is read")
+            content += chunk
+    raise ValueError(f"{path}: expected at most {max_bytes:,} bytes, got more")
 
 
-def read_text(path: str | Path, largest: int = MAX_TEXT_BYTES) -> str:
+def read_text(path: str | Path, max_bytes: int = MAX_TEXT_BYTES) -> str:
     """Return the text of a UTF-8 file.
 
     Raises:
         OSError: if it cannot be read.
-        ValueError: if it is not a regular file, larger than `largest` bytes, or not text.
+        ValueError: if it is not a regular file, larger than `max_bytes` bytes, or not text.
     """
     try:
-        return read_bytes(path, largest).decode()
+        return read_bytes(path, max_bytes).decode()
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: not text in UTF-8: {error}") from None
 
 
-def read_json(path: str | Path, largest: int = MAX_TEXT_BYTES) -> Any:
+def read_json(path: str | Path, max_bytes: int = MAX_TEXT_BYTES) -> Any:
     """Return the content of a JSON file.
 
     Raises:
         OSError: if it cannot be read.
-        ValueError: if it is not a regular file, larger than `largest` bytes, or not JSON.
+        ValueError: if it is not a regular file, larger than `max_bytes` bytes, or not JSON.
     """
-    text = read_text(path, largest)
+    text = read_text(path, max_bytes)
     try:
         return parse_json(text)
     except ValueError as error:
@@ -131,22 +131,22 @@ def parse_json(text: str | bytes) -> Any:
     """Return the value of a JSON text.
 
     Raises:
-        ValueError: if it is not JSON, or nested more deeply than Python reads it.
+        ValueError: if it is not JSON, or too deeply nested for Python.
     """
     try:
         return json.loads(text)
     except RecursionError:
-        raise ValueError("its JSON is nested too deeply") from None
+        raise ValueError("the JSON is nested too deeply") from None
     except ValueError as error:
-        raise ValueError(f"it is not JSON: {error}") from None
+        raise ValueError(f"not JSON: {error}") from None
 
 
 @contextmanager
-def reading_archive(problem: str) -> Iterator[None]:
+def archive_errors_as_value_errors(problem: str) -> Iterator[None]:
     """Convert all errors of damaged content in the block into a `ValueError`.
 
     Args:
-        problem: beginning of the message, such as `"x.npz holds no games"`.
+        problem: first part of the message, such as `"x.npz holds no games"`.
 
     Raises:
         ValueError: if the content is damaged.
@@ -157,21 +157,22 @@ def reading_archive(problem: str) -> Iterator[None]:
     except BROKEN_ARCHIVE as error:
         raise ValueError(f"{problem}: {str(error) or type(error).__name__:.800}") from None
     except OSError as error:
-        # No number: a damaged bzip2 stream. EINVAL: a member that begins before the archive.
+        # Without a number: a damaged bzip2 stream. EINVAL: a member with an offset before the
+        # archive.
         if error.errno not in (None, errno.EINVAL):
             raise
         raise ValueError(f"{problem}: {error}") from None
 
 
 def check_archive(
-    archive: zipfile.ZipFile, path: str | Path, largest: int, max_files: int = 10_000
+    archive: zipfile.ZipFile, path: str | Path, max_bytes: int, max_files: int = 10_000
 ) -> None:
     """Validate the sizes in a .zip archive before it is unpacked.
 
     Args:
         archive: the archive.
         path: name of the archive, for the message.
-        largest: maximum unpacked size of all its files together, in bytes.
+        max_bytes: maximum total size of its unpacked files.
         max_files: maximum number of files.
 
     Raises:
@@ -179,16 +180,16 @@ def check_archive(
     """
     members = archive.infolist()
     size = sum(member.file_size for member in members)
-    if size > largest or len(members) > max_files:
+    if size > max_bytes or len(members) > max_files:
         raise ValueError(
             f"{path} unpacks to {size:,} bytes in {len(members):,} files; expected at most "
-            f"{largest:,} bytes in {max_files:,}"
+            f"{max_bytes:,} bytes in {max_files:,}"
         )
 
 
-def _kind(mode: int) -> str:
-    kinds = (
+def _file_type(mode: int) -> str:
+    file_types = (
         (stat.S_ISFIFO, "a FIFO"), (stat.S_ISSOCK, "a socket"),
         (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"),
     )  # fmt: skip
-    return next((name for is_kind, name in kinds if is_kind(mode)), "something else")
+    return next((name for is_type, name in file_types if is_type(mode)), "an unknown type")

@@ -1,9 +1,9 @@
-"""Guard process: runs a command and kills it when its parent ends; `child_processes.py` starts it.
+"""Guard process that runs a command and kills it when the guard's parent ends.
 
-A plain script: `python -I -S guard.py PIPE PARENT COMMAND [ARGUMENT ...]`. The command runs in a
-process group of its own. The guard kills the group as soon as the other end of `PIPE`, which only
-the parent holds, is closed: the kernel closes it however the parent ends, `kill -9` included. The
-guard does no other work, so nothing in the command can delay it.
+`child_processes.py` starts it as a script: `python -I -S guard.py PIPE PARENT COMMAND [ARGUMENT
+...]`. The command runs in a process group of its own. The guard kills the group as soon as the
+other end of `PIPE`, which only the parent holds, is closed: the kernel closes it however the parent
+ends, `kill -9` included. The guard does no other work, so nothing in the command can delay it.
 
 Interrupts and requests to terminate are forwarded to the group. The guard ends with the
 exit status of the command, or by the same signal.
@@ -17,7 +17,7 @@ import sys
 import threading
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
-POLL = 1.0  # seconds between checks of the parent: others may have inherited its end of the pipe
+POLL_INTERVAL = 1.0  # seconds between checks of the parent, whose pipe others may have inherited
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 NOT_FOUND = 127  # the exit status of shells for commands that cannot be run
 
@@ -33,8 +33,8 @@ def main() -> None:
     guard = os.getpid()
     child = os.fork()
     if child == 0:
-        _become(command, guard)
-    with contextlib.suppress(OSError):  # the child does the same: the first one counts
+        _exec(command, guard)
+    with contextlib.suppress(OSError):  # the child does the same; either may be first
         os.setpgid(child, child)
     for number in FORWARDED:
         signal.signal(number, lambda number, frame: kill_group(child, number))
@@ -42,10 +42,10 @@ def main() -> None:
     watch = threading.Thread(target=_watch, args=(int(pipe), int(parent), child), daemon=True)
     watch.start()
     os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
-    kill_group(child, signal.SIGKILL)  # its children; its id is valid until it is reaped
+    kill_group(child, signal.SIGKILL)  # its children, too; the id is valid until it is reaped
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if status < 0:
-        _end_by(-status)
+        _end_by_signal(-status)
     os._exit(status)
 
 
@@ -70,7 +70,7 @@ def kill_group(group: int, number: int) -> None:
         os.killpg(group, number)
 
 
-def _become(command: list[str], guard: int) -> None:
+def _exec(command: list[str], guard: int) -> None:
     """Replace this process by the command, in a process group of its own."""
     os.setpgid(0, 0)
     die_with_parent(guard)
@@ -85,18 +85,18 @@ def _become(command: list[str], guard: int) -> None:
 
 def _watch(pipe: int, parent: int, child: int) -> None:
     """Kill the child's group when the parent has ended."""
-    while os.getppid() == parent and not select.select([pipe], [], [], POLL)[0]:
+    while os.getppid() == parent and not select.select([pipe], [], [], POLL_INTERVAL)[0]:
         pass
     kill_group(child, signal.SIGKILL)
 
 
-def _end_by(number: int) -> None:
-    """End this process by the command's signal, without another core dump."""
+def _end_by_signal(number: int) -> None:
+    """End this process by the signal that ended the command, without a second core dump."""
     import resource
 
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    with contextlib.suppress(OSError):  # SIGKILL cannot be handled, nor need it be
+    with contextlib.suppress(OSError):  # SIGKILL has no handler
         signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
     os._exit(128 + number)

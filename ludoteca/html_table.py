@@ -1,4 +1,4 @@
-"""HTML tables for notebooks."""
+"""HTML tables for notebooks, as text."""
 
 from collections.abc import Sequence
 from html import escape
@@ -10,8 +10,8 @@ def html_table(
     *,
     title: str = "",
     notes: Sequence[str] = (),
-    texts: int = 1,
-    marked: Sequence[int] = (),
+    text_columns: int = 1,
+    bold_rows: Sequence[int] = (),
 ) -> str:
     """Return a table as HTML without scripts and without references to other files.
 
@@ -22,28 +22,29 @@ def html_table(
         rows: cells of each row, one per heading.
         title: line above the table.
         notes: lines below the table.
-        texts: number of leading columns that are aligned left; the others are aligned right.
-        marked: indices of the rows in bold.
+        text_columns: number of leading columns with text, aligned left; the others have numbers,
+            aligned right.
+        bold_rows: indices of the rows in bold.
 
     Raises:
         ValueError: if the number of cells in a row differs from that of headings.
     """
-    parts = [f"<p><strong>{escape(title)}</strong></p>"] if title else []
-    parts += ["<table>", "<thead>", _row("th", headings, texts), "</thead>", "<tbody>"]
+    lines = [f"<p><strong>{escape(title)}</strong></p>"] if title else []
+    lines += ["<table>", "<thead>", _row("th", headings, text_columns), "</thead>", "<tbody>"]
     for k, row in enumerate(rows):
         if len(row) != len(headings):
             raise ValueError(f"expected {len(headings)} cells, got {len(row)}: {row}")
-        parts.append(_row("td", row, texts, bold=k in marked))
-    parts += ["</tbody>", "</table>", *(f"<p>{escape(note)}</p>" for note in notes)]
-    return "\n".join(["<div>", *parts, "</div>"]) + "\n"
+        lines.append(_row("td", row, text_columns, bold=k in bold_rows))
+    lines += ["</tbody>", "</table>", *(f"<p>{escape(note)}</p>" for note in notes)]
+    return "\n".join(["<div>", *lines, "</div>"]) + "\n"
 
 
-def _row(tag: str, cells: Sequence[str], texts: int, bold: bool = False) -> str:
+def _row(tag: str, cells: Sequence[str], text_columns: int, bold: bool = False) -> str:
     weight = ";font-weight:bold" if bold else ""
     return (
         "<tr>"
         + "".join(
-            f'<{tag} style="text-align:{"left" if k < texts else "right"}{weight}">'
+            f'<{tag} style="text-align:{"left" if k < text_columns else "right"}{weight}">'
             f"{escape(cell)}</{tag}>"
             for k, cell in enumerate(cells)
         )

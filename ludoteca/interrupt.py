@@ -1,8 +1,8 @@
 """Handling of Ctrl-C in this package's programs: one line, exit status 130, no traceback.
 
-Commands handle interruptions of their own work. This module handles those of imports and
-compilation, which take seconds on some machines. Importing it is enough; it is imported before
-everything that takes long, and imports nothing else of this package.
+Commands handle interruptions of their own work. This module handles those during imports, which
+take seconds on some machines. Importing it installs the handler; it is imported before all slow
+modules, and imports no other module of this package.
 """
 
 import os

@@ -1,7 +1,7 @@
 """Append-only log: a file of JSON values, one in a line, in a folder that belongs to one run.
 
 A line reaches the disk before `append` returns, so a killed process loses only work in progress.
-The truncated last line of a process that was killed while writing is cut off.
+The truncated last line of a process that was killed while writing is removed.
 """
 
 import json
@@ -11,22 +11,22 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ludoteca.files import parse_json, read_json, write_whole
+from ludoteca.files import open_regular_file, parse_json, read_json, write_atomically
 from ludoteca.lock import lock_file
 
-# Exceptions of `read` functions on lines that are not what they should be.
-DAMAGE = (ValueError, KeyError, TypeError, AttributeError, OverflowError)
+# Exceptions of `LineLog.read`'s callback for invalid values.
+INVALID_LINE = (ValueError, KeyError, TypeError, AttributeError, OverflowError)
 
 
 class LineLog:
     """Log file, locked as long as it is open: one process writes to it at a time."""
 
-    def __init__(self, path: Path, in_use: str):
+    def __init__(self, path: Path, in_use_message: str):
         """Open the file, or create it.
 
         Args:
             path: the file.
-            in_use: message of the error if another process writes to it.
+            in_use_message: message of the error if another process writes to it.
 
         Raises:
             ValueError: if another process writes to it.
@@ -36,7 +36,7 @@ class LineLog:
         self._file = path.open("a+b")
         if not lock_file(self._file.fileno()):
             self._file.close()
-            raise ValueError(in_use)
+            raise ValueError(in_use_message)
 
     def __enter__(self) -> Self:
         return self
@@ -53,22 +53,19 @@ class LineLog:
         """Close the file, and release its lock."""
         self._file.close()
 
-    def read(self, take: Callable[[Any], None]) -> None:
-        """Pass the value of every line to `take`, and cut off a truncated last line.
+    def read(self, callback: Callable[[Any], None]) -> None:
+        """Call a function with the value of each line; remove a truncated last line from the file.
 
         Raises:
-            ValueError: if a line is not JSON, or `take` does not accept its value.
+            ValueError: if a line is not JSON, or the function raises one of `INVALID_LINE`.
         """
         self._file.seek(0)
         content = self._file.read()
-        *lines, torn = content.split(b"\n")
-        if torn:
-            self._file.truncate(len(content) - len(torn))
+        *lines, truncated = content.split(b"\n")
+        if truncated:
+            self._file.truncate(len(content) - len(truncated))
         for number, line in enumerate(lines, 1):
-            try:
-                take(parse_json(line))
-            except DAMAGE as error:
-                raise ValueError(f"line {number} of {self.path} is damaged: {error}") from error
+            _apply_to_line(self.path, number, line, callback)
 
     def append(self, value: Mapping[str, Any]) -> None:
         """Append a line."""
@@ -77,9 +74,77 @@ class LineLog:
         os.fsync(self._file.fileno())
 
 
+class LineReader:
+    """Reader of a log file that another process may be writing; it neither locks nor changes it.
+
+    Only complete lines are read; the writer may be in the middle of the last one.
+
+    Attributes:
+        path: the file; it may not exist yet.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        self._offset = self._num_lines = 0
+        self._file_status: os.stat_result | None = None
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether the file was replaced, or is shorter than what has been read of it."""
+        try:
+            now = os.stat(self.path)
+        except FileNotFoundError:
+            return self._offset > 0
+        same = self._file_status is None or os.path.samestat(now, self._file_status)
+        return not same or now.st_size < self._offset
+
+    def read(self, callback: Callable[[Any], None], max_bytes: int) -> bool:
+        """Call a function with the values of the next lines, of at most `max_bytes` in all.
+
+        After an error, the next call begins with the damaged line.
+
+        Returns:
+            Whether all complete lines have been read.
+
+        Raises:
+            ValueError: if a line is not JSON or longer than `max_bytes`, or the function raises one
+                of `INVALID_LINE`.
+            OSError: if the file cannot be read.
+        """
+        try:
+            with open_regular_file(self.path) as file:
+                self._file_status = os.fstat(file.fileno())
+                file.seek(self._offset)
+                content = file.read(max_bytes)
+        except FileNotFoundError:
+            return True
+        *lines, _ = content.split(b"\n")
+        if len(content) == max_bytes and not lines:
+            raise ValueError(
+                f"line {self._num_lines + 1} of {self.path} has over {max_bytes:,} bytes"
+            )
+        for line in lines:
+            _apply_to_line(self.path, self._num_lines + 1, line, callback)
+            self._offset += len(line) + 1
+            self._num_lines += 1
+        return len(content) < max_bytes
+
+
+def _apply_to_line(path: Path, number: int, line: bytes, callback: Callable[[Any], None]) -> None:
+    """Call a function with the value of a line.
+
+    Raises:
+        ValueError: if the line is not JSON, or the function raises one of `INVALID_LINE`.
+    """
+    try:
+        callback(parse_json(line))
+    except INVALID_LINE as error:
+        raise ValueError(f"line {number} of {path} is damaged: {error}") from error
+
+
 def claim_folder(
     description: Path,
-    own: Mapping[str, Any],
+    identity: Mapping[str, Any],
     log: Path,
     run: str,
     optional: Iterable[str] = (),
@@ -87,11 +152,11 @@ def claim_folder(
     """Validate that a folder belongs to a run, by its description, or write the description.
 
     Args:
-        description: JSON file with what identifies the run.
-        own: JSON values that identify this run.
-        log: log file, which no folder without a description has.
-        run: name of such runs, such as `"tournament"`.
-        optional: keys that a description may lack.
+        description: JSON file with the values that identify the run of the folder.
+        identity: JSON values that identify this run.
+        log: log file; a folder with a log must have a description.
+        run: kind of run in messages, such as `"tournament"`.
+        optional: keys that either description may lack.
 
     Raises:
         ValueError: if the folder belongs to another run, or the description is missing or damaged.
@@ -101,16 +166,16 @@ def claim_folder(
     if not description.exists():
         if log.exists():
             raise ValueError(f"{folder} has the log of a {run}, but no {description.name}")
-        write_whole(description, json.dumps(own, indent=2) + "\n")
+        write_atomically(description, json.dumps(identity, indent=2) + "\n")
         return
     saved = read_json(description)
     if not isinstance(saved, dict):
         raise ValueError(f"{description} is damaged: expected an object, got {saved!r:.40}")
-    for key in [*own, *(key for key in optional if key in saved and key not in own)]:
-        if saved.get(key) != own.get(key):
+    for key in [*identity, *(key for key in optional if key in saved and key not in identity)]:
+        if saved.get(key) != identity.get(key):
             raise ValueError(
                 f"{folder} belongs to another {run}: its {key.replace('_', ' ')} is "
-                f"{_text(saved.get(key))}, not {_text(own.get(key))}; choose another folder"
+                f"{_text(saved.get(key))}, not {_text(identity.get(key))}; choose another folder"
             )
 
 

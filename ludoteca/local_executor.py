@@ -15,11 +15,11 @@ from weakref import WeakKeyDictionary
 from ludoteca.child_processes import end_with_parent, started_by_main_thread
 from ludoteca.executor import Executor, NextTask, Stream, Task, _Wait
 from ludoteca.shared import Shared, ValueCache
-from ludoteca.worker import TaskStatus, read_answer, run_task
+from ludoteca.worker import TaskStatus, run_task, unpickle_result
 from ludoteca.worker_pool import Job, WorkerPool
 
 T = TypeVar("T")
-# Without these, some libraries use all cores in each process.
+# Set to 1 in workers: without them, some libraries use all cores in each process.
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
@@ -29,7 +29,7 @@ class WorkerProcess:
 
     Attributes:
         process: the process of `multiprocessing`.
-        connection: our end of the pipe to it.
+        connection: this process's end of the pipe to it.
         cache: keys of the shared values that have been sent to the process.
     """
 
@@ -44,7 +44,7 @@ class LocalExecutor(WorkerPool[WorkerProcess]):
     def __init__(self, num_workers: int):
         """Start the processes."""
         super().__init__(num_workers)
-        self._pickled: WeakKeyDictionary[Shared[Any], bytes] = WeakKeyDictionary()
+        self._pickled_values: WeakKeyDictionary[Shared[Any], bytes] = WeakKeyDictionary()
         self.start_missing()
 
     def start_missing(self) -> None:
@@ -54,15 +54,15 @@ class LocalExecutor(WorkerPool[WorkerProcess]):
                 super().start_missing()
 
     def start(self, number: int) -> tuple[WorkerProcess, bool]:
-        """Start a process; the pipe holds its first task until it is ready."""
+        """Start a process; the pipe buffers its first task until the process is ready."""
         context = get_context("spawn")  # a fork would copy locks that other threads hold
-        ours, theirs = context.Pipe()
+        own_end, worker_end = context.Pipe()
         process = context.Process(
-            target=_work, args=(theirs, started_by_main_thread()), daemon=True
+            target=_run_worker, args=(worker_end, started_by_main_thread()), daemon=True
         )
         process.start()
-        theirs.close()
-        return WorkerProcess(process, ours), True
+        worker_end.close()
+        return WorkerProcess(process, own_end), True
 
     def stop(self, workers: list[WorkerProcess]) -> None:
         """End processes, busy ones included."""
@@ -75,7 +75,9 @@ class LocalExecutor(WorkerPool[WorkerProcess]):
     def send(self, worker: WorkerProcess, job: Job) -> bool:
         """Send a task to an idle process; return whether the process could receive it."""
         new = {
-            key: self._dump(value) for key, value in job.shared.items() if key not in worker.cache
+            key: self._pickle_once(value)
+            for key, value in job.shared.items()
+            if key not in worker.cache
         }
         worker.cache.use([*job.shared], dict.fromkeys(new))
         try:
@@ -96,7 +98,7 @@ class LocalExecutor(WorkerPool[WorkerProcess]):
             assert isinstance(connection, Connection)
             number = busy[connection]
             try:
-                messages.append((number, *read_answer(connection.recv_bytes())))
+                messages.append((number, *unpickle_result(connection.recv_bytes())))
             except (EOFError, OSError):
                 messages.append((number, "died", self._death_reason(number)))
         return messages
@@ -106,14 +108,14 @@ class LocalExecutor(WorkerPool[WorkerProcess]):
         """Process ids of the workers."""
         return [slot.worker.process.pid for slot in self.slots if slot.worker is not None]
 
-    def _dump(self, value: Shared[Any]) -> bytes:
+    def _pickle_once(self, value: Shared[Any]) -> bytes:
         """Return a shared value as pickled bytes; each value is pickled once."""
-        if value not in self._pickled:
-            self._pickled[value] = pickle.dumps(value.get())
-        return self._pickled[value]
+        if value not in self._pickled_values:
+            self._pickled_values[value] = pickle.dumps(value.get())
+        return self._pickled_values[value]
 
     def _death_reason(self, number: int) -> str:
-        """Return the reason why a process died, as text."""
+        """Return a description of the death of a process."""
         worker = self.slots[number].worker
         assert worker is not None
         worker.process.join()
@@ -144,8 +146,8 @@ class InlineStream(Stream[T]):
     """Stream of tasks that run in `collect`."""
 
     def __init__(self, next_task: NextTask[T]):
-        """Open the stream; `collect` takes the first task."""
-        self._next_task, self._taken, self._finished = next_task, 0, False
+        """Open the stream; `collect` runs the first task."""
+        self._next_task, self._num_started, self._finished = next_task, 0, False
 
     @property
     def finished(self) -> bool:
@@ -162,8 +164,8 @@ class InlineStream(Stream[T]):
             if timeout is None:
                 raise RuntimeError("the worker is idle, and next_task returned WAIT")
             return []
-        self._taken += 1
-        return [(self._taken - 1, task())]
+        self._num_started += 1
+        return [(self._num_started - 1, task())]
 
     def close(self) -> None:
         """End the stream."""
@@ -175,7 +177,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
-def _work(connection: Connection, by_main_thread: bool) -> None:
+def _run_worker(connection: Connection, by_main_thread: bool) -> None:
     """Run tasks until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     if hasattr(signal, "pthread_sigmask"):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 LOCK = ".lock"  # name of the file in the folder
 UNSUPPORTED = (errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK)
-MAX_COMMAND_LENGTH = 200  # characters of the command in the file
+MAX_COMMAND_LENGTH = 200  # characters of the command that the file names
 TIMEOUT = 2.0  # seconds to wait for the end of a process that has just been killed
 
 
@@ -26,9 +26,9 @@ class FolderLock:
         file = folder / LOCK
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
         self._close = weakref.finalize(self, os.close, descriptor)
-        until = time.monotonic() + TIMEOUT
+        deadline = time.monotonic() + TIMEOUT
         while not lock_file(descriptor):
-            if time.monotonic() > until:
+            if time.monotonic() > deadline:
                 holder = os.pread(descriptor, 4096, 0).decode(errors="replace").strip()
                 self._close()
                 raise ValueError(
@@ -36,7 +36,7 @@ class FolderLock:
                     "it, or use another folder"
                 )
             time.sleep(0.02)
-        self.process, self._place = os.getpid(), os.fstat(descriptor)
+        self.process, self._file_status = os.getpid(), os.fstat(descriptor)
         command = " ".join(shlex.join(getattr(sys, "orig_argv", sys.argv)).split())
         if len(command) > MAX_COMMAND_LENGTH:
             command = f"{command[:MAX_COMMAND_LENGTH]}..."
@@ -44,12 +44,12 @@ class FolderLock:
         os.pwrite(descriptor, f"process {self.process} ({command})\n".encode(), 0)
 
     def holds(self, folder: Path) -> bool:
-        """Return whether this process holds this lock, and the folder is still the one locked."""
+        """Return whether this process holds this lock, and `folder` still has the locked file."""
         try:
-            place = os.stat(folder / LOCK)
+            file_status = os.stat(folder / LOCK)
         except OSError:
             return False
-        return self.process == os.getpid() and os.path.samestat(place, self._place)
+        return self.process == os.getpid() and os.path.samestat(file_status, self._file_status)
 
 
 _locks: "weakref.WeakValueDictionary[Path, FolderLock]" = weakref.WeakValueDictionary()
@@ -58,11 +58,11 @@ _locks: "weakref.WeakValueDictionary[Path, FolderLock]" = weakref.WeakValueDicti
 def lock_folder(folder: Path) -> FolderLock:
     """Lock an existing folder for this process; repeated calls share one lock.
 
-    The lock is released when no object that this function returned for the folder is left.
+    The lock is released when the last returned object for the folder is deleted.
 
     Raises:
         ValueError: if another process has locked it.
-        OSError: if nothing can be written there.
+        OSError: if the folder cannot be written to.
     """
     key = folder.resolve()
     lock = _locks.get(key)

@@ -20,10 +20,10 @@ from ludoteca.compile_status import CompileStatus
 from ludoteca.duration import format_duration
 from ludoteca.envs.jit import compile_seconds
 
-REFRESH = 4  # times per second in a terminal
-WINDOW = 60.0  # seconds over which rates are measured
-MIN_SECONDS = 0.1  # shortest time for which a rate is measured
-MIN_PAUSE, MAX_PAUSE = 5.0, 60.0  # seconds between lines in a file; they double up to the maximum
+REFRESH_RATE = 4  # updates per second in a terminal
+RATE_WINDOW = 60.0  # seconds over which rates are measured
+MIN_RATE_SECONDS = 0.1  # shortest time over which a rate is measured
+MIN_INTERVAL, MAX_INTERVAL = 5.0, 60.0  # seconds between lines in a file; doubled after each line
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,13 @@ class RunStatus:
     Attributes:
         phase: current activity, such as `"playing"`.
         detail: progress within the phase, such as `"move 12 of 40"`, or "".
-        done: finished part of the run; games in progress count in proportion.
-        total: size of the whole run.
-        unit: unit of both, such as `"games"`.
+        done: number of finished units; games in progress count in proportion.
+        total: number of units of the run.
+        unit: name of the units, such as `"games"`.
         counts: further counts since the process began, by name; the display shows their rates.
-        seconds_left: time until the run stops even if it is not finished.
+        seconds_left: seconds until the time limit of the run; infinite without one.
         last: result of the last evaluation, or "".
-        notice: message to the user, such as that the run is about to stop, or "".
+        notice: message to the user, such as that the run will stop, or "".
     """
 
     phase: str
@@ -58,7 +58,9 @@ class RateClock:
 
     def __init__(self) -> None:
         """Start without measurements."""
-        self._measurements: deque[tuple[float, RunStatus]] = deque()  # times without compilation
+        self._measurements: deque[tuple[float, RunStatus]] = (
+            deque()
+        )  # by time, compilation excluded
         self._start = self._now = 0.0  # times with compilation
 
     def add(self, now: float, status: RunStatus, compiling: float = 0.0) -> None:
@@ -67,20 +69,19 @@ class RateClock:
         Args:
             now: time in seconds.
             status: the status at that time.
-            compiling: seconds spent on compilation up to then; rates exclude them, as code is
-                compiled once.
+            compiling: seconds spent on compilation up to that time, which rates exclude.
         """
         self._start, self._now = self._start if self._measurements else now, now
         working = now - compiling
         self._measurements.append((working, status))
-        while len(self._measurements) > 2 and working - self._measurements[1][0] > WINDOW:
+        while len(self._measurements) > 2 and working - self._measurements[1][0] > RATE_WINDOW:
             self._measurements.popleft()
 
     def rates(self) -> dict[str, float]:
         """Return rates per second by name, the rate of the run's unit first."""
         (start, first), (now, last) = self._measurements[0], self._measurements[-1]
         seconds = now - start
-        if seconds < MIN_SECONDS:
+        if seconds < MIN_RATE_SECONDS:
             return {}
         rates = {last.unit: (last.done - first.done) / seconds}
         for name, count in last.counts.items():
@@ -118,7 +119,7 @@ def bar_line(status: RunStatus, clock: RateClock) -> Table:
 
 
 def display(status: RunStatus, clock: RateClock) -> Group:
-    """Return the terminal display: two lines, and one more each for an evaluation and a notice."""
+    """Return the terminal display: two lines, and one each for an evaluation and a notice."""
     texts = [" · ".join(filter(None, (status.detail, _rates(clock)))) or "…"]
     texts += [text for text in (status.last, status.notice) if text]
     lines = [Text(text, no_wrap=True, overflow="ellipsis", style="dim") for text in texts]
@@ -159,7 +160,7 @@ def show_progress(status: Callable[[], RunStatus], enabled: bool = True) -> Iter
     this process is shown as a phase, instead of messages on standard error.
 
     Args:
-        status: returns the current status; called from another thread.
+        status: function that returns the current status; called in another thread.
         enabled: whether to show the progress.
     """
     if not enabled:
@@ -181,7 +182,7 @@ def show_progress(status: Callable[[], RunStatus], enabled: bool = True) -> Iter
 
         with (
             compiling.listening(),
-            Live(get_renderable=draw, console=console, refresh_per_second=REFRESH),
+            Live(get_renderable=draw, console=console, refresh_per_second=REFRESH_RATE),
         ):
             yield
         return
@@ -201,21 +202,21 @@ def show_progress(status: Callable[[], RunStatus], enabled: bool = True) -> Iter
 def _write_lines(
     status: Callable[[], RunStatus], clock: RateClock, compiling: CompileStatus, finished: Event
 ) -> None:
-    """Write lines until `finished` is set."""
-    pause, written = MIN_PAUSE, time.monotonic()
-    previous, last = status(), False
-    while not last:
-        last = finished.wait(1 / REFRESH)
+    """Write lines of progress until `finished` is set."""
+    interval, line_time = MIN_INTERVAL, time.monotonic()
+    previous, is_last = status(), False
+    while not is_last:
+        is_last = finished.wait(1 / REFRESH_RATE)
         now = status()
         if now.notice != previous.notice:
             print(now.notice, file=sys.stderr, flush=True)
         if message := compiling.announcement():
             print(message, file=sys.stderr, flush=True)
-        late = time.monotonic() - written > pause
-        if (late or now.last != previous.last) and not last:
+        is_due = time.monotonic() - line_time > interval
+        if (is_due or now.last != previous.last) and not is_last:
             print(plain_line(now, clock), file=sys.stderr, flush=True)
-            written = time.monotonic()
-            pause = min(2 * pause, MAX_PAUSE) if late else pause
+            line_time = time.monotonic()
+            interval = min(2 * interval, MAX_INTERVAL) if is_due else interval
         previous = now
 
 
@@ -229,7 +230,7 @@ def progress_bar(
         total: number of units of the whole work.
         enabled: whether to show the bar.
         unit: name of the units.
-        done: units that are finished already.
+        done: number of units that are already finished.
         transient: whether the bar disappears at the end.
 
     Yields:

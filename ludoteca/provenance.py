@@ -15,11 +15,11 @@ PACKAGES = ("ludoteca", "numpy", "numba", "gymnasium", "pettingzoo")
 
 
 def run_provenance(*packages: str, **settings: Any) -> dict[str, Any]:
-    """Return the provenance of this run, the same two entries in every file of results.
+    """Return the provenance of this run: two entries that every file of results has.
 
     Args:
         packages: distributions that the run uses beside `PACKAGES`.
-        settings: further entries of `"about"`, or others in place of those of `run_info`.
+        settings: further entries of `"about"`; they replace those of `run_info` of the same name.
 
     Returns:
         `"about"`, see `run_info`, and `"versions"`, see `package_versions`.
@@ -74,7 +74,7 @@ def source_commit(root: Path = ROOT) -> str:
 
 
 def cpu_name() -> str:
-    """Return the name of the processor, or at least its architecture."""
+    """Return the name of the processor, or its architecture if the name is unknown."""
     info = Path("/proc/cpuinfo")
     if info.exists():
         for line in info.read_text().splitlines():

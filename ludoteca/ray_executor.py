@@ -22,7 +22,7 @@ from ludoteca import worker as workers
 from ludoteca.fingerprint import differences, fingerprint
 from ludoteca.local_executor import cores
 from ludoteca.shared import Shared
-from ludoteca.worker import TaskStatus, read_answer, run_task
+from ludoteca.worker import TaskStatus, run_task, unpickle_result
 from ludoteca.worker_pool import Job, WorkerPool
 
 try:
@@ -35,7 +35,7 @@ except ModuleNotFoundError as error:
     raise ImportError('the executor ray needs Ray: pip install "ludoteca[ray]"') from None
 
 T = TypeVar("T")
-STORE_BYTES = 512 * 2**20  # object store of a cluster that we start: weights, and results
+STORE_BYTES = 512 * 2**20  # of the object store of a cluster that is started here
 CONNECT_TIMEOUT = 10.0  # seconds in which a cluster must answer
 WARN_AFTER = 30.0  # seconds without any worker before a warning
 log = logging.getLogger("ludoteca")
@@ -44,7 +44,7 @@ log = logging.getLogger("ludoteca")
 class RayActor:
     """Worker: an object in a process of its own, on some node of the cluster."""
 
-    def hello(self, folder: str, path: list[str]) -> dict[str, Any]:
+    def set_up(self, folder: str, path: list[str]) -> dict[str, Any]:
         """Set up this process; return its node, and the fingerprint of its installation.
 
         Args:
@@ -64,18 +64,18 @@ class RayActor:
 
 
 class RayWorker:
-    """Driver's view of a worker.
+    """State of a worker in the driver.
 
     Attributes:
         handle: handle of the actor.
         reply: reference to its awaited reply, or None.
-        location: its node and process, once known.
+        location: description of its node and process, once known.
     """
 
     def __init__(self, handle: Any):
-        """Request its fingerprint."""
+        """Request the fingerprint of the actor's installation."""
         self.handle = handle
-        self.reply: Any = handle.hello.remote(os.getcwd(), [os.path.abspath(p) for p in sys.path])
+        self.reply: Any = handle.set_up.remote(os.getcwd(), [os.path.abspath(p) for p in sys.path])
         self.location = "a worker that had not started"
 
 
@@ -98,7 +98,7 @@ class RayExecutor(WorkerPool[RayWorker]):
 
         Args:
             address: address for `ray.init`; "" starts a cluster.
-            num_workers: number of workers; by default as many as the cluster has resources for now.
+            num_workers: number of workers; by default as many as the cluster has resources for.
             num_tasks: upper bound of the number of workers.
             num_cpus: processors that each worker reserves.
             num_gpus: GPUs that each worker reserves, or the fraction of one.
@@ -107,20 +107,20 @@ class RayExecutor(WorkerPool[RayWorker]):
             ConnectionError: if there is no cluster at this address.
         """
         self._resources = {"num_cpus": num_cpus, "num_gpus": num_gpus}
-        self._ours = not ray.is_initialized()
+        self._owns_cluster = not ray.is_initialized()
         self._warn_at = time.monotonic() + WARN_AFTER
-        if self._ours:
+        if self._owns_cluster:
             _connect(address, num_workers, num_cpus)
         count = num_workers or _max_workers(num_cpus, num_gpus)
         super().__init__(count if num_tasks is None else max(min(count, num_tasks), 1))
         self._type = ray.remote(**self._resources, scheduling_strategy="SPREAD")(RayActor)
-        self._refs: WeakKeyDictionary[Shared[Any], Any] = WeakKeyDictionary()
+        self._object_refs: WeakKeyDictionary[Shared[Any], Any] = WeakKeyDictionary()
         self.start_missing()
 
     def put(self, value: T) -> Shared[T]:
         """Return a reference to a value in the object store; each node copies it once."""
         shared = Shared(value)
-        self._ref(shared)
+        self._object_ref(shared)
         return shared
 
     def start(self, number: int) -> tuple[RayWorker, bool]:
@@ -128,38 +128,38 @@ class RayExecutor(WorkerPool[RayWorker]):
         return RayWorker(self._type.remote()), False
 
     def stop(self, workers: list[RayWorker]) -> None:
-        """End workers, whatever they do."""
+        """End workers, busy ones included."""
         for worker in workers:
             ray.kill(worker.handle)
 
     def send(self, worker: RayWorker, job: Job) -> bool:
         """Send a task to an idle worker."""
-        values = [self._ref(shared) for shared in job.shared.values()]
+        values = [self._object_ref(shared) for shared in job.shared.values()]
         worker.reply = worker.handle.run.remote(job.data, [*job.shared], *values)
         return True
 
     def wait(self, timeout: float | None) -> list[tuple[int, TaskStatus, Any]]:
         """Wait until workers answer, are ready, or die; see `WorkerPool.wait`."""
-        awaited = {
+        numbers = {
             slot.worker.reply: number
             for number, slot in enumerate(self.slots)
             if slot.state in ("busy", "starting") and slot.worker is not None
         }
-        refs = list(awaited)
-        until = None if timeout is None else time.monotonic() + timeout
-        while not ray.wait(refs, timeout=_poll_seconds(until))[0]:
+        refs = list(numbers)
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while not ray.wait(refs, timeout=_poll_seconds(deadline))[0]:
             self._warn_if_no_worker()
-            if until is not None and time.monotonic() >= until:
+            if deadline is not None and time.monotonic() >= deadline:
                 return []
         ready, _ = ray.wait(refs, num_returns=len(refs), timeout=0)
-        return [(awaited[ref], *self._answer(awaited[ref], ref)) for ref in ready]
+        return [(numbers[ref], *self._answer(numbers[ref], ref)) for ref in ready]
 
     def close(self) -> None:
         """End the workers, and the cluster if it was started here."""
         if ray.is_initialized():
             super().close()
-        self._refs.clear()
-        if self._ours:
+        self._object_refs.clear()
+        if self._owns_cluster:
             ray.shutdown()
 
     def _answer(self, number: int, ref: Any) -> tuple[TaskStatus, Any]:
@@ -170,8 +170,8 @@ class RayExecutor(WorkerPool[RayWorker]):
         try:
             answer = ray.get(ref)
         except RayError as error:
-            # The actor or its node died, or a result was lost: the task runs again. But our own
-            # code must not fail, which happens if this package is missing or another version.
+            # The actor or its node died, or a result was lost: the task runs again. But an error in
+            # this package means that the worker has no or another version of it.
             text = str(error).strip()
             if isinstance(error, RayTaskError) or "failed to import on the worker" in text:
                 self.close()
@@ -184,26 +184,28 @@ class RayExecutor(WorkerPool[RayWorker]):
                 f"{worker.location}: {type(error).__name__}: {' '.join(text.split()):.400}",
             )
         if slot.state == "busy":
-            return read_answer(answer)
+            return unpickle_result(answer)
         worker.location = answer["location"]
         difference = differences(fingerprint(), answer["fingerprint"])
         if difference:
             self.close()
             raise RuntimeError(
-                f"{worker.location} has another installation, so that its games might be others: "
-                f"{difference}; install the same on every node"
+                f"{worker.location} has another installation, so its games may differ: "
+                f"{difference}; install the same versions on every node"
             )
         return "ready", None
 
-    def _ref(self, shared: Shared[Any]) -> Any:
+    def _object_ref(self, shared: Shared[Any]) -> Any:
         """Return a reference to a shared value, pickled, in the object store."""
-        if shared not in self._refs:
-            data = np.frombuffer(pickle.dumps(shared.get()), np.uint8)  # read there without a copy
-            self._refs[shared] = ray.put(data)
-        return self._refs[shared]
+        if shared not in self._object_refs:
+            data = np.frombuffer(
+                pickle.dumps(shared.get()), np.uint8
+            )  # workers read it without a copy
+            self._object_refs[shared] = ray.put(data)
+        return self._object_refs[shared]
 
     def _warn_if_no_worker(self) -> None:
-        """Log a warning every `WARN_AFTER` seconds while there is not one worker."""
+        """Log a warning every `WARN_AFTER` seconds while no worker is ready."""
         now = time.monotonic()
         if any(slot.state != "starting" for slot in self.slots):
             self._warn_at = now + WARN_AFTER
@@ -213,11 +215,11 @@ class RayExecutor(WorkerPool[RayWorker]):
 
     def _resources_text(self) -> str:
         """Return the resources of the cluster, and those that the workers request, as text."""
-        has = {name: ray.cluster_resources().get(name, 0) for name in ("CPU", "GPU")}
-        free = {name: ray.available_resources().get(name, 0) for name in has}
+        total = {name: ray.cluster_resources().get(name, 0) for name in ("CPU", "GPU")}
+        free = {name: ray.available_resources().get(name, 0) for name in total}
         return (
-            f"the cluster has {has['CPU']:g} CPUs and {has['GPU']:g} GPUs, of which "
-            f"{free['CPU']:g} and {free['GPU']:g} are free; {self.num_workers} workers ask for "
+            f"the cluster has {total['CPU']:g} CPUs and {total['GPU']:g} GPUs, of which "
+            f"{free['CPU']:g} and {free['GPU']:g} are free; {self.num_workers} workers request "
             f"{self._resources['num_cpus']:g} and {self._resources['num_gpus']:g} each"
         )
 
@@ -227,20 +229,20 @@ def _connect(address: str, num_workers: int | None, num_cpus: float) -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     if not address:
-        wanted = cores() if num_workers is None else -(-num_workers * num_cpus // 1)
-        options |= {"num_cpus": int(wanted), "object_store_memory": STORE_BYTES}
+        num_cores = cores() if num_workers is None else -(-num_workers * num_cpus // 1)
+        options |= {"num_cpus": int(num_cores), "object_store_memory": STORE_BYTES}
         options |= {"include_dashboard": False}
     else:
-        _reach(address)
+        _check_reachable(address)
     try:
         with _outside_working_directory():
             ray.init(address or "local", **options)
     except Exception as error:  # Ray raises plain exceptions, too
-        what = f"no Ray cluster at {address}" if address else "Ray cannot start a cluster here"
-        raise ConnectionError(f"{what}: {error}") from error
+        problem = f"no Ray cluster at {address}" if address else "Ray cannot start a cluster here"
+        raise ConnectionError(f"{problem}: {error}") from error
 
 
-def _reach(address: str) -> None:
+def _check_reachable(address: str) -> None:
     """Raise ConnectionError if nothing answers at an address; Ray would wait for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if host and port.isdigit():
@@ -257,22 +259,24 @@ def _outside_working_directory() -> Iterator[None]:
     Ray workers import modules first from the driver's working directory, and a checkout of this
     package has a folder `ludoteca` that is not the whole package.
     """
-    before = os.getcwd()
+    previous = os.getcwd()
     os.chdir(tempfile.gettempdir())
     try:
         yield
     finally:
-        os.chdir(before)
+        os.chdir(previous)
 
 
 def _max_workers(num_cpus: float, num_gpus: float) -> int:
     """Return the number of workers that the cluster has resources for, at least 1."""
-    has = ray.cluster_resources()
-    counts = [has.get("CPU", 0) // num_cpus] if num_cpus else []
-    counts += [has.get("GPU", 0) // num_gpus] if num_gpus else []
+    resources = ray.cluster_resources()
+    counts = [resources.get("CPU", 0) // num_cpus] if num_cpus else []
+    counts += [resources.get("GPU", 0) // num_gpus] if num_gpus else []
     return max(int(min(counts, default=1)), 1)
 
 
-def _poll_seconds(until: float | None) -> float:
+def _poll_seconds(deadline: float | None) -> float:
     """Return the seconds to wait before the next check."""
-    return WARN_AFTER if until is None else min(max(until - time.monotonic(), 0.0), WARN_AFTER)
+    return (
+        WARN_AFTER if deadline is None else min(max(deadline - time.monotonic(), 0.0), WARN_AFTER)
+    )

@@ -1,7 +1,7 @@
-"""Shared values of tasks, such as weights: sent to each worker once, not with each task.
+"""Shared values of tasks, such as weights, which are sent to each worker once.
 
 `Executor.put` makes a `Shared` value. Within a task that is sent to a worker, it is pickled as its
-key; the executor sends the value itself beside the task, unless the worker has it already.
+key; the executor sends the value with the task, unless the worker has it already.
 """
 
 import itertools
@@ -16,7 +16,7 @@ T = TypeVar("T")
 CACHE_SIZE = 8  # shared values that a worker keeps
 
 _ids = itertools.count()
-# `shared_values`: values, by key, that the task being pickled in this thread refers to.
+# Attribute `shared_values`: those of the task that this thread is pickling, by key.
 _pickling = threading.local()
 
 
@@ -28,7 +28,7 @@ class Shared(Generic[T]):
     """
 
     def __init__(self, value: T, key: str = ""):
-        """Refer to a value, which must not change afterwards."""
+        """Make a reference to a value, which must not change afterwards."""
         self._value = value
         self.key = key or f"{os.getpid()}-{next(_ids)}"
 
@@ -48,14 +48,14 @@ class Shared(Generic[T]):
 
 
 class ValueCache:
-    """Least-recently-used cache of the `CACHE_SIZE` values that a worker has, by key.
+    """Least-recently-used (LRU) cache of shared values in a worker, of size `CACHE_SIZE`, by key.
 
     The executor and the worker each have one. Both see the same keys in the same order, so the
     executor knows which values the worker has.
     """
 
     def __init__(self) -> None:
-        """Start empty."""
+        """Make an empty cache."""
         self._values: OrderedDict[str, Any] = OrderedDict()
 
     def __contains__(self, key: str) -> bool:
@@ -77,7 +77,7 @@ _cache = ValueCache()  # of this process, if it is a worker
 
 
 def pickle_task(task: Any, dumps: Callable[[Any], bytes]) -> tuple[bytes, dict[str, Shared[Any]]]:
-    """Return a pickled task, and the shared values it refers to, by key.
+    """Return a pickled task, and the shared values that it refers to, by key.
 
     Registrations of games and agents by code of this process are pickled with the task.
     """
@@ -96,8 +96,8 @@ def unpickle_task(data: bytes, keys: list[str], new: Mapping[str, bytes]) -> Any
 
     Args:
         data: the pickled task.
-        keys: keys of the shared values it refers to.
-        new: the pickled values that this worker may not have, by key.
+        keys: keys of the shared values that it refers to.
+        new: the pickled values that the worker may lack, by key.
     """
     from ludoteca.agents.register import restore_registrations
 

@@ -1,7 +1,7 @@
-"""Tables for terminals of any width: no heading, number or name is cut.
+"""Tables for terminals of any width, which show every heading, number and name in full.
 
-The first layout that fits is taken: a line for each row; headings of several lines; the first cell
-of each row, which is a name, on a line of its own; a line for each cell.
+The first layout that fits is used: a line for each row; the same with headings of several lines;
+the first cell of each row, which is a name, on a line of its own; a line for each cell.
 """
 
 import re
@@ -14,25 +14,25 @@ from rich.text import Text
 
 from ludoteca.html_table import html_table
 
-GAP, INDENT = 2, 2  # spaces between columns, and before the rows below a name
-MIN_SENTENCE_WIDTH = 30  # characters of a column of sentences
+GAP, INDENT = 2, 2  # spaces between columns, and before the cells below a name
+MIN_SENTENCE_WIDTH = 30  # characters, of a column of sentences
 
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row of a table.
+    """Row of a table.
 
     Attributes:
-        cells: a text per heading.
+        cells: one text per heading.
         style: rich style, such as `"bold"`.
-        below: text on lines of its own below the row, wrapped.
-        rule: whether an empty line follows.
+        below: text below the row, wrapped.
+        space_below: whether an empty line follows.
     """
 
     cells: tuple[str, ...]
     style: str = ""
     below: str = ""
-    rule: bool = False
+    space_below: bool = False
 
 
 class TerminalTable:
@@ -48,7 +48,7 @@ class TerminalTable:
         *,
         title: str = "",
         caption: str = "",
-        texts: int = 1,
+        text_columns: int = 1,
         sentences: bool = False,
     ):
         """Make a table without rows.
@@ -57,15 +57,16 @@ class TerminalTable:
             headings: headings of the columns.
             title: line above the table.
             caption: text below the table, wrapped.
-            texts: number of first columns that are aligned left; the others are aligned right.
-            sentences: whether the last column holds sentences: aligned left, wrapped, and as wide
-                as there is room.
+            text_columns: number of leading columns with text, aligned left; the others have
+                numbers, aligned right.
+            sentences: whether the last column holds sentences, which are aligned left and wrapped
+                to the width of the terminal.
         """
         self.headings, self.title, self.caption = tuple(headings), title, caption
-        self._texts, self._sentences = texts, sentences
+        self._text_columns, self._sentences = text_columns, sentences
         self.rows: list[TableRow] = []
 
-    def add(self, *cells: str, style: str = "", below: str = "", rule: bool = False) -> None:
+    def add(self, *cells: str, style: str = "", below: str = "", space_below: bool = False) -> None:
         """Add a row.
 
         Raises:
@@ -73,7 +74,7 @@ class TerminalTable:
         """
         if len(cells) != len(self.headings):
             raise ValueError(f"expected {len(self.headings)} cells, got {len(cells)}: {cells}")
-        self.rows.append(TableRow(cells, style, below, rule))
+        self.rows.append(TableRow(cells, style, below, space_below))
 
     def _repr_html_(self) -> str:
         """Return the table as HTML, for notebooks."""
@@ -87,7 +88,7 @@ class TerminalTable:
             rows,
             title=self.title,
             notes=[self.caption] if self.caption else [],
-            texts=len(self.headings) if self._sentences else self._texts,
+            text_columns=len(self.headings) if self._sentences else self._text_columns,
         )
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
@@ -98,81 +99,85 @@ class TerminalTable:
         """Yield lines and their styles for a terminal of `width` characters."""
         if self.title:
             yield from ((line, "italic") for line in break_name(self.title, width))
-        for first, stacked in ((0, False), (0, True), (1, True)):
-            columns = self._columns(first, stacked, width - INDENT * first)
-            if columns is not None:
-                yield from self._grid(first, columns, width)
+        for first, wrap_headings in ((0, False), (0, True), (1, True)):
+            widths = self._column_widths(first, wrap_headings, width - INDENT * first)
+            if widths is not None:
+                yield from self._grid(first, widths, width)
                 break
         else:
             yield from self._records(width)
         for line in wrap(self.caption, width):
             yield line, "dim"
 
-    def _columns(self, first: int, stacked: bool, width: int) -> list[int] | None:
+    def _column_widths(self, first: int, wrap_headings: bool, width: int) -> list[int] | None:
         """Return the widths of the columns from `first` on, or None if they do not fit."""
         widths = []
         for k in range(first, len(self.headings)):
-            words = self.headings[k].split() if stacked else [self.headings[k]]
+            words = self.headings[k].split() if wrap_headings else [self.headings[k]]
             widths.append(max(map(len, [*words, "", *(row.cells[k] for row in self.rows)])))
-        left = width - sum(widths) - GAP * (len(widths) - 1)
+        free = width - sum(widths) - GAP * (len(widths) - 1)
         if (
             self._sentences
-            and left < 0
+            and free < 0
             and len(widths) > 1
-            and widths[-1] + left >= MIN_SENTENCE_WIDTH
+            and widths[-1] + free >= MIN_SENTENCE_WIDTH
         ):
-            widths[-1] += left
-            left = 0
-        return widths if left >= 0 else None
+            widths[-1] += free
+            free = 0
+        return widths if free >= 0 else None
 
-    def _grid(self, first: int, columns: list[int], width: int) -> Iterator[tuple[str, str]]:
+    def _grid(self, first: int, widths: list[int], width: int) -> Iterator[tuple[str, str]]:
         if any(self.headings):
-            yield from ((line, "bold") for line in self._line(self.headings, first, columns, True))
-            yield "─" * min(width, INDENT * first + sum(columns) + GAP * (len(columns) - 1)), "dim"
+            yield from (
+                (line, "bold") for line in self._row_lines(self.headings, first, widths, True)
+            )
+            yield "─" * min(width, INDENT * first + sum(widths) + GAP * (len(widths) - 1)), "dim"
         for row in self.rows:
             if first and row.cells[0]:
                 yield from ((line, row.style) for line in break_name(row.cells[0], width))
-            yield from ((line, row.style) for line in self._line(row.cells, first, columns, False))
+            yield from (
+                (line, row.style) for line in self._row_lines(row.cells, first, widths, False)
+            )
             yield from self._below(row, width)
 
-    def _line(
-        self, cells: Sequence[str], first: int, columns: list[int], heading: bool
+    def _row_lines(
+        self, cells: Sequence[str], first: int, widths: list[int], heading: bool
     ) -> Iterator[str]:
         """Yield the lines of a row; a cell may have several."""
         blocks = []
-        for k, size in enumerate(columns, first):
+        for k, size in enumerate(widths, first):
             lines = wrap_text(cells[k], size) if self._wraps(k) or heading else [cells[k]]
-            left = k < self._texts or self._wraps(k)
+            is_text = k < self._text_columns or self._wraps(k)
             blocks.append(
-                [line.ljust(size) if left else line.rjust(size) for line in lines or [""]]
+                [line.ljust(size) if is_text else line.rjust(size) for line in lines or [""]]
             )
-        most = max(map(len, blocks))
+        height = max(map(len, blocks))
         for k, block in enumerate(blocks):
-            blank = [" " * columns[k]] * (most - len(block))
+            blank = [" " * widths[k]] * (height - len(block))
             blocks[k] = blank + block if heading else block + blank
         for parts in zip(*blocks, strict=True):
             yield (" " * INDENT * first + (" " * GAP).join(parts)).rstrip()
 
     def _records(self, width: int) -> Iterator[tuple[str, str]]:
-        """Yield a line per cell that begins with its heading."""
+        """Yield the name of each row, and a line for each other cell, with its heading."""
         size = max(map(len, self.headings[1:]), default=0)
         for row in self.rows:
             yield from ((line, row.style or "bold") for line in break_name(row.cells[0], width))
             for k, (heading, cell) in enumerate(zip(self.headings, row.cells, strict=True)):
-                head = f"  {heading.ljust(size)}  "
-                if k > 0 and cell and len(head) + len(cell) <= width:
-                    yield head + cell, ""
+                label = f"  {heading.ljust(size)}  "
+                if k > 0 and cell and len(label) + len(cell) <= width:
+                    yield label + cell, ""
                 elif k > 0 and cell:
                     if heading:
                         yield f"  {heading}", ""
-                    whole = wrap_text(cell, width - 4) if self._wraps(k) else [cell]
-                    yield from ((f"    {line}", "") for line in whole)
+                    cell_lines = wrap_text(cell, width - 4) if self._wraps(k) else [cell]
+                    yield from ((f"    {line}", "") for line in cell_lines)
             yield from self._below(row, width)
 
     def _below(self, row: TableRow, width: int) -> Iterator[tuple[str, str]]:
         for line in wrap(row.below, max(width - 2 * INDENT, 1), break_long_words=False):
             yield " " * 2 * INDENT + line, "dim"
-        if row.rule:
+        if row.space_below:
             yield "", ""
 
     def _wraps(self, k: int) -> bool:

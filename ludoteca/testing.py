@@ -1,4 +1,4 @@
-"""Conformance tests for games and agents of your own.
+"""Conformance tests for your own games and agents.
 
     from ludoteca.testing import check_agent, check_game
 
@@ -45,8 +45,8 @@ from ludoteca.evaluate.match import MatchResult, play_match
 
 __all__ = ["ContractError", "check_agent", "check_environments", "check_game", "check_kernels"]
 
-# Expected warnings of the suites of Gymnasium and PettingZoo: they expect `Box` spaces, and
-# observations that are never all zeros; those of an empty board are.
+# Warnings of the test suites of Gymnasium and PettingZoo that are ignored: the suites expect `Box`
+# spaces, and observations that are never all zeros, as those of an empty board are.
 EXPECTED_WARNINGS = (
     ".*Observation space for each agent probably should be gymnasium.spaces.box.*",
     ".*Observation is not a NumPy array.*",
@@ -65,19 +65,19 @@ def check_game(
 ) -> None:
     """Check a game: its kernels as plain Python and compiled, and all its environments.
 
-    Compiling takes some seconds the first time. Small boards are faster, and find the same errors.
+    Compiling takes some seconds the first time. Small boards are faster and reveal the same errors.
 
     Args:
         game: the game, its spec string, such as `"mygames:dots_and_boxes:size=1"`, or its factory.
         games: number of random games in plain Python, at least 1.
-        seed: seed of the first of them.
-        zero_sum: whether the returns of a finished game must sum up to 0.
+        seed: seed of the first game.
+        zero_sum: whether the returns of a finished game must add up to 0.
         environments: whether the environments are checked, too, see `check_environments`.
 
     Raises:
         ContractError: at the first violation.
-        TypeError: if `game` is something else.
-        Exception: as raised by a kernel, or by Numba if it cannot be compiled.
+        TypeError: if `game` is none of these.
+        Exception: as raised by a kernel, or by Numba if a kernel cannot be compiled.
     """
     made = _as_game(game)
     check_kernels(made, games=games, seed=seed, zero_sum=zero_sum)
@@ -116,8 +116,8 @@ def check_kernels(
     check_layout(game)
     check_init(game, seed=seed)
     check_repeats(game, seed=seed)
-    for moment in (0.0, 0.5):
-        check_copy(game, seed=seed, moment=moment)
+    for fraction in (0.0, 0.5):
+        check_copy(game, seed=seed, fraction=fraction)
     check_symmetries(game)
     check_symmetric_play(game, seed=seed, interpreted=True)
 
@@ -125,10 +125,10 @@ def check_kernels(
 def check_environments(game: Game | str | Callable[[], Game], *, seed: int = 0) -> None:
     """Check the environments of a game by Gymnasium's and PettingZoo's own suites, and replays.
 
-    `gymnasium.utils.env_checker.check_env`, `pettingzoo.test.api_test`, `parallel_api_test` and
-    both seed tests. The vector environment must play the same games as single environments. Replays
-    must have the results of their games, if the game is registered or was made from a spec string,
-    which replays refer to.
+    The suites are `gymnasium.utils.env_checker.check_env`, `pettingzoo.test.api_test`,
+    `parallel_api_test` and both seed tests. The vector environment must play the same games as
+    single environments. Replays must have the returns of their games; they are checked only for
+    games with a spec string.
 
     Args:
         game: as for `check_game`.
@@ -167,18 +167,18 @@ def check_agent(
     seed: int = 0,
     reproducible: bool = True,
 ) -> MatchResult:
-    """Check an agent: legal actions in every seat, equal games in a batch and one by one.
+    """Check an agent: its actions are legal, and its games do not depend on the batch size.
 
     Args:
         agent: the agent, or its spec string, such as `"mymodule:MyAgent:depth=3"`.
-        game: the game it plays, its spec string or its factory; by default that of the agent.
+        game: the game that it plays, its spec string or its factory; by default the agent's game.
         games: number of games in each seat, at least 2.
         seed: seed of the matches.
-        reproducible: whether it draws only from the random streams it is given, so that the seed
-            determines a match, and a game does not depend on the others of its batch.
+        reproducible: whether the agent uses no random numbers but those of the streams passed to
+            `act`, so that the seed determines each game of a match, whatever its batch.
 
     Returns:
-        The result of the match against random moves.
+        The result of a match against random agents.
 
     Raises:
         ContractError: at the first violation.
@@ -209,7 +209,7 @@ def check_agent(
             ("played one at a time", player, 1),
             ("played by a pickled copy", copied, total),
         )
-        for what, other, batch in runs:
+        for run, other, batch in runs:
             again = play_match(made, [other, *rivals[1:]], total, seed=seed, batch_size=batch)
             assert result.game_digests is not None
             assert again.game_digests is not None
@@ -218,8 +218,8 @@ def check_agent(
             require(
                 len(different) == 0,
                 f"{name} in {made.spec}: {len(different)} of {total} games of seed {seed} "
-                f"differ when {what}, the first is game {first}; "
-                "an agent with random generators of its own needs reproducible=False",
+                f"differ when {run}, the first is game {first}; "
+                "for an agent with its own random generators pass reproducible=False",
             )
     return result
 
@@ -232,7 +232,7 @@ def _as_game(game: Any) -> Game:
 
 
 def _check_actions(agent: Agent, name: str, seed: int) -> None:
-    """Check an agent's actions in two positions, and that it changes none of its arguments."""
+    """Check the agent's actions in two positions, and that it does not change its arguments."""
     game = agent.game
     states = game.empty(2)
     records = states.view(np.recarray)
@@ -258,7 +258,7 @@ def _check_actions(agent: Agent, name: str, seed: int) -> None:
         legal = game.legal(s, int(seat)) if game.simultaneous else game.legal(s)
         require(
             int(action) in legal,
-            f"{name} chose {action} at the start of {game.spec}, illegal there: legal are {legal}",
+            f"{name} chose {action} at the start of {game.spec}, illegal: legal are {legal}",
         )
 
 
@@ -268,12 +268,12 @@ def _check_vector(game: Game, seed: int) -> None:
     vector = GameVectorEnv(game, count, opponent="random", autoreset_mode="Disabled")
     singles = [GameEnv(game, opponent="random") for _ in range(count)]
     observations, info = vector.reset(seed=seed)
-    alone = [env.reset(seed=seed + k) for k, env in enumerate(singles)]
+    single_results = [env.reset(seed=seed + k) for k, env in enumerate(singles)]
     rng = np.random.default_rng(seed)
     for step in range(min(game.max_plies, 60)):
-        for k, (planes, more) in enumerate(alone):
+        for k, (planes, single_info) in enumerate(single_results):
             same = np.array_equal(observations[k], planes)
-            same = same and np.array_equal(info["action_mask"][k], more["action_mask"])
+            same = same and np.array_equal(info["action_mask"][k], single_info["action_mask"])
             where = f"{game.spec}, seed {seed + k}, step {step}"
             require(same, f"{where}: the vector environment and a single one observe differently")
         masks = info["action_mask"]
@@ -282,17 +282,18 @@ def _check_vector(game: Game, seed: int) -> None:
         actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in masks])
         observations, rewards, over, _, info = vector.step(actions)
         steps = [env.step(int(a)) for env, a in zip(singles, actions, strict=True)]
-        paid = [(step_result[1], step_result[2]) for step_result in steps]
+        single_rewards = [(step_result[1], step_result[2]) for step_result in steps]
         where = f"{game.spec}, seeds from {seed}, step {step}"
         require(
-            paid == [(float(r), bool(o)) for r, o in zip(rewards, over, strict=True)],
-            f"{where}: the vector environment returns {rewards.tolist()}, single ones {paid}",
+            single_rewards == [(float(r), bool(o)) for r, o in zip(rewards, over, strict=True)],
+            f"{where}: the vector environment returns {rewards.tolist()}, "
+            f"single ones {single_rewards}",
         )
-        alone = [(step_result[0], step_result[4]) for step_result in steps]
+        single_results = [(step_result[0], step_result[4]) for step_result in steps]
 
 
 def _check_replays(game: Game, seed: int) -> None:
-    """Check that replays of random games are written, read and replayed.
+    """Check that replays of random games can be written, read and played again.
 
     A replay names its game; a game that is neither registered nor made from a spec string has no
     name.
@@ -308,5 +309,5 @@ def _check_replays(game: Game, seed: int) -> None:
     for replay in match.replays:
         require(
             Replay.from_json(replay.to_json()).returns == replay.returns,
-            f"{game.spec}: a replay of seed {replay.seed} has another result than its game",
+            f"{game.spec}: a replay of seed {replay.seed} has other returns than its game",
         )

@@ -1,4 +1,4 @@
-"""Worker side of an executor: run a task, return its result or its exception."""
+"""Functions of an executor's workers: run a task, and return its result or exception."""
 
 import pickle
 import traceback
@@ -10,7 +10,7 @@ from ludoteca.executor import describe_task
 from ludoteca.shared import unpickle_task
 
 TaskStatus = Literal["done", "raised", "died", "ready"]
-location = ""  # node and process of this worker, if it may be on another machine
+location = ""  # description of this worker's node and process, if it may be on another machine
 
 
 class RemoteError(Exception):
@@ -25,25 +25,25 @@ def run_task(data: bytes, keys: list[str], new: Mapping[str, bytes]) -> bytes:
 
     Args:
         data: the pickled task.
-        keys: keys of the shared values it refers to.
-        new: the pickled values that this worker may not have, by key.
+        keys: keys of the shared values that it refers to.
+        new: the pickled values that this worker may lack, by key.
     """
     task: Callable[..., Any] = run_task
     try:
         task = unpickle_task(data, keys, new)
-        answer: tuple[TaskStatus, Any] = ("done", task())
+        message: tuple[TaskStatus, Any] = ("done", task())
     except Exception as error:
-        answer = ("raised", (_sendable(error), traceback.format_exc()))
+        message = ("raised", (_picklable(error), traceback.format_exc()))
     try:
-        return pickle.dumps(answer)
+        return pickle.dumps(message)
     except Exception as error:
         problem = TypeError(f"the result of {describe_task(task)} cannot be pickled: {error}")
         return pickle.dumps(("raised", (problem, traceback.format_exc())))
 
 
-def read_answer(answer: bytes) -> tuple[TaskStatus, Any]:
+def unpickle_result(message: bytes) -> tuple[TaskStatus, Any]:
     """Return the status of a task, and its result or exception, with its traceback as cause."""
-    status, value = pickle.loads(answer)
+    status, value = pickle.loads(message)
     if status == "raised":
         error, text = value
         error.__cause__ = RemoteError(text)
@@ -52,7 +52,7 @@ def read_answer(answer: bytes) -> tuple[TaskStatus, Any]:
 
 
 @contextmanager
-def resolving(*specs: str) -> Iterator[None]:
+def name_location_in_errors(*specs: str) -> Iterator[None]:
     """Add the location of this worker to errors about games or agents that cannot be made.
 
     Errors of workers on the driver's machine are unchanged.
@@ -74,7 +74,7 @@ def resolving(*specs: str) -> Iterator[None]:
         ) from error
 
 
-def _sendable(error: Exception) -> Exception:
+def _picklable(error: Exception) -> Exception:
     """Return the exception if it can be pickled, else a `RuntimeError` with its text."""
     try:
         pickle.loads(pickle.dumps(error))

@@ -27,7 +27,7 @@ from ludoteca.worker import TaskStatus
 
 T = TypeVar("T")
 W = TypeVar("W")
-MAX_FAILED_STARTS = 3  # workers in a row that die before they are ready
+MAX_FAILED_STARTS = 3  # consecutive workers that die before they are ready
 log = logging.getLogger("ludoteca")
 
 
@@ -36,11 +36,11 @@ class Job:
     """Task in progress.
 
     Attributes:
-        number: number of the task, in the order in which the tasks were taken.
+        number: number of the task, in the order in which tasks were started.
         task: the task.
         data: the task, pickled.
-        shared: the shared values it refers to, by key.
-        attempts: number of workers that it was sent to.
+        shared: the shared values that it refers to, by key.
+        attempts: number of times that it was sent to a worker.
     """
 
     number: int
@@ -52,13 +52,13 @@ class Job:
 
 @dataclass
 class Slot(Generic[W]):
-    """Place for a worker.
+    """Slot of a pool for one worker and its replacements.
 
     Attributes:
-        worker: the present worker, unless absent.
+        worker: the present worker, None if absent.
         state: state of the worker.
-        job: the task it runs, if busy.
-        retries: tasks that can only run here, and whose earlier worker died.
+        job: the task that it runs, if busy.
+        retries: pinned tasks of this slot to run again because a worker died.
     """
 
     worker: W | None = None
@@ -68,10 +68,10 @@ class Slot(Generic[W]):
 
 
 class WorkerPool(Executor, Generic[W]):
-    """Workers that run one task at a time each.
+    """Executor with workers that each run one task at a time.
 
     Attributes:
-        slots: places of the workers, by number.
+        slots: slots of the workers, by number.
         dumps: function that pickles a task.
     """
 
@@ -86,7 +86,7 @@ class WorkerPool(Executor, Generic[W]):
 
     @abstractmethod
     def start(self, number: int) -> tuple[W, bool]:
-        """Start a worker; return it, and whether it can receive a task at once."""
+        """Start a worker for a slot; return it, and whether it can receive a task at once."""
 
     @abstractmethod
     def stop(self, workers: list[W]) -> None:
@@ -102,7 +102,7 @@ class WorkerPool(Executor, Generic[W]):
 
         Returns:
             For each worker that sent a message or died: its number, the status, and the result of
-            its task, the exception, or the reason of its death.
+            its task, the exception, or the reason for its death.
         """
 
     def stream(self, next_task: NextTask[T], *, pinned: bool = False) -> "PoolStream[T]":
@@ -144,16 +144,16 @@ class WorkerPool(Executor, Generic[W]):
         for slot in self.slots:
             slot.retries.clear()
 
-    def note_start(self, number: int) -> None:
-        """Record that a worker is ready."""
+    def mark_ready(self, number: int) -> None:
+        """Mark a worker as ready for tasks."""
         self.slots[number].state = "idle"
         self._failed_starts = 0
 
-    def note_death(self, number: int, reason: str) -> Job | None:
+    def replace_dead(self, number: int, reason: str) -> Job | None:
         """Replace a worker that died; return the task it was running.
 
         Raises:
-            WorkerDiedError: if `MAX_FAILED_STARTS` in a row die before they are ready.
+            WorkerDiedError: if `MAX_FAILED_STARTS` consecutive workers die before they are ready.
         """
         slot = self.slots[number]
         job, starting = slot.job, slot.state == "starting"
@@ -173,9 +173,9 @@ class PoolStream(Stream[T]):
     """Stream of tasks in a pool."""
 
     def __init__(self, pool: WorkerPool[Any], next_task: NextTask[T], pinned: bool):
-        """Open the stream; `collect` takes the first tasks."""
+        """Open the stream; `collect` starts the first tasks."""
         self._pool, self._next_task, self._pinned = pool, next_task, pinned
-        self._taken = 0
+        self._num_started = 0
         self._retries: deque[Job] = deque()
         self._exhausted = [False] * pool.num_workers  # whether there are no more tasks, by worker
         self._error: BaseException | None = None
@@ -195,7 +195,7 @@ class PoolStream(Stream[T]):
 
     def collect(self, timeout: float | None = None) -> list[tuple[int, T]]:
         """Assign tasks to free workers, and return the results, see `Stream.collect`."""
-        until = None if timeout is None else time.monotonic() + timeout
+        deadline = None if timeout is None else time.monotonic() + timeout
         results: list[tuple[int, T]] = []
         while not results:
             self._assign()
@@ -207,17 +207,17 @@ class PoolStream(Stream[T]):
                 break
             if all(slot.state == "idle" for slot in self._pool.slots):
                 if self._retries or any(slot.retries for slot in self._pool.slots):
-                    continue  # all workers were dead, and are replaced; attempts are limited
+                    continue  # all workers died and were replaced; attempts are limited
                 if timeout is None:
                     self.close()
                     raise RuntimeError("all workers are idle, and next_task returned WAIT")
                 break
-            left = None if until is None else max(until - time.monotonic(), 0.0)
-            for number, status, value in self._pool.wait(left):
+            seconds_left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
+            for number, status, value in self._pool.wait(seconds_left):
                 self._update(number, status, value, results)
-            if until is not None and time.monotonic() >= until:
+            if deadline is not None and time.monotonic() >= deadline:
                 break
-        self._assign()  # the workers are busy while the caller deals with the results
+        self._assign()  # workers run tasks while the caller processes the results
         return results
 
     def close(self) -> None:
@@ -233,10 +233,10 @@ class PoolStream(Stream[T]):
     def _update(
         self, number: int, status: TaskStatus, value: Any, results: list[tuple[int, T]]
     ) -> None:
-        """Process a message of a worker, or its death."""
+        """Process the message of a worker, or its death."""
         slot = self._pool.slots[number]
         if status == "ready":
-            self._pool.note_start(number)
+            self._pool.mark_ready(number)
         elif status == "died":
             self._handle_death(number, value)
         else:
@@ -248,9 +248,9 @@ class PoolStream(Stream[T]):
             slot.state, slot.job = "idle", None
 
     def _handle_death(self, number: int, reason: str) -> None:
-        """Schedule the task of a worker that died again."""
+        """Replace a worker that died, and schedule its task again."""
         try:
-            job = self._pool.note_death(number, reason)
+            job = self._pool.replace_dead(number, reason)
         except WorkerDiedError as error:
             self._error = self._error or error
             return
@@ -298,14 +298,12 @@ class PoolStream(Stream[T]):
             return None
         if isinstance(task, _Wait):
             return None
-        job = Job(self._taken, task, *_pickled(task, self._pool.dumps))
-        self._taken += 1
+        job = Job(self._num_started, task, *_pickle(task, self._pool.dumps))
+        self._num_started += 1
         return job
 
 
-def _pickled(
-    task: Task[Any], dumps: Callable[[Any], bytes]
-) -> tuple[bytes, dict[str, Shared[Any]]]:
+def _pickle(task: Task[Any], dumps: Callable[[Any], bytes]) -> tuple[bytes, dict[str, Shared[Any]]]:
     try:
         return pickle_task(task, dumps)
     except (pickle.PicklingError, AttributeError, TypeError) as error:

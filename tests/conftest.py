@@ -33,6 +33,11 @@ def runs_interpreted(item: pytest.Item) -> bool:
     return nearest == "interpreted" and not COMPILED
 
 
+def pytest_collection_finish() -> None:
+    """Exclude what collection has made, which stays, from each later search for garbage."""
+    gc.freeze()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Interpret what tests with the mark `interpreted` make, in the processes they start, too.

@@ -11,7 +11,7 @@ import pytest
 from executor_tasks import Counted, count_up, kill_once, sum_of
 
 from ludoteca import worker_pool
-from ludoteca.executor import WAIT, WINDOW, WorkerDiedError, make_executor, parse_executor
+from ludoteca.executor import MAX_PENDING, WAIT, WorkerDiedError, make_executor, parse_executor
 from ludoteca.local_executor import InlineExecutor, LocalExecutor, cores
 from ludoteca.worker_pool import WorkerPool
 
@@ -48,7 +48,7 @@ def test_tasks_are_taken_as_workers_get_free(executor):
             taken += 1
             yield partial(pow, 2, k)
 
-    window = WINDOW * executor.num_workers
+    window = MAX_PENDING * executor.num_workers
     for returned, _ in enumerate(executor.run(tasks()), 1):
         assert taken <= returned + window
     assert taken == returned == 100
@@ -65,7 +65,7 @@ def test_a_slow_task_holds_up_no_more_than_the_window(pool):
 
     results = pool.run(tasks())
     assert next(results) is None
-    assert len(taken) <= WINDOW * pool.num_workers
+    assert len(taken) <= MAX_PENDING * pool.num_workers
     assert list(results) == [2**k for k in range(50)]
 
 

@@ -2,7 +2,8 @@
 
 Weights are sent to the workers as one shared value per version (in Ray's object store, on a
 cluster), and rollouts are returned in parts, one per worker. With `max_staleness` 0, a rollout is
-played by the latest network, on any executor. Above 0, actors play ahead while the network learns.
+played by the latest network, on any executor. Above 0, actors play later rollouts while the network
+learns.
 """
 
 import time
@@ -33,7 +34,7 @@ from ludoteca.train.settings import RLConfig
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 Weights = dict[str, NDArray[Any]]
-Run = Runner | RemoteRunner
+AnyRunner = Runner | RemoteRunner
 MAX_TIMED_PARTS = 1000  # last parts whose times are recorded
 
 
@@ -121,7 +122,7 @@ class MultiprocessActor(Generic[R]):
             self._ahead.load(self._version, self._shared)
 
     def play(self, rng: np.random.Generator, games: int = 0) -> R:
-        """Collect a rollout, or return one that was played ahead.
+        """Collect a rollout, or return one that was played while the network learned.
 
         Raises:
             Stopped: if the run is to stop; unfinished parts are dropped.
@@ -232,11 +233,13 @@ class LocalActor:
         """
         self.algorithm = algorithm
         scale, config = algorithm.encoder.scale, algorithm.config
-        self._run = algorithm.make_run(make_runner(algorithm.network, scale, config, server))
+        self._inference = algorithm.make_inference(
+            make_runner(algorithm.network, scale, config, server)
+        )
 
     def load(self, network: nn.Module) -> None:
         """Load the weights of a network."""
-        self._run.load(network)
+        self._inference.load(network)
 
     reload = load
 
@@ -246,7 +249,7 @@ class LocalActor:
         Raises:
             Stopped: if the run is to stop.
         """
-        return self.algorithm.collect(self._run, rng, games)
+        return self.algorithm.collect(self._inference, rng, games)
 
     def metrics(self) -> dict[str, float | int | None]:
         """Return metrics of the player: none."""
@@ -315,7 +318,7 @@ def _cached_actor(make_actor: MakeActor[R], config: Any, server: str) -> ActorWo
     return make_actor(config, server)
 
 
-def make_runner(network: nn.Module, scale: float, config: RLConfig, server: str) -> Run:
+def make_runner(network: nn.Module, scale: float, config: RLConfig, server: str) -> AnyRunner:
     """Return a runner of the self-play network, here or on an inference server."""
     if server:
         return RemoteRunner(server)

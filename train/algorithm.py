@@ -24,8 +24,8 @@ from ludoteca.train.optimizer import Optimization, learning_rate
 from ludoteca.train.rollout_games import RolloutGames
 from ludoteca.train.settings import AutoLimits, RLConfig
 
-# A network in self-play: planes int8 [K, *shape] -> outputs float32 [K, outputs].
-Run = Callable[[NDArray[np.int8]], NDArray[np.float32]]
+# Forward pass of the self-play network: planes int8 `[K, *shape]` -> outputs float32 `[K, outputs]`
+Inference = Callable[[NDArray[np.int8]], NDArray[np.float32]]
 Tensors = dict[str, Tensor]
 ConfigType = TypeVar("ConfigType", bound=RLConfig)
 MOMENTUM = 0.9  # of SGD
@@ -77,7 +77,7 @@ class Algorithm(ABC, Generic[ConfigType]):
         rollout_metrics: names of the metrics of rollouts.
         summed_metrics: rollout metrics that are summed instead of averaged.
         loss_metrics: names of the metrics among the losses, as `loss` returns them.
-        drawn_losses: losses in the plot of the learning curve.
+        plotted_losses: names of the losses in the plot of the learning curve.
         config: settings; `precision` is not auto.
         game: the game.
         encoder: encoder of positions.
@@ -103,7 +103,7 @@ class Algorithm(ABC, Generic[ConfigType]):
     rollout_metrics: ClassVar[tuple[str, ...]]
     summed_metrics: ClassVar[tuple[str, ...]] = ()
     loss_metrics: ClassVar[tuple[str, ...]]
-    drawn_losses: ClassVar[tuple[str, ...]]
+    plotted_losses: ClassVar[tuple[str, ...]]
     encoder: Any
     layout: ExampleLayout
     model: Model
@@ -133,11 +133,11 @@ class Algorithm(ABC, Generic[ConfigType]):
         cls.encoder_class(game)
 
     @abstractmethod
-    def collect(self, run: Run, rng: np.random.Generator, games: int) -> Any:
+    def collect(self, infer: Inference, rng: np.random.Generator, games: int) -> Any:
         """Play the games of a rollout.
 
         Args:
-            run: the self-play network.
+            infer: forward pass of the self-play network.
             rng: random stream of the rollout.
             games: number of games played earlier in the run.
 
@@ -197,7 +197,7 @@ class Algorithm(ABC, Generic[ConfigType]):
         )
 
     def optimized(self) -> tuple[nn.Module, ...]:
-        """Return the networks that the optimizer updates, each with a learning rate of its own."""
+        """Return the networks that the optimizer updates, each with a separate learning rate."""
         return (self.network,)
 
     def learning_rates(self, progress: float) -> tuple[float, ...]:
@@ -238,7 +238,7 @@ class Algorithm(ABC, Generic[ConfigType]):
         """
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return the algorithm's own state as numbers and arrays, for `restore`."""
+        """Return the state of the algorithm as numbers and arrays, for `restore`."""
         return {}, {}
 
     def restore(self, numbers: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
@@ -251,8 +251,8 @@ class Algorithm(ABC, Generic[ConfigType]):
         indices: NDArray[np.int64] = np.concatenate(passes)[: round(total * ratio)]
         return indices
 
-    def make_run(self, runner: Any) -> Any:
-        """Return the self-play network for a runner: callable on planes, with a method `load`."""
+    def make_inference(self, runner: Any) -> Any:
+        """Return the forward pass of the self-play network: an `Inference` with a method `load`."""
         return runner
 
     def make_player(self, actor: Any) -> Any:
@@ -263,5 +263,5 @@ class Algorithm(ABC, Generic[ConfigType]):
         """Load the weights of past networks, if the opponent pool has some."""
 
     def metrics(self, games: int) -> dict[str, float | int | None]:
-        """Return the algorithm's own metrics after a number of games."""
+        """Return further metrics of the algorithm after a number of games."""
         return {}

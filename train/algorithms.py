@@ -19,7 +19,7 @@ ALGORITHMS = {
     "reinforce": "ludoteca.train.reinforce:Reinforce",
     "nfsp": "ludoteca.train.nfsp:NFSP",
 }
-# What to use instead of an algorithm that does not learn a game.
+# Algorithms that error messages suggest for a game that an algorithm does not support.
 SIMULTANEOUS, SEQUENTIAL = ("ppo",), ("dqn", "alphazero")
 SELF_PLAY_ONLY = ("alphazero", "nfsp")
 
@@ -39,41 +39,41 @@ def find_algorithm(name: str) -> Any:
     return load_target(ALGORITHMS.get(name, name))
 
 
-def choose_algorithm(game: Game, wanted: str = "auto", opponent: str = "self") -> str:
+def choose_algorithm(game: Game, name: str = "auto", opponent: str = "self") -> str:
     """Return the name of the algorithm for a game.
 
     Args:
         game: the game.
-        wanted: name in `ALGORITHMS`, or `"auto"`: PPO for simultaneous games, deep Q-learning with
+        name: name in `ALGORITHMS`, or `"auto"`: PPO for simultaneous games, deep Q-learning with
             an opponent or `MANY_ACTIONS`, else AlphaZero.
         opponent: training opponent, or `"self"`.
 
     Raises:
         ValueError: if the algorithm does not support the game, or the opponent.
     """
-    if wanted not in ("auto", *ALGORITHMS):
+    if name not in ("auto", *ALGORITHMS):
         names = ", ".join(("auto", *ALGORITHMS))
-        raise ValueError(f"algorithm must be one of {names}, got {wanted!r}")
+        raise ValueError(f"algorithm must be one of {names}, got {name!r}")
     if not game.simultaneous and game.num_players != 2:
         raise ValueError(
             f"no algorithm learns sequential games of {game.num_players} players, as {game.spec} is"
         )
-    if wanted == "auto":
+    if name == "auto":
         many = game.num_actions >= MANY_ACTIONS
         sequential = "dqn" if many or opponent != "self" else "alphazero"
         return "ppo" if game.simultaneous else sequential
     try:
-        find_algorithm(wanted).check_game(game)
+        find_algorithm(name).check_game(game)
     except ValueError:
         moves = "simultaneous" if game.simultaneous else "sequential"
-        fitting = SIMULTANEOUS if game.simultaneous else SEQUENTIAL
+        suggested = SIMULTANEOUS if game.simultaneous else SEQUENTIAL
         raise ValueError(
-            f"{wanted} does not learn games with {moves} moves, as {game.name} is: "
-            f"use {' or '.join(fitting)}"
+            f"{name} does not learn games with {moves} moves, such as {game.name}: "
+            f"use {' or '.join(suggested)}"
         ) from None
-    if wanted in SELF_PLAY_ONLY and opponent != "self":
+    if name in SELF_PLAY_ONLY and opponent != "self":
         instead = "ppo" if game.simultaneous else "dqn"
         raise ValueError(
-            f"{wanted} learns from games against itself, not against {opponent!r}: use {instead}"
+            f"{name} learns from games against itself, not against {opponent!r}: use {instead}"
         )
-    return wanted
+    return name

@@ -27,7 +27,7 @@ from ludoteca.agents.search.network.search import Evaluate, NetworkGuidedSearch,
 from ludoteca.agents.search.network.selection import NetworkSearchConfig, SelectionParams
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
-from ludoteca.train.algorithm import Algorithm, ReportText, Run, Tensors
+from ludoteca.train.algorithm import Algorithm, Inference, ReportText, Tensors
 from ludoteca.train.examples import ExampleLayout, Kind
 from ludoteca.train.gatekeeper import Gatekeeper
 from ludoteca.train.rollout_games import Turn
@@ -188,7 +188,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         buffer_fraction=0.5,  # targets of early networks are soon outdated
     )
     rollout_metrics = ("training__first", "training__draws", "plies")
-    loss_metrics = drawn_losses = ("policy_loss", "value_loss")
+    loss_metrics = plotted_losses = ("policy_loss", "value_loss")
 
     def __init__(self, config: AlphaZeroConfig, game: Game, network: PVNetwork):
         super().__init__(config, game, network)
@@ -196,7 +196,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         columns: dict[str, Kind] = {"planes": "planes", "policy": "policy", "value": "scalar"}
         self.layout = ExampleLayout(self.encoder, columns)
         self.endgame = make_endgame_solver(game) if config.solver_empties else None
-        self.lines: dict[int, OptimalLine] = {}  # by game: continuation of solved games
+        self.lines: dict[int, OptimalLine] = {}  # continuations of solved games, by game
 
     @cached_property
     def search(self) -> NetworkGuidedSearch:
@@ -210,14 +210,14 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             config.max_num_considered_actions,
         )
 
-    def collect(self, run: Run, rng: np.random.Generator, games: int) -> AlphaZeroRollout:
+    def collect(self, infer: Inference, rng: np.random.Generator, games: int) -> AlphaZeroRollout:
         """Play by search; each game begins with some random plies."""
         batch = self.games
         count, plies = batch.count, batch.plies
         batch.begin(rng)
         self.lines.clear()
         opening = rng.integers(self.config.random_plies + 1, size=count).astype(np.int16)
-        uniform = rng.random(count)  # fraction of uniform moves in each opening
+        uniform_fractions = rng.random(count)  # fraction of uniform moves in each opening
         rollout = AlphaZeroRollout(
             lengths=np.zeros(count, np.int64),
             returns=np.zeros(count, np.float32),
@@ -240,10 +240,11 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             rows = np.flatnonzero(~full)
             if len(rows) > 0:
                 full[rows] = rng.random(len(rows)) < self.config.full_search_prob
-                result = self._search(turn, rows, full[rows], make_evaluator(run), rng)
+                result = self._search(turn, rows, full[rows], make_evaluator(infer), rng)
                 policies[rows], values[rows] = result.action_weights, result.root_value
                 in_opening = opening[live[rows]] > ply
-                actions[rows] = self._choose(result, in_opening, uniform[live[rows]], ply, rng)
+                fractions = uniform_fractions[live[rows]]
+                actions[rows] = self._select_moves(result, in_opening, fractions, ply, rng)
             rollout.planes[live, ply] = self.layout.planes.pack(turn.planes)
             rollout.policies[live, ply] = self.encoder.translate_policy(policies, turn.movers)
             rollout.values[live, ply], rollout.full[live, ply] = values, full
@@ -290,7 +291,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             dirichlet_alpha=config.dirichlet_alpha or 10 / float(turn.masks[rows].sum(1).mean()),
         )
 
-    def _choose(
+    def _select_moves(
         self,
         result: SearchResult,
         opening: NDArray[np.bool_],
@@ -299,18 +300,18 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         rng: np.random.Generator,
     ) -> NDArray[np.int64]:
         """Return the moves of searched games: by the search, or at random in the opening."""
-        config, count, chosen = self.config, len(opening), result.action
+        config, count, selected = self.config, len(opening), result.action
         sampling = config.search_policy == "puct" and config.temperature > 0
         if sampling and ply < config.temperature_plies:
             weights = result.action_weights
-            chosen = sample_by_weight(weights, rng.random(count), config.temperature)
+            selected = sample_by_weight(weights, rng.random(count), config.temperature)
         if not opening.any():
-            return chosen
+            return selected
         priors = self.search.trees.priors[:, 0]  # negative: illegal
         by_prior = sample_by_weight(np.maximum(priors, 0).astype(np.float64), rng.random(count))
         uniform = sample_legal((priors >= 0).astype(np.int8), rng.random(count))
         mixed = np.where(rng.random(count) < uniform_fraction, uniform, by_prior)
-        return np.where(opening, mixed, chosen)
+        return np.where(opening, mixed, selected)
 
     def targets(self, rollout: AlphaZeroRollout, rng: np.random.Generator) -> NDArray[np.void]:
         """Return the positions with full searches: policy and value targets.
@@ -341,12 +342,12 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         loss = policy_loss + self.config.vf_coef * value_loss
         return {"loss": loss, "policy_loss": policy_loss, "value_loss": value_loss}
 
-    def make_run(self, runner: Any) -> CachedRunner:
-        """Return the self-play network with a cache."""
+    def make_inference(self, runner: Any) -> CachedRunner:
+        """Return the forward pass of the self-play network, with an evaluation cache."""
         return CachedRunner(runner, self.encoder.shape, self.game.num_actions + 1)
 
     def make_player(self, actor: Any) -> Any:
-        """Return the actor, behind a gatekeeper if there is one."""
+        """Return the actor, wrapped in a gatekeeper if `gating_interval` is not 0."""
         return Gatekeeper(self, actor) if self.config.gating_interval > 0 else actor
 
     def measure(self, rollout: AlphaZeroRollout) -> dict[str, tuple[float, float]]:

@@ -19,9 +19,9 @@ POLL_SECONDS = 0.05  # seconds between polls for finished parts
 class AsyncRollouts(Generic[R]):
     """Parts of the current and later rollouts, played while the network learns.
 
-    Part k belongs to rollout k // num_actors. It starts with the latest network, once at most
-    `max_staleness` earlier rollouts are not learned from yet. So staleness is bounded, however slow
-    a worker is.
+    Part k belongs to rollout k // num_actors. It starts, with the latest network, as soon as the
+    network has learned from all but at most `max_staleness` earlier rollouts. So staleness is
+    bounded, however slow a worker is.
     """
 
     def __init__(

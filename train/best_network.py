@@ -91,8 +91,8 @@ class BestNetwork:
         if self.is_current(metadata["updates"]):
             write_if_changed(path, current, metadata)
         else:
-            own = {"games": self.record["games"], "updates": self.updates}
-            write_if_changed(path, self.weights, metadata | own)
+            best_metadata = {"games": self.record["games"], "updates": self.updates}
+            write_if_changed(path, self.weights, metadata | best_metadata)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return the state as numbers and arrays, for `restore`."""

@@ -68,7 +68,7 @@ def train(training: RLTraining) -> dict[str, Any] | None:
             if not training.finished:
                 training.save()
             if ranks().is_main_process and (training.updates > 0 or training.finished):
-                monitor.grant(_evaluation_end(limit, received))
+                monitor.extend(_evaluation_end(limit, received))
                 results = _evaluated(training)
     except KeyboardInterrupt:
         _print_resume_hint(training.saved, config.games, "games")
@@ -151,7 +151,7 @@ def _print_resume_hint(saved: int | None, total: int, unit: str) -> None:
 
 
 def train_epochs(
-    training: InEpochs, find: Callable[[InEpochs], ValidationReport], progress: bool = True
+    training: InEpochs, validate: Callable[[InEpochs], ValidationReport], progress: bool = True
 ) -> dict[str, Any] | None:
     """Train in epochs to the end or until the run is stopped; then write the report.
 
@@ -159,7 +159,7 @@ def train_epochs(
 
     Args:
         training: a run.
-        find: validates the best network of a run.
+        validate: function that validates the best network of a run.
         progress: show a progress bar on standard error, and the results on standard output.
 
     Returns:
@@ -185,9 +185,9 @@ def train_epochs(
             if not training.finished:
                 training.save()
             if ranks().is_main_process and (training.learned or training.finished):
-                monitor.grant(_evaluation_end(limit, received))
+                monitor.extend(_evaluation_end(limit, received))
                 try:
-                    findings = find(training)
+                    findings = validate(training)
                     results = write_supervised_report(training, findings)
                 except Stopped:
                     findings = None

@@ -153,7 +153,7 @@ class TorchrunRanks(Ranks):
         dist.all_reduce(stopping, dist.ReduceOp.MAX, group=self._groups[0])
         if stopping.item() > 0:
             # The self-play thread of this rank must stop, too.
-            monitor.stop(monitor.request or "another process")
+            monitor.stop(monitor.stop_reason or "another process")
             raise Stopped
 
     def step(self, monitor: Monitor, done: int) -> None:
@@ -188,7 +188,7 @@ class TorchrunRanks(Ranks):
         """See `Ranks.wrap`.
 
         Raises:
-            ValueError: if not every rank has a GPU of its own.
+            ValueError: if two ranks would share a GPU.
         """
         on_gpu = device.type == "cuda"
         if on_gpu and device.index not in (None, torch.cuda.current_device()):
@@ -266,7 +266,7 @@ def joined() -> Iterator[Ranks]:
 
 def _is_connection_error(error: RuntimeError) -> bool:
     """Return whether an error is about the connection to another process."""
-    message = str(error).lower()  # gloo has no error class of its own
+    message = str(error).lower()  # gloo has no separate error class
     return isinstance(error, dist.DistError) or "gloo" in message or "connection" in message
 
 

@@ -26,7 +26,7 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.agents.sampling import sample_legal
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
-from ludoteca.train.algorithm import Algorithm, Model, ReportText, Run, Tensors
+from ludoteca.train.algorithm import Algorithm, Inference, Model, ReportText, Tensors
 from ludoteca.train.examples import ExampleLayout, Kind
 from ludoteca.train.optimizer import Optimization, epsilon_at
 from ludoteca.train.returns import loss_weight, n_step_returns
@@ -197,7 +197,7 @@ class DQN(Algorithm[DQNConfig]):
         buffer=("buffer_size", 200_000),
     )
     rollout_metrics = ("training__first", "training__second", "plies")
-    loss_metrics = drawn_losses = ("loss",)
+    loss_metrics = plotted_losses = ("loss",)
 
     def __init__(self, config: DQNConfig, game: Game, network: QNetwork):
         super().__init__(config, game, network)
@@ -211,7 +211,7 @@ class DQN(Algorithm[DQNConfig]):
         # Seats of the learner in games 0, 1, 2, ..., repeated.
         self.seats = np.array([-1] if self_play else seats, np.int8)
 
-    def collect(self, run: Run, rng: np.random.Generator, games: int) -> DQNRollout:
+    def collect(self, infer: Inference, rng: np.random.Generator, games: int) -> DQNRollout:
         """Play a rollout epsilon-greedily."""
         batch, epsilon = self.games, epsilon_at(self.config, games)
         count, plies = batch.count, batch.plies
@@ -236,7 +236,9 @@ class DQN(Algorithm[DQNConfig]):
             chosen = np.zeros(len(live), np.int64)  # in the network's numbering
             if len(own_rows) > 0:
                 masks = turn.masks[own_rows]
-                greedy = np.where(masks == 1, run(turn.planes[own_rows]), MASKED_Q_VALUE).argmax(1)
+                greedy = np.where(masks == 1, infer(turn.planes[own_rows]), MASKED_Q_VALUE).argmax(
+                    1
+                )
                 random = sample_legal(masks, rng.random(len(own_rows)))
                 chosen[own_rows] = np.where(rng.random(len(own_rows)) < epsilon, random, greedy)
                 rollout.explored[live[own_rows], ply] = chosen[own_rows] != greedy

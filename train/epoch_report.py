@@ -8,7 +8,7 @@ from matplotlib.ticker import MaxNLocator
 
 from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.markdown import table
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.terminal_table import TerminalTable
 from ludoteca.train.epochs import SupervisedTraining
 from ludoteca.train.report import (
@@ -24,7 +24,7 @@ COLORS = {"training": "#5b6770", "validation": "#1f77d0"}
 
 @dataclass(frozen=True)
 class ValidationReport:
-    """Validation results of a training, for its report.
+    """Validation results of a training run, for its report.
 
     Attributes:
         title: title of the report.
@@ -33,7 +33,7 @@ class ValidationReport:
         validation: validation results of the best network, as JSON values.
         headings: headings of their table.
         rows: rows of their table, as texts.
-        notes: paragraph about the table.
+        notes: paragraph that explains the headings.
         panels: panels of the learning curve: label, and name of the metrics after `training_` and
             `validation_`.
     """
@@ -71,14 +71,14 @@ def write_supervised_report(
     }
     write_card(folder / "best.safetensors", results, ("data", "training", "validation"))
     write_results(folder, results, training.finished)
-    write_whole(folder / "learning_curve.png", _draw(training, findings))
-    write_whole(folder / "report.md", _describe(results, findings))
+    write_atomically(folder / "learning_curve.png", _draw(training, findings))
+    write_atomically(folder / "report.md", _describe(results, findings))
     return results
 
 
 def validation_table(findings: ValidationReport) -> TerminalTable:
     """Return the validation results as a table for the terminal."""
-    terminal_table = TerminalTable(findings.headings, title="the best network in validation")
+    terminal_table = TerminalTable(findings.headings, title="validation of the best network")
     for row in findings.rows:
         terminal_table.add(*row)
     return terminal_table

@@ -124,7 +124,3 @@ class Gatekeeper:
         self._incumbent.load(network)
         self._player.load(network)
         network.load_state_dict(current)
-
-
-def _copied(network: nn.Module) -> dict[str, torch.Tensor]:
-    return {name: tensor.detach().cpu().clone() for name, tensor in network.state_dict().items()}

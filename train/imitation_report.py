@@ -11,12 +11,13 @@ from ludoteca.train.imitation import ImitationTraining
 
 # Agents in the table, those with the most moves; `results.json` has all.
 MAX_AGENTS = 30
-MEASURES = {"loss": "loss", "value_loss": "value loss", "value_loss_of_mean": "of mean"}
-NOTES = """`validated`, `learned`: numbers of moves. `accuracy`: fraction of the validated moves
-that are the network's best move. `loss`: mean cross-entropy of the validated moves."""
+MEASURES = {"loss": "loss", "value_loss": "value loss", "value_loss_of_mean": "loss of mean"}
+NOTES = """`validation moves`, `training moves`: numbers of moves. `accuracy`: fraction of the
+validation moves that are the network's best move. `loss`: mean cross-entropy of the validation
+moves."""
 VALUE_NOTES = """
-`value loss`: mean squared error of the predicted return; `of mean`: the same if the prediction is
-always the mean return of the learned moves."""
+`value loss`: mean squared error of the predicted return; `loss of mean`: the same if the prediction
+is always the mean return of the training moves."""
 
 
 def validation_report(training: ImitationTraining) -> ValidationReport:
@@ -30,9 +31,9 @@ def validation_report(training: ImitationTraining) -> ValidationReport:
         panels.append(("squared error of the value", "value_loss"))
     measured = tuple(MEASURES[name] for name in MEASURES if name in validation[0])
     return ValidationReport(
-        title=f"Moves of {game.title}",
-        introduction=f"""`{game.spec}`, {games:,} games: {len(data.training):,} moves to learn, and
-{len(data.validation):,} of {validation_games:,} other games to validate with.""",
+        title=f"Imitation of moves in {game.title}",
+        introduction=f"""`{game.spec}`, {games:,} games: {len(data.training):,} moves for training,
+and {len(data.validation):,} moves of {validation_games:,} other games for validation.""",
         data={
             "files": data.files,
             "games": games,
@@ -41,7 +42,7 @@ def validation_report(training: ImitationTraining) -> ValidationReport:
             "validation_games": validation_games,
         },
         validation=validation,
-        headings=("moves of", "validated", "learned", "accuracy", *measured),
+        headings=("moves of", "validation moves", "training moves", "accuracy", *measured),
         rows=_rows(validation),
         notes=NOTES + (VALUE_NOTES if has_value else ""),
         panels=tuple(panels),

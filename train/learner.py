@@ -88,7 +88,7 @@ class NetworkLearner(TrainableModel[Any]):
         Raises:
             ValueError: if one is not.
         """
-        config, named = self._algorithm.config, self._algorithm.drawn_losses
+        config, named = self._algorithm.config, self._algorithm.plotted_losses
         numbers = [losses[name] for name in named]
         if all(math.isfinite(number) for number in numbers):
             return

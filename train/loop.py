@@ -61,7 +61,7 @@ class RLTraining(ResumableTraining):
                     finally:
                         self.learning_seconds += clock() - iteration_start
                     tick()
-                self._measure()
+                self._log_and_evaluate()
                 self._unmeasured = False
                 if self.finished or time.monotonic() - saved > config.save_seconds:
                     tick()
@@ -85,16 +85,16 @@ class RLTraining(ResumableTraining):
         if self._rollout is None and self._lengths is None:
             self.monitor.phase = "playing"
             self._load_player()
-            rng_state = self.playing.bit_generator.state
+            rng_state = self.playing_rng.bit_generator.state
             try:
                 self._rollout = self._play(self.games)
             except Stopped:
-                self.playing.bit_generator.state = rng_state
+                self.playing_rng.bit_generator.state = rng_state
                 raise
-            self._acting = None
+            self._actor_weights = None
         lengths = self._rollout.lengths if self._lengths is None else self._lengths
         games, next_rollout = self.games + len(lengths), None
-        rng_state = self.playing.bit_generator.state
+        rng_state = self.playing_rng.bit_generator.state
         try:
             if self._overlaps and games < self.config.games:
                 self._load_player()
@@ -108,13 +108,13 @@ class RLTraining(ResumableTraining):
                 self.monitor.begin("playing", 0)
             else:
                 self._rollout = next_rollout.result()
-                self._acting = None
+                self._actor_weights = None
         except Stopped:
             self._drop(next_rollout, rng_state)
             raise
         except BaseException:
             if (
-                not self.monitor.request
+                not self.monitor.stop_reason
             ):  # an error in this thread: the self-play thread must stop, too
                 self.monitor.stop("an error")
                 self._drop(next_rollout, rng_state)
@@ -135,7 +135,7 @@ class RLTraining(ResumableTraining):
         Raises:
             Stopped: if the run is to stop.
         """
-        return self.player.play(self.playing, games)
+        return self.player.play(self.playing_rng, games)
 
     @property
     def _overlaps(self) -> bool:
@@ -145,12 +145,12 @@ class RLTraining(ResumableTraining):
 
     def _load_player(self) -> None:
         """Load the network of the next rollout into the player."""
-        if self._acting is None:
+        if self._actor_weights is None:
             self.player.load(self.network)
-            self._acting = copy_weights(self.network)
+            self._actor_weights = copy_weights(self.network)
         else:
             network = copy.deepcopy(self.network)
-            network.load_state_dict(self._acting)
+            network.load_state_dict(self._actor_weights)
             self.player.reload(network)
 
     def _learn(self) -> None:
@@ -165,37 +165,37 @@ class RLTraining(ResumableTraining):
             self._rollout, self._lengths = None, self._rollout.lengths
         monitor = self.monitor
         monitor.phase = "learning"
-        total = self.due
+        total = self.num_pending_updates
         monitor.begin("learning", total, "update")
-        while self.due > 0:
+        while self.num_pending_updates > 0:
             self._ranks.check(monitor)
             self.update()
-            self._ranks.step(monitor, total - self.due)
+            self._ranks.step(monitor, total - self.num_pending_updates)
         self.finish_rollout()
 
     def learn(self, rollout: Any) -> None:
         """Learn from a rollout, from its first to its last update."""
         self.add_rollout(rollout)
-        while self.due > 0:
+        while self.num_pending_updates > 0:
             self.update()
         self.finish_rollout()
 
     def add_rollout(self, rollout: Any) -> None:
         """Add a rollout to the training examples; its size determines the pending updates."""
         algorithm, minibatches = self.algorithm, self.minibatches
-        records = algorithm.targets(rollout, self.learning)
+        records = algorithm.targets(rollout, self.learning_rng)
         algorithm.begin_rollout(self.learner)
-        minibatches.add(records, len(rollout.lengths), self.learning)
+        minibatches.add(records, len(rollout.lengths), self.learning_rng)
         self._means.add(algorithm.measure(rollout))
 
     @property
-    def due(self) -> int:
+    def num_pending_updates(self) -> int:
         """Number of pending updates."""
-        return self.minibatches.due
+        return self.minibatches.num_pending_updates
 
     def update(self) -> None:
         """Make one pending update; samples only from the generator `learning`."""
-        algorithm, rng = self.algorithm, self.learning
+        algorithm, rng = self.algorithm, self.learning_rng
         minibatch = self.minibatches.sample(rng)
         batch = algorithm.layout.unpack(minibatch.records)
         symmetries = algorithm.encoder.symmetries
@@ -222,7 +222,7 @@ class RLTraining(ResumableTraining):
         """Drop an unfinished rollout, and restore the generator's state before it."""
         if next_rollout is not None:
             wait([next_rollout])
-            self.playing.bit_generator.state = rng_state
+            self.playing_rng.bit_generator.state = rng_state
 
     def evaluate(self) -> dict[str, float]:
         """Play evaluation games, the same each time; return win rates.
@@ -258,7 +258,7 @@ class RLTraining(ResumableTraining):
             self.metrics.add_board(self.games, self.game, matches[0].replays[0])
         return values, algorithm.score(matches)
 
-    def _measure(self) -> None:
+    def _log_and_evaluate(self) -> None:
         """Write a network copy, log metrics and evaluate, each at its interval."""
         games_before = self.games - self._last_games
         interval = self.config.checkpoint_interval

@@ -16,7 +16,7 @@ from torch.utils.tensorboard import SummaryWriter
 from ludoteca.envs.game import Game
 from ludoteca.envs.render import render
 from ludoteca.envs.replay import Replay
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.provenance import command_line
 from ludoteca.train.distributed import ranks
 
@@ -86,7 +86,7 @@ class Metrics:
         table = csv.DictWriter(text, names, lineterminator="\n")
         table.writeheader()
         table.writerows(self.rows)
-        write_whole(self._folder / "metrics.csv", text.getvalue())
+        write_atomically(self._folder / "metrics.csv", text.getvalue())
 
     def close(self) -> None:
         """Write the hyperparameters with the last metrics, and close the TensorBoard files."""

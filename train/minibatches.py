@@ -13,7 +13,7 @@ from ludoteca.train.run_directory import Arrays, with_prefix, without_prefix
 from ludoteca.train.sum_tree import SumTree
 from ludoteca.train.torch_random import TorchStream
 
-DECISION = "decision_"  # beginning of the names of columns of decisions to imitate
+DECISION = "decision_"  # prefix of the columns of decisions to imitate
 
 
 class Minibatch(NamedTuple):
@@ -63,7 +63,7 @@ class ReplayMinibatches:
         return self.buffer.added >= self._learning_starts
 
     @property
-    def due(self) -> int:
+    def num_pending_updates(self) -> int:
         """Number of minibatches until the next rollout is needed."""
         return int(self.pending) if self.started else 0
 
@@ -90,7 +90,7 @@ class ReplayMinibatches:
             self._priorities.update(minibatch.indices, errors)
 
     def dropout(self) -> AbstractContextManager[None]:
-        """Return an empty context: Q-networks and AlphaZero's networks have no dropout."""
+        """Return the context of an update: empty, as the networks have no dropout."""
         return nullcontext()
 
     def clear(self) -> None:
@@ -182,7 +182,7 @@ class RolloutMinibatches:
         self.clear()
 
     @property
-    def due(self) -> int:
+    def num_pending_updates(self) -> int:
         """Number of minibatches until the next rollout is needed."""
         return self._left
 

@@ -51,7 +51,7 @@ class Monitor:
         phases: progress of each phase.
         deadline: deadline of the run, by `time.monotonic()`.
         task_deadline: deadline of the current task, if that is earlier.
-        request: reason of an earlier stop request, or "".
+        stop_reason: reason of a stop request, or "" without one.
         notice: message to the user about the stop request, or "".
     """
 
@@ -64,7 +64,7 @@ class Monitor:
             "evaluating": PhaseProgress("game"),
         }
         self.deadline = self.task_deadline = inf
-        self.request = self.notice = ""
+        self.stop_reason = self.notice = ""
 
     @property
     def compiling(self) -> bool:
@@ -78,11 +78,11 @@ class Monitor:
 
     def stop(self, reason: str) -> None:
         """Request a stop; may be called from any thread or signal handler."""
-        self.request = reason
+        self.stop_reason = reason
 
-    def grant(self, deadline: float) -> None:
+    def extend(self, deadline: float) -> None:
         """Withdraw the stop request, and set a new deadline."""
-        self.request, self.deadline = "", deadline
+        self.stop_reason, self.deadline = "", deadline
 
     def check(self) -> None:
         """Check whether the run continues.
@@ -90,7 +90,7 @@ class Monitor:
         Raises:
             Stopped: if the run or the current task is to stop.
         """
-        if self.request or time.monotonic() > min(self.deadline, self.task_deadline):
+        if self.stop_reason or time.monotonic() > min(self.deadline, self.task_deadline):
             raise Stopped
 
     @contextmanager

@@ -31,7 +31,7 @@ from ludoteca.agents.sampling import sample_by_weight, sample_legal
 from ludoteca.agents.seat_network import SeatNetworkAgent, masked_softmax
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
-from ludoteca.train.algorithm import Algorithm, Model, ReportText, Run, Tensors
+from ludoteca.train.algorithm import Algorithm, Inference, Model, ReportText, Tensors
 from ludoteca.train.examples import ExampleLayout, Kind
 from ludoteca.train.minibatches import DECISION
 from ludoteca.train.optimizer import epsilon_at, learning_rate
@@ -173,7 +173,7 @@ class NFSP(Algorithm[NFSPConfig]):
     rollout_metrics = ("plies", "decisions", "best_response_return")
     summed_metrics = ("decisions",)
     loss_metrics = ("rl_loss", "sl_loss", "entropy")
-    drawn_losses = ("rl_loss", "sl_loss")
+    plotted_losses = ("rl_loss", "sl_loss")
 
     def __init__(self, config: NFSPConfig, game: Game, network: NFSPNetwork):
         super().__init__(config, game, network)
@@ -187,7 +187,7 @@ class NFSP(Algorithm[NFSPConfig]):
         self.decisions = ExampleLayout(self.encoder, decisions)
         self.layout = ExampleLayout(self.encoder, transitions | decisions)
 
-    def collect(self, run: Run, rng: np.random.Generator, games: int) -> NFSPRollout:
+    def collect(self, infer: Inference, rng: np.random.Generator, games: int) -> NFSPRollout:
         """Play a rollout; each player plays the best response with probability eta."""
         batch, epsilon = self.games, epsilon_at(self.config, games)
         batch.begin(rng)
@@ -197,7 +197,7 @@ class NFSP(Algorithm[NFSPConfig]):
         decisions: list[tuple[NDArray[Any], ...]] = []
         for turn in batch.turns():
             responds = responders[turn.env_indices, turn.movers]
-            actions = self._act(run, turn, responds, epsilon, rng)
+            actions = self._act(infer, turn, responds, epsilon, rng)
             decisions.append(
                 (
                     turn.env_indices.astype(np.int32),
@@ -214,14 +214,14 @@ class NFSP(Algorithm[NFSPConfig]):
 
     def _act(
         self,
-        run: Run,
+        infer: Inference,
         turn: Turn,
         responds: NDArray[np.bool_],
         epsilon: float,
         rng: np.random.Generator,
     ) -> NDArray[np.int64]:
         """Return actions of the best response, epsilon-greedily, and of the average policy."""
-        outputs, count = run(turn.planes), len(turn.movers)
+        outputs, count = infer(turn.planes), len(turn.movers)
         logits, q_values = np.split(outputs, 2, axis=1)
         policies = masked_softmax(logits, turn.masks).astype(np.float64)
         averages = sample_by_weight(policies, rng.random(count))

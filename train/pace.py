@@ -1,4 +1,4 @@
-"""Speed of a run on this machine, and its number of games within a time limit."""
+"""Speed of a training run on this machine, and its number of games within a time limit."""
 
 import tempfile
 import time
@@ -29,27 +29,27 @@ PLANNED = ("games", "eval_interval", "eval_games", "final_eval_games")
 
 @dataclass(frozen=True)
 class Pace:
-    """Speed of a run on this machine.
+    """Speed of a training run on this machine.
 
     Attributes:
-        games: training games per second.
+        games_per_second: training games per second.
         eval_seconds: seconds of one evaluation game in each seat against each opponent.
         ready: end of compilation, by `time.monotonic()`.
     """
 
-    games: float
+    games_per_second: float
     eval_seconds: float
     ready: float = 0.0
 
 
-def plan(config: Any, pace: Pace, seconds: float, left: float) -> dict[str, int]:
+def plan(config: Any, pace: Pace, seconds: float, seconds_left: float) -> dict[str, int]:
     """Return the settings in `PLANNED` of a run with a time limit.
 
     Args:
         config: settings; their numbers of evaluation games are maxima.
         pace: speed of the run.
         seconds: time limit of the run.
-        left: seconds left of it.
+        seconds_left: seconds until the time limit.
     """
     eval_times = {
         "eval_games": EVAL_FRACTION * seconds / EVALUATIONS,
@@ -60,11 +60,11 @@ def plan(config: Any, pace: Pace, seconds: float, left: float) -> dict[str, int]
         for name, time in eval_times.items()
     }
     # The final evaluation is also against random moves.
-    evaluating = pace.eval_seconds * (
+    eval_seconds = pace.eval_seconds * (
         EVALUATIONS * counts["eval_games"] + counts["final_eval_games"]
     )
-    playing = left - evaluating - SPARE_FRACTION * seconds - SPARE_SECONDS
-    games = max(int(pace.games * playing), MIN_COUNTS["games"])
+    training_seconds = seconds_left - eval_seconds - SPARE_FRACTION * seconds - SPARE_SECONDS
+    games = max(int(pace.games_per_second * training_seconds), MIN_COUNTS["games"])
     return {"games": games, "eval_interval": -(-games // (EVALUATIONS - 1)), **counts}
 
 

@@ -25,7 +25,7 @@ from ludoteca.agents.sampling import sample_by_weight
 from ludoteca.agents.seat_network import SeatNetworkAgent, masked_softmax
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import real
-from ludoteca.train.algorithm import Algorithm, ReportText, Run, Tensors
+from ludoteca.train.algorithm import Algorithm, Inference, ReportText, Tensors
 from ludoteca.train.examples import ExampleLayout
 from ludoteca.train.opponent_pool import (
     LIMITS,
@@ -118,7 +118,7 @@ class ActorCritic(Algorithm[Any]):
         "entropy",
         "divergence",
     )
-    drawn_losses = ("policy_loss", "value_loss")
+    plotted_losses = ("policy_loss", "value_loss")
 
     def __init__(self, config: Any, game: Game, network: ACNetwork):
         super().__init__(config, game, network)
@@ -135,7 +135,7 @@ class ActorCritic(Algorithm[Any]):
         for index, past_weights in enumerate(weights):
             self.past.load(index, past_weights)
 
-    def collect(self, run: Run, rng: np.random.Generator, games: int) -> ActorCriticRollout:
+    def collect(self, infer: Inference, rng: np.random.Generator, games: int) -> ActorCriticRollout:
         """Play a rollout by sampling from the policy; in some games opponents take some seats."""
         batch, opponents = self.games, [*self.pool, *self.past.agents]
         seat_agents = self._assign_seats(len(opponents), rng)
@@ -150,7 +150,7 @@ class ActorCritic(Algorithm[Any]):
             owners = seat_agents[turn.env_indices, turn.movers]
             learner_rows = np.flatnonzero(owners == LEARNER)
             if len(learner_rows) > 0:
-                actions[learner_rows] = self._act(run, turn, learner_rows, decisions, rng)
+                actions[learner_rows] = self._act(infer, turn, learner_rows, decisions, rng)
             for member, agent in enumerate(opponents, LEARNER + 1):
                 rows = np.flatnonzero(owners == member)
                 if len(rows) > 0:
@@ -172,14 +172,14 @@ class ActorCritic(Algorithm[Any]):
 
     def _act(
         self,
-        run: Run,
+        infer: Inference,
         turn: Turn,
         rows: NDArray[np.int64],
         decisions: list[tuple[NDArray[Any], ...]],
         rng: np.random.Generator,
     ) -> NDArray[np.int64]:
         """Return the network's actions in some rows of a turn, and record the decisions."""
-        policies, values, *extra_columns = self.policies(run, turn, rows, rng)
+        policies, values, *extra_columns = self.policies(infer, turn, rows, rng)
         actions = sample_by_weight(policies.astype(np.float64), rng.random(len(rows)))
         decisions.append(
             (
@@ -198,10 +198,10 @@ class ActorCritic(Algorithm[Any]):
         return chosen
 
     def policies(
-        self, run: Run, turn: Turn, rows: NDArray[np.int64], rng: np.random.Generator
+        self, infer: Inference, turn: Turn, rows: NDArray[np.int64], rng: np.random.Generator
     ) -> tuple[NDArray[Any], ...]:
         """Return policies, values, and further columns of the rollout."""
-        outputs = run(turn.planes[rows])
+        outputs = infer(turn.planes[rows])
         return masked_softmax(outputs[:, :-1], turn.masks[rows]), outputs[:, -1].copy()
 
     def advantages(self, rollout: ActorCriticRollout) -> NDArray[np.float32]:

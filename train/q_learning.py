@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ludoteca.envs.grid_world import GridWorld
 from ludoteca.envs.params import integer, real
 from ludoteca.envs.spec import parse_spec
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.progress import RunStatus, show_progress
 from ludoteca.train.interruption import Interrupted, stopping_on_signals
 from ludoteca.train.monitor import Monitor, Stopped
@@ -126,7 +126,7 @@ def _conclude(
     if exact is not None:
         results["exact"] = [[None if np.isnan(x) else float(x) for x in row] for row in exact]
         compare(config, learned, exact)
-    write_whole(config.run_dir / "results.json", json.dumps(results, indent=2) + "\n")
+    write_atomically(config.run_dir / "results.json", json.dumps(results, indent=2) + "\n")
     return results
 
 
@@ -155,8 +155,8 @@ def compare(
         f"{config.learning_rate:g}, discount {config.gamma:g}, epsilon {config.epsilon:g}"
     )
     picture = draw(learned.q, exact, learned.updates, title)
-    write_whole(config.run_dir / "values.txt", text)
-    write_whole(config.run_dir / "values.png", picture)
+    write_atomically(config.run_dir / "values.txt", text)
+    write_atomically(config.run_dir / "values.png", picture)
 
 
 def make_env(spec: str) -> gymnasium.Env[Any, Any]:

@@ -36,9 +36,13 @@ def describe(q: Table, exact: Table, updates: NDArray[np.int64]) -> str:
         exact: optimal values, `[12, 4]`, NaN where an action is illegal.
         updates: number of updates of each value, `[12, 4]`.
     """
-    q, counts = legal_part(q, exact), legal_part(updates, exact)
+    q, counts = mask_illegal(q, exact), mask_illegal(updates, exact)
     visited = [cell for cell in FREE if updates[cell].any()]
-    optimal = [cell for cell in visited if not (best(q)[cell] & ~best(exact)[cell]).any()]
+    optimal = [
+        cell
+        for cell in visited
+        if not (greedy_actions(q)[cell] & ~greedy_actions(exact)[cell]).any()
+    ]
     rows, columns = np.nonzero(updates)
     sections = [
         "learned\n" + board(q, "{:.3f}"),
@@ -53,12 +57,12 @@ def describe(q: Table, exact: Table, updates: NDArray[np.int64]) -> str:
     return "\n".join(sections)
 
 
-def legal_part(table: NDArray[np.generic], exact: Table) -> Table:
+def mask_illegal(table: NDArray[np.generic], exact: Table) -> Table:
     """Return the table with NaN where an action is illegal."""
     return np.where(np.isnan(exact), np.nan, table.astype(np.float64))
 
 
-def best(values: Table) -> NDArray[np.bool_]:
+def greedy_actions(values: Table) -> NDArray[np.bool_]:
     """Return a mask of the greedy actions, ties included, `[12, 4]`."""
     masked = np.where(np.isnan(values), -np.inf, values)
     greedy: NDArray[np.bool_] = masked >= masked.max(axis=1, keepdims=True) - EQUAL
@@ -66,7 +70,12 @@ def best(values: Table) -> NDArray[np.bool_]:
 
 
 def board(table: Table, form: str) -> str:
-    """Return a board with the four numbers of each cell, placed by direction, as text."""
+    """Return a board with the four numbers of each cell, placed by direction, as text.
+
+    Args:
+        table: a number for each state and action, `[12, 4]`.
+        form: format string of a number, such as `"{:.3f}"`.
+    """
     edge = "+" + "+".join(["-" * 15] * COLUMNS) + "+\n"
     text = edge
     for row in range(ROWS):
@@ -87,12 +96,12 @@ def format_number(number: float, form: str) -> str:
 
 
 def policy(values: Table, updates: NDArray[np.int64]) -> list[str]:
-    """Return a board of arrows, the greedy actions; `?` in cells that were never visited."""
+    """Return the rows of a board of arrows, the greedy actions; `?` in cells never visited."""
     lines = ["" for _ in range(ROWS)]
     for cell in range(len(CELLS)):
-        arrows = "".join(ARROWS[action] for action in np.flatnonzero(best(values)[cell]))
-        mark = NAMES.get(cell) or (arrows if updates[cell].any() else "?")
-        lines[cell // COLUMNS] += f"{mark:5}"
+        arrows = "".join(ARROWS[action] for action in np.flatnonzero(greedy_actions(values)[cell]))
+        text = NAMES.get(cell) or (arrows if updates[cell].any() else "?")
+        lines[cell // COLUMNS] += f"{text:5}"
     return lines
 
 
@@ -106,7 +115,7 @@ def policies(learned: list[str], exact: list[str]) -> str:
 
 def draw(q: Table, exact: Table, updates: NDArray[np.int64], title: str) -> bytes:
     """Return the content of `describe`, with a title, as a PNG file."""
-    q, counts = legal_part(q, exact), legal_part(updates, exact)
+    q, counts = mask_illegal(q, exact), mask_illegal(updates, exact)
     limit = max(np.nanmax(np.abs(exact)), np.nanmax(np.abs(q)), EQUAL)
     log_max = np.log1p(max(np.nanmax(counts), 1))
     visited = updates.sum(axis=1, keepdims=True) > 0
@@ -120,8 +129,8 @@ def draw(q: Table, exact: Table, updates: NDArray[np.int64], title: str) -> byte
     figure = Figure(figsize=(10, 8), dpi=90, layout="constrained")
     panels = figure.subplots(2, 2).flat
     figure.suptitle(title, fontsize=11)
-    draw_board(next(panels), "learned", q, "{:.3f}", by_value, best(q) & visited)
-    draw_board(next(panels), "exact", exact, "{:.3f}", by_value, best(exact))
+    draw_board(next(panels), "learned", q, "{:.3f}", by_value, greedy_actions(q) & visited)
+    draw_board(next(panels), "exact", exact, "{:.3f}", by_value, greedy_actions(exact))
     draw_board(next(panels), "learned minus exact", q - exact, "{:+.3f}", by_value, None)
     draw_board(next(panels), "updates of each value", counts, "{:.0f}", by_count, None)
     return figure_png(figure, 256)

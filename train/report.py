@@ -18,7 +18,7 @@ from ludoteca.envs.render.shapes import Scene, contact_sheet
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.markdown import percent, table
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.provenance import package_versions, run_info
 from ludoteca.terminal_table import TerminalTable
 from ludoteca.train.algorithm import Algorithm
@@ -31,17 +31,17 @@ from ludoteca.train.settings import RLConfig, SupervisedConfig
 HEADINGS = ("against", "seat", "games", "wins", "draws", "losses", "win rate", "95 % interval")
 SELECTED = {"best": "the one with the highest evaluation score", "last": "the last one"}
 RESULTS = ("results.json", "results_so_far.json")  # names for a finished and for an unfinished run
-MAX_PICTURES = 48  # maximum number of positions in the picture of a game
+MAX_PICTURES = 48  # maximum number of positions in the image of a game
 COLORS = ("#1f77d0", "#d6452b", "#2a9d5c", "#8a5cc2", "#c98a1b", "#5b6770")
 
 
 def write_report(training: RLTraining) -> dict[str, Any]:
-    """Evaluate the selected network of a training, write all files, and return the results.
+    """Evaluate the selected network of a run, write all files, and return the results.
 
     Writes `best.safetensors` again, with its card, and `learning_curve.png`, `replay.json`,
-    `game.svg`, `game.png` and `report.md`; and `results.json` if the training is finished, or else
-    `results_so_far.json`. If the training's monitor has a deadline, fewer evaluation games are
-    played in the time left.
+    `game.svg`, `game.png` and `report.md`; and `results.json` if the run is finished, or else
+    `results_so_far.json`. If the run's monitor has a deadline, fewer evaluation games are played,
+    as many as fit into the time left.
 
     Raises:
         Stopped: if there is no time for an evaluation.
@@ -91,14 +91,14 @@ def write_report(training: RLTraining) -> dict[str, Any]:
     }
     write_card(folder / "best.safetensors", results, ("training", "evaluation"))
     write_results(folder, results, training.finished)
-    write_whole(folder / "learning_curve.png", draw_curve(training))
+    write_atomically(folder / "learning_curve.png", draw_curve(training))
     replay.save(folder / "replay.json")
     scenes = annotated(agent, replay, network_seat)
     seconds = seconds_per_position(replay) if game.simultaneous else 1.5
-    write_whole(folder / "game.svg", svg_animation(scenes, seconds=seconds, last_seconds=4))
+    write_atomically(folder / "game.svg", svg_animation(scenes, seconds=seconds, last_seconds=4))
     interval = -(-len(scenes) // MAX_PICTURES)
-    write_whole(folder / "game.png", png(contact_sheet(scenes[:-1:interval] + scenes[-1:])))
-    write_whole(folder / "report.md", describe(results, algorithm, replay, network_seat))
+    write_atomically(folder / "game.png", png(contact_sheet(scenes[:-1:interval] + scenes[-1:])))
+    write_atomically(folder / "report.md", describe(results, algorithm, replay, network_seat))
     return results
 
 
@@ -118,7 +118,7 @@ def write_results(folder: Path, results: dict[str, Any], finished: bool) -> None
     A file with the other name, from an earlier part of the run, is removed.
     """
     name, other = RESULTS if finished else RESULTS[::-1]
-    write_whole(folder / name, json.dumps(results, indent=2) + "\n")
+    write_atomically(folder / name, json.dumps(results, indent=2) + "\n")
     (folder / other).unlink(missing_ok=True)
 
 
@@ -133,7 +133,7 @@ def results_table(results: dict[str, Any]) -> TerminalTable:
     """Return the evaluation as a table for the terminal."""
     headings = ("against", "seat", "games", "wins", "draws", "win rate", "95 % interval")
     title = f"the trained network in {make_game(results['game']).title}"
-    terminal_table = TerminalTable(headings, title=title, texts=2)
+    terminal_table = TerminalTable(headings, title=title, text_columns=2)
     for against, seat, games, wins, draws, _, rate, interval in rows(results):
         games, _, remark = games.partition(" ")
         interval = interval.replace(" %", "")
@@ -186,7 +186,7 @@ def draw_curve(training: RLTraining) -> bytes:
     axes.set_ylim(-2, 102)
     axes.set_title(f"{training.config.game} with {training.algorithm.report_text().partner}")
     axes.legend(loc="lower right", fontsize="small")
-    for name, color in zip(training.algorithm.drawn_losses, ("#5b6770", "#c98a1b"), strict=False):
+    for name, color in zip(training.algorithm.plotted_losses, ("#5b6770", "#c98a1b"), strict=False):
         loss_axes.plot(
             *points(metrics, name), color=color, linewidth=1, label=name.replace("_", " ")
         )
@@ -244,12 +244,12 @@ def describe(results: dict[str, Any], algorithm: Algorithm[Any], replay: Replay,
 
 ## Result
 
-{table(HEADINGS, rows(results), texts=2)}
+{table(HEADINGS, rows(results), text_columns=2)}
 
-{text.plays} Intervals are Wilson's; they
-are meaningless between deterministic agents, as all games of a seat are then identical.
-Games are seeded with {results["evaluation_seed"]}, and differ from those of training and of the
-selection of the network.
+{text.plays} The intervals are Wilson's; they
+are meaningless between deterministic agents, as all games in a seat are then identical.
+The evaluation games have the seed {results["evaluation_seed"]}, and differ from those of training
+and of the selection of the network.
 
 ## Learning
 
@@ -301,7 +301,7 @@ def provenance_section(results: dict[str, Any]) -> str:
 - Versions: {versions}
 - Machine: {about["cpu"]}, {about["cores"]} cores
 
-{table(("setting", "value"), settings, texts=2)}
+{table(("setting", "value"), settings, text_columns=2)}
 """
 
 
@@ -330,5 +330,5 @@ def _about_game(game: Game, replay: Replay, seat: int) -> str:
         return f"""{first} is player 0; the others are {second}. The pictures are evenly spread
 over the game; the last one is the final position."""
     return f"""{first} plays first, {second} second. Each picture is the position
-before a move of the network, which sits {seat_names(game)[seat]}, with its value of every
+before a move of the network, which plays {seat_names(game)[seat]}, with its value of each
 move; the last one is the final position."""

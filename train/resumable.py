@@ -60,6 +60,8 @@ class ResumableTraining:
         plies: number of plies of these games; in simultaneous games, of joint moves.
         seconds: wall time of the run, all parts included.
         learning_seconds: wall time without evaluations, checkpoints and compilation.
+        playing_rng: random number generator of self-play.
+        learning_rng: random number generator of updates.
         evaluator: plays the evaluation games.
         metrics: rows of metrics so far.
         monitor: receives the progress, and can stop the run.
@@ -90,9 +92,9 @@ class ResumableTraining:
         )
         self._state = self.run_directory.load_state()
         self.precision = run_precision(config, self.run_directory, self._state)
-        # Self-play and learning run concurrently, so each has a generator of its own.
+        # Self-play and learning run concurrently, so each has a separate generator.
         seeds = np.random.SeedSequence(config.seed).spawn(2)
-        self.playing, self.learning = (np.random.default_rng(seed) for seed in seeds)
+        self.playing_rng, self.learning_rng = (np.random.default_rng(seed) for seed in seeds)
         self.algorithm = algorithm(replace(config, precision=self.precision), self.game, network)
         self.algorithm.monitor = self.monitor
         self.learner = NetworkLearner(self.algorithm)
@@ -113,7 +115,7 @@ class ResumableTraining:
         self._lengths: NDArray[np.int64] | None = None
         self._unmeasured = False  # whether metrics of the last iteration are still to be logged
         # Weights of the self-play network, from `player.load` to the end of its rollout.
-        self._acting: Weights | None = None
+        self._actor_weights: Weights | None = None
         self._begin(tensorboard)
 
     def _begin(self, tensorboard: bool) -> None:
@@ -144,8 +146,8 @@ class ResumableTraining:
         self.seconds = numbers["seconds"]
         self.learning_seconds = numbers["learning_seconds"]
         self._last_games = numbers["last"]
-        self.playing.bit_generator.state = numbers["playing"]
-        self.learning.bit_generator.state = numbers["learning"]
+        self.playing_rng.bit_generator.state = numbers["playing"]
+        self.learning_rng.bit_generator.state = numbers["learning"]
         self._unmeasured = numbers.get("unmeasured", False)
         self._lengths = arrays.get("lengths")
         waiting, rollout_class = without_prefix("waiting", arrays), self.algorithm.rollout_class
@@ -154,7 +156,7 @@ class ResumableTraining:
             self._rollout = rollout_class(**{name: waiting[name] for name in names})
         acting = without_prefix("acting", arrays)
         if acting:
-            self._acting = {name: torch.from_numpy(array) for name, array in acting.items()}
+            self._actor_weights = {name: torch.from_numpy(array) for name, array in acting.items()}
         self._best.restore(numbers, arrays, self.config.run_dir / "best.safetensors")
         self._means.sums = numbers["sums"]
         self.learner.restore(without_prefix("learner", arrays))
@@ -190,7 +192,7 @@ class ResumableTraining:
             learned = played * self.monitor.phases["learning"].fraction
         elif waiting is not None:
             played = float(len(waiting.lengths))
-        if self._acting is not None or played == 0:
+        if self._actor_weights is not None or played == 0:
             played += self.config.games_per_iteration * self.monitor.phases["playing"].fraction
         return min(self.games + (played + learned) / 2, self.config.games)
 
@@ -230,8 +232,8 @@ class ResumableTraining:
             arrays = arrays | with_prefix("waiting", columns)
         if self._lengths is not None:
             arrays = arrays | {"lengths": self._lengths}
-        if self._acting is not None:
-            arrays = arrays | with_prefix("acting", as_arrays(self._acting))
+        if self._actor_weights is not None:
+            arrays = arrays | with_prefix("acting", as_arrays(self._actor_weights))
         numbers = {
             "games": self.games,
             "plies": self.plies,
@@ -241,8 +243,8 @@ class ResumableTraining:
             **best,
             "precision": self.precision,
             "rows": self.metrics.rows,
-            "playing": self.playing.bit_generator.state,
-            "learning": self.learning.bit_generator.state,
+            "playing": self.playing_rng.bit_generator.state,
+            "learning": self.learning_rng.bit_generator.state,
             "unmeasured": self._unmeasured,
             "sums": self._means.sums,
             "minibatches": minibatches,

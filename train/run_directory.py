@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.files import BROKEN_ARCHIVE, write_whole, writing
+from ludoteca.files import BROKEN_ARCHIVE, atomic_writer, write_atomically
 from ludoteca.lock import lock_folder
 from ludoteca.train.distributed import ranks, require_process_group
 
@@ -96,7 +96,7 @@ class RunDirectory:
             match = TEMPORARY_FILE.fullmatch(file.name)
             if match and not _running(int(match[1])):
                 file.unlink(missing_ok=True)
-        write_whole(self.path / "config.json", json.dumps(self._settings, indent=2) + "\n")
+        write_atomically(self.path / "config.json", json.dumps(self._settings, indent=2) + "\n")
 
     def save_state(self, numbers: dict[str, Any], arrays: Arrays) -> None:
         """Replace the checkpoint atomically.
@@ -113,7 +113,7 @@ class RunDirectory:
         document = numbers | {NAMES: sorted(arrays)}
         text = np.frombuffer(json.dumps(document).encode(), np.uint8)
         np.savez(content, allow_pickle=False, **{NUMBERS: text}, **arrays)
-        with writing(self.path / STATE) as file:
+        with atomic_writer(self.path / STATE) as file:
             file.write(content.getvalue())
             file.flush()
             os.fsync(file.fileno())

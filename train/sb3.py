@@ -13,7 +13,7 @@ from ludoteca.agents.pool import OpponentPool, PoolAgent, PoolMember
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
-from ludoteca.files import read_json, write_whole, writing
+from ludoteca.files import atomic_writer, read_json, write_atomically
 
 try:
     from stable_baselines3.common.callbacks import BaseCallback
@@ -154,7 +154,7 @@ class SelfPlayCallback(BaseCallback):
         if self.verbose > 0:
             print(f"self-play: {name} joins the pool, which has {len(self.pool.members)} members")
         if self.save_path is not None:
-            with writing(self.save_path / f"{name}.zip") as file:
+            with atomic_writer(self.save_path / f"{name}.zip") as file:
                 self.model.save(cast(BufferedIOBase, file))
             self._write_state(self.save_path)
 
@@ -180,7 +180,7 @@ class SelfPlayCallback(BaseCallback):
             "rng": self.pool.rng.bit_generator.state,
             "members": members,
         }
-        write_whole(folder / STATE, json.dumps(state, indent=2) + "\n")
+        write_atomically(folder / STATE, json.dumps(state, indent=2) + "\n")
 
     def _restore(self, folder: Path) -> None:
         """Restore the pool of an earlier run from its folder.

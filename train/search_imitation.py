@@ -26,7 +26,7 @@ from ludoteca.agents.search.network.policy_improvement import improved_policies
 from ludoteca.agents.seat_network import make_seat_evaluator
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
-from ludoteca.train.algorithm import Run, Tensors
+from ludoteca.train.algorithm import Inference, Tensors
 from ludoteca.train.examples import ExampleLayout, Kind
 from ludoteca.train.opponent_pool import ActorCriticConfig
 from ludoteca.train.ppo import ActorCritic, ActorCriticRollout, mean_entropy
@@ -127,17 +127,17 @@ class SearchImitation(ActorCritic):
         )
 
     def policies(
-        self, run: Run, turn: Turn, rows: NDArray[np.int64], rng: np.random.Generator
+        self, infer: Inference, turn: Turn, rows: NDArray[np.int64], rng: np.random.Generator
     ) -> tuple[NDArray[Any], ...]:
         """Return policies and values, improved by search at random positions, and more columns."""
-        policies, values = super().policies(run, turn, rows, rng)
+        policies, values = super().policies(infer, turn, rows, rng)
         env_indices, movers = turn.env_indices[rows], turn.movers[rows]
         games, first_rows, inverse = np.unique(env_indices, return_index=True, return_inverse=True)
         chosen = rng.random(len(games)) < self.config.search_prob
         searched: NDArray[np.bool_] = chosen[inverse]
         improvements = np.zeros(len(rows), np.float32)
         if chosen.any():
-            result = self._search_positions(run, turn.states[rows[first_rows[chosen]]], rng)
+            result = self._search_positions(infer, turn.states[rows[first_rows[chosen]]], rng)
             result_rows = (np.cumsum(chosen) - 1)[inverse[searched]]
             improved, root_values, improvement = improved_policies(
                 result.priors, result.visit_counts, result.action_values, self.config.value_scale
@@ -148,19 +148,19 @@ class SearchImitation(ActorCritic):
         return policies, values, searched, policies, improvements
 
     def _search_positions(
-        self, run: Run, states: NDArray[np.void], rng: np.random.Generator
+        self, infer: Inference, states: NDArray[np.void], rng: np.random.Generator
     ) -> DecoupledSearchResult:
         """Search a batch of positions."""
         config = self.config
 
-        def run_or_stop(planes: NDArray[np.int8]) -> NDArray[np.float32]:
+        def infer_or_stop(planes: NDArray[np.int8]) -> NDArray[np.float32]:
             self.monitor.check()
-            return run(planes)
+            return infer(planes)
 
         streams = rng.integers(2**63, size=(len(states), 1)).astype(np.uint64)
         return self.search.run(
             states,
-            make_seat_evaluator(self.encoder, run_or_stop),
+            make_seat_evaluator(self.encoder, infer_or_stop),
             config.num_simulations,
             streams,
             config.c_puct,

@@ -28,8 +28,8 @@ class TimedRun:
         game: the game.
         algorithm: the algorithm.
         minutes: time limit in minutes.
-        config: settings; `plan` sets the number of games, unless it was given.
-        planned: whether the number of games is known: it was given, or the run resumes.
+        config: settings; `plan` sets the number of games, unless it is known.
+        planned: whether the number of games is known: it is among the settings, or the run resumes.
     """
 
     def __init__(
@@ -71,12 +71,12 @@ class TimedRun:
         config = replace(config, num_actors=integer("processes", processes, 1, 1024))
         prog = f"python -m {self.algorithm.module}"
         self.config: Any = with_settings(config, settings, prog)
-        given = {setting.partition("=")[0].strip().replace("-", "_") for setting in settings}
-        self._given = given & set(PLANNED)
-        if "minutes" in given:
+        names = {setting.partition("=")[0].strip().replace("-", "_") for setting in settings}
+        self._set_sizes = names & set(PLANNED)  # planned settings that are among `settings`
+        if "minutes" in names:
             self.minutes = self.config.minutes
         self._saved_sizes = self._load_sizes()
-        self.planned = "games" in given or bool(self._saved_sizes)
+        self.planned = "games" in names or bool(self._saved_sizes)
 
     def plan(self) -> None:
         """Measure how many games fit into the time limit, unless their number is known.
@@ -89,7 +89,7 @@ class TimedRun:
             self._start = pace.ready
             sizes = plan(self.config, pace, 60 * self.minutes, self._seconds_left())
             self.planned = True
-        sizes = {name: value for name, value in sizes.items() if name not in self._given}
+        sizes = {name: value for name, value in sizes.items() if name not in self._set_sizes}
         minutes = max(self._seconds_left() / 60, 0.05)
         self.config = replace(self.config, minutes=round(minutes, 3), **sizes)
 
@@ -103,11 +103,13 @@ class TimedRun:
             markup=False,
         )
         if self.planned:
-            state = "resuming the run there" if self._saved_sizes else "the number is given"
-            console.print(f"{state}, no need to measure how many games fit", markup=False)
+            if self._saved_sizes:
+                console.print("resuming the run in this folder, with its number of games")
+            else:
+                console.print("with the number of games of the settings")
         else:
             console.print(
-                "compiling, and measuring how many games fit into the time ...", markup=False
+                "compiling, and measuring how many games fit into the time limit ...", markup=False
             )
         sys.stderr.flush()
         self.plan()

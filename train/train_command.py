@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from tyro.conf import Positional, arg
 
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.cli.options import Seconds
+from ludoteca.evaluate.cli.options import OptionalFloat
 from ludoteca.train.algorithms import ALGORITHMS
 
 Preset = Literal["one-minute", "two-minutes", "ten-minutes", "half-hour", "hour", "night"]
@@ -27,7 +27,7 @@ def train_command(parameters: Any) -> Callable[..., None]:
         game: Annotated[Positional[str], arg(metavar="GAME")],
         rules: parameters,
         preset: Preset = "two-minutes",
-        minutes: Seconds = None,
+        minutes: OptionalFloat = None,
         algorithm: AlgorithmName = "auto",
         opponent: Annotated[str, arg(metavar="AGENT")] = "self",
         run_dir: Annotated[RunDir, arg()] = None,

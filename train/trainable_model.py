@@ -50,7 +50,7 @@ class TrainableModel(Generic[Network]):
         self.module = self._ranks.wrap(self.network, self._device)
         self._part = self._ranks.part(1)
         self._optimizer = optimization.make(
-            [{"params": list(part.parameters())} for part in self.optimized()]
+            [{"params": list(network.parameters())} for network in self.optimized()]
         )
         self.updates = 0
 
@@ -59,7 +59,7 @@ class TrainableModel(Generic[Network]):
         return {"network": self.network}
 
     def optimized(self) -> tuple[nn.Module, ...]:
-        """Return the networks that the optimizer updates, each with a learning rate of its own."""
+        """Return the networks that the optimizer updates, each with a separate learning rate."""
         return (self.network,)
 
     def part(self, size: int) -> slice:
@@ -77,7 +77,7 @@ class TrainableModel(Generic[Network]):
     def gradient_step(self, loss: Tensor, *rates: float) -> None:
         """Make one gradient step on the mean loss of a batch, with the rates of `optimized`.
 
-        The gradient of each of these networks is clipped by itself.
+        The gradients of these networks are clipped separately.
         """
         groups = self._optimizer.param_groups
         for group, rate in zip(groups, rates, strict=True):

@@ -1,8 +1,9 @@
 """Value regression: a network predicts the results of recorded games.
 
-`python -m ludoteca.train.value_regression --data games.npz` builds and trains the network of Sancho
-and Fernández' Othello document: Adam, mean squared error. An interrupted run resumes, with the same
-result, when the same command is given again.
+`python -m ludoteca.train.value_regression --data games.npz` trains a value network with Adam and
+mean squared error; the defaults are those of Sancho Cebrero and Fernández Limárquez, University of
+Seville, in Othello. An interrupted run resumes, with the same result, when the same command is
+given again.
 """
 
 import zlib
@@ -191,11 +192,12 @@ HEADINGS = (
     "moves played",
     "positions",
     "mean squared error",
-    "without network",
+    "error of mean",
     "winner predicted",
 )
-NOTES = """`without network` is the error of predicting the mean result of the training games.
-`winner predicted` is the fraction of positions in decided games whose value has the right sign."""
+NOTES = """`error of mean` is the mean squared error if the prediction is always the mean result of
+the training games. `winner predicted` is the fraction of positions in decided games whose value has
+the right sign."""
 
 
 def validation_report(training: ValueRegressionTraining) -> ValidationReport:
@@ -206,9 +208,9 @@ def validation_report(training: ValueRegressionTraining) -> ValidationReport:
     validation = _by_phase(training, training.predict(network, data.validation))
     validation_games = len(np.unique(data.positions.games[data.validation]))
     return ValidationReport(
-        title=f"A value network for {game.spec}",
-        introduction=f"""{games:,} games: {len(data.training):,} positions to learn from, and
-{len(data.validation):,} of {validation_games:,} other games to validate with.""",
+        title=f"Value network for {game.spec}",
+        introduction=f"""{games:,} games: {len(data.training):,} positions for training, and
+{len(data.validation):,} positions of {validation_games:,} other games for validation.""",
         data={
             "games": games,
             "about": data.games.metadata,

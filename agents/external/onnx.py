@@ -15,7 +15,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.rng import uniform
-from ludoteca.envs.targets import names_from
+from ludoteca.envs.targets import untrusted_names
 from ludoteca.files import parse_json
 
 KEY = "ludoteca"  # key of our JSON document in the metadata of a model
@@ -147,7 +147,7 @@ class ONNXAgent(Agent):
         if spec is None:
             return
         try:
-            with names_from(self._path):
+            with untrusted_names(self._path):
                 trained = make_game(spec)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{self._path}: {error}") from None

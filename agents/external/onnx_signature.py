@@ -140,5 +140,6 @@ def _network_shape(game: Game) -> str:
 def _fits(shape: list[Any], expected: tuple[int, ...]) -> bool:
     """Return whether an input shape, with a variable batch axis, allows the shape `expected`."""
     free_batch = len(shape) > 0 and not isinstance(shape[0], int)
-    fits = all(not isinstance(a, int) or a == b for a, b in zip(shape[1:], expected, strict=False))
-    return len(shape) == 1 + len(expected) and free_batch and fits
+    pairs = zip(shape[1:], expected, strict=False)
+    matches = all(not isinstance(a, int) or a == b for a, b in pairs)
+    return len(shape) == 1 + len(expected) and free_batch and matches

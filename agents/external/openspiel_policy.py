@@ -75,7 +75,7 @@ def position_of(game: Game, state: Any) -> Position:
     position, joint = rules.start, []
     for move in state.full_history():
         if move.player == CHANCE:
-            position = rules.decide(position, move.action)
+            position = rules.apply_outcome(position, move.action)
             continue
         joint.append(move.action)
         if len(joint) == game.num_players:

@@ -1,6 +1,6 @@
 """Safe reader of Stable-Baselines3's model files, which runs no code in them.
 
-A file (`model.zip`) contains the weights, and a JSON document with all other parts of the model.
+A file (`model.zip`) contains the weights, and a JSON document with all other entries of the model.
 Objects that JSON cannot express are stored twice: as a pickle, which can run any code, and as a
 description. `read_policy` rebuilds the policy from the descriptions, and reads the weights
 with `torch.load(weights_only=True)`. The sizes of networks are compared with those of the weights
@@ -28,53 +28,58 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from ludoteca.agents.networks.device import find_device
-from ludoteca.files import check_archive, opening, parse_json, reading_archive
+from ludoteca.files import (
+    archive_errors_as_value_errors,
+    check_archive,
+    open_regular_file,
+    parse_json,
+)
 
 POLICY_ENTRIES = ("policy_class", "policy_kwargs", "observation_space", "action_space")
-KNOWN_POLICIES = {
+SUPPORTED_POLICIES = {
     "ActorCriticPolicy", "MaskableActorCriticPolicy", "DQNPolicy", "QRDQNPolicy", "ARSPolicy",
 }  # fmt: skip
 # Packages whose classes a file may name.
-KNOWN_PACKAGES = ("sb3_contrib", "stable_baselines3", "torch")
+ALLOWED_PACKAGES = ("sb3_contrib", "stable_baselines3", "torch")
 MAX_DATA_BYTES, MAX_WEIGHT_BYTES = 64 << 20, 4 << 30  # uncompressed
-MAX_SETTINGS = 1000  # numbers and texts in the arguments of a policy
+MAX_SETTINGS = 1000  # numbers and strings in the arguments of a policy
 MAX_OBSERVATION_SIZE = 1 << 24  # numbers in an observation
 DTYPES = {
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
     "float32", "float64",
 }  # fmt: skip
-# Arguments of policies that are used in training only.
-ONLY_FOR_TRAINING = ("optimizer_class", "optimizer_kwargs", "device", "use_sde")
+# Arguments of policies that only training uses.
+TRAINING_ARGUMENTS = ("optimizer_class", "optimizer_kwargs", "device", "use_sde")
 
 
 def read_policy(path: str | Path, *, trust: bool = False, device: str = "cpu") -> BasePolicy:
     """Return the policy of a model that was saved by Stable-Baselines3 or sb3-contrib.
 
     Args:
-        path: the file; `.zip` may be left out.
+        path: the file; `.zip` may be omitted.
         trust: whether to unpickle the policy's class, arguments and spaces, as SB3's own `load`
-            does. Needed for policies and networks that are not SB3's own. The file can then run any
-            code: only for files whose authors you trust.
+            does. Needed for policies and networks that are not part of SB3. The file can then run
+            any code, so use it only for files whose authors you trust.
         device: device of the network, such as `"cuda"`.
 
     Raises:
         FileNotFoundError: if there is no such file.
         ValueError: if it is not a model file, or if it cannot be read without unpickling.
     """
-    path = _existing(Path(path))
+    path = _find_file(Path(path))
     target = find_device(device)
-    with reading_archive(f"{path} is no model saved by Stable-Baselines3"):
+    with archive_errors_as_value_errors(f"{path} is not a model saved by Stable-Baselines3"):
         data, weights, size = _read(path)
         if not isinstance(data, dict):
             raise TypeError(f"expected an object, got {data!r:.40}")
-        parts = {name: data[name] for name in POLICY_ENTRIES}
+        entries = {name: data[name] for name in POLICY_ENTRIES}
     try:
         if trust:
-            policy = _build(**json_to_data(json.dumps(parts)))
+            policy = _build(**json_to_data(json.dumps(entries)))
         else:
             # Shared weights are stored once, so networks may be larger than the file.
-            with Budget(8 * size + (1 << 20)):
-                policy = _build(**_rebuild_arguments(parts))
+            with MemoryLimit(8 * size + (1 << 20)):
+                policy = _build(**_rebuild_arguments(entries))
         policy = policy.to(target)
         policy.load_state_dict(weights)
     except Exception as error:  # constructors of another library, with any arguments
@@ -87,14 +92,14 @@ def read_weights(path: str | Path) -> dict[str, torch.Tensor]:
     """Return the weights of the policy in a model file; nothing is unpickled.
 
     Args:
-        path: the file; `.zip` may be left out.
+        path: the file; `.zip` may be omitted.
 
     Raises:
         FileNotFoundError: if there is no such file.
         ValueError: if it is not a model file.
     """
-    path = _existing(Path(path))
-    with reading_archive(f"{path} is no model saved by Stable-Baselines3"):
+    path = _find_file(Path(path))
+    with archive_errors_as_value_errors(f"{path} is not a model saved by Stable-Baselines3"):
         return _read(path)[1]
 
 
@@ -104,10 +109,10 @@ def _read(path: Path) -> tuple[Any, dict[str, torch.Tensor], int]:
     Raises:
         ValueError: if it is too large, or its weights are not tensors.
     """
-    with opening(path) as file, zipfile.ZipFile(file) as archive:
+    with open_regular_file(path) as file, zipfile.ZipFile(file) as archive:
         max_bytes = {"data": MAX_DATA_BYTES, "policy.pth": MAX_WEIGHT_BYTES}
-        for name, largest in max_bytes.items():
-            _check_member(archive.getinfo(name), largest)
+        for name, limit in max_bytes.items():
+            _check_member(archive.getinfo(name), limit)
         data = parse_json(archive.read("data"))
         packed = archive.read("policy.pth")
     with zipfile.ZipFile(io.BytesIO(packed)) as inner:  # PyTorch's format is an archive, too
@@ -128,22 +133,22 @@ def _read(path: Path) -> tuple[Any, dict[str, torch.Tensor], int]:
     return data, weights, len(packed)
 
 
-def _check_member(member: zipfile.ZipInfo, largest: int) -> None:
+def _check_member(member: zipfile.ZipInfo, max_bytes: int) -> None:
     """Validate the size and the compression ratio of a member of a model file."""
     size, packed = member.file_size, member.compress_size
-    if size > largest or size > 100 * packed + (1 << 20):
+    if size > max_bytes or size > 100 * packed + (1 << 20):
         raise ValueError(
             f"its {member.filename} unpacks from {packed:,} to {size:,} bytes; expected at most "
-            f"{largest:,}, and at most 100 times the compressed size"
+            f"{max_bytes:,}, and at most 100 times the compressed size"
         )
 
 
-class Budget(TorchFunctionMode):
+class MemoryLimit(TorchFunctionMode):
     """Context that limits the memory of tensors created in it, before it is allocated."""
 
     def __init__(self, limit: int):
         super().__init__()
-        self.limit, self.taken = limit, 0
+        self.limit, self.num_bytes = limit, 0
 
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
@@ -158,16 +163,17 @@ class Budget(TorchFunctionMode):
             shape = kwargs.get("size", args[:1] if args and not isinstance(args[0], int) else args)
             if len(shape) == 1 and not isinstance(shape[0], int):
                 (shape,) = shape
-            self.taken += 4 * prod(shape)
-            if self.taken > self.limit:
+            self.num_bytes += 4 * prod(shape)
+            if self.num_bytes > self.limit:
                 raise ValueError(
-                    f"the description needs networks of {self.taken:,} bytes or more; expected "
+                    f"the description needs networks of {self.num_bytes:,} bytes or more; expected "
                     f"at most {self.limit:,}, by the weights in the file"
                 )
         return func(*args, **kwargs)
 
 
-def _existing(path: Path) -> Path:
+def _find_file(path: Path) -> Path:
+    """Return the path of a model file, with `.zip` added if necessary."""
     for candidate in (path, path.with_name(f"{path.name}.zip")):
         if candidate.is_file():
             return candidate
@@ -180,7 +186,7 @@ def _build(
     observation_space: spaces.Space[Any],
     action_space: spaces.Space[Any],
 ) -> BasePolicy:
-    kwargs = {key: value for key, value in policy_kwargs.items() if key not in ONLY_FOR_TRAINING}
+    kwargs = {key: value for key, value in policy_kwargs.items() if key not in TRAINING_ARGUMENTS}
     arguments: list[Any] = [observation_space, action_space]
     if not policy_class.__module__.startswith("sb3_contrib.ars"):  # ARS has no optimizer
         arguments.append(lambda remaining: 0.0)  # learning rate schedule
@@ -188,7 +194,7 @@ def _build(
     return policy
 
 
-def _rebuild_arguments(parts: dict[str, Any]) -> dict[str, Any]:
+def _rebuild_arguments(entries: dict[str, Any]) -> dict[str, Any]:
     """Rebuild the constructor arguments of a policy from their descriptions.
 
     Raises:
@@ -196,22 +202,22 @@ def _rebuild_arguments(parts: dict[str, Any]) -> dict[str, Any]:
     """
     kwargs = {
         key: value
-        for key, value in parts["policy_kwargs"].items()
-        if key not in (":type:", ":serialized:", *ONLY_FOR_TRAINING)
+        for key, value in entries["policy_kwargs"].items()
+        if key not in (":type:", ":serialized:", *TRAINING_ARGUMENTS)
     }
     if len(re.findall(r"[^\s,:\[\]{}]+", json.dumps(kwargs))) > MAX_SETTINGS:
         raise ValueError(f"its policy has more than {MAX_SETTINGS} settings")
     kwargs = {
-        k: _network(value) if isinstance(value, str) else value for k, value in kwargs.items()
+        k: _network_class(value) if isinstance(value, str) else value for k, value in kwargs.items()
     }
     extractor = kwargs.get("features_extractor_class", BaseFeaturesExtractor)
     if not (isinstance(extractor, type) and issubclass(extractor, BaseFeaturesExtractor)):
         raise ValueError(f"{extractor!r:.80} is not a features extractor")
     return {
-        "policy_class": _policy_class(parts["policy_class"]),
+        "policy_class": _policy_class(entries["policy_class"]),
         "policy_kwargs": kwargs,
-        "observation_space": _observation_space(parts["observation_space"]),
-        "action_space": spaces.Discrete(_integer(parts["action_space"], "n")),
+        "observation_space": _observation_space(entries["observation_space"]),
+        "action_space": spaces.Discrete(_integer(entries["action_space"], "n")),
     }
 
 
@@ -220,18 +226,18 @@ def _policy_class(description: dict[str, Any]) -> type[nn.Module]:
     method = re.match(r"<function (\w+)\.__init__ ", str(description.get("__init__")))
     if method is None:
         raise ValueError(f"its class, in {description.get('__module__')}, is not known")
-    policy_class = _network(f"<class '{description.get('__module__')}.{method[1]}'>")
-    kinds = {kind.__name__ for kind in policy_class.__mro__}
-    if not kinds & KNOWN_POLICIES or "RecurrentActorCriticPolicy" in kinds:
+    policy_class = _network_class(f"<class '{description.get('__module__')}.{method[1]}'>")
+    names = {class_.__name__ for class_ in policy_class.__mro__}
+    if not names & SUPPORTED_POLICIES or "RecurrentActorCriticPolicy" in names:
         raise ValueError(f"its class {policy_class.__name__} is not a supported policy")
     return policy_class
 
 
-def _network(name: str) -> type[nn.Module]:
+def _network_class(name: str) -> type[nn.Module]:
     """Return the class of a text such as `"<class 'torch.nn.modules.activation.ReLU'>"`."""
     match = re.fullmatch(r"<class '([\w.]+)\.(\w+)'>", name)
-    if match is None or match[1].partition(".")[0] not in KNOWN_PACKAGES:
-        raise ValueError(f"{name} is not from {', '.join(KNOWN_PACKAGES)}")
+    if match is None or match[1].partition(".")[0] not in ALLOWED_PACKAGES:
+        raise ValueError(f"{name} is not from {', '.join(ALLOWED_PACKAGES)}")
     try:
         if match[1].startswith("torch"):  # modules with layers are already imported
             module: Any = sys.modules.get(match[1])
@@ -246,7 +252,7 @@ def _network(name: str) -> type[nn.Module]:
 
 
 def _observation_space(description: dict[str, Any]) -> spaces.Space[Any]:
-    """Return the space: a box of planes, or a dictionary with the mask; bounds are not kept."""
+    """Return the space: a box of planes, or a dictionary with the mask, with other bounds."""
     kind = str(description.get(":type:"))
     if kind.endswith(".Box'>"):
         return _box(description["_shape"], description["dtype"])

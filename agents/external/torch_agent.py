@@ -20,7 +20,7 @@ try:
     from torch import Tensor, nn
 
     from ludoteca.agents.networks.device import find_device
-    from ludoteca.agents.networks.graph import EXAMPLES, Graph, record_graph
+    from ludoteca.agents.networks.graph import NUM_EXAMPLES, Graph, record_graph
     from ludoteca.agents.networks.weights import find_weights, load_weights, save_weights
 except ImportError as error:
     raise ImportError(
@@ -59,9 +59,9 @@ class TorchAgent(Agent):
         """Make the agent.
 
         Args:
-            game: the game it plays.
+            game: the game that it plays.
             network: function or module from observations `[K, *shape]` to scores
-                `[K, num_actions]`; of several results the first.
+                `[K, num_actions]`; if it returns several results, the first is used.
             kind: kind of the scores: `"logits"`, `"values"` or `"probabilities"`.
             dtype: dtype of the observations.
             channels_last: whether observations have the shape `(rows, columns, planes)`.
@@ -126,19 +126,21 @@ class TorchAgent(Agent):
         planes, masks = self._observer.observe(states, seats)
         observations = torch.from_numpy(planes).to(_device_of(self._network))
         network = self._network
-        learning = isinstance(network, nn.Module) and network.training
+        was_training = isinstance(network, nn.Module) and network.training
         try:
-            if learning:
+            if was_training:
                 network.eval()  # type: ignore[attr-defined]
             with torch.no_grad():
                 result = network(observations.flatten(1) if self.metadata["flat"] else observations)
         finally:
-            if learning:
+            if was_training:
                 network.train()  # type: ignore[attr-defined]
         result = result[0] if isinstance(result, tuple | list) else result
         if not isinstance(result, Tensor) or result.shape != masks.shape:
-            got = result.shape if isinstance(result, Tensor) else f"a {type(result).__name__}"
-            raise ValueError(f"the network must return numbers of shape {masks.shape}, got {got}")
+            actual = result.shape if isinstance(result, Tensor) else f"a {type(result).__name__}"
+            raise ValueError(
+                f"the network must return numbers of shape {masks.shape}, got {actual}"
+            )
         scores = result.double().cpu().numpy()
         if np.isnan(scores).any():
             raise ValueError("the network returned NaN: its training has probably diverged")
@@ -157,7 +159,7 @@ def load_torch_agent(
     `ludoteca.agents.networks.graph`), so it needs no training library, and nothing is unpickled.
 
     Args:
-        game: the game it plays.
+        game: the game that it plays.
         path: the file that `save_policy` wrote.
         deterministic: whether the best action is played, or one sampled from the policy,
             reproducibly by the streams of `act`.
@@ -165,7 +167,7 @@ def load_torch_agent(
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if it holds no such network, or one that does not fit the game.
+        ValueError: if the file has another content, or the network is for another game or board.
     """
     graph, metadata = load_policy(game, path)
     return _make_agent(TorchAgent, game, graph.to(find_device(device)), metadata, deterministic)
@@ -221,13 +223,13 @@ def save_policy(
     shape = _shape(game, options)
     generator = torch.Generator().manual_seed(0)
     high = game.observation_high + 1
-    examples = torch.randint(0, high, (EXAMPLES, *shape), generator=generator)
+    examples = torch.randint(0, high, (NUM_EXAMPLES, *shape), generator=generator)
     document, weights = record_graph(network, examples.to(getattr(torch, options["dtype"])))
     _check_graph(game, Graph(document, weights), options)
     path = Path(path)
     path = path if path.suffix else path.with_name(f"{path.name}.safetensors")
-    more = {"format": FORMAT, "game": game.spec, **options, "network": document}
-    save_weights(path, weights, {**(metadata or {}), **more})
+    entries = {"format": FORMAT, "game": game.spec, **options, "network": document}
+    save_weights(path, weights, {**(metadata or {}), **entries})
     return path
 
 
@@ -236,7 +238,7 @@ def load_policy(game: Game, path: str | Path) -> tuple[Graph, dict[str, Any]]:
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if it holds no such network, or one that does not fit the game.
+        ValueError: if the file has another content, or the network is for another game or board.
     """
     file = find_weights(path, "torch")
     weights, metadata = load_weights(file)
@@ -274,7 +276,7 @@ def _check_graph(game: Game, graph: Graph, options: dict[str, Any]) -> None:
     output_shape = graph.check(_shape(game, options), getattr(torch, options["dtype"]))
     if output_shape != (game.num_actions,):
         raise ValueError(
-            f"{game.spec} has {game.num_actions} actions, and the network returns numbers of shape "
+            f"{game.spec} has {game.num_actions} actions, but the network returns numbers of shape "
             f"{output_shape} for an observation"
         )
 

@@ -333,8 +333,8 @@ def _dense(layer: Any, matrix: NDArray[np.float32] | None = None) -> NDArray[np.
 
 def _pad_to_vectors(array: NDArray[np.float32]) -> NDArray[np.float32]:
     """Pad the last axis of an array with zeros to a multiple of `LANES`."""
-    more = round_up(array.shape[-1]) - array.shape[-1]
-    return np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, more)])
+    padding = round_up(array.shape[-1]) - array.shape[-1]
+    return np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, padding)])
 
 
 def _array(parameter: Tensor | None) -> NDArray[np.float32]:

@@ -53,9 +53,9 @@ class EvaluationCache:
         vars(self).update(state)
         for key in ("_planes", "_outputs", "_used"):
             stored = state[key]
-            whole = np.zeros((capacity, *stored.shape[1:]), stored.dtype)
-            whole[used] = stored
-            setattr(self, key, whole)
+            array = np.zeros((capacity, *stored.shape[1:]), stored.dtype)
+            array[used] = stored
+            setattr(self, key, array)
 
     def clear(self) -> None:
         """Clear the cache, since the network has changed."""

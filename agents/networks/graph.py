@@ -17,9 +17,9 @@ import torch
 from torch import Tensor, nn
 
 Document = dict[str, Any]
-EXAMPLES = 3  # batch size of the recorded observations; PyTorch specializes on 0 and 1
+NUM_EXAMPLES = 3  # batch size of the recorded observations; PyTorch treats 0 and 1 as constants
 MAX_NODES = 20_000
-MAX_NUMBERS = 1 << 24  # in all intermediate results for one observation
+MAX_NUMBERS = 1 << 24  # elements of all intermediate results for one observation
 TOLERANCE = 1e-4  # relative and absolute, between the outputs of the network and its graph
 # Functions of PyTorch's ATen library; none changes its arguments or samples random numbers.
 OPERATIONS = (
@@ -40,11 +40,11 @@ OPERATIONS = (
     "std sub sum sym_numel sym_size t tanh tile to _to_copy transpose tril triu unbind "
     "unflatten _unsafe_view unsqueeze upsample_nearest2d var view where zeros zeros_like"
 )
-ATEN = frozenset(OPERATIONS.split())
+ATEN_OPERATIONS = frozenset(OPERATIONS.split())
 # Operations that create tensors: they get the device of the weights.
-CREATING = ("arange", "full", "ones", "scalar_tensor", "zeros")
+CREATION_OPERATIONS = ("arange", "full", "ones", "scalar_tensor", "zeros")
 # Arithmetic with batch sizes.
-PYTHON: dict[str, Callable[..., Any]] = {
+PYTHON_OPERATIONS: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "floordiv": operator.floordiv,
     "getitem": operator.getitem,
@@ -53,12 +53,12 @@ PYTHON: dict[str, Callable[..., Any]] = {
     "sub": operator.sub,
 }
 # The memory layout of results depends on the device, and views may not support it.
-RESHAPED = {"view": "reshape", "_unsafe_view": "reshape"}
-ASSERTIONS = ("_assert", "sym_constrain")  # prefixes of recorded assertions, which are left out
+REPLACED_OPERATIONS = {"view": "reshape", "_unsafe_view": "reshape"}
+ASSERTION_PREFIXES = ("_assert", "sym_constrain")  # of recorded assertions, which are omitted
 
 
 class Graph:
-    """A recorded network, a callable from observations to the network's first output.
+    """Recorded network, callable with observations, that returns the network's first output.
 
     Attributes:
         document: the graph as JSON content, see `record_graph`.
@@ -92,7 +92,7 @@ class Graph:
             if not all(isinstance(args, list) for _, _, args, _ in self._nodes):
                 raise TypeError("arguments are not a list")
         except (KeyError, TypeError) as error:
-            raise ValueError(f"this is not the graph of a network: {error!r:.200}") from None
+            raise ValueError(f"expected the graph of a network: {error!r:.200}") from None
 
     def __call__(self, observations: Tensor) -> Tensor:
         """Run the network.
@@ -225,7 +225,7 @@ class _Function(nn.Module):
 def _to_document(program: Any) -> tuple[Document, dict[str, Tensor]]:
     signature, graph = program.graph_signature, program.graph_module.graph
     tensors = {**program.constants, **program.state_dict}
-    of_input = {
+    tensor_names = {  # by the name of the graph's input
         **signature.inputs_to_parameters,
         **signature.inputs_to_buffers,
         **signature.inputs_to_lifted_tensor_constants,
@@ -238,7 +238,7 @@ def _to_document(program: Any) -> tuple[Document, dict[str, Tensor]]:
 
     def write(argument: Any) -> Any:
         if isinstance(argument, torch.fx.Node):
-            name = of_input.get(argument.name)
+            name = tensor_names.get(argument.name)
             if name is None:
                 return {"node": argument.name}
             weights[name] = tensors[name].detach().clone().contiguous()
@@ -262,7 +262,7 @@ def _to_document(program: Any) -> tuple[Document, dict[str, Tensor]]:
             output = node.args[0][0]
         elif node.op == "call_function":
             op = _op_name(node.target)
-            if op.split(".")[1].startswith(ASSERTIONS):
+            if op.split(".")[1].startswith(ASSERTION_PREFIXES):
                 continue
             _function(op)
             # The memory layout depends on the device that runs the graph.
@@ -272,7 +272,7 @@ def _to_document(program: Any) -> tuple[Document, dict[str, Tensor]]:
             keywords.pop("pin_memory", None)
             kwargs = {key: write(value) for key, value in keywords.items()}
             nodes.append({"name": node.name, "op": op, "args": write(node.args), "kwargs": kwargs})
-    if not isinstance(output, torch.fx.Node) or output.name in of_input:
+    if not isinstance(output, torch.fx.Node) or output.name in tensor_names:
         raise ValueError("this network cannot be recorded as a graph: its result is not computed")
     return {"input": input_name, "output": output.name, "nodes": nodes}, weights
 
@@ -289,13 +289,13 @@ def _function(op: Any) -> Callable[..., Any]:
     Raises:
         ValueError: if the operation is not supported.
     """
-    library, _, rest = str(op).partition(".")
-    name, _, overload = rest.partition(".")
-    if library == "python" and name in PYTHON:
-        return PYTHON[name]
-    if library == "aten" and name in ATEN:
+    library, _, function_name = str(op).partition(".")
+    name, _, overload = function_name.partition(".")
+    if library == "python" and name in PYTHON_OPERATIONS:
+        return PYTHON_OPERATIONS[name]
+    if library == "aten" and name in ATEN_OPERATIONS:
         if overload == "default":
-            name = RESHAPED.get(name, name)
+            name = REPLACED_OPERATIONS.get(name, name)
         packet = getattr(torch.ops.aten, name, None)
         if packet is not None and overload in packet.overloads() and "out" not in overload:
             function: Callable[..., Any] = getattr(packet, overload)
@@ -306,7 +306,8 @@ def _function(op: Any) -> Callable[..., Any]:
 def _keyword_arguments(node: Document) -> Document:
     """Return the keyword arguments of an operation, with a device if it creates a tensor."""
     name = str(node["op"]).split(".")[1]
-    return {**node["kwargs"], "device": {"device": 0}} if name in CREATING else {**node["kwargs"]}
+    device = {"device": {"device": 0}} if name in CREATION_OPERATIONS else {}
+    return {**node["kwargs"], **device}
 
 
 def _compare(module: nn.Module, graph: Graph, observations: Tensor) -> None:

@@ -17,8 +17,8 @@ from ludoteca.agents.registry import agent_params, parse_agent_spec
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.spec import parse_params
-from ludoteca.envs.targets import names_from
-from ludoteca.files import write_whole
+from ludoteca.envs.targets import untrusted_names
+from ludoteca.files import write_atomically
 
 LOADERS: dict[str, tuple[type, Any]] = {
     "dqn": (DQNAgent, load_q_network),
@@ -75,7 +75,7 @@ def export_onnx(agent: str, out: str | Path, game: str | Game | None = None) -> 
         raise ValueError(f"agent {name} needs path=..., got {agent!r}")
     file = find_weights(params["path"], name)
     if game is None:
-        with names_from(file):
+        with untrusted_names(file):
             game = make_game(read_header(file).metadata["game"])
     loaded_game = make_game(game) if isinstance(game, str) else game
     network, _ = LOADERS[name][1](loaded_game, file)
@@ -83,7 +83,7 @@ def export_onnx(agent: str, out: str | Path, game: str | Game | None = None) -> 
     module = UnscaledNetwork(network, encoder.scale, loaded_game.num_actions, name == "az").eval()
     outputs = ["logits", "value"] if name == "az" else ["q_values"]
     metadata = {"format": FORMAT, "game": loaded_game.spec, "view": "network", "agent": agent}
-    write_whole(out, _onnx_bytes(module, encoder.shape, outputs, json.dumps(metadata)))
+    write_atomically(out, _onnx_bytes(module, encoder.shape, outputs, json.dumps(metadata)))
     return out
 
 

@@ -86,10 +86,10 @@ class Runner:
 
     def __call__(self, planes: NDArray[np.int8]) -> NDArray[np.float32]:
         """Return the outputs, float32 `[K, ...]`, for planes `[K, planes, rows, columns]`."""
-        parts = [
+        batches = [
             self._run(planes[k : k + MAX_BATCH]) for k in range(0, max(len(planes), 1), MAX_BATCH)
         ]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return batches[0] if len(batches) == 1 else np.concatenate(batches)
 
     def _run(self, planes: NDArray[np.int8]) -> NDArray[np.float32]:
         if isinstance(self._running, CompiledNetwork):
@@ -129,9 +129,9 @@ class Runner:
             module = copy.deepcopy(module).to(self._type)
         module = module.to(memory_format=torch.channels_last)
         if self._device.type == "cpu" and self.precision == "bfloat16":
-            for part in module.modules():
-                if isinstance(part, Trunk):
-                    part.fused = fused.is_available(self._type)
+            for submodule in module.modules():
+                if isinstance(submodule, Trunk):
+                    submodule.fused = fused.is_available(self._type)
         return module  # type: ignore[no-any-return]
 
 

@@ -17,8 +17,8 @@ from torch import Tensor, nn
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
-from ludoteca.envs.targets import names_from
-from ludoteca.files import opening, parse_json, read_bytes, write_whole
+from ludoteca.envs.targets import untrusted_names
+from ludoteca.files import open_regular_file, parse_json, read_bytes, write_atomically
 
 Network = TypeVar("Network", bound=nn.Module)
 SUFFIX = ".safetensors"
@@ -39,7 +39,7 @@ def save_weights(path: str | Path, weights: dict[str, Tensor], metadata: dict[st
         metadata: metadata, as JSON content.
     """
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
-    write_whole(path, save(plain, {KEY: json.dumps(metadata)}))
+    write_atomically(path, save(plain, {KEY: json.dumps(metadata)}))
 
 
 def load_weights(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -79,10 +79,10 @@ def read_header(path: str | Path) -> Header:
         FileNotFoundError: if there is no such file.
         ValueError: if it is not a network file, or its length does not match its weights.
     """
-    with opening(path) as file:
+    with open_regular_file(path) as file:
         length = int.from_bytes(file.read(8), "little")
         text = file.read(length) if length <= MAX_HEADER_BYTES else b""
-        rest = os.fstat(file.fileno()).st_size - 8 - length
+        num_bytes = os.fstat(file.fileno()).st_size - 8 - length
     try:
         if len(text) != length:
             raise ValueError(f"its header cannot have {length} bytes")
@@ -92,8 +92,8 @@ def read_header(path: str | Path) -> Header:
             raise TypeError(f"expected an object, got {metadata!r:.40}")
         shapes = {name: _shape(tensor) for name, tensor in header.items()}
         size = sum(prod(shape) * SIZES[header[name]["dtype"]] for name, shape in shapes.items())
-        if size != rest:
-            raise ValueError(f"its weights need {size:,} bytes, and there are {rest:,}")
+        if size != num_bytes:
+            raise ValueError(f"its weights need {size:,} bytes, but the file has {num_bytes:,}")
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path} holds no network of this package: {error}") from None
     return Header(shapes, metadata)
@@ -127,7 +127,7 @@ def load_network(
     try:
         with torch.device("meta"):
             meta_network = make(metadata["network"])
-        with names_from(file):
+        with untrusted_names(file):
             trained = make_game(metadata["game"])
     except (KeyError, TypeError, RuntimeError) as error:
         raise ValueError(f"{file} holds no {kind}: {error!r}") from None

@@ -48,9 +48,9 @@ def transform_weights(weights: NDArray[np.float32]) -> NDArray[np.float32]:
     """Transform kernels `[out, in, 3, 3]` to `[36, in, out]`."""
     kernels = weights.transpose(2, 3, 1, 0).astype(np.float64).reshape(3, -1)
     half = (WEIGHT_TRANSFORM @ kernels).reshape(IN_TILE, 3, -1).transpose(1, 0, 2).reshape(3, -1)
-    whole = (WEIGHT_TRANSFORM @ half).reshape(IN_TILE, IN_TILE, *weights.shape[1::-1])
+    transformed = (WEIGHT_TRANSFORM @ half).reshape(IN_TILE, IN_TILE, *weights.shape[1::-1])
     return np.ascontiguousarray(
-        whole.transpose(1, 0, 2, 3).reshape(PRODUCTS, *weights.shape[1::-1]), np.float32
+        transformed.transpose(1, 0, 2, 3).reshape(PRODUCTS, *weights.shape[1::-1]), np.float32
     )
 
 
@@ -104,7 +104,7 @@ def make_convolve(rows: int, columns: int, inputs: int, depth: int, outputs: int
     width = gcd(outputs // LANES, WIDTH)
     tile_rows, tile_columns = -(-rows // OUT_TILE), -(-columns // OUT_TILE)
     multiply_rows, two = make_multiply_block(BLOCK_ROWS, width), make_multiply_block(2, width)
-    one = make_multiply_block(1, width)
+    multiply_row = make_multiply_block(1, width)
 
     @kernel
     def read(x: Any, start: int, row: int, relu: bool) -> Any:
@@ -163,7 +163,7 @@ def make_convolve(rows: int, columns: int, inputs: int, depth: int, outputs: int
                 )  # fmt: skip
                 t += 2
             if t < count:
-                one(
+                multiply_row(
                     v, k + t * inputs, inputs, weights, first + column, outputs,
                     m, to + t * outputs + column, outputs, depth,
                 )  # fmt: skip

@@ -4,22 +4,22 @@ from collections.abc import Callable
 
 from ludoteca.envs.clock import clock
 
-FIRST, MOST = 8, 64  # simulations of a thread between two readings of the clock
-READINGS = 20  # minimum number per search, so that it overruns by a twentieth at most
+FIRST_CHUNK, MAX_CHUNK = 8, 64  # simulations of a thread between two readings of the clock
+MIN_READINGS = 20  # per search, so that it exceeds its time by a twentieth at most
 
 
 def search_for(seconds: float, start: float, run: Callable[[int], bool]) -> None:
-    """Call `run(simulations)` until the time is over or it returns True.
+    """Call `run(simulations)` until the time is up or it returns True.
 
     Args:
         seconds: time limit, not counting compilation.
         start: start of the search, by `ludoteca.envs.clock.clock`.
-        run: function that runs so many simulations, and returns whether the search is finished.
+        run: function that runs a number of simulations, and returns whether the search is done.
     """
-    count, done = FIRST, 0
+    count, finished = FIRST_CHUNK, 0
     while not run(count):
-        done += count
-        passed = clock() - start
-        if passed >= seconds:
+        finished += count
+        elapsed = clock() - start
+        if elapsed >= seconds:
             return
-        count = max(1, min(MOST, int(done * seconds / (READINGS * passed))))
+        count = max(1, min(MAX_CHUNK, int(finished * seconds / (MIN_READINGS * elapsed))))

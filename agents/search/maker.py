@@ -19,8 +19,8 @@ def mcts(game: Game, **params: Any) -> Agent:
     Raises:
         ValueError: if a parameter is out of range, or does not apply to `game`.
     """
-    kind = DecoupledMCTSAgent if game.simultaneous else MCTSAgent
-    known = _parameters(kind)
+    agent_class = DecoupledMCTSAgent if game.simultaneous else MCTSAgent
+    known = _parameters(agent_class)
     for key in params:
         if key not in known:
             moves = "all move at once" if game.simultaneous else "players take turns"
@@ -29,11 +29,11 @@ def mcts(game: Game, **params: Any) -> Agent:
                 f"as in {game.name}; "
                 f"it has {', '.join(known)}"
             )
-    return kind(game, **params)
+    return agent_class(game, **params)
 
 
-def _parameters(kind: Any) -> dict[str, inspect.Parameter]:
-    parameters = list(inspect.signature(kind).parameters.values())
+def _parameters(agent_class: Any) -> dict[str, inspect.Parameter]:
+    parameters = list(inspect.signature(agent_class).parameters.values())
     return {parameter.name: parameter for parameter in parameters[1:]}  # the first is the game
 
 

@@ -126,10 +126,10 @@ def parse_nested(option: str, text: str, defaults: Mapping[str, Any]) -> tuple[s
     """
     if not isinstance(text, str):
         raise ValueError(f"{option} must be a text such as 'name:parameter=1', got {text!r}")
-    name, _, rest = text.partition(":")
-    given = parse_params(text, rest)
-    check_parameter_names(f"{option} {name!r}" if name else option, given, defaults)
-    return name, {**defaults, **given}
+    name, _, params_text = text.partition(":")
+    params = parse_params(text, params_text)
+    check_parameter_names(f"{option} {name!r}" if name else option, params, defaults)
+    return name, {**defaults, **params}
 
 
 def signature_with_options(

@@ -201,7 +201,7 @@ def _html_table(
         rows,
         title=title,
         notes=[*([f"{hidden} more in .candidates"] if hidden else []), *notes],
-        marked=[k for k, candidate in enumerate(shown) if candidate.action == chosen],
+        bold_rows=[k for k, candidate in enumerate(shown) if candidate.action == chosen],
     )
 
 

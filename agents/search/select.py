@@ -128,7 +128,7 @@ def make_select(
                 if weights[k] != EXCLUDED:
                     weights[k] = math.exp(weights[k] - best_score)
                     total += weights[k]
-            gamma = params.policy_params[0]  # share of uniform exploration
+            gamma = params.policy_params[0]  # fraction of uniform exploration
             for k in range(n):
                 if weights[k] != EXCLUDED:
                     weights[k] = (1 - gamma) * weights[k] / total + gamma / num_scored
@@ -231,7 +231,7 @@ def make_select_final(
 
     `select_final(arms, n, visits, num_arms, action_selection, params, work) -> k` selects one of
     `arms[:n]`. Ties go to the arm with more visits; then to the first, or in simultaneous games to
-    a random one. A proven win is always played, a proven loss only if nothing else is left; a
+    a random one. A proven win is always played, a proven loss only if there is no other arm; a
     proven draw is preferred to an arm whose mean is below a draw.
     """
     score, needs_best = POLICIES[policy].score, POLICIES[policy].needs_best

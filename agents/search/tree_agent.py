@@ -149,9 +149,9 @@ class TreeSearchAgent(Agent):
                 and not is_stopped()
                 and not is_max_robust()
             ):
-                more = max(self.simulations // 10, 1)
-                run(more)
-                remaining -= more
+                additional = max(self.simulations // 10, 1)
+                run(additional)
+                remaining -= additional
             return
 
         def run_more(count: int) -> bool:

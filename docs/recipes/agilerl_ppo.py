@@ -1,4 +1,4 @@
-"""AgileRL: its PPO over the native vector environment, then self-play against past selves."""
+"""AgileRL: its PPO over the native vector environment, then self-play against past policies."""
 
 import time
 
@@ -25,7 +25,7 @@ def learn(agent, rollouts):
     for _ in range(rollouts):
         _, *now = collect_rollouts(agent, envs, **last)
         last = dict(zip(names, now, strict=True))
-        # AgileRL 2.58 stores the end of step t where its GAE reads that of step t - 1.
+        # AgileRL 2.58 stores the end of step t where its GAE expects that of step t - 1.
         dones = agent.rollout_buffer.buffer["dones"]
         dones[1:] = dones[:-1].clone()
         agent.rollout_buffer.compute_returns_and_advantages(agent.get_action(now[0])[3], now[1])

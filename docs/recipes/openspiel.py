@@ -1,4 +1,4 @@
-"""OpenSpiel's PPO learns Connect Four: against random, then by self-play."""
+"""OpenSpiel: PPO on Connect Four against random moves, then by self-play."""
 
 import copy
 import time

@@ -1,4 +1,4 @@
-"""PettingZoo: one seat of an AEC game learns against random moves, and then against itself."""
+"""PettingZoo: MaskablePPO in one seat of an AEC environment, then in self-play."""
 
 import time
 
@@ -12,33 +12,33 @@ from ludoteca.evaluate.match import play_match
 
 
 class Seat(gym.Env):
-    def __init__(self, rival):
-        self.game, self.rival = connect4_v0.env(observation="planes"), rival
+    def __init__(self, opponent):
+        self.game, self.opponent = connect4_v0.env(observation="planes"), opponent
         self.observation_space = self.game.observation_space("player_0")
         self.action_space = self.game.action_space("player_0")
 
     def reset(self, seed=None, options=None):
         self.game.reset(seed=seed)
-        self.me = self.game.np_random.choice(self.game.agents)
-        return self.until_my_turn()[::4]
+        self.agent = self.game.np_random.choice(self.game.agents)
+        return self.step_to_own_turn()[::4]
 
     def step(self, action):
         self.game.step(int(action))
-        return self.until_my_turn()
+        return self.step_to_own_turn()
 
-    def until_my_turn(self):  # also after the last move: so a loser's -1 arrives
-        while self.game.agent_selection != self.me:
+    def step_to_own_turn(self):  # also after the last move, for the reward of a loss
+        while self.game.agent_selection != self.agent:
             seen, _, over, _, info = self.game.last()
-            self.game.step(None if over else int(self.rival(seen, info["action_mask"])))
+            self.game.step(None if over else int(self.opponent(seen, info["action_mask"])))
         return self.game.last()
 
     def action_masks(self):
-        return self.game.infos[self.me]["action_mask"]
+        return self.game.infos[self.agent]["action_mask"]
 
 
-def new_model(rival):
+def new_model(opponent):
     options = {"learning_rate": 1e-3, "batch_size": 256, "n_epochs": 8, "seed": 0}
-    return MaskablePPO("MlpPolicy", Seat(rival), **options)
+    return MaskablePPO("MlpPolicy", Seat(opponent), **options)
 
 
 steps, game = 60_000, connect4_v0.env().game

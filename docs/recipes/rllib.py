@@ -29,11 +29,11 @@ steps = int(sum(result["env_runners"]["num_env_steps_sampled"] for result in res
 
 two = ppo.copy().environment("ludoteca", env_config={"game": "connect4"})
 two.env_runners(num_env_runners=0, num_envs_per_env_runner=32).multi_agent(**Matchups().config())
-league = two.callbacks(partial(SelfPlay, threshold=0.6)).build_algo()
-print([league.train()["self_play"] for _ in range(10)][-1])
+learner = two.callbacks(partial(SelfPlay, threshold=0.6)).build_algo()
+print([learner.train()["self_play"] for _ in range(10)][-1])
 
 game, matches = make_game("connect4"), []
-for module in (algorithm.get_module(), league.get_module(LEARNER)):
+for module in (algorithm.get_module(), learner.get_module(LEARNER)):
     file = export_module(module, game, f"connect4_{len(matches)}")
     matches.append(play_match(game, [f"rllib:{file}", "random"], 1000, seed=2))
 against_random, self_play = matches

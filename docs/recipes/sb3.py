@@ -1,4 +1,4 @@
-"""Stable-Baselines3: MaskablePPO against random moves, then self-play against past selves."""
+"""Stable-Baselines3: MaskablePPO against random moves, then self-play against past policies."""
 
 import time
 

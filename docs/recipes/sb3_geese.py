@@ -1,4 +1,4 @@
-"""Stable-Baselines3 in Hungry Geese: one goose against three that are random, then its past."""
+"""Stable-Baselines3: one goose against three random geese, then against past policies."""
 
 import time
 
@@ -19,7 +19,7 @@ start = time.perf_counter()
 model.learn(steps)
 seconds = time.perf_counter() - start
 
-# Three seats belong to past selves and to greedy geese, drawn for each game and seat.
+# Past policies and greedy geese play the other three seats, sampled for each game and seat.
 pool = SelfPlayCallback(snapshot_freq=20_000, pool_size=5, fixed_opponents=("greedy",))
 model.learn(steps // 2, callback=pool, reset_num_timesteps=False)
 goose = SB3Agent.from_model(envs.game, model)

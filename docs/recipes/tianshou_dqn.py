@@ -1,4 +1,4 @@
-"""Tianshou: DQN with action masks against random moves, then self-play against past selves."""
+"""Tianshou: DQN with action masks against random moves, then self-play against past policies."""
 
 import copy
 import time

@@ -1,4 +1,4 @@
-"""TorchRL: four geese learn from each other, one policy for all, each by rewards of its own."""
+"""TorchRL: Hungry Geese by self-play, one policy for all geese, each with its own rewards."""
 
 import time
 
@@ -35,7 +35,7 @@ adam = torch.optim.Adam(loss.parameters(), lr=1e-3)
 start = time.perf_counter()
 for data in Collector(env, make_actor("agents"), frames_per_batch=2048, total_frames=steps):
     played = data["agents"].set("next", data["next", "agents"])  # [games, steps, geese]
-    rows = gae(played, time_dim=1)[played["mask"]]  # of those that were still in the game
+    rows = gae(played, time_dim=1)[played["mask"]]  # without eliminated geese
     for some in (part for _ in range(4) for part in torch.randperm(len(rows)).split(1024)):
         adam.zero_grad()
         sum(x for key, x in loss(rows[some]).items() if key.startswith("loss_")).backward()

@@ -1,4 +1,4 @@
-"""TorchRL: PPO with action masks against random moves, then self-play against past selves."""
+"""TorchRL: PPO with action masks against random moves, then self-play against past policies."""
 
 import copy
 import time

@@ -16,7 +16,7 @@ ENVIRONMENTS = (
     ("Connect Four", ("pgx", "OpenSpiel")),
     ("Hungry Geese", ("kaggle-environments",)),
 )
-NOT_LIKE = ("choosing excluded", "threads against")  # other conditions
+NOT_LIKE = ("choosing excluded", "action sampling excluded", "threads against")  # other conditions
 
 
 def main() -> None:

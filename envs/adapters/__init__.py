@@ -1,9 +1,9 @@
 """Adapters: one module for each external reinforcement learning library, named after it.
 
-An adapter wraps the native vectorized games as the library's own environment class. Users import
-it (`from ludoteca.envs.adapters.sb3 import SB3VecEnv`); another module of this package does so only
-if it is for the same library. So nothing depends on a library that is not installed; without its
-library, the import fails with one line that names the extra to install. An adapter imports its
-library and `ludoteca.envs`, and nothing else of this package: agents are opponents
-(`ludoteca.envs.engine.opponents`), and `ludoteca.agents` has the agents for trained models.
+An adapter wraps a compiled batch of games as an environment class of the library. Users import
+it (`from ludoteca.envs.adapters.sb3 import SB3VecEnv`); other modules of this package do so only if
+they are for the same library. So the package works without these libraries; if the library of an
+adapter is missing, the import fails with one line that names the extra to install. An adapter
+imports its library and `ludoteca.envs`, and no other part of this package. Agents for trained
+models of these libraries are in `ludoteca.agents.external`.
 """

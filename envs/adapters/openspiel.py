@@ -2,7 +2,7 @@
 
 Importing this module registers all games of the package in OpenSpiel (pyspiel) as
 `ludoteca_<name>`: `pyspiel.load_game("ludoteca_hex(board_size=5)")`. `register` and `load_game` do
-the same for games of your own.
+the same for other games.
 
 https://github.com/google-deepmind/open_spiel
 """
@@ -30,11 +30,11 @@ try:
     from ludoteca.envs.adapters.openspiel_state import LudotecaState, PlanesObserver
     from ludoteca.envs.adapters.openspiel_types import (
         CHANCE_OUTCOMES,
-        MOST_OUTCOMES,
+        MAX_OUTCOMES,
         PREFIX,
         default_of,
         from_openspiel,
-        game_type,
+        openspiel_game_type,
         to_openspiel,
     )
 except ImportError as error:
@@ -44,26 +44,26 @@ except ImportError as error:
 
 
 class LudotecaGame(pyspiel.Game):  # type: ignore[misc]
-    """A game of this package in OpenSpiel.
+    """OpenSpiel game that wraps a game of this package.
 
     Attributes:
         game: the game.
-        rules: its rules as steps.
+        rules: its rules as functions from position to position.
     """
 
-    def __init__(self, game: Game, kind: Any, params: Mapping[str, Any]):
-        """Make the game; `load_game` does it by name.
+    def __init__(self, game: Game, game_type: Any, params: Mapping[str, Any]):
+        """Make the game; users call `load_game`.
 
         Args:
             game: the game.
-            kind: its `pyspiel.GameType`.
-            params: its parameters as OpenSpiel has them.
+            game_type: its `pyspiel.GameType`.
+            params: its parameters in OpenSpiel.
         """
         self.game, self.rules = game, rules_of(game)
         self._outcomes: list[tuple[int, float]] = []
         if has_chance(game):
-            count = integer(CHANCE_OUTCOMES, params[CHANCE_OUTCOMES], 1, MOST_OUTCOMES)
-            self._outcomes = [(k, 1 / count) for k in range(count)]
+            num_outcomes = integer(CHANCE_OUTCOMES, params[CHANCE_OUTCOMES], 1, MAX_OUTCOMES)
+            self._outcomes = [(k, 1 / num_outcomes) for k in range(num_outcomes)]
         info = pyspiel.GameInfo(
             num_distinct_actions=game.num_actions,
             max_chance_outcomes=len(self._outcomes),
@@ -73,26 +73,26 @@ class LudotecaGame(pyspiel.Game):  # type: ignore[misc]
             utility_sum=0.0,
             max_game_length=game.max_plies,
         )
-        super().__init__(kind, info, dict(params))
+        super().__init__(game_type, info, dict(params))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _load_again, (self.game, self.get_parameters())
+        return _load_pickled, (self.game, self.get_parameters())
 
     def new_initial_state(self, state: Any = None) -> LudotecaState:
         """Return the state at the start, or at a position.
 
         Args:
             state: None, or a position: a record, its JSON as
-                `ludoteca.envs.serialization.state_to_json` writes it, or that as a dictionary
+                `ludoteca.envs.serialization.state_to_json` writes it, or the same as a dictionary
                 (as `State.to_dict` returns it).
 
         Raises:
             ValueError: if it is not a position of this game.
         """
-        made = LudotecaState(self)
+        initial = LudotecaState(self)
         if state is not None:
-            made.position = self.rules.at(self._record(state).view(np.uint8))
-        return made
+            initial.position = self.rules.from_bytes(self._record(state).view(np.uint8))
+        return initial
 
     def _record(self, state: Any) -> NDArray[np.void]:
         if isinstance(state, pyspiel.StateStruct):
@@ -108,7 +108,7 @@ class LudotecaGame(pyspiel.Game):  # type: ignore[misc]
         return self.game.max_plies + 1 if has_chance(self.game) else 0
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Any:
-        """Return an observer of states: of the planes, or of the move history as text."""
+        """Return an observer of the planes, or of the move history as text."""
         if iig_obs_type is None or (iig_obs_type.public_info and not iig_obs_type.perfect_recall):
             return PlanesObserver(self, params)
         return IIGObserverForPublicInfoGame(iig_obs_type, params)
@@ -119,10 +119,11 @@ class LudotecaGame(pyspiel.Game):  # type: ignore[misc]
 
 
 class MCTSBot(pyspiel.MCTSBot):  # type: ignore[misc]
-    """OpenSpiel's search in C++, for games in Python.
+    """OpenSpiel's tree search in C++ (`pyspiel.MCTSBot`), for games in Python.
 
-    The `step` of `pyspiel.MCTSBot` releases Python's global interpreter lock, which copies of
-    states need: up to OpenSpiel 2.0.2 at least, the process crashes. This `step` keeps the lock.
+    In OpenSpiel 2.0.2 and before, the `step` of `pyspiel.MCTSBot` crashes with games in Python: it
+    releases Python's global interpreter lock, which copies of states need. This `step` keeps the
+    lock.
     """
 
     def step(self, state: Any) -> int:
@@ -134,7 +135,7 @@ class MCTSBot(pyspiel.MCTSBot):  # type: ignore[misc]
 def register(game: Game | str) -> str:
     """Register a game in OpenSpiel, and return its name for `pyspiel.load_game`.
 
-    A game registered under the same name before is replaced.
+    It replaces a game registered before under the same name.
 
     Args:
         game: a game, its name, or its spec string, such as `"hex:board_size=5"`.
@@ -144,7 +145,7 @@ def register(game: Game | str) -> str:
         `"ludoteca_hex(board_size=5,first=black,swap=False)"`.
 
     Raises:
-        ValueError: if there is no such game, or OpenSpiel cannot hold its parameters.
+        ValueError: if there is no such game, or OpenSpiel has no type for one of its parameters.
     """
     name, params = _register(make_game(game) if isinstance(game, str) else game)
     texts = ",".join(f"{key}={value}" for key, value in params.items())
@@ -158,66 +159,71 @@ def load_game(
 
     Args:
         game: a game, its name, or its spec string.
-        chance_outcomes: how many equally likely outcomes each chance node has, in games with
-            chance, 1000 by default.
+        chance_outcomes: number of equally likely outcomes of each chance node, in games with
+            chance; 1000 by default.
         params: parameters of the game, if it is given by its name.
 
     Raises:
         ValueError: if there is no such game, a parameter is unknown or out of range, or OpenSpiel
-            cannot hold it.
+            has no type for it.
     """
     if isinstance(game, str):
         game = make_game(game, **params)
     elif params:
         raise ValueError(f"{game.spec} has its parameters already, got {params}")
-    name, given = _register(game)
+    name, parameters = _register(game)
     if chance_outcomes is not None:
         if not has_chance(game):
             raise ValueError(f"{game.spec} has no chance, but chance_outcomes={chance_outcomes}")
-        given[CHANCE_OUTCOMES] = chance_outcomes
-    loaded: LudotecaGame = pyspiel.load_game(name, given)
+        parameters[CHANCE_OUTCOMES] = chance_outcomes
+    loaded: LudotecaGame = pyspiel.load_game(name, parameters)
     return loaded
 
 
 def _register(game: Game) -> tuple[str, dict[str, Any]]:
-    """Register what makes a game; return the name and the parameters that make this one."""
+    """Register the factory of a game; return the name and the parameters that make this game."""
     factory = _factory_of(game)
-    known = {} if factory is None else inspect.signature(factory).parameters
-    given = {
-        key: to_openspiel(key, value, known[key]) for key, value in game.params.items() if known
+    signature = {} if factory is None else inspect.signature(factory).parameters
+    values = {
+        key: to_openspiel(key, value, signature[key])
+        for key, value in game.params.items()
+        if signature
     }
-    defaults = {key: default_of(parameter, given) for key, parameter in known.items()}
-    name, kind = f"{PREFIX}{game.name}", game_type(game, defaults)
+    defaults = {key: default_of(parameter, values) for key, parameter in signature.items()}
+    name, game_type = f"{PREFIX}{game.name}", openspiel_game_type(game, defaults)
 
     def create(params: Mapping[str, Any]) -> LudotecaGame:
-        ours = {key: from_openspiel(params[key], parameter) for key, parameter in known.items()}
-        made = game if factory is None else factory(**ours)
-        return LudotecaGame(made, kind, dict(params))
+        arguments = {
+            key: from_openspiel(params[key], parameter) for key, parameter in signature.items()
+        }
+        made = game if factory is None else factory(**arguments)
+        return LudotecaGame(made, game_type, dict(params))
 
-    # OpenSpiel's registry outlives the interpreter: what it holds must never be freed by it.
+    # OpenSpiel's registry outlives the interpreter, so the function must never be freed: a cycle of
+    # references keeps it.
     vars(create)["itself"] = create
-    pyspiel.register_game(kind, create)
-    return name, given
+    pyspiel.register_game(game_type, create)
+    return name, values
 
 
 def _factory_of(game: Game) -> Callable[..., Game] | None:
-    """Return what makes a game from parameters, or None if it was made otherwise."""
+    """Return the factory that made a game from parameters, or None if it was made otherwise."""
     factory: Callable[..., Game] | None = vars(game).get("_factory")
     return factory
 
 
-def _load_again(game: Game, params: dict[str, Any]) -> LudotecaGame:
-    """Return a game that was pickled, registered."""
+def _load_pickled(game: Game, params: dict[str, Any]) -> LudotecaGame:
+    """Register a pickled game, and return it."""
     loaded: LudotecaGame = pyspiel.load_game(_register(game)[0], params)
     return loaded
 
 
 def register_all() -> None:
-    """Register every game that has a name, also those of other packages.
+    """Register in OpenSpiel every game of this package's registry, also those of other packages.
 
     Importing this module calls it; games that are registered later need `register`, or another
-    call. A game of another package that is broken, or whose parameters OpenSpiel cannot hold,
-    causes a warning.
+    call. A game of another package that is broken, or with parameters that OpenSpiel has no type
+    for, causes a warning.
     """
     for id_ in tuple(GAMES):
         try:
@@ -225,7 +231,7 @@ def register_all() -> None:
         except (ImportError, ValueError) as error:
             if game_source(id_) == "ludoteca":
                 raise
-            warnings.warn(f"{id_} is not a game of OpenSpiel: {error}", stacklevel=2)
+            warnings.warn(f"{id_} is not registered in OpenSpiel: {error}", stacklevel=2)
 
 
 register_all()

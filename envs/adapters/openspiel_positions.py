@@ -1,7 +1,7 @@
 """Immutable positions with their legal actions, for OpenSpiel: one compiled call per step.
 
-OpenSpiel clones a state by a deep copy of all that Python holds of it. Here that is one object, a
-`Position`, which never changes, so that copies share it, and a step makes another one.
+OpenSpiel clones a state by a deep copy of its Python attributes. Here that is one immutable
+`Position`, which copies share; a step makes another one.
 """
 
 from typing import Any
@@ -18,16 +18,16 @@ from ludoteca.envs.rng import GAMMA, next_u64
 # Players as OpenSpiel numbers them (pyspiel.PlayerId).
 CHANCE, SIMULTANEOUS, TERMINAL = -1, -2, -4
 NO_OUTCOME = -1  # instead of a chance outcome
-DREW = 1  # returned by a step that needed random numbers
+USED_CHANCE = 1  # returned by a step that used random numbers
 
 
 def has_chance(game: Game) -> bool:
-    """Return whether a game draws random numbers."""
+    """Return whether a game uses random numbers, which OpenSpiel has as chance nodes."""
     return "rng" in (game.state.names or ())
 
 
-def pays_early(game: Game) -> bool:
-    """Return whether returns count before the end: some of many players may be out by then."""
+def has_early_returns(game: Game) -> bool:
+    """Return whether players may have returns before the end: those eliminated by then."""
     return game.simultaneous and game.num_players > 2
 
 
@@ -35,101 +35,100 @@ def pays_early(game: Game) -> bool:
 def make_position_kernels(game: Game) -> tuple[Any, Any, Any, Any]:
     """Return four compiled functions over the bytes of a record, `data`.
 
-    `begin(data, outcome, found)` writes the starting position, `step(data, actions, outcome,
-    found) -> drew` plays `actions` (int64 `[P]`; one integer in sequential games), and
-    `look(data, found)` changes nothing; then each writes to `found`, int64 `[1 + P * (1 + A)]`,
-    who is to move, and for each player (sequential games: for the mover alone) the number of legal
-    actions and these actions. `drew` is whether the step needed random numbers; those follow from
-    the position and `outcome`, a chance outcome, unless that is `NO_OUTCOME`. A player who is out
-    has the single action 0, which changes nothing.
+    `reset(data, outcome, summary)` writes the starting position, `step(data, actions, outcome,
+    summary) -> used_chance` applies `actions` (int64 `[P]`; one integer in sequential games), and
+    `summarize(data, summary)` changes nothing. Each of the three writes to `summary`, int64
+    `[1 + P * (1 + A)]`, the player to move, and for each player (sequential games: for the mover
+    alone) the number of legal actions and these actions. `used_chance` is whether the step used
+    random numbers; those follow from the position and from `outcome`, a chance outcome, unless that
+    is `NO_OUTCOME`. An eliminated player has the single action 0, which changes nothing.
 
-    `show(data, player, planes, returns)` writes the observation of `player`, float32, and the
-    returns, float64 `[P]`, unless the array is empty.
+    `observe(data, player, planes, returns)` writes the observation of `player`, float32, and the
+    returns, float64 `[P]`, unless that array is empty.
     """
     player: Any = game.player
     is_active: Any = game.is_active
     init, legal_actions, play = game.init, game.legal_actions, game.step
-    is_terminal, returns_of, observe = game.is_terminal, game.returns, game.observe
+    is_terminal, write_returns, write_planes = game.is_terminal, game.returns, game.observe
     simultaneous, players, num_actions = game.simultaneous, game.num_players, game.num_actions
-    by_chance, state = has_chance(game), game.state
+    stochastic, state = has_chance(game), game.state
     if is_interpreted():
         state = dtype_with_attributes(state)
 
     @kernel
-    def draw(s: Any, outcome: int) -> None:
-        """Let the random numbers of a position follow from the last ones and the outcome."""
+    def reseed(s: Any, outcome: int) -> None:
+        """Derive the random stream of a position from its last state and the outcome."""
         s.rng[0] ^= np.uint64(outcome + 1) * GAMMA
         s.rng[0] = next_u64(s.rng)
 
     @kernel
-    def find(s: Any, found: Any) -> None:
+    def write_summary(s: Any, summary: Any) -> None:
         if is_terminal(s):
-            found[0] = TERMINAL
+            summary[0] = TERMINAL
         elif simultaneous:
-            found[0] = SIMULTANEOUS
+            summary[0] = SIMULTANEOUS
             for p in range(players):
-                row = found[1 + p * (1 + num_actions) : 1 + (p + 1) * (1 + num_actions)]
+                row = summary[1 + p * (1 + num_actions) : 1 + (p + 1) * (1 + num_actions)]
                 row[0], row[1] = 1, 0
                 if is_active(s, p):
                     row[0] = legal_actions(s, p, row[1:])
         else:
-            found[0] = player(s)
-            found[1] = legal_actions(s, found[2:])
+            summary[0] = player(s)
+            summary[1] = legal_actions(s, summary[2:])
 
     @compiled_without_allocation
-    def begin_position(data: Any, outcome: int, found: Any) -> int:
+    def reset_position(data: Any, outcome: int, summary: Any) -> int:
         s = data.view(state)[0]
-        if by_chance:
+        if stochastic:
             s.rng[0] = 0
-            draw(s, outcome)
+            reseed(s, outcome)
             init(s, s.rng[0])
         else:
             init(s, 0)
-        find(s, found)
+        write_summary(s, summary)
         return 0
 
     @compiled_without_allocation
-    def step_position(data: Any, actions: Any, outcome: int, found: Any) -> int:
+    def step_position(data: Any, actions: Any, outcome: int, summary: Any) -> int:
         s = data.view(state)[0]
-        drew = 0
-        if by_chance:
+        used_chance = 0
+        if stochastic:
             if outcome != NO_OUTCOME:
-                draw(s, outcome)
-            before = s.rng[0]
+                reseed(s, outcome)
+            rng_before = s.rng[0]
         play(s, actions)
-        if by_chance and s.rng[0] != before:
-            drew = DREW
-        find(s, found)
-        return drew
+        if stochastic and s.rng[0] != rng_before:
+            used_chance = USED_CHANCE
+        write_summary(s, summary)
+        return used_chance
 
     @compiled_without_allocation
-    def look_at(data: Any, found: Any) -> None:
-        find(data.view(state)[0], found)
+    def summarize(data: Any, summary: Any) -> None:
+        write_summary(data.view(state)[0], summary)
 
     @compiled_without_allocation
-    def show(data: Any, p: int, planes: Any, returns: Any) -> None:
+    def observe_position(data: Any, p: int, planes: Any, returns: Any) -> None:
         s = data.view(state)[0]
-        observe(s, p, planes)
+        write_planes(s, p, planes)
         if len(returns) > 0:
-            returns_of(s, returns)
+            write_returns(s, returns)
 
-    return begin_position, step_position, look_at, show
+    return reset_position, step_position, summarize, observe_position
 
 
 class Position:
-    """A position of a game, who is to move, and what is legal; it never changes.
+    """Immutable position of a game, with its player to move, legal actions and returns.
 
     Attributes:
-        rules: what made it.
-        data: the bytes of the record, uint8: arrays of records take NumPy much longer to copy. At
-            a chance node, that of the position before.
-        actions: at a chance node, what has been played, one integer or one of each player; None
+        rules: the rules that made it.
+        data: the bytes of the record, uint8, which NumPy copies much faster than records. At a
+            chance node, those of the position before.
+        actions: at a chance node, the action that led to it, or one per player, int64 `[P]`; None
             elsewhere, and at the chance node before the start.
-        player: who is to move, or `CHANCE`, `SIMULTANEOUS` or `TERMINAL`.
-        legal: the legal actions of the player to move, or, where all move at once, a list of them
-            for each.
-        returns: the returns, one of each player.
-        rewards: what the last step added to them.
+        player: the player to move, or `CHANCE`, `SIMULTANEOUS` or `TERMINAL`.
+        legal: the legal actions of the player to move; at simultaneous nodes, one list per player.
+        returns: the returns, one per player.
+        rewards: the rewards of the last step, one per player: the change of the returns.
     """
 
     __slots__ = ("actions", "data", "legal", "player", "returns", "rewards", "rules")
@@ -153,108 +152,112 @@ class Position:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        what = (self.data.tobytes(), self.actions, self.player, self.returns, self.rewards)
-        return _restore, (self.rules.game, *what)
+        fields = (self.data.tobytes(), self.actions, self.player, self.returns, self.rewards)
+        return _restore, (self.rules.game, *fields)
 
 
 class Rules:
-    """The rules of a game as steps from position to position.
+    """Rules of a game as functions from a position to the next one.
 
     Attributes:
         game: the game.
-        zeros: the returns before anything is decided.
+        zeros: returns of 0, one per player.
         start: the starting position, or the chance node before it.
     """
 
     def __init__(self, game: Game):
         self.game = game
-        self._pays_early = pays_early(game)
+        self._has_early_returns = has_early_returns(game)
         self.zeros = [0.0] * game.num_players
-        self._begin, self._step, self._look, self._show = make_position_kernels(game)
-        actors, width = (game.num_players if game.simultaneous else 1), 1 + game.num_actions
-        self._size = 1 + actors * width
-        self._rows = [(1 + p * width, 2 + p * width) for p in range(actors)]
+        self._reset, self._step, self._summarize, self._observe = make_position_kernels(game)
+        listed_players = game.num_players if game.simultaneous else 1
+        width = 1 + game.num_actions  # of a player's part of the summary
+        self._size = 1 + listed_players * width
+        self._offsets = [1 + p * width for p in range(listed_players)]
         self._no_returns = np.zeros(0)
         data = game.empty(1).view(np.uint8)
         if has_chance(game):
             self.start = Position(self, data, self.zeros)
         else:
-            facts = np.zeros(self._size, np.int64)
-            self._begin(data, 0, facts)
-            self.start = self._found(data, self.zeros, facts)
+            summary = np.zeros(self._size, np.int64)
+            self._reset(data, 0, summary)
+            self.start = self._make_position(data, self.zeros, summary)
 
     def step(self, position: Position, actions: Any) -> Position:
-        """Return the position after an action, or, where all move at once, one of each player.
+        """Return the position after an action, or at simultaneous nodes after a joint action.
 
         Args:
-            position: one in which a player is to move, or all.
-            actions: an integer, or int64 `[P]`.
+            position: a position that is neither terminal nor a chance node.
+            actions: an action, or at simultaneous nodes one per player, int64 `[P]`.
         """
         data = position.data.copy()
-        facts = np.empty(self._size, np.int64)
-        if self._step(data, actions, NO_OUTCOME, facts):
-            waiting = Position(self, position.data, position.returns)
-            waiting.actions = actions
-            return waiting
-        return self._found(data, position.returns, facts)
+        summary = np.empty(self._size, np.int64)
+        if self._step(data, actions, NO_OUTCOME, summary):
+            chance_node = Position(self, position.data, position.returns)
+            chance_node.actions = actions
+            return chance_node
+        return self._make_position(data, position.returns, summary)
 
-    def decide(self, position: Position, outcome: int) -> Position:
+    def apply_outcome(self, position: Position, outcome: int) -> Position:
         """Return the position after an outcome of a chance node."""
         data = position.data.copy()
-        facts = np.empty(self._size, np.int64)
+        summary = np.empty(self._size, np.int64)
         if position.actions is None:
-            self._begin(data, outcome, facts)
+            self._reset(data, outcome, summary)
         else:
-            self._step(data, position.actions, outcome, facts)
-        return self._found(data, position.returns, facts)
+            self._step(data, position.actions, outcome, summary)
+        return self._make_position(data, position.returns, summary)
 
-    def at(self, data: NDArray[np.uint8]) -> Position:
-        """Return the position of the bytes of a record, which must be one of this game."""
-        facts = np.empty(self._size, np.int64)
-        self._look(data, facts)
-        return self._found(data, self.zeros, facts)
+    def from_bytes(self, data: NDArray[np.uint8]) -> Position:
+        """Return the position of the bytes of a record of this game."""
+        summary = np.empty(self._size, np.int64)
+        self._summarize(data, summary)
+        return self._make_position(data, self.zeros, summary)
 
     def observe(self, position: Position, player: int) -> NDArray[np.float32]:
-        """Return what a player sees, float32 `[*observation_shape]`: zeros before the start."""
+        """Return a player's observation, float32 `[*observation_shape]`; zeros before the start."""
         planes = np.zeros(self.game.observation_shape, np.float32)
         if position.player != CHANCE or position.actions is not None:
-            self._show(position.data, player, planes, self._no_returns)
+            self._observe(position.data, player, planes, self._no_returns)
         return planes
 
-    def _found(
-        self, data: NDArray[np.uint8], before: list[float], found: NDArray[np.int64]
+    def _make_position(
+        self, data: NDArray[np.uint8], returns_before: list[float], summary: NDArray[np.int64]
     ) -> Position:
-        """Return the position that the kernels have found; `before` are the returns before it."""
-        made = Position(self, data, before)
-        made.player = player = int(found[0])
+        """Return the position that the kernels have summarized."""
+        position = Position(self, data, returns_before)
+        position.player = player = int(summary[0])
         if player >= 0:
-            made.legal = found[2 : 2 + int(found[1])].tolist()
+            position.legal = summary[2 : 2 + int(summary[1])].tolist()
         elif player == SIMULTANEOUS:
-            made.legal = [found[start : start + int(found[k])].tolist() for k, start in self._rows]
-        if player == TERMINAL or self._pays_early:
+            position.legal = [
+                summary[k + 1 : k + 1 + int(summary[k])].tolist() for k in self._offsets
+            ]
+        if player == TERMINAL or self._has_early_returns:
             returns = np.zeros(self.game.num_players)
             planes = np.empty(self.game.observation_shape, np.float32)
-            self._show(data, 0, planes, returns)
-            made.returns = returns.tolist()
-            made.rewards = [now - then for now, then in zip(made.returns, before, strict=True)]
-        return made
+            self._observe(data, 0, planes, returns)
+            position.returns = returns.tolist()
+            pairs = zip(position.returns, returns_before, strict=True)
+            position.rewards = [after - before for after, before in pairs]
+        return position
 
 
 @cache_by_mode
 def rules_of(game: Game) -> Rules:
-    """Return the rules of a game, always the same."""
+    """Return the rules of a game, always the same object."""
     return Rules(game)
 
 
 def _restore(
     game: Game, data: bytes, actions: Any, player: int, returns: list[float], rewards: list[float]
 ) -> Position:
-    """Return a position that was pickled."""
-    rules, copied = rules_of(game), np.frombuffer(data, np.uint8).copy()
+    """Return a position from its pickled fields."""
+    rules, writable = rules_of(game), np.frombuffer(data, np.uint8).copy()
     if player == CHANCE:
-        restored = Position(rules, copied, returns)
+        restored = Position(rules, writable, returns)
         restored.actions = actions
         return restored
-    restored = rules.at(copied)
+    restored = rules.from_bytes(writable)
     restored.returns, restored.rewards = returns, rewards
     return restored

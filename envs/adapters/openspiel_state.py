@@ -14,12 +14,12 @@ from ludoteca.envs.serialization import state_to_json
 
 
 class LudotecaState(pyspiel.State):  # type: ignore[misc]
-    """A position of a game of this package in OpenSpiel.
+    """OpenSpiel state of a game of this package.
 
     The methods that OpenSpiel calls most often are overridden, which avoids calls through C++.
 
     Attributes:
-        position: the position, the only data that a copy needs.
+        position: the immutable position, which copies share.
     """
 
     position: Position
@@ -53,7 +53,7 @@ class LudotecaState(pyspiel.State):  # type: ignore[misc]
         return self.position.player >= 0
 
     def legal_actions(self, player: int | None = None) -> list[int]:
-        """Return the legal actions of a player, ascending; of the one to move by default.
+        """Return the legal actions of a player, ascending; by default of the player to move.
 
         At simultaneous nodes the default is the list of flat joint actions, as in OpenSpiel.
         """
@@ -68,16 +68,16 @@ class LudotecaState(pyspiel.State):  # type: ignore[misc]
                 return []
         elif mover == SIMULTANEOUS and 0 <= player < len(position.legal):
             return position.legal[player][:]  # type: ignore[no-any-return]
-        found: list[int] = super().legal_actions(player)
-        return found
+        listed: list[int] = super().legal_actions(player)
+        return listed
 
     def legal_actions_mask(self, player: int | None = None) -> list[int]:
-        """Return a 1 for each legal action and a 0 for each other."""
+        """Return 1 for each legal action and 0 for every other action."""
         position = self.position
         mover = position.player
         if mover < 0 or (player is not None and player != mover):
-            masked: list[int] = super().legal_actions_mask(mover if player is None else player)
-            return masked
+            base_mask: list[int] = super().legal_actions_mask(mover if player is None else player)
+            return base_mask
         mask = [0] * position.rules.game.num_actions
         for action in position.legal:
             mask[action] = 1
@@ -99,12 +99,12 @@ class LudotecaState(pyspiel.State):  # type: ignore[misc]
         return self.position.rewards[:]
 
     def observation_tensor(self, player: int | None = None) -> list[float]:
-        """Return the observation of a player, by default the one to move: all planes, flattened."""
+        """Return the flattened planes of a player, by default of the player to move."""
         if player is None:
             player = self.position.player
         if not 0 <= player < self.position.rules.game.num_players:
-            found: list[float] = super().observation_tensor(player)
-            return found
+            tensor: list[float] = super().observation_tensor(player)
+            return tensor
         planes = self.position.rules.observe(self.position, player)
         return planes.ravel().tolist()
 
@@ -120,12 +120,12 @@ class LudotecaState(pyspiel.State):  # type: ignore[misc]
         position = self.position
         if position.player >= 0:
             if action not in position.legal:
-                raise ValueError(self._illegal(position.player, action, position.legal))
+                raise ValueError(self._illegal_message(position.player, action, position.legal))
             self.position = position.rules.step(position, action)
         elif position.player == CHANCE:
             if not 0 <= action < len(self.chance_outcomes()):
                 raise ValueError(f"expected a chance outcome, got {action}")
-            self.position = position.rules.decide(position, action)
+            self.position = position.rules.apply_outcome(position, action)
         else:
             self._apply_actions(self._joint_of(action))
 
@@ -134,25 +134,25 @@ class LudotecaState(pyspiel.State):  # type: ignore[misc]
         joint = np.array(actions, np.int64)
         for player, (action, legal) in enumerate(zip(actions, position.legal, strict=True)):
             if action not in legal:
-                raise ValueError(self._illegal(player, action, legal))
+                raise ValueError(self._illegal_message(player, action, legal))
         self.position = position.rules.step(position, joint)
 
-    def _illegal(self, player: int, action: int, legal: list[int]) -> str:
+    def _illegal_message(self, player: int, action: int, legal: list[int]) -> str:
         return f"action {action} of player {player} is illegal: expected one of {legal}, in\n{self}"
 
     def _flat_joint_actions(self) -> list[int]:
-        """Return a number for each joint action of a node where all move at once."""
+        """Return the indices of the joint actions of a simultaneous node."""
         return list(range(prod(len(legal) for legal in self.position.legal)))
 
     def _joint_of(self, flat: int) -> list[int]:
-        """Return the joint action of a number; the action of player 0 varies fastest."""
+        """Return the joint action of an index; the action of player 0 varies fastest."""
         count = prod(len(legal) for legal in self.position.legal)
         if not 0 <= flat < count:
             raise ValueError(f"expected a flat joint action from 0 to {count - 1}, got {flat}")
         joint = []
         for legal in self.position.legal:
-            flat, place = divmod(flat, len(legal))
-            joint.append(legal[place])
+            flat, k = divmod(flat, len(legal))
+            joint.append(legal[k])
         return joint
 
     def _action_to_string(self, player: int, action: int) -> str:
@@ -160,36 +160,36 @@ class LudotecaState(pyspiel.State):  # type: ignore[misc]
         if player == CHANCE:
             return f"chance {action}"
         if player == SIMULTANEOUS:
-            return f"[{', '.join(names[part] for part in self._joint_of(action))}]"
+            return f"[{', '.join(names[a] for a in self._joint_of(action))}]"
         return names[action]
 
     def _to_struct(self) -> dict[str, Any]:
-        self._check_decided("to_struct")
+        self._check_not_chance_node("to_struct")
         position = self.position
-        found: dict[str, Any] = json.loads(state_to_json(position.rules.game, position.record))
-        return found
+        struct: dict[str, Any] = json.loads(state_to_json(position.rules.game, position.record))
+        return struct
 
-    def _check_decided(self, what: str) -> None:
+    def _check_not_chance_node(self, method: str) -> None:
         if self.position.player == CHANCE:
-            raise ValueError(f"{what} needs a position, but this is a chance node:\n{self}")
+            raise ValueError(f"{method} needs a position, but this is a chance node:\n{self}")
 
     def __str__(self) -> str:
         """Return the board, the player to move, and a digest that identifies the position."""
         position = self.position
         game, record = position.rules.game, position.record
         if position.player == CHANCE and position.actions is None:
-            return "before the start: chance decides"
+            return "chance node before the start"
         fields = (name for name in game.state.names or () if name != "rng")
         digest = blake2b(b"".join(record[name].tobytes() for name in fields), digest_size=8)
         lines = [board_text(game, record), f"position {digest.hexdigest()}"]
         if position.player == CHANCE:
             actions = np.atleast_1d(position.actions).tolist()
-            lines.append(f"chance decides after {', '.join(game.action_names[a] for a in actions)}")
+            lines.append(f"chance node after {', '.join(game.action_names[a] for a in actions)}")
         return "\n".join(lines)
 
 
 def _restore_state(game: pyspiel.Game, text: str) -> LudotecaState:
-    """Return a state that was pickled."""
+    """Return a state from its serialized text."""
     state: LudotecaState = game.deserialize_state(text)
     return state
 
@@ -216,5 +216,5 @@ class PlanesObserver:
         self.dict["observation"][:] = position.rules.observe(position, max(player, 0))
 
     def string_from(self, state: LudotecaState, player: int) -> str:
-        """Return the board as text: it is public."""
+        """Return the board as text, which is the same for all players."""
         return str(state)

@@ -1,4 +1,4 @@
-"""Types of games in OpenSpiel, and parameters as OpenSpiel can hold them."""
+"""OpenSpiel's types of games (`pyspiel.GameType`), and conversions of game parameters."""
 
 import inspect
 from collections.abc import Mapping
@@ -7,69 +7,88 @@ from typing import Any, get_args
 
 import pyspiel
 
-from ludoteca.envs.adapters.openspiel_positions import has_chance, pays_early
+from ludoteca.envs.adapters.openspiel_positions import has_chance, has_early_returns
 from ludoteca.envs.game import Game
 
 PREFIX = "ludoteca_"
 CHANCE_OUTCOMES = "chance_outcomes"  # a parameter of games with chance
-DEFAULT_OUTCOMES, MOST_OUTCOMES = 1000, 10**6
-MOST_PLAYERS = 64  # where their number is a parameter
-# OpenSpiel has no None: these values of parameters stand for it.
-NONES: Mapping[type, Any] = {int: -1, float: -1.0, str: "None"}
+DEFAULT_OUTCOMES, MAX_OUTCOMES = 1000, 10**6
+MAX_PLAYERS = 64  # of games whose number of players is a parameter
+# OpenSpiel has no None: these values stand for it, by the type of the parameter.
+NONE_VALUES: Mapping[type, Any] = {int: -1, float: -1.0, str: "None"}
 
 
-def game_type(game: Game, parameters: Mapping[str, Any]) -> Any:
-    """Return the `pyspiel.GameType` of a game, all parameters with their defaults."""
-    varies, by_chance = "num_players" in parameters, has_chance(game)
-    chance = {CHANCE_OUTCOMES: DEFAULT_OUTCOMES} if by_chance else {}
-    kind = pyspiel.GameType
-    return kind(
+def openspiel_game_type(game: Game, parameters: Mapping[str, Any]) -> Any:
+    """Return the `pyspiel.GameType` of a game.
+
+    Args:
+        game: the game.
+        parameters: the defaults of its parameters, by name.
+    """
+    any_number, stochastic = "num_players" in parameters, has_chance(game)
+    chance_parameters = {CHANCE_OUTCOMES: DEFAULT_OUTCOMES} if stochastic else {}
+    game_type = pyspiel.GameType
+    return game_type(
         short_name=f"{PREFIX}{game.name}",
         long_name=f"Ludoteca {game.title}",
-        dynamics=kind.Dynamics.SIMULTANEOUS if game.simultaneous else kind.Dynamics.SEQUENTIAL,
+        dynamics=game_type.Dynamics.SIMULTANEOUS
+        if game.simultaneous
+        else game_type.Dynamics.SEQUENTIAL,
         chance_mode=(
-            kind.ChanceMode.EXPLICIT_STOCHASTIC if by_chance else kind.ChanceMode.DETERMINISTIC
+            game_type.ChanceMode.EXPLICIT_STOCHASTIC
+            if stochastic
+            else game_type.ChanceMode.DETERMINISTIC
         ),
-        information=kind.Information.PERFECT_INFORMATION,
-        utility=kind.Utility.ZERO_SUM,
-        reward_model=(kind.RewardModel.REWARDS if pays_early(game) else kind.RewardModel.TERMINAL),
-        max_num_players=MOST_PLAYERS if varies else game.num_players,
-        min_num_players=1 if varies else game.num_players,
+        information=game_type.Information.PERFECT_INFORMATION,
+        utility=game_type.Utility.ZERO_SUM,
+        reward_model=(
+            game_type.RewardModel.REWARDS
+            if has_early_returns(game)
+            else game_type.RewardModel.TERMINAL
+        ),
+        max_num_players=MAX_PLAYERS if any_number else game.num_players,
+        min_num_players=1 if any_number else game.num_players,
         provides_information_state_string=True,
         provides_information_state_tensor=False,
         provides_observation_string=True,
         provides_observation_tensor=True,
-        parameter_specification=dict(parameters) | chance,
+        parameter_specification=dict(parameters) | chance_parameters,
     )
 
 
-def default_of(parameter: inspect.Parameter, given: Mapping[str, Any]) -> Any:
-    """Return the default of a parameter, as OpenSpiel can hold it; without one, a given value."""
+def default_of(parameter: inspect.Parameter, values: Mapping[str, Any]) -> Any:
+    """Return the default of a parameter for OpenSpiel; without a default, its present value."""
     if parameter.default is inspect.Parameter.empty:
-        return given[parameter.name]
+        return values[parameter.name]
     return to_openspiel(parameter.name, parameter.default, parameter)
 
 
 def to_openspiel(name: str, value: Any, parameter: inspect.Parameter) -> Any:
-    """Return a parameter's value as OpenSpiel can hold it.
+    """Return a parameter's value for OpenSpiel.
 
     Raises:
-        ValueError: if it cannot.
+        ValueError: if OpenSpiel has no such type.
     """
     if value is None:
-        value = next((NONES[kind] for kind in _kinds(parameter) if kind in NONES), None)
+        value = next(iter(_none_values(parameter)), None)
     if type(value) not in (bool, int, float, str):
-        raise ValueError(f"OpenSpiel cannot hold {name}={value!r}: only numbers, texts and bools")
+        raise ValueError(
+            f"OpenSpiel has no type for {name}={value!r}: only numbers, strings and booleans"
+        )
     return value
 
 
 def from_openspiel(value: Any, parameter: inspect.Parameter) -> Any:
-    """Return a parameter's value from OpenSpiel's."""
-    kinds = _kinds(parameter)
-    if NoneType in kinds and any(value == NONES[kind] for kind in kinds if kind in NONES):
+    """Return a parameter's value from its value in OpenSpiel."""
+    if NoneType in _types(parameter) and any(none == value for none in _none_values(parameter)):
         return None
     return value
 
 
-def _kinds(parameter: inspect.Parameter) -> tuple[Any, ...]:
+def _none_values(parameter: inspect.Parameter) -> list[Any]:
+    """Return the values that stand for None, one for each type of the parameter."""
+    return [NONE_VALUES[type_] for type_ in _types(parameter) if type_ in NONE_VALUES]
+
+
+def _types(parameter: inspect.Parameter) -> tuple[Any, ...]:
     return get_args(parameter.annotation) or (parameter.annotation,)

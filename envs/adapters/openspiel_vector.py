@@ -1,4 +1,4 @@
-"""Native vector environment for OpenSpiel's agents that learn from a batch of games (PPO)."""
+"""Vector environment for OpenSpiel's agents that learn from a batch of games (PPO)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,13 +15,13 @@ ONE_PLAYER = 1
 
 
 class VectorEnvironment:
-    """Games against opponents inside, with the interface of OpenSpiel's `SyncVectorEnv`.
+    """Batch of games against opponents, with the interface of OpenSpiel's `SyncVectorEnv`.
 
-    The agent is player 0 of each time step, whichever seat it has in the game: `info_state[0]` is
+    The agent is player 0 of each time step, whatever seat it has in the game: `info_state[0]` is
     its observation, float32 `[N]`, `legal_actions[0]` a list, and `rewards[0]` its reward.
 
     Attributes:
-        num_players: 1, as the opponents are a part of the environment.
+        num_players: 1, as the environment plays the opponents.
     """
 
     num_players = ONE_PLAYER
@@ -41,9 +41,9 @@ class VectorEnvironment:
         Args:
             game: a game or its name.
             num_envs: the number of games in the batch.
-            opponent: a spec string or agent for all other seats, or one for each of them.
-            agent_seat: the agent's seat, or `"random"`: drawn for each game.
-            seed: of game 0, `seed + i` of game i; by default they differ from run to run.
+            opponent: a spec string or agent for all other seats, or a list with one for each.
+            agent_seat: the agent's seat, or `"random"`: sampled for each game.
+            seed: game i is seeded with `seed + i`; None: random seeds.
             params: parameters of the game, if it is given by its name.
 
         Raises:
@@ -64,7 +64,7 @@ class VectorEnvironment:
         self._observations, info = self._env.reset(seed=seed)
         self._masks = info["action_mask"]
         self._done = np.zeros(num_envs, np.bool_)
-        self._fresh = ~self._done  # games that have just begun
+        self._is_first = ~self._done  # whether the time step of each game is its first
         self._rewards = np.zeros(num_envs, np.float32)
 
     def __len__(self) -> int:
@@ -89,19 +89,19 @@ class VectorEnvironment:
         return {"num_actions": count, "min": 0, "max": count - 1, "dtype": int}
 
     def reset(self, envs_to_reset: Sequence[bool] | None = None) -> list[TimeStep]:
-        """Reset all games, or the marked ones; return all time steps."""
+        """Reset all games, or those where `envs_to_reset` is true; return the time steps of all."""
         count = len(self)
-        chosen = np.ones(count, np.bool_) if envs_to_reset is None else np.array(envs_to_reset)
-        if chosen.shape != (count,) or chosen.dtype != np.bool_:
+        mask = np.ones(count, np.bool_) if envs_to_reset is None else np.array(envs_to_reset)
+        if mask.shape != (count,) or mask.dtype != np.bool_:
             raise ValueError(f"envs_to_reset must be {count} booleans, got {envs_to_reset!r:.200}")
-        if chosen.any():
-            self._restart(chosen)
+        if mask.any():
+            self._reset_games(mask)
         return [self._time_step(i) for i in range(count)]
 
     def step(
         self, step_outputs: Sequence[Any], reset_if_done: bool = False
     ) -> tuple[list[TimeStep], list[list[float]], list[bool], list[TimeStep]]:
-        """Play the agent's actions and the opponents' replies.
+        """Apply the agent's actions and those of the opponents.
 
         Args:
             step_outputs: one object per game with an integer `action`, as agents return them.
@@ -117,19 +117,19 @@ class VectorEnvironment:
         actions = np.array([output.action for output in step_outputs], np.int64)
         self._observations, self._rewards, self._done, _, info = self._env.step(actions)
         self._masks = info["action_mask"]
-        self._fresh = np.zeros(len(self), np.bool_)
-        before = [self._time_step(i) for i in range(len(self))]
-        rewards, done = [step.rewards for step in before], self._done.tolist()
+        self._is_first = np.zeros(len(self), np.bool_)
+        last_steps = [self._time_step(i) for i in range(len(self))]
+        rewards, done = [step.rewards for step in last_steps], self._done.tolist()
         if not (reset_if_done and any(done)):
-            return before, rewards, done, before
-        self._restart(self._done)
-        next_steps = [self._time_step(i) if over else before[i] for i, over in enumerate(done)]
-        return next_steps, rewards, done, before
+            return last_steps, rewards, done, last_steps
+        self._reset_games(self._done)
+        next_steps = [self._time_step(i) if over else last_steps[i] for i, over in enumerate(done)]
+        return next_steps, rewards, done, last_steps
 
-    def _restart(self, chosen: NDArray[np.bool_]) -> None:
-        self._observations, info = self._env.reset(options={"reset_mask": chosen})
-        self._masks, self._fresh = info["action_mask"], chosen
-        self._done = self._done & ~chosen
+    def _reset_games(self, reset_mask: NDArray[np.bool_]) -> None:
+        self._observations, info = self._env.reset(options={"reset_mask": reset_mask})
+        self._masks, self._is_first = info["action_mask"], reset_mask
+        self._done = self._done & ~reset_mask
 
     def _time_step(self, i: int) -> TimeStep:
         """Return the time step of game i."""
@@ -139,7 +139,7 @@ class VectorEnvironment:
             "current_player": 0,
             "serialized_state": [],
         }
-        if self._fresh[i]:
+        if self._is_first[i]:
             return TimeStep(observations, None, None, StepType.FIRST)
         if self._done[i]:
             return TimeStep(observations, [float(self._rewards[i])], [0.0], StepType.LAST)

@@ -1,4 +1,4 @@
-"""RLlib environments (new API stack): multi-agent, or vectorized with opponents inside.
+"""RLlib environments (new API stack): multi-agent, or vectorized for one agent against opponents.
 
 `register()` gives RLlib the environment `"ludoteca"`, and every game by its Gymnasium id::
 
@@ -30,7 +30,7 @@ from ludoteca.envs.registry import GAMES
 from ludoteca.envs.validation import (
     as_action,
     as_game,
-    check_actions_of,
+    check_action_dict,
     check_options,
     check_ready,
     check_seed,
@@ -44,8 +44,8 @@ try:
         FORMAT,
         KEYS,
         MaskedModule,
-        in_format,
         masked_module,
+        with_format_defaults,
     )
 except ImportError as error:
     raise ImportError(
@@ -84,16 +84,16 @@ def make_env(
     """Return the environment that an `env_config` describes; RLlib calls this.
 
     Args:
-        config: `"game"`, a game or its name, and keyword arguments of the environment: of
-            `RLlibMultiAgentEnv`; or, with `"opponent"`, of `RLlibVectorEnv`, if RLlib asks for a
-            vector environment by `"num_envs"`, else of `GameEnv`, with the defaults of `FORMAT`.
+        config: `"game"`, a game or its name, and keyword arguments of the environment. Without
+            `"opponent"` that is an `RLlibMultiAgentEnv`; with it an `RLlibVectorEnv` if RLlib adds
+            `"num_envs"`, else a `GameEnv`; the defaults are those of `FORMAT`.
         game: the game, if `config` does not name one.
         opponent: the opponent, if `config` has no `"opponent"`; None there makes a multi-agent
             environment.
 
     Raises:
         ValueError: if no game is named, a parameter is unknown or out of range, or a vector
-            environment is asked for without an opponent.
+            environment has no opponent.
     """
     options: dict[str, Any] = {"opponent": opponent} | dict(config)
     game = options.pop("game", game)
@@ -111,15 +111,15 @@ def make_env(
         return RLlibMultiAgentEnv(game, **options)
     if num_envs is not None:
         return RLlibVectorEnv(game, num_envs, **options)
-    return RLlibGameEnv(game, **in_format(options))
+    return RLlibGameEnv(game, **with_format_defaults(options))
 
 
 class RLlibGameEnv(GameEnv):
-    """One game against opponents: a `GameEnv` that raises an error in multi-agent setups."""
+    """`GameEnv` that raises an error if RLlib is configured for several agents."""
 
     @property
     def observation_spaces(self) -> Any:
-        """Raise a `TypeError`: RLlib asks for the spaces of several agents, and there is one."""
+        """Raise a `TypeError`: RLlib reads this if it is configured for several agents."""
         raise TypeError(
             "an environment with an opponent has one agent: leave multi_agent(...) out of the "
             "configuration, or 'opponent' out of env_config"
@@ -145,7 +145,7 @@ class RLlibVectorEnv(GameVectorEnv):
         Raises:
             ValueError: if a parameter is unknown or out of range.
         """
-        super().__init__(game, num_envs, **in_format(options))
+        super().__init__(game, num_envs, **with_format_defaults(options))
 
     def reset(self, **arguments: Any) -> tuple[Any, dict[str, Any]]:
         """Reset the games; see `GameVectorEnv.reset`."""
@@ -158,8 +158,8 @@ class RLlibVectorEnv(GameVectorEnv):
         """Step the games; see `GameVectorEnv.step`."""
         observations, rewards, terminated, truncated, info = super().step(actions)
         ended = terminated.any()
-        seats = {"player": info["player"], "_player": terminated.copy()} if ended else {}
-        return observations, rewards, terminated, truncated, seats
+        end_info = {"player": info["player"], "_player": terminated.copy()} if ended else {}
+        return observations, rewards, terminated, truncated, end_info
 
 
 class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
@@ -168,8 +168,8 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
     In sequential games the player to move observes and acts. In simultaneous games all remaining
     players act; eliminated players leave with their last reward and observation. A step returns the
     rewards of all players, so the loser's -1 for an action before its opponent's winning move
-    becomes the last transition of the loser's episode. No player's value bootstraps from another
-    player's observation.
+    becomes the last transition of the loser's episode, and no player's value is bootstrapped from
+    another player's observation.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -227,7 +227,7 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
         self.render_mode = render_mode
         self._renderer = BoardRenderer(self.game, render_mode, self.metadata)
         self.possible_agents = [f"player_{i}" for i in range(self.game.num_players)]
-        # All players for ever: RLlib's environment check accepts only agents of this list.
+        # Never changed: RLlib's environment check accepts only agents of this list.
         self.agents = self.possible_agents[:]
         self.observation_spaces = {
             agent: self.format.space(self.game) for agent in self.possible_agents
@@ -237,7 +237,7 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
         }
         self.observation_space = spaces.Dict(self.observation_spaces)
         self.action_space = spaces.Dict(self.action_spaces)
-        self._actions = np.zeros((1, self.game_batch.width), np.int64)
+        self._actions = np.zeros((1, self.game_batch.num_acting), np.int64)
         self._acting: list[int] = []  # the players that act in the next step
         self._ready = False
         super().__init__()
@@ -255,7 +255,7 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
             seed = int(np.random.default_rng().integers(2**62))
         self.game_batch.reset([None if seed is None else check_seed(seed)])
         self._ready = True
-        self._acting = self._to_act()
+        self._acting = self._players_to_act()
         if self.render_mode == "human":
             self.render()
         return self._observations(self._acting), {}
@@ -277,34 +277,34 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
         check_ready(self._ready, "step")
         if not self._acting:
             raise ValueError("the game is over: call reset")
-        names = [self.possible_agents[seat] for seat in self._acting]
-        check_actions_of(names, action_dict)
+        names = [self.possible_agents[player] for player in self._acting]
+        check_action_dict(names, action_dict)
         missing = [name for name in names if name not in action_dict]
         if missing:
             raise ValueError(f"expected actions of {names}, got those of {list(action_dict)}")
-        chosen = [as_action(action_dict[name]) for name in names]
+        actions = [as_action(action_dict[name]) for name in names]
         self._actions[:] = 0
-        for seat, action in zip(self._acting, chosen, strict=True):
-            self._actions[0, seat if self.game.simultaneous else 0] = action
+        for player, action in zip(self._acting, actions, strict=True):
+            self._actions[0, player if self.game.simultaneous else 0] = action
         self.game_batch.step(self._actions)
         all_rewards = self.game_batch.episode_states["rewards"][0].tolist()
         over = bool(self.game_batch.episode_states["over"][0])
         if self.render_mode == "human":
             self.render()
-        acted, self._acting = self._acting, [] if over else self._to_act()
+        acted, self._acting = self._acting, [] if over else self._players_to_act()
         if self.game.simultaneous:
-            in_game, observed = acted, acted
-            out = [seat for seat in acted if seat not in self._acting]
+            rewarded, observing = acted, acted
+            terminated = [player for player in acted if player not in self._acting]
         else:
-            in_game = list(range(self.game.num_players))
-            out = in_game if over else []
-            observed = in_game if over else self._acting
-        rewards = {self.possible_agents[seat]: all_rewards[seat] for seat in in_game}
-        terminations = {self.possible_agents[seat]: seat in out for seat in in_game}
+            rewarded = list(range(self.game.num_players))
+            terminated = rewarded if over else []
+            observing = rewarded if over else self._acting
+        rewards = {self.possible_agents[player]: all_rewards[player] for player in rewarded}
+        terminations = {self.possible_agents[player]: player in terminated for player in rewarded}
         truncations = dict.fromkeys(terminations, False)
-        end = {"__all__": not self._acting}
+        all_done = {"__all__": not self._acting}
         return (
-            self._observations(observed), rewards, terminations | end,
+            self._observations(observing), rewards, terminations | all_done,
             truncations | {"__all__": False}, {},
         )  # fmt: skip
 
@@ -315,30 +315,30 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
             ValueError: before the first `reset`.
         """
         check_ready(self._ready, "render")
-        last = [] if self.game.simultaneous else self.game_batch.actions_of(0)[-1:]
-        return self._renderer.show(self.game_batch.states.view(np.recarray)[0], last)
+        last_action = [] if self.game.simultaneous else self.game_batch.actions_of(0)[-1:]
+        return self._renderer.show(self.game_batch.states.view(np.recarray)[0], last_action)
 
     def close(self) -> None:
         """Close the window."""
         self._renderer.close()
 
-    def _to_act(self) -> list[int]:
+    def _players_to_act(self) -> list[int]:
         """Return the players that act next."""
         if not self.game.simultaneous:
             return [int(self.game_batch.episode_states["mover"][0])]
-        return [int(seat) for seat in np.flatnonzero(self.game_batch.masks[0].any(axis=1))]
+        return [int(player) for player in np.flatnonzero(self.game_batch.masks[0].any(axis=1))]
 
-    def _observations(self, seats: list[int]) -> dict[str, Any]:
+    def _observations(self, players: list[int]) -> dict[str, Any]:
         """Return the observations of players, by agent."""
         masks = self.format.masks(self.game_batch.masks[0].copy())
         if self.game.simultaneous:
             planes = self.game_batch.observations[0]
-            pairs = [(planes[seat], masks[seat]) for seat in seats]
-        elif len(seats) == 1:
+            pairs = [(planes[player], masks[player]) for player in players]
+        elif len(players) == 1:
             pairs = [(self.game_batch.observations[0, 0], masks[0])]
         else:  # the end of a game, where all players observe
-            pairs = [(self.game_batch.observe(seat)[0], masks[0].copy()) for seat in seats]
+            pairs = [(self.game_batch.observe(p)[0], masks[0].copy()) for p in players]
         return {
-            self.possible_agents[seat]: self.format.apply(planes, mask)
-            for seat, (planes, mask) in zip(seats, pairs, strict=True)
+            self.possible_agents[player]: self.format.apply(planes, mask)
+            for player, (planes, mask) in zip(players, pairs, strict=True)
         }

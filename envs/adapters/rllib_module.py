@@ -22,8 +22,8 @@ FORMAT: dict[str, Any] = {
 `PettingZooEnv(connect4_v0.env(**FORMAT))`."""
 
 
-def in_format(options: dict[str, Any]) -> dict[str, Any]:
-    """Return options of an environment, with those of `FORMAT` as defaults."""
+def with_format_defaults(options: dict[str, Any]) -> dict[str, Any]:
+    """Return keyword arguments of an environment, with those of `FORMAT` as defaults."""
     merged = FORMAT | options
     if merged["observation"] not in ("dict", "flat_dict") and "keys" not in options:
         del merged["keys"]
@@ -44,7 +44,7 @@ class MaskedModule(ActionMaskingTorchRLModule):  # type: ignore[misc]
     """RLlib's `ActionMaskingTorchRLModule` for all dictionary observations of this package.
 
     Planes may have any key, type and shape: they are converted to float32, and flattened unless the
-    model has `conv_filters`. So environments with other formats than `FORMAT` work, too, such as
+    model has `conv_filters`. So environments in other formats work, too, such as
     `PettingZooEnv(connect4_v0.env())`.
     """
 
@@ -52,23 +52,26 @@ class MaskedModule(ActionMaskingTorchRLModule):  # type: ignore[misc]
         """Make the module; RLlib calls this.
 
         Raises:
-            ValueError: if observations have no mask, or planes of another shape than the model.
+            ValueError: if observations have no mask, or if the model has `conv_filters` and the
+                planes are flattened.
         """
         space = observation_space
-        keys = [] if not isinstance(space, spaces.Dict) else [k for k in space if k != KEYS[1]]
-        if len(keys) != 1 or KEYS[1] not in space.spaces:
+        plane_keys = (
+            [] if not isinstance(space, spaces.Dict) else [k for k in space if k != KEYS[1]]
+        )
+        if len(plane_keys) != 1 or KEYS[1] not in space.spaces:
             raise ValueError(
-                f"masked_module needs observations of one player with an {KEYS[1]}: give the "
-                "environment observation='flat_dict'; for one agent give env_config an 'opponent', "
-                f"for several configure multi_agent(...); got {space}"
+                f"masked_module needs observations of one player with an {KEYS[1]}: make the "
+                "environment with observation='flat_dict'; for one agent set 'opponent' in "
+                f"env_config, for several agents configure multi_agent(...); got {space}"
             )
-        box, config = space[keys[0]], arguments.get("model_config") or {}
+        box, config = space[plane_keys[0]], arguments.get("model_config") or {}
         filters = config.get("conv_filters") if isinstance(config, dict) else config.conv_filters
         shape = box.shape if filters else (int(np.prod(box.shape)),)
         if filters and len(shape) != 3:
             raise ValueError(
-                f"conv_filters need planes, got observations of shape {shape}: give the "
-                "environment observation='dict' and channels_last=True"
+                f"conv_filters need planes, got observations of shape {shape}: make the "
+                "environment with observation='dict' and channels_last=True"
             )
         high = float(box.high.max())
         planes = spaces.Box(0, high, shape, np.float32)
@@ -79,7 +82,7 @@ class MaskedModule(ActionMaskingTorchRLModule):  # type: ignore[misc]
         )
 
     def _forward_train(self, batch: Any, **kwargs: Any) -> Any:
-        """Return the outputs for a loss, with or without an earlier `compute_values`."""
+        """Return the outputs of a training step, also after a call of `compute_values`."""
         if isinstance(batch[OBS], Mapping):
             batch[KEYS[1]], batch = self._preprocess_batch(batch)
         return super()._forward_train(batch, **kwargs)

@@ -1,7 +1,7 @@
-"""SB3 `VecEnv` over the native vectorized games, for every game.
+"""SB3 `VecEnv` over a compiled batch of games, for every game.
 
 SB3 trains one policy for one player, so opponents play the other seats. Self-play in the sense of
-`GameVectorEnv`, where the caller moves for every seat, is left out on purpose. In sequential games
+`GameVectorEnv`, where the caller acts for every player, is not supported. In sequential games
 SB3 would bootstrap from the opponent's observation, and the loser's -1 would never reach its
 buffer, as it belongs to a step of the winner. In simultaneous games an eliminated player would give
 the learner empty transitions until the game ends. For self-play, a model becomes its own opponent::
@@ -39,16 +39,16 @@ Indices = int | Iterable[int] | None
 class SB3VecEnv(VecEnv):
     """B games against opponents, for `PPO`, `DQN`, `MaskablePPO` and the like.
 
-    The reward is the agent's, a loser's -1 included. Finished games restart in the same step;
+    The reward is the agent's, a loser's -1 included. Finished games are reset in the same step;
     `infos[i]` then holds `terminal_observation`, `TimeLimit.truncated` (always false: games end by
     their rules), `is_success` (whether the agent won), `rewards` (of all players), `player` (the
     agent's seat in that game) and `illegal_action`, and is empty otherwise. Use `VecMonitor` for
     episode statistics.
 
-    Observations are small integers in int8: SB3 stores them as they are, in a quarter of the memory
-    of float32, and converts them to floats for the network. SB3 does not treat them as images: it
-    neither scales nor transposes them, and a `CnnPolicy` needs a `features_extractor_class`, as
-    SB3's `NatureCNN` needs images of at least 36 x 36.
+    Observations are small integers in int8: SB3 stores them in that type, in a quarter of the
+    memory of float32, and converts them to floats for the network. SB3 does not treat them as
+    images: it neither scales nor transposes them, and a `CnnPolicy` needs a
+    `features_extractor_class`, as SB3's `NatureCNN` needs images of at least 36 x 36.
     """
 
     def __init__(
@@ -75,14 +75,14 @@ class SB3VecEnv(VecEnv):
         Args:
             game: a game or its name.
             num_envs: B, the number of games.
-            opponent: a spec string or agent for all other seats, or one for each of them.
-            agent_seat: the agent's seat, or `"random"`: drawn for each game.
+            opponent: a spec string or agent for all other seats, or a list with one for each.
+            agent_seat: the agent's seat, or `"random"`: sampled for each game.
             illegal_action: see `ludoteca.envs.api.vector.GameVectorEnv`. Algorithms without masks,
                 such as `PPO`, learn to play legal actions from `"lose"` or `"penalize"`.
-            num_threads: threads that share the work; worth it from some 1000 games on.
+            num_threads: number of threads that step the games, useful from about 1000 games on.
             observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`. Dictionaries are for
-                `MultiInputPolicy`, which takes the mask as an input; masked algorithms call
-                `action_masks` with every kind of observation.
+                `MultiInputPolicy`, whose network then has the mask as an input; masked algorithms
+                call `action_masks` with any format.
             dtype: type of the planes.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
             keys: keys of the planes and the mask in a dictionary.
@@ -108,7 +108,7 @@ class SB3VecEnv(VecEnv):
         self.game_batch = GameBatch(
             self.game,
             num_envs,
-            opponent=_needed(opponent),
+            opponent=_require_opponent(opponent),
             agent_seat=agent_seat,
             illegal_action=illegal_action,
             autoreset=SAME_STEP,
@@ -163,28 +163,28 @@ class SB3VecEnv(VecEnv):
         super().set_options(options)
 
     def step_async(self, actions: NDArray[Any]) -> None:
-        """Take the actions of the coming step.
+        """Store the actions of the next step.
 
         Args:
             actions: integers of shape `[B]`.
 
         Raises:
-            ValueError: if they have another shape or are not integers, or before `reset`.
+            ValueError: if they have another shape or dtype, or before the first `reset`.
         """
-        given = np.asarray(actions)
-        if given.shape != (self.num_envs,) or given.dtype.kind not in "iu":
+        array = np.asarray(actions)
+        if array.shape != (self.num_envs,) or array.dtype.kind not in "iu":
             raise ValueError(
                 f"actions must be integers of shape {(self.num_envs,)}, "
-                f"got {given.dtype} of shape {given.shape}"
+                f"got {array.dtype} of shape {array.shape}"
             )
         if not self._ready:
             raise ValueError("call reset before step")
-        self._actions[:, 0] = given
+        self._actions[:, 0] = array
 
     def step_wait(
         self,
     ) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
-        """Play the actions and the opponents' replies.
+        """Apply the actions and those of the opponents.
 
         Raises:
             ValueError: if an action is illegal and `illegal_action="raise"`. The games are then
@@ -192,8 +192,8 @@ class SB3VecEnv(VecEnv):
         """
         game_batch = self.game_batch
         game_batch.step(self._actions)
-        records = game_batch.episode_states
-        rewards, dones = records["reward"].copy(), records["terminated"].copy()
+        episode_states = game_batch.episode_states
+        rewards, dones = episode_states["reward"].copy(), episode_states["terminated"].copy()
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         for i in np.flatnonzero(dones).tolist():
             infos[i] = {
@@ -202,9 +202,9 @@ class SB3VecEnv(VecEnv):
                 ),
                 "TimeLimit.truncated": False,
                 "is_success": bool(rewards[i] > 0),
-                "rewards": records["rewards"][i].copy(),
-                "player": int(records["final_player"][i]),
-                "illegal_action": bool(records["illegal"][i]),
+                "rewards": episode_states["rewards"][i].copy(),
+                "player": int(episode_states["final_player"][i]),
+                "illegal_action": bool(episode_states["illegal"][i]),
             }
         return self._observations(), rewards, dones, infos
 
@@ -216,26 +216,26 @@ class SB3VecEnv(VecEnv):
         """Replace the opponents; games in progress continue.
 
         Args:
-            opponent: as when the environment is made. An agent that refers to the model in training
-                plays by its current weights.
+            opponent: as in the constructor. An agent that refers to the model in training plays
+                by its current weights.
         """
-        self.game_batch.set_opponent(_needed(opponent))
+        self.game_batch.set_opponent(_require_opponent(opponent))
 
     def get_images(self) -> list[NDArray[np.uint8]]:
-        """Return a picture of every game; `render` makes one of them all."""
+        """Return an image of every game; `render` tiles them into one."""
         from ludoteca.envs.render import render
 
         return [render(self.game, s, "rgb_array") for s in self.game_batch.states.view(np.recarray)]
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
-        """Return an attribute once per chosen game; all games share this object's attributes."""
+        """Return an attribute once per game of `indices`; all games share the attributes."""
         return [getattr(self, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
         """Set an attribute, which all games share.
 
         Raises:
-            ValueError: if it is to be set in some games only.
+            ValueError: if `indices` leaves out games.
         """
         if set(self._get_indices(indices)) != set(range(self.num_envs)):
             raise ValueError(f"all games share {attr_name!r}: it cannot be set in {indices} only")
@@ -244,10 +244,10 @@ class SB3VecEnv(VecEnv):
     def env_method(
         self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any
     ) -> list[Any]:
-        """Call `action_masks` or `get_images`, and return the results of the chosen games.
+        """Call `action_masks` or `get_images`, and return the results of the games in `indices`.
 
         Raises:
-            AttributeError: for any other method, as games are not objects.
+            AttributeError: for any other method, as single games are not objects.
         """
         if method_name not in ("action_masks", "get_images"):
             raise AttributeError(
@@ -257,7 +257,7 @@ class SB3VecEnv(VecEnv):
         return [results[i] for i in self._get_indices(indices)]
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Indices = None) -> list[bool]:
-        """Return false once per chosen game: games are never wrapped."""
+        """Return False once per game of `indices`: single games are never wrapped."""
         return [False for _ in self._get_indices(indices)]
 
     def close(self) -> None:
@@ -266,12 +266,12 @@ class SB3VecEnv(VecEnv):
 
     def _observations(self) -> Any:
         masks = self.game_batch.masks[:, 0]
-        if self.format.is_dict:  # else they are not in the observation
+        if self.format.is_dict:  # otherwise observations have no mask
             masks = self.format.masks(masks.copy())
         return self.format.apply(self.game_batch.observations[:, 0], masks)
 
 
-def _needed(
+def _require_opponent(
     opponent: OpponentSpec | Sequence[OpponentSpec] | None,
 ) -> OpponentSpec | Sequence[OpponentSpec]:
     if opponent is None:

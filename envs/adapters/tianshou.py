@@ -1,4 +1,4 @@
-"""Tianshou `BaseVectorEnv` over the native vectorized games, for every game.
+"""Tianshou `BaseVectorEnv` over a compiled batch of games, for every game.
 
 Observations are batches `{"obs": planes, "mask": legal actions}`, as Tianshou's masked algorithms
 (`DiscreteQLearningPolicy` and others) expect them::
@@ -7,10 +7,11 @@ Observations are batches `{"obs": planes, "mask": legal actions}`, as Tianshou's
     collector = Collector(algorithm, env, VectorReplayBuffer(64_000, 64), exploration_noise=True)
 
 Tianshou learns for one player; for self-play, a copy of the policy becomes the opponent:
-`env.set_opponent(agent)`. Its multi-agent algorithms take the PettingZoo environments of the games.
+`env.set_opponent(agent)`. Its multi-agent algorithms need the PettingZoo environments of the games.
 
-Its DQN applies the masks. Its policy gradient algorithms (PPO, A2C) do not: `MaskedActor` is an
-actor that masks its logits, and `PlanesNet` passes only the planes to a network.
+Tianshou's DQN applies the masks. Its policy gradient algorithms (PPO, A2C) do not: use
+`MaskedActor`, an actor that masks its logits, and `PlanesNet`, which passes only the planes to a
+network.
 """
 
 from collections.abc import Sequence
@@ -47,7 +48,7 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
 
     The reward is the agent's, a loser's -1 included. Masks are bool `[A]`, all true once a game is
     over. Any subset of the games can be stepped or reset. Infos are empty, as Tianshou would spend
-    more time on them than on everything else in collecting.
+    more time on them than on all other parts of collecting.
     """
 
     def __init__(
@@ -71,22 +72,22 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
         Args:
             game: a game or its name.
             num_envs: B, the number of games.
-            opponent: a spec string or agent for all other seats, or one for each of them.
-            agent_seat: the agent's seat, or `"random"`: drawn for each game.
+            opponent: a spec string or agent for all other seats, or a list with one for each.
+            agent_seat: the agent's seat, or `"random"`: sampled for each game.
             illegal_action: see `ludoteca.envs.api.vector.GameVectorEnv`.
-            num_threads: threads that share the work; worth it from some 1000 games on.
-            observation: `"planes"`, or `"flat"`: all numbers in one axis.
+            num_threads: number of threads that step the games, useful from about 1000 games on.
+            observation: `"planes"`, or `"flat"`: flattened.
             dtype: type of the observations.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
             render_mode: `"rgb_array"`, `"ansi"` or `"svg"`: what `render` returns, per game.
-            seed: as by calling `seed`.
+            seed: see the method `seed`.
             params: parameters of the game.
 
         Raises:
             TypeError: if a keyword is unknown.
             ValueError: if a parameter is out of range, or `opponent` is None.
         """
-        # Tianshou's own constructor makes one worker for each environment; there are none here.
+        # Tianshou's constructor is not called: it would make one worker per environment.
         self.game = as_game(game, params, TianshouVecEnv.__init__)
         if opponent is None:
             raise ValueError(
@@ -120,62 +121,62 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
             "spec": None,
         }
         self._seeds: list[int | None] = [None] * self.env_num
-        self._begun = False
+        self._ready = False
         if seed is not None:
             self.seed(seed)
 
     def reset(self, env_id: Any = None, **kwargs: Any) -> tuple[Any, NDArray[Any]]:
-        """Begin new games.
+        """Reset games.
 
         Args:
-            env_id: which of them, a number or several; None: all.
-            kwargs: `seed`: as by calling `seed` before. Other arguments of Gymnasium's `reset` are
-                accepted and have no effect.
+            env_id: index of the game to reset, or several; None: all.
+            kwargs: `seed`: see the method `seed`. Other arguments of Gymnasium's `reset` have no
+                effect.
 
         Returns:
-            A `Batch` of observations, and an empty dictionary for each of these games.
+            A `Batch` of the observations of these games, and an empty dictionary for each.
         """
         self._assert_is_not_closed()
         ids = self._indices(env_id)
         if kwargs.get("seed") is not None:
             self.seed(kwargs["seed"])
-        if not self._begun:
+        if not self._ready:
             if len(ids) < self.env_num:
-                raise ValueError("the first reset must be of all games")
+                raise ValueError("the first reset must reset all games")
             if self._seeds[0] is None:
                 self.seed(int(np.random.default_rng().integers(2**62)))
-        which = np.zeros(self.env_num, np.bool_)
-        which[ids] = True
-        self.game_batch.reset(self._seeds, which)
+        reset_mask = np.zeros(self.env_num, np.bool_)
+        reset_mask[ids] = True
+        self.game_batch.reset(self._seeds, reset_mask)
         for i in ids.tolist():
             self._seeds[i] = None
-        self._begun = True
+        self._ready = True
         return self._observations(self.game_batch.step_result().masks, ids), self._infos(ids)
 
     def step(
         self, action: Any, id: Any = None
     ) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], NDArray[Any]]:
-        """Play one action in each of some games, and the opponents' replies.
+        """Apply one action in each of K games, and the actions of the opponents.
 
         Args:
             action: integers of shape `[K]`.
-            id: the K games; None: all.
+            id: indices of the K games; None: all.
 
         Raises:
-            ValueError: if actions have another form, if a game is over, or if an action is illegal
-                and `illegal_action="raise"`. The games are then unchanged.
+            ValueError: if actions have another shape or dtype, if a game is over, or if an action
+                is illegal and `illegal_action="raise"`. The games are then unchanged.
         """
         self._assert_is_not_closed()
         ids = self._indices(id)
-        given = np.asarray(action)
-        if given.shape != ids.shape or given.dtype.kind not in "iu":
+        array = np.asarray(action)
+        if array.shape != ids.shape or array.dtype.kind not in "iu":
             raise ValueError(
                 f"actions must be integers of shape {ids.shape}, "
-                f"got {given.dtype} of shape {given.shape}"
+                f"got {array.dtype} of shape {array.shape}"
             )
-        if not self._begun:
+        if not self._ready:
             raise ValueError("call reset before step")
-        actions, game_batch = given.astype(np.int64)[:, None], self.game_batch
+        actions, game_batch = array.astype(np.int64)[:, None], self.game_batch
         if np.array_equal(ids, np.arange(self.env_num)):
             step_result = game_batch.new_step_result()
             game_batch.step(actions, step_result)
@@ -188,7 +189,7 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
         return observations, rewards, terminated, truncated, self._infos(ids)
 
     def seed(self, seed: Any = None) -> list[Any]:
-        """Seed game i with `seed + i`, or with the i-th of several, at its next reset.
+        """Seed game i with `seed + i`, or with `seed[i]`, at its next reset.
 
         Raises:
             ValueError: if it is not a non-negative integer, or a list without one for each game.
@@ -201,25 +202,25 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
         else:
             self._seeds = [None if value is None else check_seed(value) for value in seed]
             if len(self._seeds) != self.env_num:
-                given = len(self._seeds)
+                count = len(self._seeds)
                 self._seeds = [None] * self.env_num
-                raise ValueError(f"expected {self.env_num} seeds, one per game, got {given}")
+                raise ValueError(f"expected {self.env_num} seeds, one per game, got {count}")
         return list(self._seeds)
 
     def set_opponent(self, opponent: OpponentSpec | Sequence[OpponentSpec]) -> None:
         """Replace the opponents; games in progress continue.
 
         Args:
-            opponent: as when the environment is made.
+            opponent: as in the constructor.
 
         Raises:
-            ValueError: if there is not one for each other seat.
-            TypeError: if something is neither a spec string nor an agent.
+            ValueError: if there are not as many opponents as other seats.
+            TypeError: if an opponent is neither a spec string nor an agent.
         """
         self.game_batch.set_opponent(opponent)
 
     def get_env_attr(self, key: str, id: Any = None) -> list[Any]:
-        """Return an attribute once per chosen game; all share this object's attributes."""
+        """Return an attribute once per game of `id`; all games share the attributes."""
         self._assert_is_not_closed()
         value = self._attributes[key] if key in self._attributes else getattr(self, key)
         return [value for _ in self._indices(id)]
@@ -228,7 +229,7 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
         """Set an attribute, which all games share.
 
         Raises:
-            ValueError: if it is to be set for some games only.
+            ValueError: if `id` leaves out games.
         """
         self._assert_is_not_closed()
         if len(set(self._indices(id).tolist())) < self.env_num:
@@ -239,11 +240,11 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
             setattr(self, key, value)
 
     def render(self, **kwargs: Any) -> list[Any]:
-        """Return a picture or text per game, as `render_mode` says; without one, None."""
+        """Return one image or text per game, or None per game, according to `render_mode`."""
         self._assert_is_not_closed()
         if self._render_mode is None:
             return [None] * self.env_num
-        if not self._begun:
+        if not self._ready:
             raise ValueError("call reset before render")
         from ludoteca.envs.render import render
 
@@ -256,19 +257,19 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
         self.game_batch.close()
         self.is_closed = True
 
-    def _indices(self, given: Any) -> NDArray[np.int64]:
-        ids = np.arange(self.env_num) if given is None else np.atleast_1d(np.asarray(given))
-        inside = ids.dtype.kind in "iu" and ((ids >= 0) & (ids < self.env_num)).all()
-        if not inside or ids.ndim != 1 or len(np.unique(ids)) < len(ids):
+    def _indices(self, id_: Any) -> NDArray[np.int64]:
+        ids = np.arange(self.env_num) if id_ is None else np.atleast_1d(np.asarray(id_))
+        in_range = ids.dtype.kind in "iu" and ((ids >= 0) & (ids < self.env_num)).all()
+        if not in_range or ids.ndim != 1 or len(np.unique(ids)) < len(ids):
             raise ValueError(
-                f"games are numbered from 0 to {self.env_num - 1}, each given once; got {given!r}"
+                f"expected distinct indices of games, 0 to {self.env_num - 1}, got {id_!r}"
             )
         return ids.astype(np.int64)
 
     def _observations(self, masks: NDArray[np.int8], ids: NDArray[np.int64]) -> Any:
-        shown = self.format.planes(self.game_batch.observations[:, 0])
-        # Tianshou writes into what it is given.
-        return Batch(obs=shown[ids], mask=self.format.masks(masks[:, 0])[ids])
+        planes = self.format.planes(self.game_batch.observations[:, 0])
+        # Copies, as Tianshou writes into observations.
+        return Batch(obs=planes[ids], mask=self.format.masks(masks[:, 0])[ids])
 
     def _infos(self, ids: NDArray[np.int64]) -> NDArray[Any]:
         return np.array([{} for _ in ids], dtype=object)

@@ -1,4 +1,4 @@
-"""Networks for Tianshou: inputs of planes only, and an actor with action masks."""
+"""Networks for Tianshou: a network of the planes alone, and an actor with action masks."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,13 +11,13 @@ KEYS = ("obs", "mask")  # of the planes and the masks in a batch of observations
 
 
 class PlanesNet(ActionReprNetWithVectorOutput[Any]):  # type: ignore[misc]
-    """A network for Tianshou's actors and critics that gets only the planes of observations."""
+    """Network for Tianshou's actors and critics whose input is only the planes of observations."""
 
     def __init__(self, network: torch.nn.Module, output_dim: int):
         """Wrap a network.
 
         Args:
-            network: maps planes, float32 `[K, *shape]`, to features `[K, output_dim]`.
+            network: network from planes, float32 `[K, *shape]`, to features `[K, output_dim]`.
             output_dim: the number of features.
         """
         super().__init__(output_dim)
@@ -26,13 +26,13 @@ class PlanesNet(ActionReprNetWithVectorOutput[Any]):  # type: ignore[misc]
     def forward(
         self, obs: Any, state: Any = None, info: dict[str, Any] | None = None
     ) -> tuple[torch.Tensor, Any]:
-        """Return the features of observations, `Batch` or planes, and the state as it is."""
+        """Return the features of observations (a `Batch` or planes), and the unchanged state."""
         planes = getattr(obs, KEYS[0], obs)
         return self.network(_as_tensor(planes, self).float()), state
 
 
 class MaskedActor(DiscreteActor):  # type: ignore[misc]
-    """An actor whose logits are the lowest number for illegal actions.
+    """Actor whose logits of illegal actions are the lowest finite number.
 
     For `DiscreteActorPolicy` with its default `dist_fn`, which makes a distribution from logits.
     For observations without a mask, the logits are those of the network.

@@ -1,4 +1,4 @@
-"""TorchRL `EnvBase` over the native vectorized games, for every game.
+"""TorchRL `EnvBase` over a compiled batch of games, for every game.
 
 Against opponents, TorchRL learns for one player, and the reward is that of this player::
 
@@ -7,8 +7,8 @@ Against opponents, TorchRL learns for one player, and the reward is that of this
 
 In self-play (`opponent=None`) it is a multi-agent environment: the tensors of all players are in
 the group `"agents"`, and each player has its own rewards, values and done flags, so no value
-bootstraps from another player's observation. For self-play with one learning player, a copy of the
-policy becomes the opponent: `env.set_opponent(agent)`.
+is bootstrapped from another player's observation. For self-play with one learning player, a copy of
+the policy becomes the opponent: `env.set_opponent(agent)`.
 """
 
 from collections.abc import Sequence
@@ -40,22 +40,23 @@ GROUP = "agents"
 
 
 class TorchRLEnv(EnvBase):  # type: ignore[misc]
-    """B games at once, of batch size `[B]`.
+    """Batch of B games, with batch size `[B]`.
 
     Against opponents: `"observation"` and `"action_mask"` (bool `[B, A]`), `"action"` (int64
     `[B]`), and `("next", "reward")` (`[B, 1]`, the agent's).
 
-    In self-play, the same keys in the group `"agents"`, with an axis of P players behind the batch:
-    `("agents", "observation")` and so on. `("agents", "mask")`, bool `[B, P]`, is true for the
-    players to move: one in sequential games, all that are not eliminated in simultaneous games. The
-    actions of the others are not played, and their action masks have one action, so that its
+    In self-play, the same keys in the group `"agents"`, with an axis of P players after that of the
+    batch: `("agents", "observation")` and so on. `("agents", "mask")`, bool `[B, P]`, is true for
+    the players to move: one in sequential games, all that are not eliminated in simultaneous games.
+    The actions of the others are ignored, and their action masks allow only action 0, so that its
     probability is 1. `("agents", "done")` is true for eliminated players while others play.
 
-    Once a game is over, its action mask is all ones (in self-play: the one action again), as masked
-    distributions need it. Finished games are reset by TorchRL, all others continue.
+    Once a game is over, its action mask is all ones (in self-play: it allows only action 0), as
+    masked distributions need at least one action. Finished games are reset by TorchRL, all others
+    continue.
 
-    Random actions are legal ones: the action spec's mask follows the games. Behind transforms that
-    copy the spec, `ActionMask` does the same.
+    Random actions are legal, as the action spec has the mask of the present positions. With
+    transforms that copy the spec, add TorchRL's `ActionMask`.
     """
 
     def __init__(
@@ -79,43 +80,43 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
         Args:
             game: a game or its name.
             num_envs: B, the number of games.
-            opponent: None for self-play; or a spec string or agent for all other seats, or one for
-                each of them.
-            agent_seat: the agent's seat against opponents, or `"random"`: drawn for each game.
+            opponent: None for self-play; or a spec string or agent for all other seats, or a list
+                with one for each.
+            agent_seat: the agent's seat against opponents, or `"random"`: sampled for each game.
             illegal_action: see `ludoteca.envs.api.vector.GameVectorEnv`.
-            num_threads: threads that share the work; worth it from some 1000 games on.
-            observation: `"planes"`, or `"flat"`: all numbers in one axis.
+            num_threads: number of threads that step the games, useful from about 1000 games on.
+            observation: `"planes"`, or `"flat"`: flattened.
             dtype: type of the observations.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
-            device: of all tensors. The games are played on the CPU.
-            seed: as by calling `set_seed`.
+            device: device of all tensors. The games are stepped on the CPU.
+            seed: see the method `set_seed`.
             params: parameters of the game.
 
         Raises:
             TypeError: if a keyword is unknown.
             ValueError: if a parameter is out of range.
         """
-        made = as_game(game, params, TorchRLEnv.__init__)
+        game = as_game(game, params, TorchRLEnv.__init__)
         count = integer("num_envs", num_envs, 1, 2**31 - 1)
         kind = choice("observation", observation, ("planes", "flat"))
-        form = ObservationFormat(kind, dtype, channels_last)
+        format_ = ObservationFormat(kind, dtype, channels_last)
         game_batch = GameBatch(
-            made,
+            game,
             count,
             opponent=opponent,
             agent_seat=agent_seat,
             illegal_action=illegal_action,
             autoreset=DISABLED,
             num_threads=num_threads,
-            dtype=form.dtype,
-            channels_last=form.channels_last,
+            dtype=format_.dtype,
+            channels_last=format_.channels_last,
         )
         super().__init__(device=torch.device(device), batch_size=torch.Size([count]))
-        self.game, self.game_batch, self.format = made, game_batch, form
+        self.game, self.game_batch, self.format = game, game_batch, format_
         self._self_play = opponent is None
         self._seeds: list[int | None] = [None] * count
-        self._begun = False
-        self._actions = np.zeros((count, game_batch.width), np.int64)
+        self._ready = False
+        self._actions = np.zeros((count, game_batch.num_acting), np.int64)
         self._make_specs()
         if seed is not None:
             self.set_seed(seed)
@@ -124,17 +125,17 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
         """Replace the opponents; games in progress continue.
 
         Args:
-            opponent: as when the environment is made.
+            opponent: as in the constructor.
 
         Raises:
-            ValueError: in self-play, or if there is not one for each other seat.
-            TypeError: if something is neither a spec string nor an agent.
+            ValueError: in self-play, or if there are not as many opponents as other seats.
+            TypeError: if an opponent is neither a spec string nor an agent.
         """
         self.game_batch.set_opponent(opponent)
 
     def __repr__(self) -> str:
-        against = "self-play" if self._self_play else "opponents inside"
-        return f"TorchRLEnv({self.game.spec!r}, {self.game_batch.count}, {against})"
+        mode = "self-play" if self._self_play else "against opponents"
+        return f"TorchRLEnv({self.game.spec!r}, {self.game_batch.count}, {mode})"
 
     def close(self, **kwargs: Any) -> None:
         """End the threads."""
@@ -162,9 +163,9 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
             self.observation_spec = self._grouped(observation)
             self.action_spec = self._grouped(Composite(action=action, shape=size))
             self.reward_spec = self._grouped(Composite(reward=reward, shape=size))
-            whole = self._done_spec(self.batch_size)
-            whole[GROUP] = done
-            self.done_spec = whole
+            done_spec = self._done_spec(self.batch_size)
+            done_spec[GROUP] = done
+            self.done_spec = done_spec
         else:
             self.observation_spec, self.action_spec = observation, action
             self.reward_spec, self.done_spec = reward, done
@@ -189,77 +190,77 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
             self._seeds = [first + i for i in range(self.game_batch.count)]
 
     def _reset(self, tensordict: TensorDictBase | None = None, **kwargs: Any) -> TensorDict:
-        which = np.ones(self.game_batch.count, np.bool_)
+        reset_mask = np.ones(self.game_batch.count, np.bool_)
         if tensordict is not None:
-            asked = tensordict.get("_reset", None)
-            if asked is not None and self._begun:
-                which = _flags(asked)
-        if not self._begun and self._seeds[0] is None:
+            reset_flags = tensordict.get("_reset", None)
+            if reset_flags is not None and self._ready:
+                reset_mask = _env_mask(reset_flags)
+        if not self._ready and self._seeds[0] is None:
             self._set_seed(int(torch.randint(2**62, ()).item()))
-        seeds = [one if now else None for one, now in zip(self._seeds, which, strict=True)]
-        self.game_batch.reset(seeds, which)
-        self._seeds = [None if now else one for one, now in zip(self._seeds, which, strict=True)]
-        self._begun = True
-        return self._shown(self.game_batch.step_result().masks)
+        pairs = list(zip(self._seeds, reset_mask, strict=True))
+        self.game_batch.reset([seed if reset else None for seed, reset in pairs], reset_mask)
+        self._seeds = [None if reset else seed for seed, reset in pairs]
+        self._ready = True
+        return self._observed(self.game_batch.step_result().masks)
 
     def _step(self, tensordict: TensorDictBase) -> TensorDict:
-        partial = tensordict.get("_step", None)
+        step_flags = tensordict.get("_step", None)
         if self._self_play:
-            # Left by `rollout(break_when_all_done=True)`, which then cannot stack its steps.
+            # A key of `rollout(break_when_all_done=True)` that keeps it from stacking its steps.
             tensordict.get(GROUP).pop("_neg_step", None)
-        given = tensordict.get((GROUP, "action") if self._self_play else "action")
-        chosen = given.cpu().numpy().reshape(self.game_batch.count, -1)
+        tensor = tensordict.get((GROUP, "action") if self._self_play else "action")
+        actions = tensor.cpu().numpy().reshape(self.game_batch.count, -1)
         game_batch = self.game_batch
         if self._self_play and not self.game.simultaneous:
             movers = game_batch.episode_states["mover"].astype(np.int64)
-            chosen = chosen[np.arange(game_batch.count), movers][:, None]
+            actions = actions[np.arange(game_batch.count), movers][:, None]
         step_result = game_batch.new_step_result()
-        self._actions[:] = chosen
-        which = None if partial is None else np.flatnonzero(_flags(partial))
-        if which is None or len(which) == game_batch.count:
+        self._actions[:] = actions
+        indices = None if step_flags is None else np.flatnonzero(_env_mask(step_flags))
+        if indices is None or len(indices) == game_batch.count:
             game_batch.step(self._actions, step_result)
         else:
-            step_subset(game_batch, which, self._actions[which])
+            step_subset(game_batch, indices, self._actions[indices])
             step_result = game_batch.step_result()
-        made = self._shown(step_result.masks)
+        result = self._observed(step_result.masks)
         over = self._tensor(step_result.terminated[:, None])
-        made["done"], made["terminated"] = over, over.clone()
+        result["done"], result["terminated"] = over, over.clone()
         if not self._self_play:
-            made["reward"] = self._tensor(step_result.reward[:, None])
-            return made
-        group = made[GROUP]
+            result["reward"] = self._tensor(step_result.reward[:, None])
+            return result
+        group = result[GROUP]
         group["reward"] = self._tensor(step_result.rewards[:, :, None])
-        out = over[:, None].expand(-1, self.game.num_players, 1)
+        done = over[:, None].expand(-1, self.game.num_players, 1)
         if self.game.simultaneous:
-            out = out | ~group["mask"][:, :, None]
-        group["done"], group["terminated"] = out.clone(), out.clone()
-        return made
+            done = done | ~group["mask"][:, :, None]
+        group["done"], group["terminated"] = done.clone(), done.clone()
+        return result
 
-    def _shown(self, masks: NDArray[np.int8]) -> TensorDict:
-        """Return what is seen of the present positions.
+    def _observed(self, masks: NDArray[np.int8]) -> TensorDict:
+        """Return the observations and masks of the present positions.
 
         Args:
-            masks: those of a step result. Shape `[B, W, A]`.
+            masks: the masks of a step result. Shape `[B, W, A]`.
         """
         game_batch = self.game_batch
         if not self._self_play:
-            flags = masks[:, 0].view(np.bool_)
-            flags[~flags.any(1)] = True
-            mask = self._tensor(flags)
+            legal = masks[:, 0].view(np.bool_)
+            legal[~legal.any(1)] = True
+            mask = self._tensor(legal)
             self.action_spec.update_mask(mask)
             planes = self._tensor(self.format.planes(game_batch.observations[:, 0]))
             return self._dict({"observation": planes, "action_mask": mask}, self.batch_size)
         players = self.game.num_players
         if self.game.simultaneous:
-            observations, flags = game_batch.observations, masks.view(np.bool_)
+            observations, legal = game_batch.observations, masks.view(np.bool_)
         else:
             observations = np.stack([game_batch.observe(p) for p in range(players)], 1)
-            flags = np.zeros((game_batch.count, players, self.game.num_actions), np.bool_)
+            legal = np.zeros((game_batch.count, players, self.game.num_actions), np.bool_)
             movers = game_batch.episode_states["mover"].astype(np.int64)
-            flags[np.arange(game_batch.count), movers] = masks[:, 0]
-        acting: NDArray[np.bool_] = np.logical_or.reduce(flags, 2)
-        flags[~acting, 0] = True
-        mask = self._tensor(flags)
+            legal[np.arange(game_batch.count), movers] = masks[:, 0]
+        acting: NDArray[np.bool_] = np.logical_or.reduce(legal, 2)
+        legal[~acting, 0] = True
+        mask = self._tensor(legal)
         self.full_action_spec[GROUP, "action"].update_mask(mask)
         group = {
             "observation": self._tensor(self.format.planes(observations)),
@@ -276,7 +277,7 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
         return torch.from_numpy(array).to(self.device)
 
 
-def _flags(asked: torch.Tensor) -> NDArray[np.bool_]:
-    """Return which games a key such as `"_reset"` means. Shape `[B]`."""
-    flags: NDArray[np.bool_] = asked.reshape(len(asked), -1).any(1).cpu().numpy()
-    return flags
+def _env_mask(flags: torch.Tensor) -> NDArray[np.bool_]:
+    """Return the mask of games, shape `[B]`, of flags such as `"_reset"`, shape `[B, ...]`."""
+    mask: NDArray[np.bool_] = flags.reshape(len(flags), -1).any(1).cpu().numpy()
+    return mask

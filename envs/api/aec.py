@@ -8,7 +8,7 @@ from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 from pettingzoo import AECEnv
 
-from ludoteca.envs.api.conversions import ParallelToAEC, no_game
+from ludoteca.envs.api.conversions import ParallelToAEC, no_agents_error
 from ludoteca.envs.api.rendering import BoardRenderer
 from ludoteca.envs.engine.episode_state import EVERY_SEAT
 from ludoteca.envs.engine.game_batch import GameBatch
@@ -28,7 +28,7 @@ from ludoteca.envs.validation import (
 )
 
 RENDER_MODES = ["human", "rgb_array", "ansi", "svg"]
-NO_OP = 0  # the action in masks of agents that cannot act, if they stay with `keep_agents`
+NO_OP = 0  # with `keep_agents`, the only action in the masks of agents that cannot act
 
 
 def aec_env(game: Game | str, **options: Any) -> AECEnv[str, Any, Any]:
@@ -38,17 +38,17 @@ def aec_env(game: Game | str, **options: Any) -> AECEnv[str, Any, Any]:
 
     Args:
         game: a game or its name.
-        options: those of `GameAECEnv`, and the game's parameters.
+        options: keyword arguments of `GameAECEnv`, and parameters of the game.
     """
     from ludoteca.envs.api.parallel import GameParallelEnv
 
     names = keyword_names(GameAECEnv)
     params = {key: value for key, value in options.items() if key not in names}
-    made = as_game(game, params, GameAECEnv)
+    game = as_game(game, params, GameAECEnv)
     options = {key: value for key, value in options.items() if key in names}
-    if made.simultaneous:
-        return ParallelToAEC(GameParallelEnv(made, **options))
-    return GameAECEnv(made, **options)
+    if game.simultaneous:
+        return ParallelToAEC(GameParallelEnv(game, **options))
+    return GameAECEnv(game, **options)
 
 
 def idle_mask(game: Game, keep_agents: bool) -> NDArray[np.int8]:
@@ -86,7 +86,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         Args:
             game: the game.
             illegal_action: see `ludoteca.envs.api.vector.GameVectorEnv`.
-            max_cycles: truncate games after so many moves per player.
+            max_cycles: number of moves per player after which games are truncated.
             keep_agents: every mask allows an action: those of agents that are not to move, and of
                 finished games, allow `NO_OP` (0), which is not played.
             observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
@@ -131,7 +131,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
             agent: spaces.Discrete(game.num_actions) for agent in self.possible_agents
         }
         self.state_space = self.format.box(game)
-        self._seats = {agent: i for i, agent in enumerate(self.possible_agents)}
+        self._players = {agent: i for i, agent in enumerate(self.possible_agents)}
         self._max_plies = (
             None
             if max_cycles is None
@@ -139,7 +139,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         )
         self._action = np.zeros((1, 1), np.int64)
         idle = idle_mask(game, check_flag("keep_agents", keep_agents))
-        self._waiting_mask = self.format.cast(idle)
+        self._idle_mask = self.format.cast(idle)
         self._final_mask = self.format.cast(self.format.final_mask(idle))
         self._mover: str | None = None
         self.agent_selection = ""  # before the first reset
@@ -173,14 +173,14 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
             self.render()
 
     def step(self, action: Any) -> None:
-        """Apply the action of `agent_selection`; None once its game is over.
+        """Apply the action of `agent_selection`, which must be None once that agent is done.
 
         Raises:
             ValueError: if no game is in progress, if `action` is not an integer, or if it is
                 illegal and `illegal_action="raise"`. Nothing has then changed.
         """
         if not self.agents:
-            raise no_game(self._ready)
+            raise no_agents_error(self._ready)
         mover = self.agent_selection
         if self.terminations[mover] or self.truncations[mover]:
             self._was_dead_step(action)
@@ -195,12 +195,12 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
             self.render()
 
     def observe(self, agent: str) -> Any:
-        """Return the observation of an agent; unless it is to move, its mask allows no action."""
+        """Return the observation of an agent, whose mask allows no action unless it is to move."""
         if isinstance(agent, str) and agent == self._mover:
             return self.format.apply(self.game_batch.observations[0, 0], self._mask)
         check_ready(self._ready, "observe")
-        seat = of_agent(self._seats, agent)
-        return self.format.apply(self.game_batch.observe(seat)[0], self._other_mask.copy())
+        player = of_agent(self._players, agent)
+        return self.format.apply(self.game_batch.observe(player)[0], self._other_mask.copy())
 
     def state(self) -> NDArray[Any]:
         """Return the observation of player 0, which shows the whole position."""
@@ -223,8 +223,8 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
             ValueError: before the first `reset`.
         """
         check_ready(self._ready, "render")
-        last = self.game_batch.actions_of(0)[-1:]
-        return self._renderer.show(self.game_batch.states.view(np.recarray)[0], last)
+        last_action = self.game_batch.actions_of(0)[-1:]
+        return self._renderer.show(self.game_batch.states.view(np.recarray)[0], last_action)
 
     def close(self) -> None:
         """Close the window."""
@@ -232,15 +232,15 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
 
     def _publish(self) -> None:
         """Set rewards, terminations and infos of all agents, and select the next to move."""
-        record = self.game_batch.episode_states[0]
-        self.rewards = dict(zip(self.possible_agents, record["rewards"].tolist(), strict=True))
-        if record["over"]:
+        episode = self.game_batch.episode_states[0]
+        self.rewards = dict(zip(self.possible_agents, episode["rewards"].tolist(), strict=True))
+        if episode["over"]:
             self.terminations = dict.fromkeys(self.agents, True)
         elif self._max_plies is not None and self.game_batch.plies_of(0) >= self._max_plies:
             self.truncations = dict.fromkeys(self.agents, True)
-        mover = self._mover = self.agent_selection = self.possible_agents[record["mover"]]
-        mask, other = self.game_batch.masks[0, 0].copy(), self._waiting_mask
-        if record["over"]:
+        mover = self._mover = self.agent_selection = self.possible_agents[episode["mover"]]
+        mask, other = self.game_batch.masks[0, 0].copy(), self._idle_mask
+        if episode["over"]:
             mask = other = self._final_mask.copy()
         else:
             mask = self.format.cast(mask)
@@ -253,32 +253,32 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
     def _extra(self) -> dict[str, Any]:
         return {"agents": self.agents, "cumulative": list(self._cumulative_rewards.values())}
 
-    def _validate_extra(self, more: Any, states: Any, records: Any, history: Any) -> None:
-        """Validate the agents: only after a game may some be missing, after their last step."""
-        late = self._max_plies is not None and history[0, 0] >= self._max_plies
+    def _validate_extra(self, extra: Any, states: Any, episode_states: Any, history: Any) -> None:
+        """Validate the agents: they may leave only when the game is over."""
+        truncated = self._max_plies is not None and history[0, 0] >= self._max_plies
         try:
-            agents, cumulative = more["agents"], more["cumulative"]
-            left = [agent for agent in self.possible_agents if agent in agents]
-            ended = bool(records["over"][0]) or late
-            fits = agents == (left if ended else self.possible_agents)
-            fits &= len(cumulative) == len(agents) and bool(np.isfinite(cumulative).all())
+            agents, cumulative = extra["agents"], extra["cumulative"]
+            in_order = [agent for agent in self.possible_agents if agent in agents]
+            ended = bool(episode_states["over"][0]) or truncated
+            valid = agents == (in_order if ended else self.possible_agents)
+            valid &= len(cumulative) == len(agents) and bool(np.isfinite(cumulative).all())
         except (KeyError, TypeError):
-            fits = False
-        if not fits:
-            raise ValueError(f"expected agents and their cumulative rewards, got {more!r}")
+            valid = False
+        if not valid:
+            raise ValueError(f"expected agents and their cumulative rewards, got {extra!r}")
 
-    def _restore_extra(self, more: Any) -> None:
+    def _restore_extra(self, extra: Any) -> None:
         self.agents = self.possible_agents[:]
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self._publish()
-        self.agents = more["agents"][:]
-        self._cumulative_rewards = dict(zip(self.agents, more["cumulative"], strict=True))
+        self.agents = extra["agents"][:]
+        self._cumulative_rewards = dict(zip(self.agents, extra["cumulative"], strict=True))
         self._skip_agent_selection = None  # type: ignore[assignment]  # as PettingZoo does
         if len(self.agents) < len(self.possible_agents):
-            for values in (self.rewards, self.terminations, self.truncations, self.infos):
+            for by_agent in (self.rewards, self.terminations, self.truncations, self.infos):
                 for agent in set(self.possible_agents) - set(self.agents):
-                    del values[agent]
+                    del by_agent[agent]
             self._clear_rewards()
             if self.agents:
                 self._skip_agent_selection = self.agent_selection

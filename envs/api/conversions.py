@@ -12,11 +12,11 @@ from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.game import Game
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.serialization import Storable
-from ludoteca.envs.validation import check_actions_of, check_ready, of_agent
+from ludoteca.envs.validation import check_action_dict, check_ready, of_agent
 
 
 class AECToParallel(turn_based_aec_to_parallel_wrapper[str, Any, Any], Storable):
-    """Parallel environment of a sequential game: of all actions, the mover's is applied."""
+    """Parallel environment of a sequential game: of all actions, only the mover's is applied."""
 
     aec_env: Any
 
@@ -50,11 +50,11 @@ class AECToParallel(turn_based_aec_to_parallel_wrapper[str, Any, Any], Storable)
                 if it is illegal and `illegal_action="raise"`. Nothing has then changed.
         """
         if not self.agents:
-            raise no_game(self._ready)
-        check_actions_of(self.agents, actions)
+            raise no_agents_error(self._ready)
+        check_action_dict(self.agents, actions)
         mover = self.aec_env.agent_selection
         if mover not in actions:
-            raise ValueError(f"{mover} is to move, but there are only actions of {list(actions)}")
+            raise ValueError(f"{mover} is to move, but actions has only those of {list(actions)}")
         return super().step(actions)  # type: ignore[no-untyped-call]
 
     def replay(self) -> Replay:
@@ -83,7 +83,7 @@ class AECToParallel(turn_based_aec_to_parallel_wrapper[str, Any, Any], Storable)
 
 
 class ParallelToAEC(parallel_to_aec_wrapper[str, Any, Any], Storable):
-    """AEC environment of a simultaneous game: it steps once all agents have chosen."""
+    """AEC environment of a simultaneous game: steps it once all agents have chosen an action."""
 
     env: Any
 
@@ -98,14 +98,14 @@ class ParallelToAEC(parallel_to_aec_wrapper[str, Any, Any], Storable):
         return of_agent(self._observations, agent)
 
     def step(self, action: Any) -> None:
-        """Store the action of `agent_selection`; None once it is out.
+        """Store the action of `agent_selection`, which must be None once that agent is done.
 
         Raises:
             ValueError: if no game is in progress, if `action` is not an integer, or if it is
                 illegal and `illegal_action="raise"`. Nothing has then changed.
         """
         if not (self._ready and self.agents):
-            raise no_game(self._ready)
+            raise no_agents_error(self._ready)
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             if action is not None:
@@ -150,53 +150,57 @@ class ParallelToAEC(parallel_to_aec_wrapper[str, Any, Any], Storable):
             "cumulative": [self._cumulative_rewards[agent] for agent in self.agents],
         }
 
-    def _validate_extra(self, more: Any, states: Any, records: Any, history: Any) -> None:
+    def _validate_extra(self, extra: Any, states: Any, episode_states: Any, history: Any) -> None:
         try:
-            agents = more["agents"]
-            fits = set(agents) <= set(self.possible_agents) and len(set(agents)) == len(agents)
-            fits &= more["selected"] in (agents or self.possible_agents)
-            for name, kinds in (
+            agents = extra["agents"]
+            valid = set(agents) <= set(self.possible_agents) and len(set(agents)) == len(agents)
+            valid &= extra["selected"] in (agents or self.possible_agents)
+            for name, types in (
                 ("chosen", (int, type(None))),
                 ("terminations", (bool,)),
                 ("truncations", (bool,)),
                 ("rewards", (int, float)),
                 ("cumulative", (int, float)),
             ):
-                fits &= len(more[name]) == len(agents)
-                fits &= all(type(value) in kinds for value in more[name])
-            if fits:
-                over = zip(agents, more["terminations"], more["truncations"], strict=True)
-                in_game = {agent for agent, out, late in over if not (out or late)}
-                fits = in_game == set(self.env.playing_in(states[0], records[0], history[0]))
+                valid &= len(extra[name]) == len(agents)
+                valid &= all(type(value) in types for value in extra[name])
+            if valid:
+                done_flags = zip(agents, extra["terminations"], extra["truncations"], strict=True)
+                in_game = {
+                    agent
+                    for agent, terminated, truncated in done_flags
+                    if not (terminated or truncated)
+                }
+                valid = in_game == set(self.env.agents_in(states[0], episode_states[0], history[0]))
         except (KeyError, TypeError):
-            fits = False
-        if not fits:
-            raise ValueError(f"expected agents with their actions and rewards, got {more!r}")
+            valid = False
+        if not valid:
+            raise ValueError(f"expected agents with their actions and rewards, got {extra!r}")
 
-    def _restore_extra(self, more: Any) -> None:
+    def _restore_extra(self, extra: Any) -> None:
         self.env._restore_extra(None)
-        agents: list[str] = more["agents"]
+        agents: list[str] = extra["agents"]
         self.agents = agents[:]
-        self._actions = dict(zip(agents, more["chosen"], strict=True))
-        self.terminations = dict(zip(agents, more["terminations"], strict=True))
-        self.truncations = dict(zip(agents, more["truncations"], strict=True))
-        self.rewards = dict(zip(agents, more["rewards"], strict=True))
-        self._cumulative_rewards = dict(zip(agents, more["cumulative"], strict=True))
-        self._observations, self.infos = self.env.views_of(agents)
+        self._actions = dict(zip(agents, extra["chosen"], strict=True))
+        self.terminations = dict(zip(agents, extra["terminations"], strict=True))
+        self.truncations = dict(zip(agents, extra["truncations"], strict=True))
+        self.rewards = dict(zip(agents, extra["rewards"], strict=True))
+        self._cumulative_rewards = dict(zip(agents, extra["cumulative"], strict=True))
+        self._observations, self.infos = self.env.observations_and_infos(agents)
         playing: list[str] = self.env.agents
         self._agent_selector = AgentSelector(playing or self.possible_agents)
         self.agent_selection = self._agent_selector.reset()
-        # Agents that are out step first, then the first that plays.
+        # Eliminated agents step first, then the first that still plays.
         self._skip_agent_selection = None  # type: ignore[assignment]  # as PettingZoo does
-        if more["selected"] not in playing:
+        if extra["selected"] not in playing:
             self._skip_agent_selection = self.agent_selection
-            self.agent_selection = more["selected"]
-        while self.agent_selection in playing and self.agent_selection != more["selected"]:
+            self.agent_selection = extra["selected"]
+        while self.agent_selection in playing and self.agent_selection != extra["selected"]:
             self.agent_selection = self._agent_selector.next()
 
 
-def no_game(ready: bool) -> ValueError:
-    """Return the error of stepping an environment without agents."""
+def no_agents_error(ready: bool) -> ValueError:
+    """Return the error of a step of an environment that has no agents."""
     if ready:
         return ValueError("the game is over and all agents are done: call reset")
     return ValueError("call reset before step")

@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 from pettingzoo import ParallelEnv
 
 from ludoteca.envs.api.aec import NO_OP, RENDER_MODES, aec_env, idle_mask
-from ludoteca.envs.api.conversions import AECToParallel, ParallelToAEC, no_game
+from ludoteca.envs.api.conversions import AECToParallel, ParallelToAEC, no_agents_error
 from ludoteca.envs.api.rendering import BoardRenderer
 from ludoteca.envs.engine.episode_state import RAISE
 from ludoteca.envs.engine.game_batch import GameBatch
@@ -20,7 +20,7 @@ from ludoteca.envs.replay import Replay
 from ludoteca.envs.serialization import Storable
 from ludoteca.envs.validation import (
     as_action,
-    check_actions_of,
+    check_action_dict,
     check_flag,
     check_options,
     check_ready,
@@ -36,18 +36,18 @@ def parallel_env(game: Game | str, **options: Any) -> ParallelEnv[str, Any, Any]
 
     Args:
         game: a game or its name.
-        options: those of `GameParallelEnv`, and the game's parameters.
+        options: keyword arguments of `GameParallelEnv`, and parameters of the game.
     """
-    made = aec_env(game, **options)
-    if isinstance(made, ParallelToAEC):
-        native: GameParallelEnv = made.env
-        return native
-    made.metadata["is_parallelizable"] = True
-    return AECToParallel(made)
+    env = aec_env(game, **options)
+    if isinstance(env, ParallelToAEC):
+        parallel: GameParallelEnv = env.env
+        return parallel
+    env.metadata["is_parallelizable"] = True
+    return AECToParallel(env)
 
 
 class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
-    """Parallel environment of a simultaneous game; agents leave when they are out.
+    """Parallel environment of a simultaneous game; eliminated agents leave.
 
     Agents are `player_0`, `player_1`, ...
 
@@ -76,8 +76,8 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         Args:
             game: the game.
             illegal_action: see `ludoteca.envs.api.vector.GameVectorEnv`.
-            max_cycles: truncate games after so many steps.
-            keep_agents: agents that are out stay until the game ends. They observe zeros, their
+            max_cycles: number of steps after which games are truncated.
+            keep_agents: eliminated agents stay until the game ends. They observe zeros, their
                 mask allows only `NO_OP` (0), their actions are ignored, and their reward is 0. All
                 agents terminate together.
             observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
@@ -152,7 +152,7 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         self.agents = self.possible_agents[:]
         if self.render_mode == "human":
             self.render()
-        return self.views_of(self.agents)
+        return self.observations_and_infos(self.agents)
 
     def step(
         self, actions: dict[str, Any]
@@ -165,27 +165,29 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
                 changed.
         """
         if not self.agents:
-            raise no_game(self._ready)
-        check_actions_of(self.agents, actions)
-        acting = self._playing() if self._keep_agents else self.agents
+            raise no_agents_error(self._ready)
+        check_action_dict(self.agents, actions)
+        acting = self._active_agents() if self._keep_agents else self.agents
         for agent in acting:
             if agent not in actions:
                 raise ValueError(f"expected actions of {acting}, got those of {list(actions)}")
-        played = [as_action(actions[agent]) for agent in acting]
+        integers = [as_action(actions[agent]) for agent in acting]
         self._actions[:] = 0
-        for agent, action in zip(acting, played, strict=True):
+        for agent, action in zip(acting, integers, strict=True):
             self._actions[0, self.possible_agents.index(agent)] = action
         game_batch = self.game_batch
         game_batch.step(self._actions)
-        paid = game_batch.episode_states["rewards"][0]
-        observations, infos = self.views_of(self.agents)
-        playing, late = self._playing(), self._is_truncated()
-        over = late or not playing
-        staying = self.agents if self._keep_agents and not over else playing
-        rewards = {agent: float(paid[self.possible_agents.index(agent)]) for agent in self.agents}
-        terminations = {agent: agent not in staying for agent in self.agents}
-        truncations = {agent: late and agent in playing for agent in self.agents}
-        self.agents = [] if over else staying
+        all_rewards = game_batch.episode_states["rewards"][0]
+        observations, infos = self.observations_and_infos(self.agents)
+        active, truncated = self._active_agents(), self._is_truncated()
+        over = truncated or not active
+        remaining = self.agents if self._keep_agents and not over else active
+        rewards = {
+            agent: float(all_rewards[self.possible_agents.index(agent)]) for agent in self.agents
+        }
+        terminations = {agent: agent not in remaining for agent in self.agents}
+        truncations = {agent: truncated and agent in active for agent in self.agents}
+        self.agents = [] if over else remaining
         if self.render_mode == "human":
             self.render()
         return observations, rewards, terminations, truncations, infos
@@ -196,7 +198,7 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         Raises:
             ValueError: if it is not an integer, or illegal and `illegal_action="raise"`.
         """
-        if self._keep_agents and agent not in self._playing():
+        if self._keep_agents and agent not in self._active_agents():
             return NO_OP
         number = as_action(action)
         if self.game_batch.illegal_rule == RAISE:
@@ -234,41 +236,43 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         """Close the window."""
         self._renderer.close()
 
-    def views_of(self, agents: list[str]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    def observations_and_infos(
+        self, agents: list[str]
+    ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Return the observations and infos of agents, by agent."""
         planes, masks = self.game_batch.observations[0], self.game_batch.masks[0].copy()
         if self._keep_agents:
-            out, over = ~masks.any(-1), self.game_batch.episode_states["over"][0]
-            masks[out] = self._final_mask if over else self._idle_mask
+            idle, over = ~masks.any(-1), self.game_batch.episode_states["over"][0]
+            masks[idle] = self._final_mask if over else self._idle_mask
             if not over:
-                planes = np.where(out[:, None, None, None], 0, planes)
+                planes = np.where(idle[:, None, None, None], 0, planes)
         masks = self.format.masks(masks)
         observations, infos = {}, {}
         for agent in agents:
-            seat = self.possible_agents.index(agent)
-            infos[agent] = {"action_mask": masks[seat]}
-            observations[agent] = self.format.apply(planes[seat], masks[seat])
+            player = self.possible_agents.index(agent)
+            infos[agent] = {"action_mask": masks[player]}
+            observations[agent] = self.format.apply(planes[player], masks[player])
         return observations, infos
 
-    def _playing(self) -> list[str]:
+    def _active_agents(self) -> list[str]:
         """Return the agents that can act."""
-        can_act = self.game_batch.masks[0].any(axis=1).tolist()
-        return [agent for agent, can in zip(self.possible_agents, can_act, strict=True) if can]
+        can_act = self.game_batch.masks[0].any(axis=1)
+        return [self.possible_agents[player] for player in np.flatnonzero(can_act).tolist()]
 
-    def playing_in(self, s: Any, record: Any, history: Any) -> list[str]:
-        """Return the agents in the game in a position with its episode state and history."""
+    def agents_in(self, s: Any, episode: Any, history: Any) -> list[str]:
+        """Return `agents` as it is in a position with this episode state and history."""
         is_active = self.game.is_active
         assert is_active is not None
-        if record["over"] or (self._max_cycles is not None and history[0] >= self._max_cycles):
+        if episode["over"] or (self._max_cycles is not None and history[0] >= self._max_cycles):
             return []
         if self._keep_agents:
             return self.possible_agents
-        return [agent for seat, agent in enumerate(self.possible_agents) if is_active(s, seat)]
+        return [agent for p, agent in enumerate(self.possible_agents) if is_active(s, p)]
 
     def _is_truncated(self) -> bool:
         """Return whether the game has reached `max_cycles`."""
         return self._max_cycles is not None and self.game_batch.plies_of(0) >= self._max_cycles
 
-    def _restore_extra(self, more: Any) -> None:
-        playing = [] if self._is_truncated() else self._playing()
-        self.agents = self.possible_agents[:] if playing and self._keep_agents else playing
+    def _restore_extra(self, extra: Any) -> None:
+        active = [] if self._is_truncated() else self._active_agents()
+        self.agents = self.possible_agents[:] if active and self._keep_agents else active

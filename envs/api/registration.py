@@ -1,7 +1,7 @@
 """Registration of every game in Gymnasium and PettingZoo.
 
-PettingZoo has a registry since 1.27; in older releases its environments are made by modules such as
-`ludoteca.envs.hex_v0` alone.
+PettingZoo has a registry since 1.27. With older releases, its environments are made only by modules
+such as `ludoteca.envs.hex_v0`.
 """
 
 import sys
@@ -40,19 +40,19 @@ def register_all() -> None:
 
 
 def register_apis(id_: str) -> None:
-    """Register one game in both libraries, and make its module, without imports."""
-    full, kwargs = f"ludoteca/{id_}", {"game": id_}
-    if full not in gymnasium.registry:
+    """Register one game in both libraries, and make its module, without importing the game."""
+    full_id, kwargs = f"ludoteca/{id_}", {"game": id_}
+    if full_id not in gymnasium.registry:
         gymnasium.register(
-            full,
+            full_id,
             entry_point="ludoteca.envs.api.single:GameEnv",
             vector_entry_point="ludoteca.envs.api.vector:GameVectorEnv",
             kwargs=kwargs,
         )
-    if HAS_REGISTRY and full not in pettingzoo.aec_registry:
-        pettingzoo.register("aec", full, ENTRY_POINTS["env"], kwargs=kwargs)
-    if HAS_REGISTRY and full not in pettingzoo.parallel_registry:
-        pettingzoo.register("parallel", full, ENTRY_POINTS["parallel_env"], kwargs=kwargs)
+    if HAS_REGISTRY and full_id not in pettingzoo.aec_registry:
+        pettingzoo.register("aec", full_id, ENTRY_POINTS["env"], kwargs=kwargs)
+    if HAS_REGISTRY and full_id not in pettingzoo.parallel_registry:
+        pettingzoo.register("parallel", full_id, ENTRY_POINTS["parallel_env"], kwargs=kwargs)
     _add_module(f"{game_name(id_)}_{id_.rpartition('-')[2]}", id_)
 
 
@@ -60,14 +60,14 @@ def _add_module(name: str, id_: str) -> None:
     package = sys.modules["ludoteca.envs"]
     module = ModuleType(f"ludoteca.envs.{name}", f"{id_} in PettingZoo's style.")
     for function, entry_point in ENTRY_POINTS.items():
-        setattr(module, function, _make_lazily(id_, entry_point))
+        setattr(module, function, _lazy_constructor(id_, entry_point))
     sys.modules[module.__name__] = module
     setattr(package, name, module)
 
 
-def _make_lazily(id_: str, entry_point: str) -> Any:
+def _lazy_constructor(id_: str, entry_point: str) -> Any:
     def make(**options: Any) -> Any:
-        source, _, function = entry_point.partition(":")
-        return getattr(__import__(source, fromlist=[function]), function)(id_, **options)
+        module, _, function = entry_point.partition(":")
+        return getattr(__import__(module, fromlist=[function]), function)(id_, **options)
 
     return make

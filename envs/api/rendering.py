@@ -8,7 +8,7 @@ from ludoteca.envs.validation import check_render_mode
 
 
 class BoardRenderer:
-    """Renderer of positions of a game in one mode; drawing is imported when first needed."""
+    """Renderer of positions in one mode; imports `ludoteca.envs.render` only when needed."""
 
     def __init__(self, game: Game, mode: str | None, metadata: Mapping[str, Any]):
         self._game = game
@@ -20,7 +20,7 @@ class BoardRenderer:
 
         Args:
             s: the position.
-            last_action: the action that led to it, if there is one, as a list of length 1.
+            last_action: the action that led to it, in a list of length 1, or an empty list.
         """
         from ludoteca.envs.render import render
 
@@ -37,7 +37,7 @@ class BoardRenderer:
         return None
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_window": None}  # every copy opens its own
+        return vars(self) | {"_window": None}  # every copy opens its own window
 
     def close(self) -> None:
         """Close the window, if there is one."""

@@ -19,14 +19,15 @@ from ludoteca.envs.validation import as_action, as_game, check_options, check_re
 
 
 class GameEnv(gymnasium.Env[Any, Any], Storable):
-    """One game against opponents: a step is the agent's move and those of the opponents.
+    """One game against opponents: a step applies the agent's action and those of the opponents.
 
     Observations are planes (`observation="planes"`), or dictionaries with `"observation"` and
-    `"action_mask"` (`observation="dict"`), or either with the planes in one axis (`"flat"`,
+    `"action_mask"` (`observation="dict"`), or either of them with flattened planes (`"flat"`,
     `"flat_dict"`); see `ludoteca.envs.observation.ObservationFormat`.
 
     `info` holds `action_mask` (int8 `[A]`; in dictionaries it is the same array), `rewards`
-    (float32 `[P]`, of all players), `player` (the agent's seat) and `illegal_action`.
+    (float32 `[P]`, of all players), `player` (the agent's seat) and `illegal_action` (whether an
+    action of the last step was illegal).
     """
 
     metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
@@ -54,7 +55,7 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
 
         Args:
             game: a game or its name.
-            opponent: a spec string or agent for all other seats, or one for each of them.
+            opponent: a spec string or agent for all other seats, or a list with one for each.
             agent_seat: the agent's seat, or `"random"`: sampled for each game.
             illegal_action: `"lose"`: the agent gets -1 and the game is over; `"raise"`: a
                 `ValueError`, and nothing changes; `"penalize"`: the agent gets -1 and stays to move
@@ -124,11 +125,11 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
         self._action[0, 0] = as_action(action)
         game_batch = self.game_batch
         game_batch.step(self._action)
-        record = game_batch.episode_states[0]
+        episode = game_batch.episode_states[0]
         if self.render_mode == "human":
             self.render()
         info = self._info()
-        reward, terminated = float(record["reward"]), bool(record["terminated"])
+        reward, terminated = float(episode["reward"]), bool(episode["terminated"])
         return self._observation(info), reward, terminated, False, info
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -139,11 +140,12 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
         """Replace the opponents; games continue from their positions.
 
         Args:
-            opponent: as when the environment is made.
+            opponent: as in the constructor.
 
         Raises:
-            ValueError: if there is not one for each other seat.
-            TypeError: if something is neither a spec string nor an agent. Nothing has then changed.
+            ValueError: if there are not as many opponents as other seats.
+            TypeError: if an opponent is neither a spec string nor an agent. Nothing has then
+                changed.
         """
         self.game_batch.set_opponent(opponent)
 
@@ -163,8 +165,8 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
             ValueError: before the first `reset`.
         """
         check_ready(self._ready, "render")
-        last = self.game_batch.actions_of(0)[-1:]
-        return self._renderer.show(self.game_batch.states.view(np.recarray)[0], last)
+        last_action = self.game_batch.actions_of(0)[-1:]
+        return self._renderer.show(self.game_batch.states.view(np.recarray)[0], last_action)
 
     def close(self) -> None:
         """Close the window."""
@@ -174,10 +176,10 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
         return self.format.apply(self.game_batch.observations[0, 0], info["action_mask"])
 
     def _info(self) -> dict[str, Any]:
-        record = self.game_batch.episode_states[0]
+        episode = self.game_batch.episode_states[0]
         return {
             "action_mask": self.format.masks(self.game_batch.masks[0, 0].copy()),
-            "rewards": record["rewards"].copy(),
-            "player": int(record["seat"]),
-            "illegal_action": bool(record["illegal"]),
+            "rewards": episode["rewards"].copy(),
+            "player": int(episode["seat"]),
+            "illegal_action": bool(episode["illegal"]),
         }

@@ -1,4 +1,4 @@
-"""Natively vectorized Gymnasium environment of any game."""
+"""Gymnasium vector environment of any game, whose B games are stepped by compiled code."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -35,7 +35,7 @@ AUTORESET = {
 class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
     """B games, stepped by compiled code.
 
-    Self-play (`opponent=None`): the caller moves for every player. In sequential games observations
+    Self-play (`opponent=None`): the caller acts for every player. In sequential games observations
     and rewards are those of the player to move. In simultaneous games observations
     are `[B, P, ...]`, actions `[B, P]`, and the reward is player 0's.
 
@@ -46,12 +46,12 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
     see `ludoteca.envs.observation.ObservationFormat`.
 
     `info` holds `action_mask` (int8 `[B, A]`, or `[B, P, A]` in simultaneous self-play),
-    `rewards` (float32 `[B, P]`, of all players), `player` (int8 `[B]`: the observer, -1 for
-    all) and `illegal_action` (bool `[B]`). Under same-step autoreset also `final_obs` (one
-    observation of all games, zero where none ended), `final_info` and their masks `_final_obs` and
-    `_final_info`, when games have ended; `rewards` and `illegal_action` are then those of the last
-    step, in both places, and `action_mask` and `player` outside `final_info` belong to the new
-    games.
+    `rewards` (float32 `[B, P]`, of all players), `player` (int8 `[B]`: the player that
+    observes, -1 for all) and `illegal_action` (bool `[B]`). Under same-step autoreset also
+    `final_obs` (one observation of all games, zero where none ended), `final_info` and their masks
+    `_final_obs` and `_final_info`, when games have ended; `rewards` and `illegal_action` are then
+    those of the last step, in both places, and `action_mask` and `player` outside `final_info`
+    belong to the new games.
     """
 
     def __init__(
@@ -78,15 +78,15 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
         Args:
             game: a game or its name.
             num_envs: B, the number of games.
-            opponent: None for self-play; or a spec string or agent for all other seats, or one for
-                each of them.
+            opponent: None for self-play; or a spec string or agent for all other seats, or a list
+                with one for each.
             agent_seat: the caller's seat against opponents, or `"random"`: sampled for each game.
             illegal_action: `"lose"`: the mover gets -1, the others 0, and the game is over;
                 `"raise"`: a `ValueError`, and nothing changes; `"penalize"`: the mover gets -1 and
                 stays to move in the same position; `"random"`: a legal action is sampled instead.
             autoreset_mode: when finished games are reset, see Gymnasium's documentation.
-            num_threads: threads that share the work, useful from about 1000 games on; opponents
-                that are not compiled are called in one thread.
+            num_threads: number of threads that step the games, useful from about 1000 games on;
+                opponents that are not compiled are called in one thread.
             observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
             dtype: type of the planes.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
@@ -130,18 +130,18 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
             dtype=self.format.dtype,
             channels_last=self.format.channels_last,
         )
-        # Whether all players observe and act at once, in one more axis of the arrays.
-        self._every_seat = self.game.simultaneous and self.game_batch.seat_rule == EVERY_SEAT
-        seats = (self.game.num_players,) if self._every_seat else ()
-        self.single_observation_space = self.format.space(self.game, *seats)
+        # Whether all players observe and act at once; arrays then have an axis of players.
+        self._has_player_axis = self.game.simultaneous and self.game_batch.seat_rule == EVERY_SEAT
+        player_axis = (self.game.num_players,) if self._has_player_axis else ()
+        self.single_observation_space = self.format.space(self.game, *player_axis)
         self.single_action_space = (
             spaces.MultiDiscrete([self.game.num_actions] * self.game.num_players)
-            if self._every_seat
+            if self._has_player_axis
             else spaces.Discrete(self.game.num_actions)
         )
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._actions_shape = (num_envs, *seats)
+        self._actions_shape = (num_envs, *player_axis)
         self._ready = False  # whether all games have been reset
 
     def reset(
@@ -161,11 +161,11 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
 
         Raises:
             ValueError: if there are not as many seeds as environments, if the mask has another
-                form, or if it leaves out games that were never reset.
+                shape or dtype, or if it leaves out games that were never reset.
         """
-        which = check_reset_mask(options, self.num_envs)
-        if not (self._ready or which is None or which.all()):
-            raise ValueError("the first reset must be of all games, without a reset_mask")
+        reset_mask = check_reset_mask(options, self.num_envs)
+        if not (self._ready or reset_mask is None or reset_mask.all()):
+            raise ValueError("the first reset must reset all games: call it without a reset_mask")
         seeds: list[int | None]
         if seed is None:
             seeds = [None] * self.num_envs
@@ -180,9 +180,9 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
             if len(seeds) != self.num_envs:
                 raise ValueError(f"expected {self.num_envs} seeds, one per game, got {len(seeds)}")
         if not self._ready:
-            fresh = self.np_random.integers(2**62, size=self.num_envs).tolist()
-            seeds = [new if old is None else old for old, new in zip(seeds, fresh, strict=True)]
-        self.game_batch.reset(seeds, which)
+            random = self.np_random.integers(2**62, size=self.num_envs).tolist()
+            seeds = [new if seed is None else seed for seed, new in zip(seeds, random, strict=True)]
+        self.game_batch.reset(seeds, reset_mask)
         self._ready = True
         step_result = self.game_batch.step_result()
         masks = self.format.masks(self._squeeze(step_result.masks))
@@ -203,18 +203,18 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
                 and `illegal_action="raise"`; if a game is over under disabled autoreset. Nothing
                 has then changed.
         """
-        given = np.asarray(actions)
-        if given.shape != self._actions_shape or given.dtype.kind not in "iu":
+        array = np.asarray(actions)
+        if array.shape != self._actions_shape or array.dtype.kind not in "iu":
             raise ValueError(
                 f"actions must be integers of shape {self._actions_shape}, "
-                f"got {given.dtype} of shape {given.shape}"
+                f"got {array.dtype} of shape {array.shape}"
             )
         check_ready(self._ready, "step")
         game_batch, step_result = self.game_batch, self.game_batch.new_step_result()
-        # Compiled code is made for one kind of array; it only reads them.
-        if given.dtype != np.int64 or not given.flags.carray:
-            given = given.astype(np.int64, order="C")
-        game_batch.step(given.reshape(self.num_envs, -1), step_result)
+        # Other dtypes and memory orders would compile the step anew.
+        if array.dtype != np.int64 or not array.flags.carray:
+            array = array.astype(np.int64, order="C")
+        game_batch.step(array.reshape(self.num_envs, -1), step_result)
         masks = self.format.masks(self._squeeze(step_result.masks))
         info = self._info(step_result, masks)
         if self.autoreset_mode == AutoresetMode.SAME_STEP and step_result.terminated.any():
@@ -236,11 +236,13 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
         """Replace the opponents; games continue from their positions.
 
         Args:
-            opponent: as when the environment is made, but not None.
+            opponent: as in the constructor, but not None.
 
         Raises:
-            ValueError: if it was made for self-play, or if there is not one for each other seat.
-            TypeError: if something is neither a spec string nor an agent. Nothing has then changed.
+            ValueError: if the environment was made for self-play, or if there are not as many
+                opponents as other seats.
+            TypeError: if an opponent is neither a spec string nor an agent. Nothing has then
+                changed.
         """
         self.game_batch.set_opponent(opponent)
 
@@ -274,19 +276,19 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
         }
 
     def _final_info(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
-        """Return the infos of the games that ended, in the form of Gymnasium's vectors."""
+        """Return the infos of the games that ended, with their masks, such as `_player`."""
         step_result = self.game_batch.final_step_result()
         masks = self.format.final_masks(self._squeeze(step_result.masks), ended)
         info = self._info(step_result, masks)
         return info | {f"_{name}": ended.copy() for name in info}
 
     def _squeeze(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Remove the axis of observed players unless all are observed."""
-        return array if self._every_seat else array[:, 0]
+        """Remove the axis of players unless all observe."""
+        return array if self._has_player_axis else array[:, 0]
 
 
 def _autoreset_mode(mode: Any) -> AutoresetMode:
-    """Return the mode, given itself or its name.
+    """Return an `AutoresetMode`, given as itself or by its name.
 
     Raises:
         ValueError: if there is no such mode.

@@ -66,14 +66,14 @@ def _read_modify_write(operation: str) -> Any:
     """Return the intrinsic of a read-modify-write operation of LLVM."""
 
     @intrinsic
-    def intrinsic_of(typingctx: Any, shared: Any, k: Any, value: Any) -> Any:
+    def read_modify_write(typingctx: Any, shared: Any, k: Any, value: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             pointer = _pointer(context, builder, signature, args)
             return builder.atomic_rmw(operation, pointer, args[2], "seq_cst")
 
         return types.int64(shared, types.int64, types.int64), codegen
 
-    return intrinsic_of
+    return read_modify_write
 
 
 _exchange, _add = _read_modify_write("xchg"), _read_modify_write("add")
@@ -83,10 +83,11 @@ _exchange, _add = _read_modify_write("xchg"), _read_modify_write("add")
 def _pause(typingctx: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         if X86:
-            hint = ir.FunctionType(ir.VoidType(), ())
-            builder.call(
-                cgutils.get_or_insert_function(builder.module, hint, "llvm.x86.sse2.pause"), ()
+            signature_of_pause = ir.FunctionType(ir.VoidType(), ())
+            function = cgutils.get_or_insert_function(
+                builder.module, signature_of_pause, "llvm.x86.sse2.pause"
             )
+            builder.call(function, ())
         return context.get_dummy_value()
 
     return types.void(), codegen
@@ -104,14 +105,14 @@ def address_of(typingctx: Any, values: Any) -> Any:
 
 
 @intrinsic
-def load_tuple(typingctx: Any, address: Any, like: Any) -> Any:
-    """Return the tuple at `address`, which has the types of `like`."""
+def load_tuple(typingctx: Any, address: Any, example: Any) -> Any:
+    """Return the tuple at `address`, which has the types of `example`."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = builder.inttoptr(args[0], args[1].type.as_pointer())
         return builder.load(pointer)
 
-    return like(types.int64, like), codegen
+    return example(types.int64, example), codegen
 
 
 def _pointer(context: Any, builder: Any, signature: Any, args: Any) -> Any:

@@ -19,7 +19,7 @@ from ludoteca.envs.engine.episode_state import (
     scratch_dtype,
 )
 from ludoteca.envs.engine.opponents import Opponent, OpponentSpec, make_opponents
-from ludoteca.envs.engine.python_opponents import PythonOpponents, Tables
+from ludoteca.envs.engine.python_opponents import BatchArrays, PythonOpponents
 from ludoteca.envs.engine.step_result import StepResult
 from ludoteca.envs.engine.stepper import make_stepper
 from ludoteca.envs.engine.thread_pool import ThreadPool
@@ -37,10 +37,10 @@ REWARD_FIELDS = ("rewards", "reward", "terminated", "illegal")
 class GameBatch:
     """B games, their random streams and opponents, and their observations.
 
-    Game i has its own random stream, which seeds its episodes and from which the agent's seat and
-    the opponents' actions are sampled, so it does not depend on the other games. In each game, W
-    players observe and act: 1 in sequential games (the player to move) and against opponents (the
-    agent), all P players in simultaneous self-play.
+    Game i has its own random stream, reset_mask seeds its episodes and from reset_mask the agent's
+    seat and the opponents' actions are sampled, so it does not depend on the other games. In each
+    game, W players observe and act: 1 in sequential games (the player to move) and against
+    opponents (the agent), all P players in simultaneous self-play.
 
     Attributes:
         states: the positions. Shape `[B]`, dtype `game.state`.
@@ -52,7 +52,10 @@ class GameBatch:
             step (same-step autoreset only), zeros elsewhere. A new array after each step that ends
             a game. Shape as `observations`.
         history: the number of plies of each game, then its actions, if `record=True`. int16, shape
-            `[B, 1 + plies]`, or `[B, 0]` without `record`.
+            `[B, 1 + max_plies]` (simultaneous: `[B, 1 + max_plies * P]`), or `[B, 0]` without
+            `record`.
+        num_acting: W, the number of players that observe and act at once.
+        has_compiled_opponents: whether the compiled step includes the opponents; true in self-play.
     """
 
     def __init__(
@@ -73,8 +76,8 @@ class GameBatch:
         integer("num_threads", num_threads, 1, 1024)
         self.game, self.count, self.autoreset = game, count, autoreset
         self.num_threads = num_threads
-        rule = choice("illegal_action", illegal_action, tuple(ILLEGAL_RULES))
-        self.illegal_rule = ILLEGAL_RULES[rule]
+        rule_name = choice("illegal_action", illegal_action, tuple(ILLEGAL_RULES))
+        self.illegal_rule = ILLEGAL_RULES[rule_name]
         opponents: tuple[Opponent, ...] = ()
         if opponent is None:
             if type(agent_seat) is not int or agent_seat != 0:
@@ -86,40 +89,44 @@ class GameBatch:
             self.seat_rule = RANDOM_SEAT if seat == "random" else seat
             opponents = make_opponents(opponent, game)
         self._use_opponents(opponents)
-        self.width = game.num_players if game.simultaneous and opponent is None else 1
+        self.num_acting = game.num_players if game.simultaneous and opponent is None else 1
 
         self.dtype = check_dtype(dtype)
         channels_last = self.channels_last = check_flag("channels_last", channels_last)
         planes, rows, columns = game.observation_shape
-        last = (rows, columns, planes)
-        self.observation_shape = last if channels_last else game.observation_shape
+        channels_last_shape = (rows, columns, planes)
+        self.observation_shape = channels_last_shape if channels_last else game.observation_shape
         self.states = game.empty(count)
         self.episode_states = np.zeros(count, episode_state_dtype(game))
         self.episode_states["over"] = True
-        self.masks = np.zeros((count, self.width, game.num_actions), np.int8)
+        self.masks = np.zeros((count, self.num_acting, game.num_actions), np.int8)
         self.observations = self._new_observations()
         self.final_observations = np.zeros_like(self.observations)
-        self._finals_written = False
-        plies = game.max_plies * (game.num_players if game.simultaneous else 1)
-        self.history = np.zeros((count, 1 + plies if record else 0), np.int16)
-        self._scratch = np.zeros(num_threads, scratch_dtype(game))
+        self._has_final_observations = False
+        max_actions = game.max_plies * (game.num_players if game.simultaneous else 1)
+        self.history = np.zeros((count, 1 + max_actions if record else 0), np.int16)
+        self._scratch_records = np.zeros(num_threads, scratch_dtype(game))
         self._thread_pool = self._new_thread_pool()
 
-    def reset(self, seeds: Sequence[int | None], which: NDArray[np.bool_] | None = None) -> None:
-        """Reset all games, or those of `which`.
+    def reset(
+        self, seeds: Sequence[int | None], reset_mask: NDArray[np.bool_] | None = None
+    ) -> None:
+        """Reset all games, or those where `reset_mask` is true.
 
         Args:
             seeds: a seed of each game's random stream, or None to continue the present one.
-            which: the games to reset. Shape `[B]`.
+            reset_mask: whether to reset each game. Shape `[B]`.
         """
-        which = np.ones(self.count, np.bool_) if which is None else which
-        for i in np.flatnonzero(which).tolist():
+        reset_mask = np.ones(self.count, np.bool_) if reset_mask is None else reset_mask
+        for i in np.flatnonzero(reset_mask).tolist():
             if seeds[i] is not None:
                 self.episode_states["rng"][i] = seeds[i]
         for name in REWARD_FIELDS:
-            self.episode_states[name][which] = 0
-        self._stepper.reset(self.states, self.episode_states, which, self.history, self.seat_rule)
-        self._start_opponents(which)
+            self.episode_states[name][reset_mask] = 0
+        self._stepper.reset(
+            self.states, self.episode_states, reset_mask, self.history, self.seat_rule
+        )
+        self._reset_opponents_and_play(reset_mask)
         self.refresh()
 
     def set_opponent(self, opponent: OpponentSpec | Sequence[OpponentSpec]) -> None:
@@ -135,7 +142,7 @@ class GameBatch:
         if self.seat_rule == EVERY_SEAT:
             raise ValueError(
                 "set_opponent needs an environment that was made with opponent=...: "
-                "in self-play the caller moves for every seat"
+                "in self-play the caller acts for every player"
             )
         opponents = make_opponents(opponent, self.game)
         for each in {id(each): each for each in opponents}.values():
@@ -161,17 +168,17 @@ class GameBatch:
             raise ValueError(f"cannot step games that are over: {over} must be reset first")
         if self.illegal_rule == RAISE:
             self._raise_if_illegal(actions)
-        if self.fused:
+        if self.has_compiled_opponents:
             self.observations = self._new_observations()
-            self._step_fused(actions, step_result)
+            self._step_compiled(actions, step_result)
             return
-        tables = (self.states, self.episode_states, self.history)
-        backup = [array.copy() for array in tables]
+        arrays = (self.states, self.episode_states, self.history)
+        backup = [array.copy() for array in arrays]
         try:
             self._step_with_python_opponents(actions)
         except BaseException:  # raised by an opponent
-            for array, before in zip(tables, backup, strict=True):
-                array[:] = before
+            for array, saved in zip(arrays, backup, strict=True):
+                array[:] = saved
             self.refresh()
             raise
         self.refresh()
@@ -213,9 +220,9 @@ class GameBatch:
         self.observations = self._new_observations()
         self._observe(self.observations)
 
-    def reset_opponents(self, which: NDArray[np.bool_] | None = None) -> None:
-        """Reset the opponents in all games, or in those of `which`."""
-        indices = np.arange(self.count) if which is None else np.flatnonzero(which)
+    def reset_opponents(self, reset_mask: NDArray[np.bool_] | None = None) -> None:
+        """Reset the opponents in all games, or where `reset_mask` is true."""
+        indices = np.arange(self.count) if reset_mask is None else np.flatnonzero(reset_mask)
         for opponent in {id(opponent): opponent for opponent in self.opponents}.values():
             opponent.reset(indices)
 
@@ -234,7 +241,7 @@ class GameBatch:
     def plies_of(self, env_index: int) -> int:
         """Return the number of plies of game `env_index`; requires `record=True`.
 
-        The count stops at `game.max_plies`, which a game from a restored position may exceed.
+        The count stops at `game.max_plies`, reset_mask a game from a restored position may exceed.
         """
         return int(self.history[env_index, 0])
 
@@ -245,7 +252,9 @@ class GameBatch:
             ValueError: if the batch was made without `record=True`.
         """
         if self.history.shape[1] == 0:
-            raise ValueError("actions are not kept: make the batch with record=True")
+            raise ValueError(
+                "the actions of a game are recorded only with GameBatch(..., record=True)"
+            )
         count, players = int(self.history[env_index, 0]), self.game.num_players
         if not self.game.simultaneous:
             return [int(a) for a in self.history[env_index, 1 : 1 + count]]
@@ -279,15 +288,18 @@ class GameBatch:
         self.opponents = opponents
         # If all opponents share one policy kernel, the compiled step calls it.
         kernels = {getattr(opponent, "choose", None) for opponent in opponents}
-        self.fused = len(kernels) <= 1 and None not in kernels
-        choose = kernels.pop() if kernels and self.fused else None
+        self.has_compiled_opponents = len(kernels) <= 1 and None not in kernels
+        choose = kernels.pop() if kernels and self.has_compiled_opponents else None
         self._stepper = make_stepper(self.game, choose)
         self._python_opponents = PythonOpponents(self.game, opponents, self._stepper)
 
-    def _step_fused(self, actions: NDArray[np.int64], step_result: StepResult | None) -> None:
+    def _step_compiled(self, actions: NDArray[np.int64], step_result: StepResult | None) -> None:
         if self.autoreset == SAME_STEP:
-            self._clear_finals()
-        arrays, options = self._arrays(actions), (self.seat_rule, self.illegal_rule, self.autoreset)
+            self._clear_final_observations()
+        arrays, options = (
+            self._step_arrays(actions),
+            (self.seat_rule, self.illegal_rule, self.autoreset),
+        )
         if self._thread_pool is not None:
             result = step_result or self._step_result_with(self.masks[:0])
             self._thread_pool.run((arrays, result, options))
@@ -296,70 +308,80 @@ class GameBatch:
             if step_result is not None:
                 self._write_step_result(step_result)
         if self.autoreset == SAME_STEP:
-            self._finals_written = bool(self.episode_states["terminated"].any())
+            self._has_final_observations = bool(self.episode_states["terminated"].any())
 
     def _step_with_python_opponents(self, actions: NDArray[np.int64]) -> None:
         states, episodes, actions = self.states, self.episode_states, actions.copy()
         finished = episodes["over"].copy()
         self._stepper.apply_action(
-            states, episodes, actions, self.masks, self.history, self._scratch, self.illegal_rule
+            states,
+            episodes,
+            actions,
+            self.masks,
+            self.history,
+            self._scratch_records,
+            self.illegal_rule,
         )
         if self.game.simultaneous:
-            playing = np.flatnonzero(actions[:, 0] != NO_SEAT)
-            self._python_opponents.play_simultaneous(self._tables(), playing, actions[:, 0])
+            env_indices = np.flatnonzero(actions[:, 0] != NO_SEAT)
+            self._python_opponents.play_simultaneous(
+                self._batch_arrays(), env_indices, actions[:, 0]
+            )
         else:
-            self._python_opponents.play_sequential(self._tables(), np.ones(self.count, np.bool_))
+            self._python_opponents.play_sequential(
+                self._batch_arrays(), np.ones(self.count, np.bool_)
+            )
         if self.autoreset == SAME_STEP:
             finished = episodes["over"].copy()
             if finished.any():
-                self._clear_finals()
+                self._clear_final_observations()
                 self._observe(self.final_observations, finished_only=True)
-                self._finals_written = True
+                self._has_final_observations = True
                 episodes["final_player"][finished] = episodes["seat"][finished]
         if finished.any():
             # Keep the rewards of the ended games through the opponents' first moves in new games.
             rewards = {name: episodes[name].copy() for name in REWARD_FIELDS}
             self._stepper.reset(states, episodes, finished, self.history, self.seat_rule)
-            self._start_opponents(finished)
+            self._reset_opponents_and_play(finished)
             for name, values in rewards.items():
                 episodes[name] = values
 
-    def _start_opponents(self, which: NDArray[np.bool_]) -> None:
-        """Reset the opponents in new games, and apply their moves before the agent's first."""
+    def _reset_opponents_and_play(self, reset_mask: NDArray[np.bool_]) -> None:
+        """Reset the opponents in new games, and apply their moves before the agent's first move."""
         if self.opponents:
-            self.reset_opponents(which)
+            self.reset_opponents(reset_mask)
             if not self.game.simultaneous:
-                self._python_opponents.play_sequential(self._tables(), which)
+                self._python_opponents.play_sequential(self._batch_arrays(), reset_mask)
                 # A game that ended by these moves terminates in the agent's first step.
-                self.episode_states["over"][which] = False
+                self.episode_states["over"][reset_mask] = False
 
     def _raise_if_illegal(self, actions: NDArray[np.int64]) -> None:
         row = self._stepper.find_illegal(self.states, self.episode_states, actions, self.masks)
         if row >= 0:
-            i, w = divmod(int(row), self.width)
+            i, w = divmod(int(row), self.num_acting)
             legal = np.flatnonzero(self.masks[i, w]).tolist()
-            player = f" of player {w}" if self.width > 1 else ""
+            player = f" of player {w}" if self.num_acting > 1 else ""
             raise ValueError(
                 f"action {actions[i, w]}{player} is illegal in game {i}: legal are {legal}"
             )
 
-    def _tables(self) -> Tables:
-        """Return the arrays that the actions of Python opponents read and change."""
-        return self.states, self.episode_states, self.history, self._scratch
+    def _batch_arrays(self) -> BatchArrays:
+        """Return the arrays that Python opponents read and change."""
+        return self.states, self.episode_states, self.history, self._scratch_records
 
-    def _arrays(self, actions: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
+    def _step_arrays(self, actions: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
         """Return the arrays that a compiled step reads and writes."""
         observations = self._channels_first(self.observations)
-        finals = self._channels_first(self.final_observations)
+        final_observations = self._channels_first(self.final_observations)
         inputs = (self.states, self.episode_states, actions, self.masks)
-        return (*inputs, observations, finals, self.history, self._scratch)
+        return (*inputs, observations, final_observations, self.history, self._scratch_records)
 
     def _new_thread_pool(self) -> ThreadPool | None:
         interpreted = isinstance(self._stepper.step, InterpretedFunction)
-        if self.num_threads == 1 or not self.fused or interpreted:
+        if self.num_threads == 1 or not self.has_compiled_opponents or interpreted:
             return None
-        # The pool compiles for the types of these arrays, which are those of a step.
-        arrays = self._arrays(np.zeros((2, self.width), np.int64))
+        # The types of these arrays, reset_mask are those of a step, select the compiled code.
+        arrays = self._step_arrays(np.zeros((2, self.num_acting), np.int64))
         examples = tuple(np.empty_like(array, shape=(2, *array.shape[1:])) for array in arrays)
         slices = min(self.count, SLICES_PER_THREAD * self.num_threads)
         options = (self.seat_rule, self.illegal_rule, self.autoreset)
@@ -374,17 +396,17 @@ class GameBatch:
         """Write masks and observations of all games, or only of those that are over."""
         planes, episodes = self._channels_first(observations), self.episode_states
         self._stepper.observe(
-            self.states, episodes, finished_only, self.masks, planes, self._scratch
+            self.states, episodes, finished_only, self.masks, planes, self._scratch_records
         )
 
-    def _clear_finals(self) -> None:
-        if self._finals_written:
+    def _clear_final_observations(self) -> None:
+        if self._has_final_observations:
             self.final_observations = np.zeros_like(self.final_observations)
-            self._finals_written = False
+            self._has_final_observations = False
 
     def _new_observations(self) -> NDArray[Any]:
         """Return a new array: callers may keep the observations of earlier steps."""
-        return np.empty((self.count, self.width, *self.observation_shape), self.dtype)
+        return np.empty((self.count, self.num_acting, *self.observation_shape), self.dtype)
 
     def _channels_first(self, observations: NDArray[Any]) -> NDArray[Any]:
         return np.moveaxis(observations, -1, -3) if self.channels_last else observations

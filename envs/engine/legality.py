@@ -1,9 +1,9 @@
 """Illegal actions and acting players in one game of a batch, as kernels.
 
-In all of them `s` is the record of the game, `episode` its record of `episode_state_dtype`, and
-`work` the scratch record of the thread. W players are observed and act at once: 1 in sequential
-games (the player to move) and against opponents (the agent), all P players in simultaneous
-self-play. Row w of `actions` and `masks` belongs to the w-th of them.
+In all of them `s` is the position, `episode` its record of `episode_state_dtype`, and `scratch` the
+record of `scratch_dtype` that belongs to the thread. W players are observed and act at once: 1 in
+sequential games (the player to move) and against opponents (the agent), all P players in
+simultaneous self-play. Row w of `actions` and `masks` belongs to the w-th of them.
 """
 
 from collections.abc import Callable
@@ -15,25 +15,28 @@ from ludoteca.envs.jit import factory, kernel
 from ludoteca.envs.rng import below
 
 Kernel = Callable[..., Any]
-NONE = -1  # returned if no action is illegal
+ALL_LEGAL = -1  # returned if no action is illegal
 
 
 class Legality(NamedTuple):
     """Kernels over one game of a batch.
 
     Attributes:
-        legal_actions: `legal_actions(s, player, legal) -> n`, the game's, in both dynamics.
-        is_decided: `is_decided(s, episode) -> bool`: whether the opponents' first moves ended the
-            game, so that the agent cannot act.
-        validate_action: `validate_action(s, episode, actions, masks, work, illegal_rule) -> bool`
-            copies the actions to `work.joint` and returns whether to apply them. If not, an action
-            is illegal and its player has been penalized.
-        find_illegal: `find_illegal(s, episode, actions, masks) -> w`, or `NONE`.
-        find_illegal_in_joint: `find_illegal_in_joint(s, joint, work) -> player`, or `NONE`.
+        legal_actions: `legal_actions(s, player, legal) -> n` of the game; sequential games ignore
+            `player`.
+        is_over_before_agent_acts: `is_over_before_agent_acts(s, episode) -> bool`: whether the
+            first moves of the opponents ended a sequential game, so that the agent cannot act.
+        validate_action: `validate_action(s, episode, actions, masks, scratch, illegal_rule) ->
+            bool` copies the actions to `scratch.joint` and returns whether to apply them. If not,
+            an action is illegal and its player has been penalized.
+        find_illegal: `find_illegal(s, episode, actions, masks) -> w` returns the row of the first
+            illegal action, or `ALL_LEGAL`.
+        find_illegal_in_joint: `find_illegal_in_joint(s, joint, scratch) -> player` returns the
+            first player whose action in `joint` is illegal, or `ALL_LEGAL`.
     """
 
     legal_actions: Kernel
-    is_decided: Kernel
+    is_over_before_agent_acts: Kernel
     validate_action: Kernel
     find_illegal: Kernel
     find_illegal_in_joint: Kernel
@@ -71,19 +74,19 @@ def make_legality(game: Game) -> Legality:
         return bool(0 <= action < num_actions and mask[action])
 
     @kernel
-    def is_decided(s: Any, episode: Any) -> bool:
+    def is_over_before_agent_acts(s: Any, episode: Any) -> bool:
         return bool(not simultaneous and episode.seat != NO_SEAT and is_terminal(s))
 
     @kernel
     def validate_action(
-        s: Any, episode: Any, actions: Any, masks: Any, work: Any, illegal_rule: int
+        s: Any, episode: Any, actions: Any, masks: Any, scratch: Any, illegal_rule: int
     ) -> bool:
         episode.illegal = False
         for w in range(len(actions)):
             p = acting_player(s, episode, w)
             if simultaneous:  # noqa: SIM102  else `is_active`, None, would be compiled
                 if not is_active(s, p):
-                    work.joint[p] = 0
+                    scratch.joint[p] = 0
                     continue
             action = actions[w]
             if not is_legal(action, masks[w]):
@@ -92,8 +95,8 @@ def make_legality(game: Game) -> Legality:
                 episode.illegal = True
                 episode.rewards[p] = -1
                 if illegal_rule == RANDOM:
-                    action = work.legal[below(episode.rng, legal_actions(s, p, work.legal))]
-            work.joint[p] = action
+                    action = scratch.legal[below(episode.rng, legal_actions(s, p, scratch.legal))]
+            scratch.joint[p] = action
         if episode.illegal and illegal_rule != RANDOM:
             episode.over = illegal_rule == LOSE
             episode.terminated = episode.over
@@ -102,21 +105,27 @@ def make_legality(game: Game) -> Legality:
 
     @kernel
     def find_illegal(s: Any, episode: Any, actions: Any, masks: Any) -> int:
-        if not episode.over and not is_decided(s, episode):
+        if not episode.over and not is_over_before_agent_acts(s, episode):
             for w in range(len(actions)):
                 if can_act(s, acting_player(s, episode, w)) and not is_legal(actions[w], masks[w]):
                     return w
-        return NONE
+        return ALL_LEGAL
 
     @kernel
-    def find_illegal_in_joint(s: Any, joint: Any, work: Any) -> int:
+    def find_illegal_in_joint(s: Any, joint: Any, scratch: Any) -> int:
         for p in range(players):
             if can_act(s, p):
                 legal = simultaneous and joint[p] == FORFEIT
-                for k in range(legal_actions(s, p, work.legal)):
-                    legal |= work.legal[k] == joint[p]
+                for k in range(legal_actions(s, p, scratch.legal)):
+                    legal |= scratch.legal[k] == joint[p]
                 if not legal:
                     return p
-        return NONE
+        return ALL_LEGAL
 
-    return Legality(legal_actions, is_decided, validate_action, find_illegal, find_illegal_in_joint)
+    return Legality(
+        legal_actions,
+        is_over_before_agent_acts,
+        validate_action,
+        find_illegal,
+        find_illegal_in_joint,
+    )

@@ -13,8 +13,8 @@ from ludoteca.envs.game import Game
 class Opponent(Protocol):
     """Policy of the other players in a batch of games.
 
-    An opponent without memory may have an attribute `choose`, a policy kernel `choose(s, player,
-    legal, n, rng) -> action`: environments then call that in their compiled loop.
+    An opponent that keeps no state between moves may have an attribute `choose`, a policy kernel
+    `choose(s, player, legal, n, rng) -> action`: environments then call it in their compiled loop.
     """
 
     def reset(self, env_indices: NDArray[np.int64]) -> None:
@@ -27,35 +27,35 @@ class Opponent(Protocol):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Return one legal action per position; in simultaneous games `FORFEIT` is allowed, too.
+        """Return one action per position: a legal one, or `FORFEIT` in simultaneous games.
 
         Args:
             states: positions. Shape `[K]`; not to be changed.
-            seats: the players to choose for. Shape `[K]`.
+            seats: the player to choose for in each position. Shape `[K]`.
             rngs: one random stream per position, to be advanced in place. Shape `[K, 1]`.
             env_indices: index of each game in the batch. Shape `[K]`.
         """
 
 
 OpponentSpec = str | Opponent
-Maker = Callable[[str, Game], Opponent]
-_makers: list[Maker] = []
+AgentFactory = Callable[[str, Game], Opponent]
+_agent_factory: list[AgentFactory] = []  # one entry, set by the package
 
 
-def use_maker(maker: Maker) -> None:
-    """Set the function that makes an agent for a game from its spec string.
+def set_agent_factory(make_agent: AgentFactory) -> None:
+    """Set the function that makes an agent from its spec string and its game.
 
     Environments do not import agents; the package `ludoteca` passes them this function.
     """
-    _makers[:] = [maker]
+    _agent_factory[:] = [make_agent]
 
 
 def make_opponents(spec: OpponentSpec | Sequence[OpponentSpec], game: Game) -> tuple[Opponent, ...]:
-    """Return the opponents for the other seats, in the order of seats without the agent's.
+    """Return one opponent for each seat but the agent's, in the order of seats.
 
     Args:
         spec: one spec string or object for all other seats, or one per other seat.
-        game: the game they play.
+        game: the game that they play.
 
     Raises:
         ValueError: if there are not as many specs as other seats.
@@ -74,7 +74,7 @@ def make_opponents(spec: OpponentSpec | Sequence[OpponentSpec], game: Game) -> t
 
 def _make(spec: Any, game: Game) -> Opponent:
     if isinstance(spec, str):
-        return _makers[0](spec, game)
+        return _agent_factory[0](spec, game)
     if not isinstance(spec, Opponent):
         raise TypeError(
             "opponent must be a spec string such as 'random' or an agent with the methods reset "

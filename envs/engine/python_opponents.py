@@ -9,31 +9,35 @@ from ludoteca.envs.engine.opponents import Opponent
 from ludoteca.envs.engine.stepper import Stepper
 from ludoteca.envs.game import Game
 
-Tables = tuple[NDArray[Any], NDArray[Any], NDArray[np.int16], NDArray[Any]]
-"""Arrays of `GameBatch`: states, episode states, history and scratch memory."""
+BatchArrays = tuple[NDArray[Any], NDArray[Any], NDArray[np.int16], NDArray[Any]]
+"""States, episode states, history and scratch records of a `GameBatch`."""
 
 
 class PythonOpponents:
-    """Opponents in a batch of games, whose actions are requested and applied here.
+    """Opponents in a batch of games: requests their actions and applies them.
 
     Attributes:
         game: the game.
-        opponents: in the order of seats, the agent's left out.
+        opponents: one for each seat but the agent's, in the order of seats.
     """
 
     def __init__(self, game: Game, opponents: tuple[Opponent, ...], stepper: Stepper):
         self.game, self.opponents, self._stepper = game, opponents, stepper
 
-    def play_sequential(self, tables: Tables, which: NDArray[np.bool_]) -> None:
-        """Let opponents move in the games `which` until the agent is to move (sequential games).
+    def play_sequential(self, arrays: BatchArrays, env_mask: NDArray[np.bool_]) -> None:
+        """Apply opponents' actions in some games until the agent is to move (sequential games).
+
+        Args:
+            arrays: the arrays of the batch.
+            env_mask: true for these games. Shape `[B]`.
 
         Raises:
             ValueError: if an opponent returns an illegal action.
         """
-        episode_states = tables[1]
+        episode_states = arrays[1]
         while True:
             waiting = np.flatnonzero(
-                which
+                env_mask
                 & ~episode_states["over"]
                 & (episode_states["mover"] != episode_states["seat"])
             )
@@ -42,65 +46,73 @@ class PythonOpponents:
             joint = np.zeros((len(waiting), self.game.num_players), np.int64)
             movers = episode_states["mover"][waiting].astype(np.int64)
             for p in np.unique(movers):
-                self._ask(tables, int(p), np.flatnonzero(movers == p), waiting, joint)
-            self._apply(tables, waiting, joint)
+                self._request(arrays, int(p), np.flatnonzero(movers == p), waiting, joint)
+            self._apply(arrays, waiting, joint)
 
     def play_simultaneous(
-        self, tables: Tables, playing: NDArray[np.int64], actions: NDArray[np.int64]
+        self, arrays: BatchArrays, env_indices: NDArray[np.int64], actions: NDArray[np.int64]
     ) -> None:
-        """Apply the agent's actions and the opponents' in the games `playing` (simultaneous games).
+        """Apply the agent's actions and the opponents' in some games (simultaneous games).
+
+        Args:
+            arrays: the arrays of the batch.
+            env_indices: these games. Shape `[K]`.
+            actions: the agent's action in each game of the batch. Shape `[B]`.
 
         Raises:
             ValueError: if an opponent returns an illegal action.
         """
-        if len(playing) == 0:
+        if len(env_indices) == 0:
             return
-        joint = np.zeros((len(playing), self.game.num_players), np.int64)
-        seats = tables[1]["seat"][playing]
-        joint[np.arange(len(playing)), seats] = actions[playing]
+        joint = np.zeros((len(env_indices), self.game.num_players), np.int64)
+        agent_seats = arrays[1]["seat"][env_indices]
+        joint[np.arange(len(env_indices)), agent_seats] = actions[env_indices]
         for p in range(self.game.num_players):
-            active = np.zeros(len(playing), np.bool_)
-            self._stepper.is_active(tables[0], playing, p, active)
-            self._ask(tables, p, np.flatnonzero(active & (seats != p)), playing, joint)
-        self._apply(tables, playing, joint)
+            active = np.zeros(len(env_indices), np.bool_)
+            self._stepper.is_active(arrays[0], env_indices, p, active)
+            rows = np.flatnonzero(active & (agent_seats != p))
+            self._request(arrays, p, rows, env_indices, joint)
+        self._apply(arrays, env_indices, joint)
 
-    def _ask(
+    def _request(
         self,
-        tables: Tables,
+        arrays: BatchArrays,
         p: int,
-        at: NDArray[np.int64],
-        chosen: NDArray[np.int64],
+        rows: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
         joint: NDArray[np.int64],
     ) -> None:
-        """Fill `joint[at, p]` with the actions of player `p` in the games `chosen[at]`."""
-        states, records = tables[:2]
-        # Opponents are listed in the order of seats, the agent's left out.
-        order = p - (p > records["seat"][chosen[at]])
-        for k in np.unique(order):
-            rows = at[order == k]
-            env_indices = chosen[rows]
-            rngs = records["rng"][env_indices]
-            seats = np.full(len(rows), p, np.int64)
+        """Fill `joint[rows, p]` with the actions of player `p` in the games `env_indices[rows]`."""
+        states, episode_states = arrays[:2]
+        # The list of opponents has no entry for the agent's seat.
+        opponent_indices = p - (p > episode_states["seat"][env_indices[rows]])
+        for k in np.unique(opponent_indices):
+            rows_k = rows[opponent_indices == k]
+            env_indices_k = env_indices[rows_k]
+            rngs = episode_states["rng"][env_indices_k]
+            seats = np.full(len(rows_k), p, np.int64)
             actions = np.asarray(
-                self.opponents[k].act(states[env_indices], seats, rngs, env_indices)
+                self.opponents[k].act(states[env_indices_k], seats, rngs, env_indices_k)
             )
-            if actions.shape != rows.shape or actions.dtype.kind not in "iu":
+            if actions.shape != rows_k.shape or actions.dtype.kind not in "iu":
                 raise ValueError(
-                    f"the opponent in seat {p} must return integers of shape {rows.shape}, "
+                    f"the opponent in seat {p} must return integers of shape {rows_k.shape}, "
                     f"got {actions.dtype} of shape {actions.shape}"
                 )
-            joint[rows, p] = actions
-            # Not at `env_indices`, which the opponent may have changed.
-            records["rng"][chosen[rows]] = rngs
+            joint[rows_k, p] = actions
+            # Not at `env_indices_k`, which the opponent may have changed.
+            episode_states["rng"][env_indices[rows_k]] = rngs
 
-    def _apply(self, tables: Tables, chosen: NDArray[np.int64], joint: NDArray[np.int64]) -> None:
-        states, episode_states, history, scratch = tables
-        wrong = self._stepper.apply_joint_actions(
-            states, episode_states, chosen, joint, history, scratch
+    def _apply(
+        self, arrays: BatchArrays, env_indices: NDArray[np.int64], joint: NDArray[np.int64]
+    ) -> None:
+        states, episode_states, history, scratch_records = arrays
+        illegal = self._stepper.apply_joint_actions(
+            states, episode_states, env_indices, joint, history, scratch_records
         )
-        if wrong >= 0:
-            k, p = divmod(int(wrong), self.game.num_players)
+        if illegal >= 0:
+            k, p = divmod(int(illegal), self.game.num_players)
             raise ValueError(
-                f"the opponent in seat {p} of game {chosen[k]} chose {joint[k, p]}, which is "
+                f"the opponent in seat {p} of game {env_indices[k]} chose {joint[k, p]}, which is "
                 f"illegal; it must return legal actions of {self.game.spec}"
             )

@@ -19,7 +19,8 @@ class StepResult(NamedTuple):
         reward: reward of the agent, or of the mover in self-play, float32. Shape `[B]`.
         terminated: whether the game is over, for the agent at least. bool, shape `[B]`.
         illegal: whether an action was illegal. bool, shape `[B]`.
-        player: the observing player, or -1 for all players, int8. Shape `[B]`.
+        player: the player whose observation and mask these are, or -1 for all players, int8. Shape
+            `[B]`.
     """
 
     masks: NDArray[np.int8]
@@ -44,9 +45,9 @@ def make_result_writers(game: Game) -> tuple[Any, Any, Any]:
     @kernel
     def write_rows(episode_states: Any, masks: Any, step_result: Any, lo: int, hi: int) -> None:
         # One long copy is faster than many short ones.
-        target, source = step_result.masks[lo:hi].reshape(-1), masks[lo:hi].reshape(-1)
-        for k in range(len(source)):
-            target[k] = source[k]
+        flat_result, flat_masks = step_result.masks[lo:hi].reshape(-1), masks[lo:hi].reshape(-1)
+        for k in range(len(flat_masks)):
+            flat_result[k] = flat_masks[k]
         for i in range(lo, hi):
             episode = episode_states[i]
             for p in range(players):
@@ -54,8 +55,8 @@ def make_result_writers(game: Game) -> tuple[Any, Any, Any]:
             step_result.reward[i] = episode.reward
             step_result.terminated[i] = episode.terminated
             step_result.illegal[i] = episode.illegal
-            fixed = simultaneous or episode.seat != NO_SEAT
-            step_result.player[i] = episode.seat if fixed else episode.mover
+            mover_observes = not simultaneous and episode.seat == NO_SEAT
+            step_result.player[i] = episode.mover if mover_observes else episode.seat
 
     @compiled_without_allocation
     def write_step_result(

@@ -24,18 +24,18 @@ class StepRules(NamedTuple):
             agent, or of `mover` in self-play.
         play: `play(s, joint, history)` applies and records the actions `joint`, one per player
             (sequential: only the mover's entry is used).
-        score: `score(s, episode, before)` writes the rewards of a step and whether the game is
-            over for the agent. In simultaneous games the rewards are the returns minus `before`,
-            the returns before the step.
-        opponents_act: `opponents_act(s, episode, work)` writes the actions of compiled opponents to
-            `work.joint` (only in simultaneous games with opponents).
-        opponents_step: `opponents_step(s, episode, history, work)` applies actions of compiled
+        score: `score(s, episode, returns_before)` writes the rewards of a step and whether the game
+            is over for the agent. In simultaneous games the rewards are the returns minus those
+            before the step.
+        opponents_act: `opponents_act(s, episode, scratch)` writes the actions of compiled opponents
+            to `scratch.joint` (only in simultaneous games with opponents).
+        opponents_step: `opponents_step(s, episode, history, scratch)` applies actions of compiled
             opponents until the agent is to move (only in sequential games with opponents).
-        apply_action: `apply_action(s, episode, actions, masks, history, work, illegal_rule) ->
-            bool` does the part of a step before Python opponents act, and returns whether they must
-            act. It applies the agent's action in sequential games, and writes it to
-            `work.joint` in simultaneous ones.
-        apply_joint_action: `apply_joint_action(s, episode, joint, history, work)` applies one
+        apply_action: `apply_action(s, episode, actions, masks, history, scratch, illegal_rule) ->
+            bool` performs the part of a step before Python opponents act, and returns whether they
+            must act. It applies the agent's action in sequential games, and writes it to
+            `scratch.joint` in simultaneous ones.
+        apply_joint_action: `apply_joint_action(s, episode, joint, history, scratch)` applies one
             action per player (sequential: the mover's entry) and writes the rewards.
         observe: `observe(s, episode, observations, masks, legal)` writes the observations and
             masks of the W observed players.
@@ -59,8 +59,8 @@ def make_step_rules(game: Game, choose: Kernel | None = None) -> StepRules:
 
     Args:
         game: the game.
-        choose: policy of compiled opponents, `choose(s, player, legal, n, rng) -> action`, a kernel
-            that returns one of `legal[:n]`; None without compiled opponents.
+        choose: policy of the compiled opponents, `choose(s, player, legal, n, rng) -> action`, a
+            kernel that returns one of `legal[:n]`; None without compiled opponents.
     """
     player: Any = game.player  # None in simultaneous games
     is_active: Any = game.is_active  # None in sequential games
@@ -70,7 +70,8 @@ def make_step_rules(game: Game, choose: Kernel | None = None) -> StepRules:
     simultaneous, players, num_actions = game.simultaneous, game.num_players, game.num_actions
     has_opponents = choose is not None
     legality = make_legality(game)
-    legal_actions, is_decided = legality.legal_actions, legality.is_decided
+    legal_actions = legality.legal_actions
+    is_over_before_agent_acts = legality.is_over_before_agent_acts
     validate_action = legality.validate_action
 
     @kernel
@@ -115,11 +116,11 @@ def make_step_rules(game: Game, choose: Kernel | None = None) -> StepRules:
             apply(s, action)
 
     @kernel
-    def score(s: Any, episode: Any, before: Any) -> None:
+    def score(s: Any, episode: Any, returns_before: Any) -> None:
         if simultaneous:
             returns(s, episode.rewards)
             for p in range(players):
-                episode.rewards[p] -= before[p]
+                episode.rewards[p] -= returns_before[p]
             eliminated = episode.seat != NO_SEAT and not is_active(s, episode.seat)
             episode.over = is_terminal(s) or eliminated
         else:
@@ -131,48 +132,54 @@ def make_step_rules(game: Game, choose: Kernel | None = None) -> StepRules:
         episode.terminated = episode.over
 
     @kernel
-    def opponents_act(s: Any, episode: Any, work: Any) -> None:
+    def opponents_act(s: Any, episode: Any, scratch: Any) -> None:
         if has_opponents and simultaneous:
             for p in range(players):
                 if p == episode.seat:
                     continue
-                work.joint[p] = 0
+                scratch.joint[p] = 0
                 if is_active(s, p):
-                    n = legal_actions(s, p, work.legal)
-                    work.joint[p] = policy(s, p, work.legal, n, episode.rng)
+                    n = legal_actions(s, p, scratch.legal)
+                    scratch.joint[p] = policy(s, p, scratch.legal, n, episode.rng)
 
     @kernel
-    def opponents_step(s: Any, episode: Any, history: Any, work: Any) -> None:
+    def opponents_step(s: Any, episode: Any, history: Any, scratch: Any) -> None:
         if has_opponents and not simultaneous:
             while not is_terminal(s) and player(s) != episode.seat:
                 p = player(s)
-                n = legal_actions(s, p, work.legal)
-                work.joint[p] = policy(s, p, work.legal, n, episode.rng)
-                play(s, work.joint, history)
+                n = legal_actions(s, p, scratch.legal)
+                scratch.joint[p] = policy(s, p, scratch.legal, n, episode.rng)
+                play(s, scratch.joint, history)
 
     @kernel
     def apply_action(
-        s: Any, episode: Any, actions: Any, masks: Any, history: Any, work: Any, illegal_rule: int
+        s: Any,
+        episode: Any,
+        actions: Any,
+        masks: Any,
+        history: Any,
+        scratch: Any,
+        illegal_rule: int,
     ) -> bool:
         accepted = False
-        if is_decided(s, episode):
+        if is_over_before_agent_acts(s, episode):
             episode.illegal = False
-            score(s, episode, work.before)
+            score(s, episode, scratch.returns_before)
         else:
-            accepted = validate_action(s, episode, actions, masks, work, illegal_rule)
+            accepted = validate_action(s, episode, actions, masks, scratch, illegal_rule)
             if accepted and not simultaneous:
-                play(s, work.joint, history)
-                score(s, episode, work.before)
+                play(s, scratch.joint, history)
+                score(s, episode, scratch.returns_before)
                 episode.mover = player(s)
         select_reward(episode, episode.seat)
         return accepted
 
     @kernel
-    def apply_joint_action(s: Any, episode: Any, joint: Any, history: Any, work: Any) -> None:
+    def apply_joint_action(s: Any, episode: Any, joint: Any, history: Any, scratch: Any) -> None:
         if simultaneous:
-            returns(s, work.before)
+            returns(s, scratch.returns_before)
         play(s, joint, history)
-        score(s, episode, work.before)
+        score(s, episode, scratch.returns_before)
         select_reward(episode, episode.seat)
         if not simultaneous:
             episode.mover = player(s)

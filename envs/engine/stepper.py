@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ludoteca.envs.engine.episode_state import NO_SEAT, SAME_STEP
-from ludoteca.envs.engine.legality import NONE, make_legality
+from ludoteca.envs.engine.legality import ALL_LEGAL, make_legality
 from ludoteca.envs.engine.step_result import make_result_writers
 from ludoteca.envs.engine.step_rules import make_step_rules
 from ludoteca.envs.engine.thread_pool import make_sliced
@@ -21,35 +21,37 @@ class Stepper(NamedTuple):
 
     Attributes:
         step: `step((states, episode_states, actions, masks, observations, final_observations,
-            history, scratch), (seat_rule, illegal_rule, autoreset), thread, lo, hi)` steps games lo
+            history, scratch_records), (seat_rule, illegal_rule, autoreset), thread, lo, hi)` steps
+            games lo
             to hi - 1: applies one action per observed player, `actions` int64 `[B, W]`, and the
             actions of compiled opponents. It reads the masks of the last step and overwrites them.
             `thread` is the index of the scratch record.
         step_slices: the same for a `ThreadPool`, whose arguments are the two tuples of `step` with
-            a `StepResult` between them, which it writes unless its arrays are empty.
-        apply_action: `apply_action(states, episode_states, actions, masks, history, scratch,
-            illegal_rule)`: the first half of a step against opponents that are not compiled. In
-            simultaneous games it only validates the actions. Where opponents must not act in this
-            step, it sets `actions` to `NO_SEAT`.
-        apply_joint_actions: `apply_joint_actions(states, episode_states, chosen, joint, history,
-            scratch)` applies the actions `joint`, int64 `[K, P]`, in the games `chosen`, int64
-            `[K]`; in sequential games only the mover's entry is read, in simultaneous ones players
-            may `FORFEIT`. It returns -1, or `k * P + player` of an illegal action, and then applies
-            nothing.
-        reset: `reset(states, episode_states, which, history, seat_rule)` resets the games where
-            `which`, bool `[B]`, is true.
-        observe: `observe(states, episode_states, finished_only, masks, observations, scratch)`
-            writes masks and observations of all games, or only of those that are over.
+            a `StepResult` between them, reset_mask it writes unless its arrays are empty.
+        apply_action: `apply_action(states, episode_states, actions, masks, history,
+            scratch_records, illegal_rule)`: the first half of a step against opponents that are not
+            compiled. In simultaneous games it only validates the actions. Where opponents must not
+            act in this step, it sets `actions` to `NO_SEAT`.
+        apply_joint_actions: `apply_joint_actions(states, episode_states, env_indices, joint,
+            history, scratch_records)` applies the actions `joint`, int64 `[K, P]`, in the games
+            `env_indices`, int64 `[K]`; in sequential games only the mover's entry is read, in
+            simultaneous ones players may `FORFEIT`. It returns -1, or `k * P + player` of an
+            illegal action, and then applies nothing.
+        reset: `reset(states, episode_states, reset_mask, history, seat_rule)` resets the games
+            where `reset_mask`, bool `[B]`, is true.
+        observe: `observe(states, episode_states, finished_only, masks, observations,
+            scratch_records)` writes masks and observations of all games, or only of those that are
+            over.
         observe_player: `observe_player(states, player, observations)` writes one player's planes.
         write_step_result: `write_step_result(episode_states, masks, step_result, lo, hi)` writes
             rows lo to hi - 1 of a `StepResult`.
         write_final_result: `write_final_result(episode_states, step_result)` writes a
             `StepResult`, all but its masks, of the games that the last step ended (same-step
             autoreset), and zeros for others.
-        is_active: `is_active(states, chosen, player, out)` writes in which games a player is still
-            in the game (simultaneous games).
+        is_active: `is_active(states, env_indices, player, active)` writes whether a player can
+            still act in each of these games, bool `[K]` (simultaneous games).
         find_illegal: `find_illegal(states, episode_states, actions, masks) -> env_index * W + w`,
-            or -1.
+            or -1 if all actions are legal.
     """
 
     step: Any
@@ -65,9 +67,9 @@ class Stepper(NamedTuple):
     find_illegal: Any
 
 
-@factory("environment", needed=("reset_batch", "observe_batch", "step_batch"))
+@factory("environment", used_together=("reset_batch", "observe_batch", "step_batch"))
 def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Stepper:
-    """Return the compiled stepping of `game`, with opponents that play the policy `choose`.
+    """Return the compiled functions of `game`, with opponents that play the policy `choose`.
 
     `choose(s, player, legal, n, rng) -> action` is a kernel that returns one of `legal[:n]`.
     """
@@ -75,48 +77,59 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
     is_active: Any = game.is_active  # None in sequential games
     observe_player, returns, players = game.observe, game.returns, game.num_players
     simultaneous, has_opponents = game.simultaneous, choose is not None
-    _, is_decided, validate_action, find_illegal, find_illegal_in_joint = make_legality(game)
+    _, is_over_before_agent_acts, validate_action, find_illegal, find_illegal_in_joint = (
+        make_legality(game)
+    )
     rules = make_step_rules(game, choose)
     reset, clear_rewards, select_reward, play, score = rules[:5]
     opponents_act, opponents_step, apply_action, apply_joint_action, observe = rules[5:]
     write_rows, write_step_result, write_final_result = make_result_writers(game)
 
     @kernel
-    def reset_finished(s: Any, episode: Any, history: Any, work: Any, seat_rule: int) -> None:
-        fixed = simultaneous or episode.seat != NO_SEAT
-        episode.final_player = episode.seat if fixed else episode.mover
+    def reset_finished(s: Any, episode: Any, history: Any, scratch: Any, seat_rule: int) -> None:
+        mover_observes = not simultaneous and episode.seat == NO_SEAT
+        episode.final_player = episode.mover if mover_observes else episode.seat
         reset(s, episode, history, seat_rule)
-        opponents_step(s, episode, history, work)
+        opponents_step(s, episode, history, scratch)
 
     @kernel
     def step_rows(batch: Any, options: Any, thread: int, lo: int, hi: int) -> None:
-        states, episodes, actions, masks, observations, finals, history, scratch = batch
+        (
+            states,
+            episodes,
+            actions,
+            masks,
+            observations,
+            final_observations,
+            history,
+            scratch_records,
+        ) = batch
         seat_rule, illegal_rule, autoreset = options
-        work = scratch[thread]
+        scratch = scratch_records[thread]
         for i in range(lo, hi):
             s, episode = states[i], episodes[i]
             if episode.over:
                 clear_rewards(episode)
                 reset(s, episode, history[i], seat_rule)
-                opponents_step(s, episode, history[i], work)
+                opponents_step(s, episode, history[i], scratch)
             else:
-                # Not a kernel of its own: LLVM would not inline it, which costs a tenth.
+                # Not a kernel of its own: LLVM would not inline it, reset_mask costs a tenth.
                 mover = 0 if simultaneous else int(player(s))
-                if has_opponents and is_decided(s, episode):
+                if has_opponents and is_over_before_agent_acts(s, episode):
                     episode.illegal = False
-                    score(s, episode, work.before)
-                elif validate_action(s, episode, actions[i], masks[i], work, illegal_rule):
+                    score(s, episode, scratch.returns_before)
+                elif validate_action(s, episode, actions[i], masks[i], scratch, illegal_rule):
                     if simultaneous:
-                        returns(s, work.before)
-                    opponents_act(s, episode, work)
-                    play(s, work.joint, history[i])
-                    opponents_step(s, episode, history[i], work)
-                    score(s, episode, work.before)
+                        returns(s, scratch.returns_before)
+                    opponents_act(s, episode, scratch)
+                    play(s, scratch.joint, history[i])
+                    opponents_step(s, episode, history[i], scratch)
+                    score(s, episode, scratch.returns_before)
                 select_reward(episode, mover)
             if autoreset == SAME_STEP and episode.over:
-                observe(s, episode, finals[i], masks[i], work.legal)
-                reset_finished(s, episode, history[i], work, seat_rule)
-            observe(s, episode, observations[i], masks[i], work.legal)
+                observe(s, episode, final_observations[i], masks[i], scratch.legal)
+                reset_finished(s, episode, history[i], scratch, seat_rule)
+            observe(s, episode, observations[i], masks[i], scratch.legal)
 
     @compiled_without_allocation
     def step_batch(batch: Any, options: Any, thread: int, lo: int, hi: int) -> None:
@@ -138,38 +151,40 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
         actions: Any,
         masks: Any,
         history: Any,
-        scratch: Any,
+        scratch_records: Any,
         illegal_rule: int,
     ) -> None:
-        work = scratch[0]
+        scratch = scratch_records[0]
         for i in range(len(states)):
             s, episode, row = states[i], episodes[i], actions[i]
             if episode.over:
                 clear_rewards(episode)
                 row[:] = NO_SEAT
-            elif not apply_action(s, episode, row, masks[i], history[i], work, illegal_rule):
+            elif not apply_action(s, episode, row, masks[i], history[i], scratch, illegal_rule):
                 row[:] = NO_SEAT
             elif simultaneous:
-                row[:] = work.joint[episode.seat]
+                row[:] = scratch.joint[episode.seat]
 
     @compiled_without_allocation
     def apply_joint_actions(
-        states: Any, episodes: Any, chosen: Any, joint: Any, history: Any, scratch: Any
+        states: Any, episodes: Any, env_indices: Any, joint: Any, history: Any, scratch_records: Any
     ) -> int:
-        work = scratch[0]
-        for k in range(len(chosen)):
-            p = find_illegal_in_joint(states[chosen[k]], joint[k], work)
-            if p != NONE:
+        scratch = scratch_records[0]
+        for k in range(len(env_indices)):
+            p = find_illegal_in_joint(states[env_indices[k]], joint[k], scratch)
+            if p != ALL_LEGAL:
                 return int(k * players + p)
-        for k in range(len(chosen)):
-            i = chosen[k]
-            apply_joint_action(states[i], episodes[i], joint[k], history[i], work)
-        return NONE
+        for k in range(len(env_indices)):
+            i = env_indices[k]
+            apply_joint_action(states[i], episodes[i], joint[k], history[i], scratch)
+        return ALL_LEGAL
 
     @compiled_without_allocation
-    def reset_batch(states: Any, episodes: Any, which: Any, history: Any, seat_rule: int) -> None:
-        for i in range(len(which)):
-            if which[i]:
+    def reset_batch(
+        states: Any, episodes: Any, reset_mask: Any, history: Any, seat_rule: int
+    ) -> None:
+        for i in range(len(reset_mask)):
+            if reset_mask[i]:
                 reset(states[i], episodes[i], history[i], seat_rule)
 
     @compiled_without_allocation
@@ -179,11 +194,11 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
         finished_only: bool,
         masks: Any,
         observations: Any,
-        scratch: Any,
+        scratch_records: Any,
     ) -> None:
         for i in range(len(states)):
             if episodes[i].over or not finished_only:
-                observe(states[i], episodes[i], observations[i], masks[i], scratch[0].legal)
+                observe(states[i], episodes[i], observations[i], masks[i], scratch_records[0].legal)
 
     @compiled_without_allocation
     def observe_player_batch(states: Any, p: int, observations: Any) -> None:
@@ -191,17 +206,17 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
             observe_player(states[i], p, observations[i])
 
     @compiled_without_allocation
-    def is_active_batch(states: Any, chosen: Any, p: int, active: Any) -> None:
-        for k in range(len(chosen)):
-            active[k] = is_active(states[chosen[k]], p)
+    def is_active_batch(states: Any, env_indices: Any, p: int, active: Any) -> None:
+        for k in range(len(env_indices)):
+            active[k] = is_active(states[env_indices[k]], p)
 
     @compiled_without_allocation
     def find_illegal_batch(states: Any, episodes: Any, actions: Any, masks: Any) -> int:
         for i in range(len(actions)):
             w = find_illegal(states[i], episodes[i], actions[i], masks[i])
-            if w != NONE:
+            if w != ALL_LEGAL:
                 return int(i * actions.shape[1] + w)
-        return NONE
+        return ALL_LEGAL
 
     return Stepper(
         step=step_batch,

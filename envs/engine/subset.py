@@ -1,4 +1,4 @@
-"""Steps of a subset of a batch, for libraries that leave out games that are over."""
+"""Steps of a subset of a batch, for libraries that do not step games that are over."""
 
 import copy
 from typing import Any
@@ -26,13 +26,13 @@ def step_subset(
     """
     subset = copy.copy(game_batch)
     subset.count = len(indices)
-    rows = {
+    per_game_arrays = {
         "states": game_batch.states,
         "episode_states": game_batch.episode_states,
         "masks": game_batch.masks,
         "history": game_batch.history,
     }
-    for name, array in rows.items():
+    for name, array in per_game_arrays.items():
         setattr(subset, name, array[indices])
     subset._thread_pool = None  # the pool is bound to the arrays of the whole batch
     subset.opponents = tuple(SubsetOpponent(opponent, indices) for opponent in game_batch.opponents)
@@ -40,20 +40,20 @@ def step_subset(
         game_batch.game, subset.opponents, game_batch._stepper
     )
     subset.step(actions)
-    for name, array in rows.items():
+    for name, array in per_game_arrays.items():
         array[indices] = getattr(subset, name)
     game_batch.refresh()
 
 
 class SubsetOpponent:
-    """Wrapper that converts indices in a subset of a batch to indices in the whole batch."""
+    """Opponent wrapper that maps indices in a subset of a batch to indices in the whole batch."""
 
     def __init__(self, opponent: Opponent, indices: NDArray[np.int64]):
         """Wrap an opponent.
 
         Args:
             opponent: the opponent in the whole batch.
-            indices: the games of the subset. Shape `[K]`.
+            indices: indices of the subset's games in the batch. Shape `[K]`.
         """
         self._opponent, self._indices = opponent, indices
 

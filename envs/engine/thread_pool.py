@@ -1,9 +1,9 @@
-"""Thread pool whose threads spin in compiled code between calls, for steps of a batch.
+"""Thread pool for steps of a batch; its threads spin in compiled code between calls.
 
 A step of a thousand small games takes tens of microseconds, as long as it takes to wake a thread.
 So the threads spin for about a millisecond, waiting for the next call, before they sleep, and the
-caller never waits for a sleeping thread. The work is cut into slices. Each thread always has the
-same slices, so that their data stay in its cache; other threads do the slices of a sleeping one.
+caller never waits for a sleeping thread. A call consists of slices. Each thread always has the
+same slices, so that their data stay in its cache; other threads run the slices of a sleeping one.
 `atomics` has the operations on shared memory.
 
 Measured by `ludoteca bench envs --only engine` on two cores of a Xeon server (November 2026), in
@@ -34,17 +34,17 @@ JOINED, ASLEEP = 1, 2  # after NEXT
 SPINS = 50_000 if X86 else 1_000_000
 
 
-def make_sliced(work: Callable[..., None]) -> Any:
-    """Compile `work` for a `ThreadPool`.
+def make_sliced(run_slice: Callable[..., None]) -> Any:
+    """Compile `run_slice` for a `ThreadPool`.
 
     Args:
-        work: a kernel `work(arguments, thread, k, slices)` that does slice k; `arguments` is a
-            tuple.
+        run_slice: a kernel `run_slice(arguments, thread, k, slices)` that runs slice k of `slices`;
+            `arguments` is a tuple.
 
     Returns:
-        `run_slices(shared, thread, arguments)`: in the calling thread, it runs one call to its end;
-        in another, it takes part in calls until `SPINS` spins without one, and `arguments` only
-        give the types.
+        `run_slices(shared, thread, arguments)`: the calling thread runs one call to its end;
+        another thread helps with calls until it has spun `SPINS` times without one, and its
+        `arguments` only give the types.
     """
 
     @kernel
@@ -62,9 +62,9 @@ def make_sliced(work: Callable[..., None]) -> Any:
             ):
                 if k == 0:
                     store(shared, next_slice + JOINED, 1)
-                taken = add(shared, next_slice, 1)
-                if taken < end:
-                    return int(taken)
+                slice_index = add(shared, next_slice, 1)
+                if slice_index < end:
+                    return int(slice_index)
         return -1
 
     @compiled_without_allocation
@@ -78,11 +78,11 @@ def make_sliced(work: Callable[..., None]) -> Any:
                 store(shared, NEXT + LINE * k, slices * k // threads)
         spins = 0
         while spins < SPINS:
-            taken = take_slice(shared, thread, slices, threads)
-            if taken >= 0:
+            slice_index = take_slice(shared, thread, slices, threads)
+            if slice_index >= 0:
                 address = load(shared, ARGUMENTS)
-                own: Any = load_tuple(address, arguments)  # type: ignore[call-arg]
-                work(own, thread, taken, slices)
+                call_arguments: Any = load_tuple(address, arguments)  # type: ignore[call-arg]
+                run_slice(call_arguments, thread, slice_index, slices)
                 add(shared, DONE, 1)
                 spins = 0
             elif thread == CALLER:
@@ -100,7 +100,10 @@ def make_sliced(work: Callable[..., None]) -> Any:
 
 
 class ThreadPool:
-    """Pool of threads that share the slices of a call with the calling thread."""
+    """Pool of threads that share the slices of a call with the calling thread.
+
+    `close()` ends the threads; so does the end of the pool's life.
+    """
 
     def __init__(self, run_slices: Any, threads: int, slices: int, example: tuple[Any, ...]):
         """Start the threads.
@@ -114,13 +117,13 @@ class ThreadPool:
         self._run_slices = run_slices
         self._shared = np.zeros(NEXT + LINE * threads, np.int64)
         self._shared[SLICES] = slices
-        self._shared[NEXT:] = slices  # no slice is left to do
+        self._shared[NEXT:] = slices  # no slice is left
         self._shared[NEXT + LINE + ASLEEP :: LINE] = 1
         self._wake_queues: list[SimpleQueue[bool]] = [SimpleQueue() for _ in range(threads)]
         for k in range(1, threads):
-            helper = (run_slices, self._shared, k, example, self._wake_queues[k])
-            Thread(target=_help, args=helper, daemon=True).start()
-        self.close = weakref.finalize(self, _end, self._wake_queues)
+            arguments = (run_slices, self._shared, k, example, self._wake_queues[k])
+            Thread(target=_run_helper_thread, args=arguments, daemon=True).start()
+        self.close = weakref.finalize(self, _stop_threads, self._wake_queues)
 
     def run(self, arguments: tuple[Any, ...]) -> None:
         """Run all slices, and return when they are done."""
@@ -132,7 +135,7 @@ class ThreadPool:
 
 
 # The threads hold no reference to the pool, so that its finalizer can end them.
-def _help(
+def _run_helper_thread(
     run_slices: Any,
     shared: NDArray[np.int64],
     thread: int,
@@ -143,6 +146,6 @@ def _help(
         run_slices(shared, thread, example)
 
 
-def _end(wake_queues: "list[SimpleQueue[bool]]") -> None:
+def _stop_threads(wake_queues: "list[SimpleQueue[bool]]") -> None:
     for wake_queue in wake_queues:
         wake_queue.put(False)

@@ -12,23 +12,25 @@ from ludoteca.envs.jit import compiled, factory
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.rng import below
 
-RANDOM = -1
+RANDOM = -1  # as an action to play: a uniformly random legal one
 
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """Trajectories of B games of at most T plies; S is 1 (the mover) or, simultaneous, all players.
+    """Trajectories of B games of at most T plies.
+
+    S is the number of actions per ply: 1, or in simultaneous games one per player.
 
     Entries after the end of a game are zero.
 
     Attributes:
         plies: number of plies of each game. Shape `[B]`.
-        positions: position t precedes ply t; the last one is final. Shape `[B, T + 1]`.
+        positions: position t precedes ply t. Shape `[B, T + 1]`.
         legal: whether each action is legal, 0 or 1, uint8. Shape `[B, T + 1, S, num_actions]`.
-        mover: player to move, -1 in simultaneous games. Shape `[B, T + 1]`.
-        over: whether the game is over, 0 or 1. Shape `[B, T + 1]`.
-        actions: 0 for inactive players. Shape `[B, T, S]`.
-        returns: float64, by player. Shape `[B, T + 1, num_players]`.
+        mover: player to move, -1 in simultaneous games, int8. Shape `[B, T + 1]`.
+        over: whether the game is over, 0 or 1, uint8. Shape `[B, T + 1]`.
+        actions: the actions played, int16; 0 for inactive players. Shape `[B, T, S]`.
+        returns: returns of each player, float64. Shape `[B, T + 1, num_players]`.
     """
 
     plies: NDArray[np.int64]
@@ -53,7 +55,7 @@ def record_trajectory(
     Args:
         game: any game.
         games: number of games.
-        seed: of the first game, and of the random actions.
+        seed: seed of the first game and of the random actions.
         actions: actions to play, `RANDOM` (-1) for uniformly random legal ones. Shape
             `[games, max_plies, S]`. A game stops before an illegal action.
         interpreted: run the same code without compiling it; the trajectories are the same.
@@ -72,11 +74,11 @@ def record_trajectory(
         actions=actions.astype(np.int16),
         returns=np.zeros((games, plies + 1, game.num_players)),
     )
-    play, positions = make_trajectory_recorder(game), trajectory.positions
+    play_games, positions = make_trajectory_recorder(game), trajectory.positions
     if interpreted:
-        play, positions = play.py_func, view_records(positions)
+        play_games, positions = play_games.py_func, view_records(positions)
     with np.errstate(over="ignore"):  # as in compiled code, uint64 wraps around
-        play(
+        play_games(
             seed,
             np.array([seed], np.uint64),
             trajectory.plies,
@@ -114,7 +116,7 @@ def make_trajectory_recorder(game: Game) -> Any:
         actions: Any,
         returns: Any,
     ) -> None:
-        out = np.zeros((width, num_actions), np.int16)
+        listed = np.zeros((width, num_actions), np.int16)
         counts = np.zeros(width, np.int16)
         for i in range(positions.shape[0]):
             init(positions[i, 0], seed + i)
@@ -127,15 +129,15 @@ def make_trajectory_recorder(game: Game) -> Any:
                 else:
                     mover[i, t] = player(s)
                 counts[:] = 0
-                list_actions(s, out, counts)
+                list_actions(s, listed, counts)
                 can_play = not over[i, t] and t < actions.shape[1]
                 for p in range(width):
                     for k in range(counts[p]):
-                        legal[i, t, p, out[p, k]] = 1
+                        legal[i, t, p, listed[p, k]] = 1
                     if can_play and counts[p] == 0:
                         actions[i, t, p] = 0
                     elif can_play and actions[i, t, p] == RANDOM:
-                        actions[i, t, p] = out[p, below(rng, counts[p])]
+                        actions[i, t, p] = listed[p, below(rng, counts[p])]
                     elif can_play and not legal[i, t, p, actions[i, t, p]]:
                         can_play = False
                 if not can_play:

@@ -25,13 +25,13 @@ SCORE = re.compile(r"\s*([A-Ha-h][1-8])\s*:\s*([+-]?\d{1,2})\s*")
 
 @dataclass(frozen=True)
 class FFOLine:
-    """Position of a file.
+    """Position in FFO format, one line of a file.
 
     Attributes:
-        line: number of its line, from 1.
+        line: number of the line, from 1.
         state: the position, a record of Othello on 8x8.
-        scores: scores of moves by name, as far as the file has them: final disc differences for
-            the player to move.
+        scores: final disc differences for the player to move, by move, of the moves that have
+            one.
         comment: the comment after `%`.
     """
 
@@ -42,7 +42,7 @@ class FFOLine:
 
 
 def is_ffo(text: str) -> bool:
-    """Return whether the first line of a text, besides comments, is a position."""
+    """Return whether the first line of a text that is not a comment is a position."""
     for line in text.removeprefix("\ufeff").splitlines():
         if line.strip() and not line.lstrip().startswith(("%", "#")):
             return LINE.match(line) is not None
@@ -50,7 +50,7 @@ def is_ffo(text: str) -> bool:
 
 
 def read_positions(source: RecordText) -> list[FFOLine]:
-    """Return the positions of a text: one in a line; lines that begin with % or # are skipped.
+    """Return the positions of a text, one per line; lines that begin with % or # are skipped.
 
     Raises:
         ValueError: if a line is not a position; the message begins with the line and the column.
@@ -72,7 +72,7 @@ def position_line(s: Any) -> str:
         ValueError: if the board has another size.
     """
     if s.board.shape[1] != 8:
-        raise ValueError(f"FFO format is for 8x8, got a board of {s.board.shape[1]}")
+        raise ValueError(f"FFO format is for boards of 8x8, got a board of size {s.board.shape[1]}")
     black, white = int(s.discs[0]), int(s.discs[1])
     squares = ["X" if black >> k & 1 else "O" if white >> k & 1 else "-" for k in range(64)]
     return f"{''.join(squares)} {'XO'[int(s.to_move)]}"
@@ -83,12 +83,12 @@ def _read_line(source: RecordText, game: Game, number: int, line: str, offset: i
     if match is None:
         raise source.error(offset, f"expected 64 squares and the player, got {line.strip()[:80]!r}")
     content, _, comment = match[2].partition("%")
-    mover, *parts = content.split(";")
+    mover, *scored_moves = content.split(";")
     player = PLAYERS.get(mover.strip().lower())
-    place = offset + match.start(2)
+    item_offset = offset + match.start(2)
     if player is None:
         raise source.error(
-            place, f"expected the player to move, X or O, got {mover.strip()[:40]!r}"
+            item_offset, f"expected the player to move, X or O, got {mover.strip()[:40]!r}"
         )
     board = np.array(list(match[1])).reshape(8, 8)
     squares = np.isin(board, list(BLACK)) + 2 * np.isin(board, list(WHITE))
@@ -98,15 +98,15 @@ def _read_line(source: RecordText, game: Game, number: int, line: str, offset: i
         raise source.error(offset, str(error)) from None
     legal = {game.action_names[action] for action in game.legal(state)}
     scores: dict[str, int] = {}
-    place += len(mover) + 1
-    for part in parts:
-        found = SCORE.fullmatch(part)
-        if found is not None and found[1].lower() in legal:
-            scores[found[1].lower()] = int(found[2])
-        elif part.strip():
+    item_offset += len(mover) + 1
+    for item in scored_moves:
+        score = SCORE.fullmatch(item)
+        if score is not None and score[1].lower() in legal:
+            scores[score[1].lower()] = int(score[2])
+        elif item.strip():
             raise source.error(
-                place,
-                f"expected a legal move and its score, such as g8:+18, got {part.strip()[:40]!r}",
+                item_offset,
+                f"expected a legal move and its score, such as g8:+18, got {item.strip()[:40]!r}",
             )
-        place += len(part) + 1
+        item_offset += len(item) + 1
     return FFOLine(number, state, scores, comment.strip())

@@ -15,13 +15,13 @@ from ludoteca.envs.formats.othello import (
     othello_position,
     with_passes,
 )
-from ludoteca.envs.formats.record import Claim, GameRecord, RecordText, make_record
+from ludoteca.envs.formats.record import ClaimedResult, GameRecord, RecordText, make_record
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
 
 SIZES = ("4", "6", "8")
-BEGIN = re.compile(r"\s*(?:\d+\s*)?\(;")  # games that were played together have their number first
+BEGIN = re.compile(r"\s*(?:\d+\s*)?\(;")  # two games played at once begin with 2
 END = re.compile(r"\s*;\s*\)\s*")
 PROPERTY = re.compile(r"\s*([A-Za-z]+)\s*\[([^\]]*)\]")
 GAME = re.compile(
@@ -34,7 +34,7 @@ ENDINGS = {"r": "by resignation", "t": "on time", "s": "by agreement"}
 SQUARE_SYMBOLS = "-*O"  # empty, black, white
 DISCS = {"*": 1, "O": 2, "-": 0, ".": 0}
 MOVERS = {"*": 0, "O": 1}
-Properties = dict[str, tuple[str, int]]
+Properties = dict[str, tuple[str, int]]  # value and offset of each property, by name
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class GGFGame:
 
     Attributes:
         game: Othello of its size.
-        start: the first position, a record.
-        actions: the actions with their offsets in the text, passes included.
-        header: the properties that are not moves, with their offsets.
+        start: the starting position, a record.
+        actions: actions, passes included, with their offsets in the text.
+        header: values and offsets of the properties that are not moves, by name.
     """
 
     game: Game
@@ -55,7 +55,7 @@ class GGFGame:
 
 
 def is_ggf(text: str) -> bool:
-    """Return whether a text begins as GGF of Othello."""
+    """Return whether a text begins like GGF of Othello."""
     return GAME.match(text.removeprefix("\ufeff")) is not None
 
 
@@ -63,24 +63,26 @@ def read_ggf(source: RecordText) -> list[GameRecord]:
     """Return the games of a GGF text.
 
     Raises:
-        ValueError: if it is not GGF, a game is not Othello from the usual start, or a move is
-            illegal; the message begins with the line and the column.
+        ValueError: if it is not GGF, a game is not Othello from the standard starting position, or
+            a move is illegal; the message begins with the line and the column.
     """
     games: list[GameRecord] = []
     offset = 0
     while True:
         begin = BEGIN.match(source.text, offset)
         if begin is None:
-            rest = source.text[offset:].lstrip()
-            if games and not rest:
+            remaining = source.text[offset:].lstrip()
+            if games and not remaining:
                 return games
-            raise source.error(len(source.text) - len(rest), f"expected '(;', got {rest[:20]!r}")
+            raise source.error(
+                len(source.text) - len(remaining), f"expected '(;', got {remaining[:20]!r}"
+            )
         record, offset = _read_game(source, begin.end())
         games.append(record)
 
 
 def write_ggf(replays: Sequence[Replay]) -> str:
-    """Return replays of Othello as GGF, one game in a line.
+    """Return replays of Othello as GGF, one game per line.
 
     Raises:
         ValueError: if a replay is invalid.
@@ -98,7 +100,7 @@ def position_text(game: Game, s: Any) -> str:
 
 
 def read_ggf_game(source: RecordText) -> GGFGame:
-    """Return the only game of a GGF text, which may begin at any position.
+    """Return the only game of a GGF text, from any starting position.
 
     Raises:
         ValueError: if it is not one game in GGF, a position is impossible, or a move is illegal;
@@ -107,31 +109,34 @@ def read_ggf_game(source: RecordText) -> GGFGame:
     begin = BEGIN.match(source.text)
     if begin is None:
         raise source.error(0, f"expected '(;', got {source.text.lstrip()[:20]!r}")
-    read, offset = _parse_game(source, begin.end())
-    if rest := source.text[offset:].lstrip():
-        raise source.error(len(source.text) - len(rest), f"expected one game, got {rest[:20]!r}")
-    s = read.start.copy()
-    for action, place in read.actions:
-        if read.game.is_terminal(s) or action not in read.game.legal(s):
-            name = read.game.action_names[action]
-            raise source.error(place, f"the move {name} is illegal")
+    ggf_game, offset = _parse_game(source, begin.end())
+    if remaining := source.text[offset:].lstrip():
+        raise source.error(
+            len(source.text) - len(remaining), f"expected one game, got {remaining[:20]!r}"
+        )
+    game, s = ggf_game.game, ggf_game.start.copy()
+    for action, action_offset in ggf_game.actions:
+        if game.is_terminal(s) or action not in game.legal(s):
+            raise source.error(action_offset, f"the move {game.action_names[action]} is illegal")
         with np.errstate(over="ignore"):
-            read.game.step(s, action)
-    return read
+            game.step(s, action)
+    return ggf_game
 
 
 def _read_game(source: RecordText, offset: int) -> tuple[GameRecord, int]:
     """Return the game whose properties begin at an offset, and the offset after it."""
-    read, end = _parse_game(source, offset)
-    usual = read.game.new(0)
-    if not (np.array_equal(read.start.discs, usual.discs) and read.start.to_move == usual.to_move):
+    ggf_game, end = _parse_game(source, offset)
+    game, start, header = ggf_game.game, ggf_game.start, ggf_game.header
+    standard = game.new(0)
+    if not (np.array_equal(start.discs, standard.discs) and start.to_move == standard.to_move):
         raise source.error(
-            read.header["BO"][1],
-            "expected the usual start with black to move: a replay has no other start",
+            header["BO"][1],
+            "expected the standard starting position with black to move: "
+            "replays have no other starting position",
         )
-    claim, notes = _claim(source, read.header)
-    players = (read.header.get("PB", ("", 0))[0], read.header.get("PW", ("", 0))[0])
-    return make_record(source, read.game, read.actions, players, claim, notes), end
+    claimed, notes = _claimed_result(source, header)
+    players = (header.get("PB", ("", 0))[0], header.get("PW", ("", 0))[0])
+    return make_record(source, game, ggf_game.actions, players, claimed, notes), end
 
 
 def _parse_game(source: RecordText, offset: int) -> tuple[GGFGame, int]:
@@ -140,28 +145,28 @@ def _parse_game(source: RecordText, offset: int) -> tuple[GGFGame, int]:
     moves: list[tuple[str, str, int]] = []
     start = offset
     while (end := END.match(source.text, offset)) is None:
-        found = PROPERTY.match(source.text, offset)
-        if found is None:
-            rest = source.text[offset : offset + 20]
-            raise source.error(offset, f"expected a property such as B[d3], or ';)', got {rest!r}")
-        name, value = found[1].upper(), found[2].strip()
+        match = PROPERTY.match(source.text, offset)
+        if match is None:
+            text = source.text[offset : offset + 20]
+            raise source.error(offset, f"expected a property such as B[d3], or ';)', got {text!r}")
+        name, value = match[1].upper(), match[2].strip()
         if name in ("B", "W"):
-            moves.append((name, value, found.start(2)))
+            moves.append((name, value, match.start(2)))
         elif name in ("KB", "KW"):
             raise source.error(
-                found.start(1), f"{name} is a komi move: games with komi are not read"
+                match.start(1), f"{name} is a komi move: games with komi are not supported"
             )
         else:
-            header[name] = value, found.start(2)
-        offset = found.end()
-    game_name, place = header.get("GM", ("", start))
+            header[name] = value, match.start(2)
+        offset = match.end()
+    game_name, name_offset = header.get("GM", ("", start))
     if game_name.lower() != "othello":
-        raise source.error(place, f"expected GM[Othello], got GM[{game_name:.40}]")
+        raise source.error(name_offset, f"expected GM[Othello], got GM[{game_name:.40}]")
     game = make_game("othello", board_size=_board_size(source, header, start))
     position = _start_position(source, header, game, start)
     size = int(game.params["board_size"])
-    played = [_move(source, move, size) for move in moves]
-    actions = tuple(with_passes(source, game, played, position))
+    parsed_moves = [_parse_move(source, move, size) for move in moves]
+    actions = tuple(with_passes(source, game, parsed_moves, position))
     return GGFGame(game, position, actions, header), end.end()
 
 
@@ -174,14 +179,14 @@ def _board_size(source: RecordText, header: Properties, start: int) -> int:
             f"expected Othello without variants, such as TY[8] or TY[s8r20], got TY[{text:.40}]",
         )
     if match[1] not in SIZES:
-        raise source.error(offset, f"expected a board of {', '.join(SIZES)}, got TY[{text:.40}]")
+        raise source.error(offset, f"expected board size {', '.join(SIZES)}, got TY[{text:.40}]")
     return int(match[1])
 
 
 def _start_position(source: RecordText, header: Properties, game: Game, start: int) -> Any:
     """Return the position of the property BO, a record."""
     if "BO" not in header:
-        raise source.error(start, "expected the start position, such as BO[8 -------- ... *]")
+        raise source.error(start, "expected the starting position, such as BO[8 -------- ... *]")
     text, offset = header["BO"]
     size = int(game.params["board_size"])
     first, *rows = text.split() or [""]
@@ -197,8 +202,10 @@ def _start_position(source: RecordText, header: Properties, game: Game, start: i
         raise source.error(offset, str(error)) from None
 
 
-def _claim(source: RecordText, header: Properties) -> tuple[Claim | None, list[str]]:
-    """Return the result by the property RE, and what it says besides the winner."""
+def _claimed_result(
+    source: RecordText, header: Properties
+) -> tuple[ClaimedResult | None, list[str]]:
+    """Return the result of the property RE, and notes about how the game ended."""
     text, offset = header.get("RE", ("?", 0))
     match = RESULT.fullmatch(text)
     if match is None:
@@ -209,10 +216,10 @@ def _claim(source: RecordText, header: Properties) -> tuple[Claim | None, list[s
         return None, [f"RE[{text:.40}]: the game ended {ENDINGS[match[2]]}"]
     value = float(match[1])
     winner = -1 if value == 0 else int(value < 0)
-    return Claim(f"RE[{text:.40}]", winner, offset), []
+    return ClaimedResult(f"RE[{text:.40}]", winner, offset), []
 
 
-def _move(source: RecordText, move: tuple[str, str, int], size: int) -> OthelloMove:
+def _parse_move(source: RecordText, move: tuple[str, str, int], size: int) -> OthelloMove:
     color, value, offset = "BW".index(move[0]), move[1].split("/")[0].strip().lower(), move[2]
     if value in PASSES:
         return OthelloMove(color, None, offset)
@@ -241,7 +248,7 @@ def _write_game(replay: Replay) -> str:
 
 
 def _board_text(game: Game, s: Any) -> str:
-    """Return the value of the property `BO`: the board size, the rows, and who is to move."""
+    """Return the value of the property `BO`: the board size, the rows and the player to move."""
     size = int(game.params["board_size"])
     board = game.layout.cells(s).reshape(size, size)
     rows = " ".join("".join(SQUARE_SYMBOLS[square] for square in row) for row in board)

@@ -1,4 +1,4 @@
-"""Positions and moves of Othello in game records, where passes may be left out."""
+"""Positions and moves of Othello in game records, which may omit passes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ PASSES = ("", "pass", "pa", "ps", "--", "@@")
 
 @dataclass(frozen=True)
 class OthelloMove:
-    """Move of a record.
+    """Move of a game record.
 
     Attributes:
-        color: 0 for black, 1 for white, None if the record does not say.
-        action: the square, or None for a pass.
-        offset: where it stands in the text.
+        color: 0 for black, 1 for white, None if the record does not have it.
+        action: the action, or None for a pass.
+        offset: offset of the move in the text.
     """
 
     color: int | None
@@ -58,30 +58,31 @@ def othello_position(game: Game, squares: NDArray[np.int64], player: int) -> Any
 def with_passes(
     source: RecordText, game: Game, moves: Sequence[OthelloMove], start: Any = None
 ) -> Iterator[tuple[int, int]]:
-    """Yield the actions of moves, each with its offset; passes that were left out are added.
+    """Yield the action and the offset of each move, and of each pass that the record omits.
 
-    Passes after the end of the game are ignored. Illegal moves are yielded, too.
+    Passes after the end of the game are skipped. The first illegal move is the last that is
+    yielded.
 
     Args:
         source: text with the moves.
         game: Othello.
         moves: the moves.
-        start: the first position, a record; by default that of the rules.
+        start: the starting position, a record; by default the standard one.
 
     Raises:
-        ValueError: if a move is of the wrong color.
+        ValueError: if a move has the wrong color.
     """
-    passing, s = game.num_actions - 1, game.new(0) if start is None else start.copy()
+    pass_action, s = game.num_actions - 1, game.new(0) if start is None else start.copy()
     assert game.player is not None
     for move in moves:
         if game.is_terminal(s) and move.action is None:
             continue
-        action = passing if move.action is None else move.action
+        action = pass_action if move.action is None else move.action
         legal = game.legal(s)
-        if passing in legal and action != passing:
-            yield passing, move.offset
+        if pass_action in legal and action != pass_action:
+            yield pass_action, move.offset
             with np.errstate(over="ignore"):
-                game.step(s, passing)
+                game.step(s, pass_action)
             legal = game.legal(s)
         mover = game.player(s)
         if move.color is not None and move.color != mover and not game.is_terminal(s):
@@ -96,7 +97,7 @@ def with_passes(
 
 
 def moves_with_passes(game: Game, replay: Replay) -> list[tuple[int, str]]:
-    """Return the color and the name of each move of a replay, all passes included.
+    """Return the color and the name of each move of a replay, with all passes.
 
     Raises:
         ValueError: if the replay is invalid.
@@ -106,7 +107,7 @@ def moves_with_passes(game: Game, replay: Replay) -> list[tuple[int, str]]:
     actions = cast(Sequence[int], replay.actions)
     for s, action in zip(replay.positions(), actions, strict=False):
         mover = game.player(s)
-        if moves and moves[-1][0] == mover:  # with auto_pass, a pass is not a ply
+        if moves and moves[-1][0] == mover:  # the parameter auto_pass skips passes
             moves.append((1 - mover, "pass"))
         moves.append((mover, game.action_names[action]))
     return moves

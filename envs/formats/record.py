@@ -1,4 +1,4 @@
-"""Game record: a replay and what else its file says, and errors with line and column."""
+"""Game records: a replay with notes from its file, and errors with line and column."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class GameRecord:
 
     Attributes:
         replay: its moves and players.
-        notes: what the file says and a replay does not hold, such as skipped variations.
+        notes: sentences about content of the file that a replay cannot hold, such as variations.
     """
 
     replay: Replay
@@ -23,13 +23,15 @@ class GameRecord:
 
 
 @dataclass(frozen=True)
-class Claim:
-    """Result of a game by its file.
+class ClaimedResult:
+    """Result of a game according to its file.
+
+    It is compared with the result of the moves.
 
     Attributes:
         text: the property, such as `"RE[B+R]"`.
-        winner: the player who won, None if it is not known, -1 for a draw.
-        offset: where it stands in the text.
+        winner: the winning player, -1 for a draw, None if it is unknown.
+        offset: offset of the property in the text.
     """
 
     text: str
@@ -38,7 +40,7 @@ class Claim:
 
 
 class RecordText:
-    """Text of a file of game records, which locates errors.
+    """Text of a file of game records, with errors that have line and column.
 
     Attributes:
         text: the text.
@@ -59,21 +61,21 @@ def make_record(
     game: Game,
     moves: Iterable[tuple[int, int]],
     players: tuple[str, ...],
-    claim: Claim | None = None,
+    claimed: ClaimedResult | None = None,
     notes: Iterable[str] = (),
 ) -> GameRecord:
-    """Return the record of a game, after playing its moves.
+    """Play the moves of a game, and return its record.
 
     Args:
         source: the text with the moves.
         game: a sequential game of two players.
         moves: the actions, each with its offset in the text.
-        players: names of the players by seat; none if all are empty.
-        claim: the result by the file.
-        notes: what else the file says.
+        players: names of the players; all may be empty.
+        claimed: the result according to the file.
+        notes: further notes, see `GameRecord`.
 
     Raises:
-        ValueError: at the first illegal move, or if the game has another winner.
+        ValueError: at the first illegal move, or if the moves lead to another winner than claimed.
     """
     s = game.new(0)
     actions: list[int] = []
@@ -87,17 +89,17 @@ def make_record(
             raise source.error(
                 offset, f"move {len(actions) + 1}: {name} is illegal: legal are {legal}"
             )
-        with np.errstate(over="ignore"):  # kernels may count on integers that wrap around
+        with np.errstate(over="ignore"):  # kernels may rely on integer overflow
             game.step(s, action)
         actions.append(action)
     returns = returns_of(game, s)
     notes = tuple(notes)
-    if claim is not None and claim.winner is not None:
+    if claimed is not None and claimed.winner is not None:
         if returns is None:
-            notes += (f"{claim.text}: the game ended before its last move by the rules",)
-        elif claim.winner != _winner(returns):
+            notes += (f"{claimed.text}: the game ended before the rules decided it",)
+        elif claimed.winner != _winner(returns):
             raise source.error(
-                claim.offset, f"{claim.text}, but after the moves the result is {list(returns)}"
+                claimed.offset, f"{claimed.text}, but the moves lead to the returns {list(returns)}"
             )
     names = players if any(players) else ()
     return GameRecord(Replay(game.spec, 0, actions, returns, names), notes)

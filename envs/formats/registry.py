@@ -1,4 +1,4 @@
-"""Registry of the formats of game records, and reading and writing of files in any of them."""
+"""Registry of the formats of game records, and functions to read and write files in all of them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,20 +11,20 @@ from ludoteca.envs.formats.sgf import is_sgf, read_sgf, write_sgf
 from ludoteca.envs.formats.transcript import is_transcript, read_transcripts, write_transcripts
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
-from ludoteca.files import MAX_TEXT_BYTES, read_bytes, write_whole
+from ludoteca.files import MAX_TEXT_BYTES, read_bytes, write_atomically
 
-MAX_CHARACTERS = 16 << 20  # of a file in a format of other programs
+MAX_CHARACTERS = 16 << 20  # of a file; replays in JSON have another limit
 
 
 @dataclass(frozen=True)
 class GameFormat:
-    """Format of files with games.
+    """File format of game records.
 
     Attributes:
-        name: its name in messages.
+        name: name of the format in messages.
         suffix: suffix of its files.
-        games: names of the games that it has.
-        recognizes: function that returns whether a text begins as this format.
+        games: names of the games that it supports.
+        recognizes: function that returns whether a text begins like this format.
         read: function that returns the games of a text.
         write: function that returns replays as text.
     """
@@ -37,7 +37,7 @@ class GameFormat:
     write: Callable[[Sequence[Replay]], str]
 
 
-# GGF looks like SGF, so it is recognized first.
+# In the order of recognition: GGF also looks like SGF.
 FORMATS = (
     GameFormat("GGF", ".ggf", ("othello",), is_ggf, read_ggf, write_ggf),
     GameFormat("SGF", ".sgf", ("hex", "othello"), is_sgf, read_sgf, write_sgf),
@@ -49,7 +49,7 @@ SUFFIXES = tuple(format_.suffix for format_ in FORMATS)
 
 
 def format_of(text: str, suffix: str) -> GameFormat | None:
-    """Return the format of a text, by its content or else by the suffix of its file.
+    """Return the format of a text, recognized by its content or else by the suffix of its file.
 
     Returns:
         The format, or None for a replay in JSON and for unknown texts.
@@ -70,7 +70,7 @@ def read_games(text: str, suffix: str = "") -> list[GameRecord]:
         suffix: suffix of its file, such as `".sgf"`.
 
     Raises:
-        ValueError: if the format is unknown, or a game is not by the rules; except in JSON, the
+        ValueError: if the format is unknown, or a game breaks the rules; except for JSON, the
             message begins with the line and the column.
     """
     if is_ffo(text):
@@ -79,7 +79,7 @@ def read_games(text: str, suffix: str = "") -> list[GameRecord]:
     if format_ is None:
         return [GameRecord(Replay.from_json(text))]
     if len(text) > MAX_CHARACTERS:
-        raise ValueError(f"more than {MAX_CHARACTERS:,} characters, the most that is read")
+        raise ValueError(f"expected at most {MAX_CHARACTERS:,} characters, got {len(text):,}")
     return format_.read(RecordText(text))
 
 
@@ -88,7 +88,7 @@ def read_record_text(path: str | Path) -> str:
 
     Raises:
         OSError: if it cannot be read.
-        ValueError: if it is not a regular file, or larger than game records are.
+        ValueError: if it is not a regular file, or too large.
     """
     content = read_bytes(path, MAX_TEXT_BYTES)
     try:
@@ -121,7 +121,7 @@ def write_games(replays: Sequence[Replay], suffix: str) -> str:
         suffix: `".sgf"`, `".ggf"` or `".txt"`.
 
     Raises:
-        ValueError: if the format is unknown or does not have the game.
+        ValueError: if the format is unknown or does not support the game.
     """
     format_ = next((format_ for format_ in FORMATS if format_.suffix == suffix.lower()), None)
     if format_ is None:
@@ -130,7 +130,7 @@ def write_games(replays: Sequence[Replay], suffix: str) -> str:
         name = make_game(replay.game).name
         if name not in format_.games:
             games = " and ".join(format_.games)
-            raise ValueError(f"{format_.name} is for {games}, got a game of {name}")
+            raise ValueError(f"{format_.name} supports {games}, got a game of {name}")
     return format_.write(replays)
 
 
@@ -141,4 +141,4 @@ def save_games(path: str | Path, replays: Sequence[Replay]) -> None:
         ValueError: as `write_games`.
         OSError: if it cannot be written.
     """
-    write_whole(path, write_games(replays, Path(path).suffix))
+    write_atomically(path, write_games(replays, Path(path).suffix))

@@ -16,14 +16,13 @@ from ludoteca.envs.replay import Replay
 
 @dataclass(frozen=True)
 class SGFGame:
-    """Game of SGF.
+    """Game that SGF files may contain.
 
     Attributes:
         number: value of the property GM.
         read: function that returns the record of a game tree.
-        header: function that returns the properties of the root for a game, besides those that
-            all games have.
-        moves: function that yields the color and the value of each move of a replay.
+        header: function that returns the properties of the root node that only this game has.
+        moves: function that returns the color and the value of each move of a replay.
     """
 
     number: str
@@ -40,7 +39,7 @@ GAME = re.compile(r"\(\s*;")
 
 
 def is_sgf(text: str) -> bool:
-    """Return whether a text begins as SGF."""
+    """Return whether a text begins like SGF."""
     return GAME.match(text.lstrip("\ufeff \t\r\n")) is not None
 
 
@@ -75,7 +74,7 @@ def _read_tree(source: RecordText, tree: GameTree) -> GameRecord:
     for sgf_game in SGF_GAMES.values():
         if sgf_game.number == number:
             return sgf_game.read(source, tree)
-    known = " or ".join(f"{game.number} ({name})" for name, game in SGF_GAMES.items())
-    given = "no GM, which means GM[1], Go" if prop is None else f"GM[{number:.40}]"
+    supported = " or ".join(f"{game.number} ({name})" for name, game in SGF_GAMES.items())
+    found = "no GM, which means GM[1], Go" if prop is None else f"GM[{number:.40}]"
     offset = tree.offset if prop is None else prop.offset
-    raise source.error(offset, f"expected a game GM {known}, got {given}")
+    raise source.error(offset, f"expected a game with GM {supported}, got {found}")

@@ -1,29 +1,29 @@
-"""Parts that the games of SGF share: board size, players, result, moves."""
+"""Properties that all games in SGF share: board size, players, result, moves."""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ludoteca.envs.formats.record import Claim, RecordText
-from ludoteca.envs.formats.sgf_tree import GameTree, escaped, simple_text
+from ludoteca.envs.formats.record import ClaimedResult, RecordText
+from ludoteca.envs.formats.sgf_tree import GameTree, escape, simple_text
 from ludoteca.envs.game import Game
 from ludoteca.envs.replay import Replay
 
 COLORS = "BW"
-# A cell by letter and number, or by two letters as in Go: a1 is aa.
+# A cell is a letter and a number, or two letters as in Go: a1 is the same as aa.
 LETTER_NUMBER = re.compile(r"([a-z])([1-9][0-9]?)")
 TWO_LETTERS = re.compile(r"([a-z])([a-z])")
-MOVES_IN_A_LINE = 10
+MOVES_PER_LINE = 10
 
 
 @dataclass(frozen=True)
 class SGFMove:
-    """Move of a main line.
+    """Move of the main line of a game tree.
 
     Attributes:
         color: 0 for black, 1 for white.
-        value: the value of the property, lowercase.
-        offset: where it stands in the text.
+        value: value of the property, in lower case.
+        offset: offset of the value in the text.
     """
 
     color: int
@@ -32,7 +32,7 @@ class SGFMove:
 
 
 def root_text(tree: GameTree, name: str) -> str:
-    """Return a property of the root as text, empty if it is missing."""
+    """Return a property of the root node as text, `""` if it is missing."""
     prop = tree.nodes[0].get(name)
     return "" if prop is None else simple_text(prop.values[0])
 
@@ -59,8 +59,7 @@ def moves_of(source: RecordText, tree: GameTree) -> Iterator[SGFMove]:
     """Yield the moves of the main line.
 
     Raises:
-        ValueError: if a node has a move of both colors, several values, or sets up stones after
-            the root.
+        ValueError: if a node has several moves, or if a node after the root sets up stones.
     """
     for k, node in enumerate(tree.nodes):
         for name in ("AB", "AW", "AE"):
@@ -69,22 +68,29 @@ def moves_of(source: RecordText, tree: GameTree) -> Iterator[SGFMove]:
                     node[name].offset,
                     f"{name} changes the board: expected only moves after the root",
                 )
-        given = [color for color in COLORS if color in node]
-        for color in given:
+        move_colors = [color for color in COLORS if color in node]
+        for color in move_colors:
             prop = node[color]
-            if len(given) > 1 or len(prop.values) > 1:
+            if len(move_colors) > 1 or len(prop.values) > 1:
                 raise source.error(prop.offset, "expected one move in a node, got several")
             value = simple_text(prop.values[0]).lower()
             yield SGFMove(COLORS.index(color), value, prop.offset)
 
 
-def cell_of(
+def parse_cell(
     source: RecordText, value: str, offset: int, size: int, expected: str
 ) -> tuple[int, int]:
-    """Return row and column of a cell.
+    """Return the row and column of a cell.
+
+    Args:
+        source: text with the cell, for errors.
+        value: the cell as text.
+        offset: its offset in the text.
+        size: the board size.
+        expected: description of valid values, for errors.
 
     Raises:
-        ValueError: if it is not one of a board of this size.
+        ValueError: if it is not a cell of a board of this size.
     """
     if match := LETTER_NUMBER.fullmatch(value):
         row = int(match[2]) - 1
@@ -98,8 +104,8 @@ def cell_of(
     return row, column
 
 
-def claim_of(tree: GameTree, first: int = 0) -> Claim | None:
-    """Return the result by the property RE.
+def claimed_result(tree: GameTree, first: int = 0) -> ClaimedResult | None:
+    """Return the result of the property RE, or None without it.
 
     Args:
         tree: the game.
@@ -113,11 +119,11 @@ def claim_of(tree: GameTree, first: int = 0) -> Claim | None:
         winner = COLORS.index(match[1].upper()) ^ first
     elif text.lower() in ("0", "draw"):
         winner = -1
-    return Claim(f"RE[{text:.40}]", winner, tree.nodes[0]["RE"].offset)
+    return ClaimedResult(f"RE[{text:.40}]", winner, tree.nodes[0]["RE"].offset)
 
 
 def players_of(tree: GameTree, first: int = 0) -> tuple[str, ...]:
-    """Return the names of the players by seat."""
+    """Return the names of players 0 and 1; `first` is the color of player 0."""
     names = (root_text(tree, "PB"), root_text(tree, "PW"))
     return names[first], names[1 - first]
 
@@ -127,31 +133,31 @@ def variation_notes(tree: GameTree) -> list[str]:
     if not tree.variations:
         return []
     skipped = "1 variation is" if tree.variations == 1 else f"{tree.variations} variations are"
-    return [f"{skipped} skipped: only the main line is read"]
+    return [f"{skipped} skipped: only the main line was read"]
 
 
 def write_tree(
     game: Game, replay: Replay, root: dict[str, str], moves: Sequence[tuple[str, str]]
 ) -> str:
-    """Return a game tree.
+    """Return the game tree of a replay as text.
 
     Args:
         game: the game.
         replay: the replay.
-        root: properties of the root, besides players and result; PL is the color of player 0.
+        root: properties of the root node except players and result; PL is player 0's color.
         moves: color and value of each move.
     """
     first = COLORS.index(root.get("PL", "B"))
     properties = dict(root)
-    for seat, name in enumerate(replay.players[:2]):
-        properties[f"P{COLORS[seat ^ first]}"] = escaped(name)
+    for player, name in enumerate(replay.players[:2]):
+        properties[f"P{COLORS[player ^ first]}"] = escape(name)
     if replay.returns is not None:
         difference = replay.returns[0] - replay.returns[1]
         winner = COLORS[int(difference < 0) ^ first]
         properties["RE"] = f"{winner}+" if difference else "0"
     head = "".join(f"{name}[{value}]" for name, value in properties.items())
     lines = [
-        "".join(f";{color}[{value}]" for color, value in moves[k : k + MOVES_IN_A_LINE])
-        for k in range(0, len(moves), MOVES_IN_A_LINE)
+        "".join(f";{color}[{value}]" for color, value in moves[k : k + MOVES_PER_LINE])
+        for k in range(0, len(moves), MOVES_PER_LINE)
     ]
     return "\n".join([f"(;{head}", *lines]) + ")\n"

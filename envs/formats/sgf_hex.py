@@ -1,24 +1,24 @@
 """Hex in SGF, GM[11]: https://www.red-bean.com/sgf/hex.html.
 
 Black connects top and bottom. A swap of pieces replaces the stone by one of the other color on the
-mirrored cell, as in this package. After a swap of sides the stone stays and the players exchange
-colors: the second player moves black, and the next move is white. The mirror image of such a game
-is one with a swap of pieces, and so it is read. A plain `swap`, as on Little Golem, is one of both:
-the color of the next move shows which.
+mirrored cell, as in this package. After a swap of sides the stone remains and the players exchange
+colors: the second player becomes black, and the next move is white's. Such a game is read as its
+mirror image, which has a swap of pieces. A plain `swap`, as on Little Golem, is one of the two: the
+color of the next move determines which.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from ludoteca.envs.formats.record import Claim, GameRecord, RecordText, make_record
+from ludoteca.envs.formats.record import ClaimedResult, GameRecord, RecordText, make_record
 from ludoteca.envs.formats.sgf_game import (
     COLORS,
     SGFMove,
     board_size,
-    cell_of,
-    claim_of,
+    claimed_result,
     moves_of,
+    parse_cell,
     players_of,
     root_text,
     variation_notes,
@@ -30,7 +30,7 @@ from ludoteca.envs.replay import Replay
 
 SIZES = range(2, 20)
 SWAPS = ("swap", "swap-pieces", "swap-sides")
-ENDS = ("resign", "forfeit")
+GAME_ENDS = ("resign", "forfeit")
 EXPECTED = "a cell such as a1, swap-pieces, swap-sides, resign or forfeit"
 
 
@@ -38,7 +38,7 @@ def read_hex(source: RecordText, tree: GameTree) -> GameRecord:
     """Return the record of a game of Hex.
 
     Raises:
-        ValueError: if it is not a game on an empty board by the rules.
+        ValueError: if it does not begin with an empty board, or breaks the rules.
     """
     size = board_size(source, tree, 11, SIZES)
     for name in ("AB", "AW", "AE"):
@@ -48,26 +48,25 @@ def read_hex(source: RecordText, tree: GameTree) -> GameRecord:
             )
     moves = list(moves_of(source, tree))
     notes = variation_notes(tree)
-    claim = None
     for k, move in enumerate(moves):
-        if move.value in ENDS:
+        if move.value in GAME_ENDS:
             if k + 1 < len(moves):
-                raise source.error(moves[k + 1].offset, f"a move after {move.value}")
-            notes.append(f"{COLORS[move.color]}[{move.value}] ends the game before its last move")
+                raise source.error(moves[k + 1].offset, f"expected no move after {move.value}")
+            notes.append(f"{COLORS[move.color]}[{move.value}] ends the game, undecided")
             moves.pop()
     first = _first_color(source, tree, moves)
-    swap = any(move.value in SWAPS for move in moves) or _rules_swap(root_text(tree, "RU"))
+    swap = any(move.value in SWAPS for move in moves) or _rules_allow_swap(root_text(tree, "RU"))
     game = make_game("hex", board_size=size, first="white" if first else "black", swap=swap)
-    sides = _swaps_sides(moves)
-    claim = claim_of(tree, first)
-    if claim is not None and sides:  # programs differ in whose color RE means
-        claim = Claim(claim.text, None, claim.offset)
-    actions = _actions(source, moves, size, first, sides)
-    return make_record(source, game, actions, players_of(tree, first), claim, notes)
+    sides_swapped = _swaps_sides(moves)
+    claimed = claimed_result(tree, first)
+    if claimed is not None and sides_swapped:  # programs differ in the meaning of colors in RE
+        claimed = ClaimedResult(claimed.text, None, claimed.offset)
+    actions = _actions(source, moves, size, first, sides_swapped)
+    return make_record(source, game, actions, players_of(tree, first), claimed, notes)
 
 
 def hex_header(game: Game) -> dict[str, str]:
-    """Return the properties of the root for a game of Hex."""
+    """Return the properties of the root node for a game of Hex."""
     first = COLORS[int(game.params["first"] == "white")]
     rules = {"RU": "swap"} if game.params["swap"] else {}
     return {"SZ": str(game.params["board_size"]), "PL": first, **rules}
@@ -85,7 +84,7 @@ def hex_moves(game: Game, replay: Replay) -> Sequence[tuple[str, str]]:
 
 
 def _first_color(source: RecordText, tree: GameTree, moves: list[SGFMove]) -> int:
-    """Return the color of player 0: of the first move, or by the property PL."""
+    """Return the color of player 0: that of the first move, or else of the property PL."""
     text = root_text(tree, "PL")[:1].upper()
     if text and text not in COLORS:
         raise source.error(tree.nodes[0]["PL"].offset, f"expected PL[B] or PL[W], got PL[{text}]")
@@ -94,15 +93,15 @@ def _first_color(source: RecordText, tree: GameTree, moves: list[SGFMove]) -> in
     return COLORS.index(text or "B")
 
 
-def _rules_swap(rules: str) -> bool:
-    """Return whether the rules of a file name the swap."""
+def _rules_allow_swap(rules: str) -> bool:
+    """Return whether the rules in a file's property RU allow the swap."""
     return re.search(r"\b(swap|pie)\b", rules, re.IGNORECASE) is not None and not re.search(
         r"\bno\b", rules, re.IGNORECASE
     )
 
 
 def _swaps_sides(moves: list[SGFMove]) -> bool:
-    """Return whether the players exchange colors."""
+    """Return whether the second move swaps sides, so that the players exchange colors."""
     if len(moves) < 2 or moves[1].value not in SWAPS:
         return False
     if moves[1].value == "swap" and len(moves) > 2:
@@ -111,11 +110,11 @@ def _swaps_sides(moves: list[SGFMove]) -> bool:
 
 
 def _actions(
-    source: RecordText, moves: list[SGFMove], size: int, first: int, sides: bool
+    source: RecordText, moves: list[SGFMove], size: int, first: int, sides_swapped: bool
 ) -> Iterator[tuple[int, int]]:
     """Yield the action and the offset of each move."""
     for k, move in enumerate(moves):
-        exchanged = sides and k > 1
+        exchanged = sides_swapped and k > 1
         color = (k % 2) ^ first ^ exchanged
         if move.color != color:
             raise source.error(
@@ -126,7 +125,7 @@ def _actions(
                 raise source.error(move.offset, "only the second move may be a swap")
             yield size * size, move.offset
             continue
-        row, column = cell_of(source, move.value, move.offset, size, EXPECTED)
+        row, column = parse_cell(source, move.value, move.offset, size, EXPECTED)
         if exchanged:
             row, column = column, row
         yield row * size + column, move.offset

@@ -1,7 +1,7 @@
 """Othello in SGF, GM[2].
 
 Squares are read as letter and number, a1 at the top left, or as two letters as in Go, and written
-as letter and number. A pass is an empty value or `pass`; it may be left out.
+as letter and number. A pass is an empty value or `pass`; it may be omitted.
 """
 
 from collections.abc import Sequence
@@ -16,9 +16,9 @@ from ludoteca.envs.formats.record import GameRecord, RecordText, make_record
 from ludoteca.envs.formats.sgf_game import (
     COLORS,
     board_size,
-    cell_of,
-    claim_of,
+    claimed_result,
     moves_of,
+    parse_cell,
     players_of,
     root_text,
     variation_notes,
@@ -36,7 +36,7 @@ def read_othello(source: RecordText, tree: GameTree) -> GameRecord:
     """Return the record of a game of Othello.
 
     Raises:
-        ValueError: if it is not a game from the usual start by the rules.
+        ValueError: if it does not begin with the standard position, or breaks the rules.
     """
     size = board_size(source, tree, 8, SIZES)
     game = make_game("othello", board_size=size)
@@ -45,16 +45,16 @@ def read_othello(source: RecordText, tree: GameTree) -> GameRecord:
     for move in moves_of(source, tree):
         action = None
         if move.value not in (*PASSES, "tt"):
-            row, column = cell_of(source, move.value, move.offset, size, EXPECTED)
+            row, column = parse_cell(source, move.value, move.offset, size, EXPECTED)
             action = row * size + column
         moves.append(OthelloMove(move.color, action, move.offset))
     actions = with_passes(source, game, moves)
     notes = variation_notes(tree)
-    return make_record(source, game, actions, players_of(tree), claim_of(tree), notes)
+    return make_record(source, game, actions, players_of(tree), claimed_result(tree), notes)
 
 
 def othello_header(game: Game) -> dict[str, str]:
-    """Return the properties of the root for a game of Othello."""
+    """Return the properties of the root node for a game of Othello."""
     return {"SZ": str(game.params["board_size"])}
 
 
@@ -67,7 +67,7 @@ def write_othello_moves(game: Game, replay: Replay) -> Sequence[tuple[str, str]]
 
 
 def _check_start(source: RecordText, tree: GameTree, game: Game) -> None:
-    """Raise a `ValueError` unless the root sets up nothing, or the usual start."""
+    """Raise a `ValueError` unless the root node sets up no discs, or the standard position."""
     root, size = tree.nodes[0], int(game.params["board_size"])
     if root_text(tree, "PL")[:1].upper() not in ("", "B"):
         raise source.error(root["PL"].offset, "expected black to move first")
@@ -76,12 +76,13 @@ def _check_start(source: RecordText, tree: GameTree, game: Game) -> None:
         if name not in root:
             continue
         prop = root[name]
-        given = set()
+        cells = set()
         for value in prop.values:
             cell = simple_text(value).lower()
-            row, column = cell_of(source, cell, prop.offset, size, "a square such as d3")
-            given.add(row * size + column)
-        if piece is None or given != {k for k in range(size * size) if board[k] == piece}:
+            row, column = parse_cell(source, cell, prop.offset, size, "a square such as d3")
+            cells.add(row * size + column)
+        if piece is None or cells != {k for k in range(size * size) if board[k] == piece}:
             raise source.error(
-                prop.offset, f"{name} sets up another start: expected the four discs in the center"
+                prop.offset,
+                f"{name} sets up discs: expected only the four in the center",
             )

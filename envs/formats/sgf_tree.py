@@ -11,7 +11,7 @@ from ludoteca.envs.formats.record import RecordText
 IDENTIFIER = re.compile(r"[A-Za-z]+")
 VALUE = re.compile(r"\[((?:[^\]\\]|\\.)*)\]", re.DOTALL)
 SPACE = re.compile(r"\s*")
-ESCAPE = re.compile(r"\\(\r\n|\n\r|.)", re.DOTALL)  # before a line break: no line break
+ESCAPE = re.compile(r"\\(\r\n|\n\r|.)", re.DOTALL)  # an escaped line break is removed
 START = re.compile(r"\(\s*;")
 
 
@@ -20,8 +20,8 @@ class Property:
     """Property of a node.
 
     Attributes:
-        values: its values as they stand in the text, with escapes.
-        offset: where its first value begins.
+        values: its values, with escapes.
+        offset: offset of its first value in the text.
     """
 
     values: tuple[str, ...]
@@ -36,9 +36,9 @@ class GameTree:
     """Main line of a game tree: in each node the first variation.
 
     Attributes:
-        offset: where the tree begins.
+        offset: offset of the tree in the text.
         nodes: the nodes; the first is the root.
-        variations: number of other variations, each counted once with all below it.
+        variations: number of variations that leave the main line.
     """
 
     offset: int
@@ -47,7 +47,7 @@ class GameTree:
 
 
 def parse_collection(source: RecordText) -> list[GameTree]:
-    """Return the game trees of a text; what stands before the first is ignored.
+    """Return the game trees of a text; text before the first one is ignored.
 
     Raises:
         ValueError: if it is not SGF; the message begins with the line and the column.
@@ -64,13 +64,13 @@ def parse_collection(source: RecordText) -> list[GameTree]:
 
 
 def simple_text(value: str) -> str:
-    """Return a value of the type SimpleText without its escapes, in one line."""
+    """Return a value of SGF's type SimpleText without escapes, in one line."""
     value = ESCAPE.sub(lambda match: "" if match[1][0] in "\r\n" else match[1], value)
     return re.sub(r"\s", " ", value).strip()
 
 
-def escaped(text: str) -> str:
-    """Return a text as the value of a property."""
+def escape(text: str) -> str:
+    """Return a text as the value of a property, with escapes."""
     text = text.encode(errors="replace").decode()
     return re.sub(r"[\]\\:]", r"\\\g<0>", re.sub(r"\s", " ", text).strip())
 
@@ -82,7 +82,7 @@ def _parse_tree(source: RecordText, offset: int) -> tuple[GameTree, int]:
         raise source.error(offset, f"expected '(;' or the end, got {text[offset]!r}")
     tree, start = GameTree(offset), offset
     is_main = True
-    # For each open parenthesis: whether it is in the main line, whether a subtree has begun in it.
+    # For each open parenthesis: whether it is in the main line, and whether it has a subtree yet.
     stack: list[list[bool]] = []
     has_node = True  # whether a node has followed the last opening parenthesis
     while offset < len(text):
@@ -107,7 +107,7 @@ def _parse_tree(source: RecordText, offset: int) -> tuple[GameTree, int]:
             is_main = stack[-1][0]
         elif character == ";":
             if stack[-1][1]:
-                raise source.error(offset - 1, "a node stands after a variation")
+                raise source.error(offset - 1, "expected '(' or ')' after a variation, got a node")
             node, offset = _parse_node(source, offset)
             if is_main:
                 tree.nodes.append(node)
@@ -115,7 +115,7 @@ def _parse_tree(source: RecordText, offset: int) -> tuple[GameTree, int]:
         else:
             raise source.error(offset - 1, f"expected ';', '(' or ')', got {character!r}")
         offset = _after_space(source, offset)
-    raise source.error(start, "this game has no ')' at its end")
+    raise source.error(start, "the game tree that begins here has no closing ')'")
 
 
 def _parse_node(source: RecordText, offset: int) -> tuple[Node, int]:
@@ -123,27 +123,27 @@ def _parse_node(source: RecordText, offset: int) -> tuple[Node, int]:
     node: Node = {}
     while True:
         offset = _after_space(source, offset)
-        found = IDENTIFIER.match(source.text, offset)
-        if found is None:
+        identifier = IDENTIFIER.match(source.text, offset)
+        if identifier is None:
             return node, offset
-        # Before FF[4] lowercase letters were allowed, and ignored: Black is B.
-        name = re.sub("[a-z]", "", found[0])
+        # Before FF[4], lower-case letters were allowed and ignored: `Black` is `B`.
+        name = re.sub("[a-z]", "", identifier[0])
         if not name:
             raise source.error(
-                offset, f"{found[0]:.40} is not a property: expected capital letters"
+                offset, f"{identifier[0]:.40} is not a property: expected capital letters"
             )
         if name in node:
-            raise source.error(offset, f"property {name:.40} stands twice in one node")
-        offset = _after_space(source, found.end())
-        first, values = offset, []
+            raise source.error(offset, f"property {name:.40} occurs twice in a node")
+        offset = _after_space(source, identifier.end())
+        first_offset, values = offset, []
         while value := VALUE.match(source.text, offset):
             values.append(value[1])
             offset = _after_space(source, value.end())
         if source.text[offset : offset + 1] == "[":
-            raise source.error(offset, f"this value of {name:.40} has no ']' at its end")
+            raise source.error(offset, f"this value of {name:.40} has no closing ']'")
         if not values:
             raise source.error(offset, f"expected a value of {name:.40}, which begins with '['")
-        node[name] = Property(tuple(values), first)
+        node[name] = Property(tuple(values), first_offset)
 
 
 def _after_space(source: RecordText, offset: int) -> int:

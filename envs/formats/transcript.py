@@ -1,4 +1,4 @@
-"""Plain transcripts of Othello on 8x8: one game in a line, such as `f5d6c3d3c4`."""
+"""Plain transcripts of Othello on 8x8: one game per line, such as `f5d6c3d3c4`."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,19 +13,19 @@ START = re.compile(r"(?:\s*#[^\n]*\n)*\s*(?:\d+\.\s*)?[A-Ha-h][1-8]")
 
 
 def is_transcript(text: str) -> bool:
-    """Return whether a text begins as a transcript."""
+    """Return whether a text begins like a transcript."""
     return START.match(text.removeprefix("\ufeff")) is not None
 
 
 def read_transcripts(source: RecordText) -> list[GameRecord]:
-    """Return the games of a text: one in a line, lines that begin with # are skipped.
+    """Return the games of a text, one per line; lines that begin with # are skipped.
 
-    Moves may be separated by spaces and have numbers (`1. f5`); passes (`--`, `pass`) may be left
-    out.
+    Moves may be separated by spaces and have numbers (`1. f5`); passes (`--`, `pass`) may be
+    omitted.
 
     Raises:
-        ValueError: if a line is not a game by the rules; the message begins with the line and the
-            column.
+        ValueError: if a line is not a game, or breaks the rules; the message begins with the line
+            and the column.
     """
     game, records, offset = make_game("othello"), [], 0
     for line in source.text.splitlines(keepends=True):
@@ -39,7 +39,7 @@ def read_transcripts(source: RecordText) -> list[GameRecord]:
 
 
 def write_transcripts(replays: Sequence[Replay]) -> str:
-    """Return replays of Othello as transcripts without passes, one game in a line.
+    """Return replays of Othello as transcripts without passes, one game per line.
 
     Raises:
         ValueError: if a board is not 8x8, or a replay is invalid.
@@ -49,7 +49,7 @@ def write_transcripts(replays: Sequence[Replay]) -> str:
         game = make_game(replay.game)
         if game.params["board_size"] != 8:
             raise ValueError(
-                f"transcripts are of Othello on 8x8, got {replay.game}: use .sgf or .ggf"
+                f"transcripts are for Othello on 8x8, got {replay.game}: use .sgf or .ggf"
             )
         moves = moves_with_passes(game, replay)
         if not moves:
@@ -64,8 +64,8 @@ def _moves(source: RecordText, line: str, start: int) -> Iterator[OthelloMove]:
     while k < len(line):
         token = TOKEN.match(line, k)
         if token is None:
-            rest = line[k : k + 20].strip()
-            raise source.error(start + k, f"expected a move such as f5, got {rest!r}")
+            text = line[k : k + 20].strip()
+            raise source.error(start + k, f"expected a move such as f5, got {text!r}")
         text = token[0].lower()
         if text[0] in "abcdefgh" and len(text) == 2 and text[1].isdigit():
             action = 8 * (int(text[1]) - 1) + ord(text[0]) - ord("a")

@@ -69,8 +69,8 @@ def require_valid(rules: list[Rule], name: str) -> list[Problem]:
     if not errors:
         return problems
     shown = "; ".join(map(str, errors[:5]))
-    more = f"; and {len(errors) - 5} more" if len(errors) > 5 else ""
-    raise GDLError(f"{name}: {shown}{more}")
+    others = f"; and {len(errors) - 5} more" if len(errors) > 5 else ""
+    raise GDLError(f"{name}: {shown}{others}")
 
 
 def _name(atom: tuple[Term, ...]) -> str:

@@ -91,11 +91,11 @@ def _bound_positions(rules: list[Rule], demanded: Collection[str]) -> Positions:
         changed = False
         for rule in rules:
             guard = _demand(rule.head, positions)
-            whole = replace(rule, positive=[guard, *rule.positive]) if guard else rule
-            for call, before in _calls(whole, positions):
-                name, known = str(call[0]), set(variables(tuple(before)))
+            guarded = replace(rule, positive=[guard, *rule.positive]) if guard else rule
+            for call, before in _calls(guarded, positions):
+                name, bound_names = str(call[0]), set(variables(tuple(before)))
                 old = positions.get(name, ())
-                new = tuple(i for i in old if known.issuperset(variables((call[i],))))
+                new = tuple(i for i in old if bound_names.issuperset(variables((call[i],))))
                 if new != old:
                     changed = True
                     positions[name] = new
@@ -105,25 +105,25 @@ def _bound_positions(rules: list[Rule], demanded: Collection[str]) -> Positions:
 def _calls(rule: Rule, positions: Positions) -> Iterator[tuple[Atom, list[Atom]]]:
     """Yield each literal with a demand, and the literals that are joined before it."""
     before: list[Atom] = []
-    known: set[str] = set()
-    todo = list(rule.positive)
-    while todo:
-        chosen = min(todo, key=lambda atom: _rank(atom, known, positions))
-        todo.remove(chosen)
-        if chosen[0] in positions:
-            yield chosen, list(before)
-        before.append(chosen)
-        known.update(variables(chosen))
+    bound_names: set[str] = set()
+    remaining = list(rule.positive)
+    while remaining:
+        literal = min(remaining, key=lambda atom: _rank(atom, bound_names, positions))
+        remaining.remove(literal)
+        if literal[0] in positions:
+            yield literal, list(before)
+        before.append(literal)
+        bound_names.update(variables(literal))
     for atom in rule.negative:
         if atom[0] in positions:
             yield atom, before
 
 
-def _rank(atom: Atom, known: set[str], positions: Positions) -> tuple[bool, bool, int]:
-    """Rank literals: those without a demand first, then those with fewer new variables."""
+def _rank(atom: Atom, bound_names: set[str], positions: Positions) -> tuple[bool, bool, int]:
+    """Return the rank of a literal: first those without a demand, then by new variables."""
     names = set(variables(atom))
     guard = str(atom[0]).startswith(DEMAND)
-    return not guard, atom[0] in positions, len(names - known)
+    return not guard, atom[0] in positions, len(names - bound_names)
 
 
 def _connected(head: Atom, body: list[Atom]) -> list[Atom]:

@@ -142,8 +142,8 @@ def _prove_control(network: Network, control: NDArray[np.int64]) -> tuple[bool, 
         return False, waits
     next_may, next_must = evaluate_phase2(network, may, must, moves_may, moves_must)
     next_may, next_must = next_may[:, control], next_must[:, control]
-    known = bool((next_may == next_must).all() and (next_must.sum(1) == 1).all())
-    return known or _prove_by_moves(network, control, legal, moves_must), waits
+    is_proven = bool((next_may == next_must).all() and (next_must.sum(1) == 1).all())
+    return is_proven or _prove_by_moves(network, control, legal, moves_must), waits
 
 
 def _prove_by_moves(

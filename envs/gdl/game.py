@@ -105,10 +105,10 @@ def dynamics(game: Game) -> Dynamics:
 
 
 def _rules(game: Game) -> tuple[Network, Dynamics]:
-    made: tuple[Network, Dynamics] | None = vars(game).get("_rules")
-    if made is None:
+    rules: tuple[Network, Dynamics] | None = vars(game).get("_rules")
+    if rules is None:
         raise ValueError(f"{game.spec} is not a game from a rule sheet")
-    return made
+    return rules
 
 
 def _compiled(
@@ -118,7 +118,7 @@ def _compiled(
         network = compile_text(
             text, name, max_seconds=max_seconds, max_instances=max_instances, use_cache=True
         )
-        with interpreting(False):  # it plays thousands of games, and has no rules to debug
+        with interpreting(False):  # `analyze` plays thousands of games
             dynamics = analyze(network)
         for warning in dynamics.warnings:
             warnings.warn(f"{name}: {warning}", GDLWarning, stacklevel=4)
@@ -128,7 +128,7 @@ def _compiled(
 
 def make_network_game(
     network: Network,
-    known: Dynamics,
+    dynamics: Dynamics,
     title: str,
     params: dict[str, Any],
     max_plies: int | None = None,
@@ -137,14 +137,14 @@ def make_network_game(
 
     Args:
         network: the network.
-        known: its dynamics.
+        dynamics: its dynamics.
         title: displayed name.
         params: parameters of the factory.
         max_plies: limit of joint moves, or None for that of the dynamics.
     """
-    actions = number_actions(network, known)
-    limit = known.max_plies if max_plies is None else max_plies
-    kernels = make_kernels(network, known, actions, limit)
+    actions = number_actions(network, dynamics)
+    limit = dynamics.max_plies if max_plies is None else max_plies
+    kernels = make_kernels(network, dynamics, actions, limit)
     num_fluents, roles = len(network.fluents), len(network.roles)
     num_actions = len(actions.names)
     game = Game(
@@ -155,7 +155,7 @@ def make_network_game(
         num_actions=num_actions,
         max_plies=limit,
         observation_shape=(num_fluents + roles, 1, 1),
-        dynamics="sequential" if known.sequential else "simultaneous",
+        dynamics="sequential" if dynamics.sequential else "simultaneous",
         state=kernels.state,
         init=kernels.init,
         player=kernels.player,
@@ -170,7 +170,7 @@ def make_network_game(
         symmetries=lambda: (Symmetry("identity", np.zeros(1, np.int64), np.arange(num_actions)),),
         validate=_make_validate(network, kernels, limit),
     )
-    object.__setattr__(game, "_rules", (network, known))
+    object.__setattr__(game, "_rules", (network, dynamics))
     return game
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ludoteca.envs.gdl.network import Network, Program
-from ludoteca.files import BROKEN_ARCHIVE, read_bytes, write_whole
+from ludoteca.files import BROKEN_ARCHIVE, read_bytes, write_atomically
 
 ARRAYS = ("move_start", "initial", "goal_roles", "goal_values")
 PROGRAM_ARRAYS = ("gates", "segments", "outputs")
@@ -55,7 +55,7 @@ def save_network(digest: str, network: Network) -> None:
     content = BytesIO()
     np.savez_compressed(content, **dict(_arrays(network)))
     try:
-        write_whole(_path(digest), content.getvalue())
+        write_atomically(_path(digest), content.getvalue())
     except OSError:
         return
 

@@ -1,8 +1,8 @@
 """Renderers of every game from its layout: text, SVG, pixels and a window.
 
-`render` covers what environments need. `scene` makes a picture out of shapes, which `svg`, `png`,
-`rgb_array` and, for whole games, `svg_animation` and `gif` draw. Pixels need Pillow and windows
-pygame: `pip install "ludoteca[render]"`.
+`render` is the function that environments use. `scene` returns a drawing of a position as shapes (a
+`Scene`), which `svg`, `png` and `rgb_array` convert; `svg_animation` and `gif` convert the scenes
+of a game. Pixels need Pillow and windows pygame: `pip install "ludoteca[render]"`.
 """
 
 from collections.abc import Sequence
@@ -69,15 +69,16 @@ def render(
     values: ArrayLike | None = None,
     captions: Sequence[str] | None = None,
 ) -> str | NDArray[np.uint8]:
-    """Draw a position.
+    """Render a position.
 
     Args:
-        game: whose layout is drawn.
-        s: one record of the game.
+        game: the game.
+        s: the position, one record of the game.
         mode: `"ansi"` returns text, `"svg"` an SVG document, `"rgb_array"` pixels of shape
             `[height, width, 3]`.
-        last_action: the action of the last ply of a sequential game, to mark or name it.
-        values: numbers to show in empty cells, for pictures; see `scene`.
+        last_action: the action of the last ply of a sequential game, which is marked in images and
+            named in text.
+        values: numbers to show in empty cells of images; see `scene`.
         captions: lines under the board; by default, one with the status of the game.
 
     Raises:
@@ -88,5 +89,5 @@ def render(
         return board_text(game, s, last_action, captions=captions)
     if mode not in ("rgb_array", "svg"):
         raise ValueError(f"mode must be one of 'ansi', 'rgb_array', 'svg', got {mode!r}")
-    picture = scene(game, s, last_action, values=values, captions=captions)
-    return svg(picture) if mode == "svg" else rgb_array(picture)
+    drawing = scene(game, s, last_action, values=values, captions=captions)
+    return svg(drawing) if mode == "svg" else rgb_array(drawing)

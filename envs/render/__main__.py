@@ -1,4 +1,4 @@
-"""Pictures of every game in mid-play: `python -m ludoteca.envs.render docs/images`."""
+"""Images of a middle position of every game: `python -m ludoteca.envs.render docs/images`."""
 
 import argparse
 from pathlib import Path
@@ -10,13 +10,13 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.render.raster import png
 from ludoteca.envs.render.scene import scene
-from ludoteca.envs.render.status import board_codes, cells_held, player_piece
+from ludoteca.envs.render.status import board_codes, count_cells, player_piece
 
-SHARE = 0.6  # of a random game has been played
+FRACTION_PLAYED = 0.6  # of the undecided positions of a random game
 
 
 def main() -> None:
-    """Write `NAME.png` for every registered game, or for those named."""
+    """Write `NAME.png` for every registered game, or for those of `--games`."""
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m ludoteca.envs.render")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seed", type=int, default=5)
@@ -31,11 +31,11 @@ def main() -> None:
         print(f"{path}: {path.stat().st_size / 1000:.1f} kB")
 
 
-@np.errstate(over="ignore")  # kernels may count on integers that wrap around
+@np.errstate(over="ignore")  # kernels may rely on integer overflow
 def middle_position(game: Game, seed: int = 0) -> tuple[Any, Any]:
-    """Return a position from a random game and the last action.
+    """Return a position of a random game, and the action that led to it.
 
-    Nothing is decided in it for any player yet. The same seed gives the same position.
+    No player has won, lost or been eliminated yet. The same seed gives the same position.
     """
     rng = np.random.default_rng(seed)
     s, action = game.new(seed), None
@@ -46,39 +46,41 @@ def middle_position(game: Game, seed: int = 0) -> tuple[Any, Any]:
         action = choose(game, s, rng)
         game.step(s, action)
         game.returns(s, returns)
-    return undecided[int(SHARE * len(undecided))]
+    return undecided[int(FRACTION_PLAYED * len(undecided))]
 
 
 def choose(game: Game, s: Any, rng: np.random.Generator) -> Any:
-    """Choose a random legal action, or for all at once: what keeps alive and leads to food."""
+    """Return a random legal action; in simultaneous games, the best rated one of each player."""
     legal = np.zeros(game.num_actions, np.int64)
     if not game.simultaneous:
         return int(rng.choice(legal[: game.legal_actions(s, legal)]))
     actions = np.zeros(game.num_players, np.int64)
     for player in rng.permutation(game.num_players):
         n = game.legal_actions(s, player, legal)
-        tried = rng.permutation(legal[:n])
-        actions[player] = max(tried, key=lambda a: _outlook(game, s, actions, player, a), default=0)
+        shuffled = rng.permutation(legal[:n])
+        actions[player] = max(
+            shuffled, key=lambda a: _rate_action(game, s, actions, player, a), default=0
+        )
     return actions
 
 
-def _outlook(game: Game, s: Any, actions: Any, player: int, action: int) -> tuple[float, ...]:
-    """Rate `action`, given what others do so far: score, cells held, nearness of food."""
-    later = np.array([s], game.state).view(np.recarray)[0]
+def _rate_action(game: Game, s: Any, actions: Any, player: int, action: int) -> tuple[float, ...]:
+    """Return the player's return, cells and nearness to food after `action` and the others'."""
+    next_s = np.array([s], game.state).view(np.recarray)[0]
     joint = actions.copy()
     joint[player] = action
-    game.step(later, joint)
+    game.step(next_s, joint)
     returns = np.zeros(game.num_players)
-    game.returns(later, returns)
-    codes = board_codes(game, later)
+    game.returns(next_s, returns)
+    codes = board_codes(game, next_s)
     food = [code for code, piece in enumerate(game.layout.pieces, 1) if piece.shape == "food"]
     head = game.layout.pieces.index(player_piece(game, player)) + 1
     distances = [
-        int(np.abs(here - there).sum())
-        for here in np.argwhere(codes == head)
-        for there in np.argwhere(np.isin(codes, food))
+        int(np.abs(head_cell - food_cell).sum())
+        for head_cell in np.argwhere(codes == head)
+        for food_cell in np.argwhere(np.isin(codes, food))
     ]
-    return float(returns[player]), cells_held(game, later)[player], -min(distances, default=0)
+    return float(returns[player]), count_cells(game, next_s)[player], -min(distances, default=0)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Geometry of a board: cell positions in pixels from the top left corner."""
+"""Geometry of a drawn board: positions of cells, in pixels from the top left corner."""
 
 import math
 from dataclasses import dataclass
@@ -7,22 +7,23 @@ from functools import cache
 from ludoteca.envs.layout import Layout
 from ludoteca.envs.render.shapes import Point
 
-LONGER_SIDE = 640  # a board is about this wide or high, unless its cells would get too large
-LARGEST_CELL = {"squares": 128, "hexagons": 72}
-SMALLEST_CELL = 8
+# Lengths are in pixels.
+LONGER_SIDE = 640  # approximate size of a board, unless its cells would get too large
+MAX_CELL = {"squares": 128, "hexagons": 72}
+MIN_CELL = 8
 MARGIN = 16
-LABEL = 24  # room for coordinates
-BAND = 0.36  # width of the colored edges of a hexagon board, in cells
+LABEL_SIZE = 24  # space for coordinates
+EDGE_WIDTH = 0.36  # of the colored edges of a hexagon board, in cells
 COS_30 = math.sqrt(3) / 2
-SLOPE = 1 / math.sqrt(3)  # the sides of a rhombus go this far right per pixel down
+SLOPE = 1 / math.sqrt(3)  # pixels to the right per pixel down, of the sides of a rhombus
 
 
 @dataclass(frozen=True)
 class Geometry:
-    """Places of cells; `(left, top)` is the corner of the box around the cells.
+    """Positions of the cells of a board; `(left, top)` is the corner of their bounding box.
 
-    A hexagon stands on a corner: it is `cell` wide and `2 * side` high, and each row begins half a
-    cell further to the right than the row above.
+    A hexagon has a corner at its bottom: it is `cell` wide and `2 * side` high, and each row begins
+    half a cell to the right of the row above.
 
     Attributes:
         grid: `"squares"` or `"hexagons"`.
@@ -31,8 +32,8 @@ class Geometry:
         cell: width of a cell.
         left: smallest x of all cells.
         top: smallest y of all cells.
-        width: width of the picture.
-        height: height of the picture without captions.
+        width: width of the drawing.
+        height: height of the drawing without captions.
     """
 
     grid: str
@@ -70,57 +71,57 @@ class Geometry:
         return tuple((x + dx, y + dy) for dx, dy in corners)
 
     def cell_at(self, x: float, y: float) -> tuple[int, int] | None:
-        """Return the (row, column) of the cell under a pixel, None if there is none."""
+        """Return the (row, column) of the cell at a pixel, or None if there is none."""
         if self.grid == "squares":
             row = math.floor((y - self.top) / self.cell)
             column = math.floor((x - self.left) / self.cell)
         else:
-            row, column = self._nearest(x, y)
+            row, column = self._nearest_center(x, y)
         if 0 <= row < self.rows and 0 <= column < self.columns:
             return row, column
         return None
 
-    def _nearest(self, x: float, y: float) -> tuple[int, int]:
+    def _nearest_center(self, x: float, y: float) -> tuple[int, int]:
         """Return the cell whose center is nearest: hexagons are the Voronoi cells of centers."""
-        near = round(((y - self.top) / self.side - 1) / 1.5)
+        row_guess = round(((y - self.top) / self.side - 1) / 1.5)
         candidates = []
-        for row in (near - 1, near, near + 1):
+        for row in (row_guess - 1, row_guess, row_guess + 1):
             column = round((x - self.left) / self.cell - row / 2 - 0.5)
             candidates.append((math.dist((x, y), self.center(row, column)), row, column))
         return min(candidates)[1:]
 
     def corners(self) -> tuple[Point, Point, Point, Point]:
         """Return the outer corners of a hexagon board's edges: NW, NE, SE, SW."""
-        band = BAND * self.cell
-        north = self.top - band
-        south = self.top + (1.5 * self.rows + 0.5) * self.side + band
-        across = self.columns * self.cell + self.side * SLOPE + 2 * band / COS_30
-        (nw, ne), (sw, se) = ((self.west(y), self.west(y) + across) for y in (north, south))
+        edge = EDGE_WIDTH * self.cell
+        north = self.top - edge
+        south = self.top + (1.5 * self.rows + 0.5) * self.side + edge
+        width = self.columns * self.cell + self.side * SLOPE + 2 * edge / COS_30
+        (nw, ne), (sw, se) = ((self.west(y), self.west(y) + width) for y in (north, south))
         return (nw, north), (ne, north), (se, south), (sw, south)
 
     def west(self, y: float) -> float:
         """Return the x of the outer side of a hexagon board's west edge at height `y`."""
-        # The side passes the lower left corners of the hexagons of column 0, a band away.
+        # The edge runs past the lower left corners of the hexagons of column 0.
         x0, y0 = self.left, self.top + 1.5 * self.side
-        return x0 + (y - y0) * SLOPE - BAND * self.cell / COS_30
+        return x0 + (y - y0) * SLOPE - EDGE_WIDTH * self.cell / COS_30
 
 
 @cache
-def geometry(layout: Layout) -> Geometry:
-    """Return the places of the cells of a board."""
+def board_geometry(layout: Layout) -> Geometry:
+    """Return the geometry of a board."""
     grid, rows, columns = layout.grid, layout.rows, layout.columns
-    label = LABEL if layout.coordinates != "none" else 0
-    wide = max(rows, columns) if grid == "squares" else columns + rows / 2 + 4 * BAND
-    cell = int(min(LARGEST_CELL[grid], max(SMALLEST_CELL, LONGER_SIDE / wide))) // 2 * 2
+    label = LABEL_SIZE if layout.coordinates != "none" else 0
+    size = max(rows, columns) if grid == "squares" else columns + rows / 2 + 4 * EDGE_WIDTH
+    cell = int(min(MAX_CELL[grid], max(MIN_CELL, LONGER_SIDE / size))) // 2 * 2
     if grid == "squares":
         above, below = (0, label) if layout.column_actions else (label, 0)
-        corner = MARGIN + above  # there are row numbers on the left if there are letters above
+        corner = MARGIN + above  # the same on the left, for row numbers
         width = corner + columns * cell + MARGIN
         height = corner + rows * cell + below + MARGIN
         return Geometry(grid, rows, columns, cell, corner, corner, width, height)
-    at_zero = Geometry(grid, rows, columns, cell, 0, 0, 0, 0)
-    northwest, _, southeast, _ = at_zero.corners()
-    left_label = at_zero.west(at_zero.side) - label
+    at_origin = Geometry(grid, rows, columns, cell, 0, 0, 0, 0)
+    northwest, _, southeast, _ = at_origin.corners()
+    left_label = at_origin.west(at_origin.side) - label
     left = MARGIN - min(northwest[0], left_label)
     top = MARGIN + label - northwest[1]
     width = math.ceil(left + southeast[0] + MARGIN)

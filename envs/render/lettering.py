@@ -1,24 +1,24 @@
-"""Fitting of text to a width, estimated from the mean width of letters."""
+"""Shortening and wrapping of text to a width, estimated from the mean width of characters."""
 
-CHARACTER = 0.56  # mean width of a character, in font sizes
+CHARACTER_WIDTH = 0.56  # mean width of a character, in font sizes
 
 
-def fit(text: str, size: float, width: float) -> str:
+def shorten(text: str, size: float, width: float) -> str:
     """Return a text, shortened with dots if it is likely to be wider than `width`."""
-    room = int(width / (CHARACTER * size))
-    return text if len(text) <= room else text[: max(room - 2, 1)].rstrip() + ".."
+    length = int(width / (CHARACTER_WIDTH * size))
+    return text if len(text) <= length else text[: max(length - 2, 1)].rstrip() + ".."
 
 
 def wrap(text: str, size: float, width: float) -> list[str]:
     """Return the lines of a text; words that are longer than a line are cut."""
-    room = max(int(width / (CHARACTER * size)), 1)
+    length = max(int(width / (CHARACTER_WIDTH * size)), 1)
     lines = [""]
     for word in text.split():
-        while len(word) > room:
-            lines.append(word[:room])
-            word = word[room:]
+        while len(word) > length:
+            lines.append(word[:length])
+            word = word[length:]
         joined = f"{lines[-1]} {word}".strip()
-        if len(joined) <= room:
+        if len(joined) <= length:
             lines[-1] = joined
         else:
             lines.append(word)

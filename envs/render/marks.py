@@ -1,4 +1,4 @@
-"""Marks on top of a picture for choosing a move: choices, selection, advice."""
+"""Marks on a board for a player who chooses a move: choices, selection, advice."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -6,7 +6,7 @@ from typing import Any
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.layout import Layout
-from ludoteca.envs.render.geometry import Geometry, geometry
+from ludoteca.envs.render.geometry import Geometry, board_geometry
 from ludoteca.envs.render.scene import INK, PAPER
 from ludoteca.envs.render.shapes import (
     Circle,
@@ -26,13 +26,13 @@ BADGE = "#fff6d6"
 
 @dataclass(frozen=True)
 class Marks:
-    """Cells and moves to mark. Cells are numbered `row * columns + column`.
+    """Cells to mark; cells are numbered `row * columns + column`.
 
     Attributes:
-        choices: cells that may be clicked: dots, and rings around pieces.
-        selected: the cell of the piece that was picked up, framed.
-        advised: cells of a move that is recommended, framed in another color.
-        labels: numbers to write on pieces, by cell; those of empty cells are `values` of `scene`.
+        choices: cells that can be clicked, marked by dots, or rings around pieces.
+        selected: the cell of the selected piece, marked by a frame.
+        advised: cells of a recommended move, marked by frames in another color.
+        labels: texts to write on pieces, by cell; for empty cells there is `values` of `scene`.
     """
 
     choices: tuple[int, ...] = ()
@@ -41,51 +41,53 @@ class Marks:
     labels: Mapping[int, str] = field(default_factory=dict)
 
 
-def marked(picture: Scene, game: Game, s: Any, marks: Marks) -> Scene:
-    """Return the picture of a position, as `scene` makes it, with marks."""
-    layout, place = game.layout, geometry(game.layout)
+def marked(board: Scene, game: Game, s: Any, marks: Marks) -> Scene:
+    """Return the scene of a position, as `scene` returns it, with marks."""
+    layout, geometry = game.layout, board_geometry(game.layout)
     codes = board_codes(game, s)
     shapes: list[Shape] = []
     for cell in marks.choices:
         row, column = divmod(cell, layout.columns)
-        x, y = place.center(row, column)
+        x, y = geometry.center(row, column)
         if codes[row, column]:
-            width = max(2.0, 0.05 * place.cell)
-            shapes.append(Circle(x, y, 0.46 * place.cell, None, SELECTED, width))
+            width = max(2.0, 0.05 * geometry.cell)
+            shapes.append(Circle(x, y, 0.46 * geometry.cell, None, SELECTED, width))
         else:
-            shapes.append(Circle(x, y, max(2.0, 0.11 * place.cell), _dot(layout)))
+            shapes.append(Circle(x, y, max(2.0, 0.11 * geometry.cell), _dot_color(layout)))
     for cell in marks.advised:
-        shapes += _frame(place, *divmod(cell, layout.columns), ADVISED)
+        shapes += _frame(geometry, *divmod(cell, layout.columns), ADVISED)
     if marks.selected is not None:
-        shapes += _frame(place, *divmod(marks.selected, layout.columns), SELECTED)
+        shapes += _frame(geometry, *divmod(marks.selected, layout.columns), SELECTED)
     for cell, text in marks.labels.items():
-        shapes += _label(place, *divmod(cell, layout.columns), text)
-    return replace(picture, shapes=(*picture.shapes, *shapes))
+        shapes += _label(geometry, *divmod(cell, layout.columns), text)
+    return replace(board, shapes=(*board.shapes, *shapes))
 
 
-def _dot(layout: Layout) -> str:
-    ground = PAPER if layout.column_actions else layout.background
-    return mix(ground, "#ffffff", 0.5) if is_dark(ground) else mix(ground, "#000000", 0.4)
+def _dot_color(layout: Layout) -> str:
+    background = PAPER if layout.column_actions else layout.background
+    if is_dark(background):
+        return mix(background, "#ffffff", 0.5)
+    return mix(background, "#000000", 0.4)
 
 
-def _frame(place: Geometry, row: int, column: int, color: str) -> list[Shape]:
-    """Draw the outline of a cell, just inside of it."""
-    x, y = place.center(row, column)
-    corners = [(x + 0.94 * (a - x), y + 0.94 * (b - y)) for a, b in place.outline(row, column)]
-    width = max(2.0, 0.06 * place.cell)
+def _frame(geometry: Geometry, row: int, column: int, color: str) -> list[Shape]:
+    """Return a frame just inside the outline of a cell."""
+    x, y = geometry.center(row, column)
+    corners = [(x + 0.94 * (a - x), y + 0.94 * (b - y)) for a, b in geometry.outline(row, column)]
+    width = max(2.0, 0.06 * geometry.cell)
     shapes: list[Shape] = []
     for start, end in zip(corners, [*corners[1:], corners[0]], strict=True):
         shapes.append(Line(start, end, color, width))
-        shapes.append(Circle(*start, width / 2, color))  # a round corner
+        shapes.append(Circle(*start, width / 2, color))  # a rounded corner
     return shapes
 
 
-def _label(place: Geometry, row: int, column: int, text: str) -> list[Shape]:
-    """Draw a number on the lower part of a cell."""
-    x, y = place.center(row, column)
-    size = min(17.0, 0.24 * place.cell)
+def _label(geometry: Geometry, row: int, column: int, text: str) -> list[Shape]:
+    """Return a text on the lower part of a cell."""
+    x, y = geometry.center(row, column)
+    size = min(17.0, 0.24 * geometry.cell)
     width, height = 0.62 * size * len(text) + 0.5 * size, 1.3 * size
-    y += 0.3 * place.cell
+    y += 0.3 * geometry.cell
     return [
         Rectangle(x - width / 2, y - height / 2, width, height, BADGE, height / 3),
         Text(x, y, text, size, INK),

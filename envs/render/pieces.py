@@ -24,9 +24,9 @@ LEAF = "#3f8f3a"
 def piece_shapes(
     piece: Piece, x: float, y: float, cell: float, heading: Point | None = None
 ) -> list[Shape]:
-    """Draw a piece centered on (x, y) of a cell `cell` pixels wide.
+    """Return the shapes of a piece centered at (x, y), in a cell that is `cell` pixels wide.
 
-    `heading` is the unit step that a head looks along; without one it has no beak.
+    `heading` is the direction of a head, as a step (x, y) of length 1; None: without a beak.
     """
     color, dark = piece.color, mix(piece.color, "#000000", 0.35)
     if piece.shape == "disc":
@@ -56,7 +56,7 @@ def _head(piece: Piece, x: float, y: float, cell: float, heading: Point | None) 
     shapes: list[Shape] = []
     dark = mix(piece.color, "#000000", 0.35)
     if heading is not None:
-        # A triangle from both sides of the head to a point near the border of the cell.
+        # A triangle from two points of the head to a tip near the border of the cell.
         (dx, dy), tip, base, half = heading, 0.56 * cell, 0.22 * cell, 0.24 * cell
         beak = (
             (x + dx * tip, y + dy * tip),
@@ -70,44 +70,47 @@ def _head(piece: Piece, x: float, y: float, cell: float, heading: Point | None) 
     return shapes
 
 
-def body(place: Geometry, piece: Piece, path: list[int]) -> tuple[list[Shape], Point]:
-    """Draw a body through the cells of `path`, head first, and return where the head looks.
+def body_shapes(geometry: Geometry, piece: Piece, path: list[int]) -> tuple[list[Shape], Point]:
+    """Return the shapes of a body through the cells of `path`, head first, and the head's heading.
 
-    Consecutive cells that are no neighbors are joined around the border of the board.
+    Consecutive cells that are not adjacent are connected across the border of the board (a torus).
     """
-    thick, rim = 0.5 * place.cell, max(1.0, 0.035 * place.cell)
+    thickness, rim = 0.5 * geometry.cell, max(1.0, 0.035 * geometry.cell)
     fill = mix(piece.color, "#ffffff", 0.25)
     dark = mix(piece.color, "#000000", 0.35)
-    cells = [divmod(cell, place.columns) for cell in path]
+    cells = [divmod(cell, geometry.columns) for cell in path]
     steps = [
-        (_around(a[0] - b[0], place.rows), _around(a[1] - b[1], place.columns))
-        for a, b in pairwise(cells)
+        (
+            wrapped_step(front[0] - behind[0], geometry.rows),
+            wrapped_step(front[1] - behind[1], geometry.columns),
+        )
+        for front, behind in pairwise(cells)
     ]
-    lines = [[place.center(*cells[0])]]
-    for to, start, (down, right) in zip(cells, cells[1:], steps, strict=False):
-        if (start[0] + down, start[1] + right) != to:  # up to one border, and on from the other
-            lines[-1].append(place.center(to[0] - 0.5 * down, to[1] - 0.5 * right))
-            lines.append([place.center(start[0] + 0.5 * down, start[1] + 0.5 * right)])
-        lines[-1].append(place.center(*start))
+    lines = [[geometry.center(*cells[0])]]
+    for front, behind, (down, right) in zip(cells, cells[1:], steps, strict=False):
+        if (behind[0] + down, behind[1] + right) != front:  # the line crosses the border
+            lines[-1].append(geometry.center(front[0] - 0.5 * down, front[1] - 0.5 * right))
+            lines.append([geometry.center(behind[0] + 0.5 * down, behind[1] + 0.5 * right)])
+        lines[-1].append(geometry.center(*behind))
     shapes: list[Shape] = []
-    # The outline of the whole body first, so that no segment's outline crosses another.
-    for color, width in ((dark, thick + 2 * rim), (fill, thick)):
+    # First all outlines, then all fills, so that no outline crosses the body.
+    for color, width in ((dark, thickness + 2 * rim), (fill, thickness)):
         shapes += [Path(_bends(line), color, width) for line in lines if len(line) > 1]
-        shapes.append(Circle(*place.center(*cells[-1]), width / 2, color))
+        shapes.append(Circle(*geometry.center(*cells[-1]), width / 2, color))
     down, right = steps[0] if steps else (0, 1)
     return shapes, (right, down)
 
 
 def _bends(line: list[Point]) -> tuple[Point, ...]:
-    """Return the ends of a line, and its points where it turns from down or up to right or left."""
+    """Return the ends of a polyline, and its points between a vertical and a horizontal segment."""
     turns = [
-        here
-        for before, here, after in zip(line, line[1:], line[2:], strict=False)
-        if not (before[0] == here[0] == after[0] or before[1] == here[1] == after[1])
+        point
+        for before, point, after in zip(line, line[1:], line[2:], strict=False)
+        if not (before[0] == point[0] == after[0] or before[1] == point[1] == after[1])
     ]
     return (line[0], *turns, line[-1])
 
 
-def _around(step: int, size: int) -> int:
-    """Return the step of -1, 0 or 1 that is equal to `step` modulo `size`."""
+def wrapped_step(step: int, size: int) -> int:
+    """Return the step of -1, 0 or 1 that is equal to `step` modulo `size`, on a torus."""
     return (step + 1) % size - 1

@@ -1,4 +1,4 @@
-"""Pictures as arrays of pixels, PNG and GIF, drawn by Pillow (the extra `render`)."""
+"""Scenes as arrays of pixels, PNG and GIF, drawn by Pillow (the extra `render`)."""
 
 import io
 from collections.abc import Sequence
@@ -23,11 +23,11 @@ from ludoteca.envs.render.shapes import (
 )
 from ludoteca.envs.render.svg import check_frames
 
-SCALE = 3  # drawn this much larger and averaged, for smooth edges
+SCALE = 3  # images are drawn larger by this factor and averaged, for smooth edges
 
 
 def rgb_array(scene: Scene) -> NDArray[np.uint8]:
-    """Return the pixels of a picture, shape `[height, width, 3]`.
+    """Return the pixels of a scene, uint8, shape `[height, width, 3]`.
 
     Raises:
         ImportError: without Pillow.
@@ -36,7 +36,7 @@ def rgb_array(scene: Scene) -> NDArray[np.uint8]:
 
 
 def png(scene: Scene) -> bytes:
-    """Return a picture as a PNG file.
+    """Return a scene as the bytes of a PNG file.
 
     Raises:
         ImportError: without Pillow.
@@ -49,16 +49,16 @@ def png(scene: Scene) -> bytes:
 
 
 def gif(scenes: Sequence[Scene], seconds: float = 0.6, last_seconds: float = 3.0) -> bytes:
-    """Return pictures of one size as the frames of one endless GIF file.
+    """Return scenes as the frames of an endless GIF animation, as the bytes of a file.
 
     Args:
-        scenes: at least one, all of one size with the same base.
-        seconds: how long each picture is shown.
-        last_seconds: how long the last one is.
+        scenes: at least one, all with the same size and base.
+        seconds: time for which each frame is shown.
+        last_seconds: time for which the last frame is shown.
 
     Raises:
         ImportError: without Pillow.
-        ValueError: if there is no picture, if they differ in size, or if a time is not positive.
+        ValueError: if there is no scene, if sizes or bases differ, or if a time is not positive.
     """
     check_frames(scenes)
     if seconds <= 0 or last_seconds <= 0:
@@ -74,10 +74,10 @@ def gif(scenes: Sequence[Scene], seconds: float = 0.6, last_seconds: float = 3.0
 
 
 def _palette(scenes: Sequence[Scene], frames: Sequence[Any]) -> Any:
-    """Return an image with the colors of all frames.
+    """Return an image whose palette represents the colors of all frames.
 
-    It is made from the first, middle and last one, for blends at edges, and from stripes of all
-    colors: what comes between these three must not be drawn in what happens to be similar.
+    It is made from the first, the middle and the last frame, which have the blends at edges, and
+    from stripes of the colors of all scenes, so that no frame lacks a color.
     """
     pillow = _pillow("Image")
     width, height = frames[0].size
@@ -93,7 +93,7 @@ def _palette(scenes: Sequence[Scene], frames: Sequence[Any]) -> Any:
 
 
 def _image(scene: Scene) -> Any:
-    """Return the picture as a Pillow image."""
+    """Return a scene as a Pillow image."""
     image = _base(scene.width, scene.height, scene.paper, scene.base).copy()
     _draw(image, scene.shapes)
     return image.reduce(SCALE)
@@ -101,7 +101,7 @@ def _image(scene: Scene) -> Any:
 
 @lru_cache(maxsize=2)  # enlarged pictures of large windows are large
 def _base(width: int, height: int, paper: str, shapes: tuple[Shape, ...]) -> Any:
-    """Return the enlarged image of what all positions of a game have in common."""
+    """Return the enlarged image of the shapes that all positions of a game share."""
     image = _pillow("Image").new("RGB", (width * SCALE, height * SCALE), paper)
     _draw(image, shapes)
     return image
@@ -135,8 +135,8 @@ def _draw(image: Any, shapes: Sequence[Shape]) -> None:
             case Text():
                 anchor = {"left": "ls", "right": "rs"}.get(shape.anchor, "ms")
                 # The baseline is half the height of capitals below the middle.
-                place = (shape.x * SCALE, (shape.y + 0.35 * shape.size) * SCALE)
-                draw.text(place, shape.text, shape.color, _font(shape.size), anchor)
+                position = (shape.x * SCALE, (shape.y + 0.35 * shape.size) * SCALE)
+                draw.text(position, shape.text, shape.color, _font(shape.size), anchor)
 
 
 def _line(draw: Any, line: Line) -> None:
@@ -152,12 +152,12 @@ def _line(draw: Any, line: Line) -> None:
             (x2 - across_x, y2 - across_y),
             (x1 - across_x, y1 - across_y),
         ]
-        # Pillow fills the pixels on the sides too: without the half pixel a line is one too wide.
+        # Pillow fills the pixels on the sides, too: without the half pixel a line is too wide by 1.
         draw.polygon([(x * SCALE - 0.5, y * SCALE - 0.5) for x, y in corners], line.color)
 
 
 def _box(left: float, top: float, right: float, bottom: float) -> tuple[float, ...]:
-    """Return an enlarged box; the last pixel belongs to what Pillow draws."""
+    """Return an enlarged box for Pillow, whose boxes include the last pixel."""
     return left * SCALE, top * SCALE, right * SCALE - 1, bottom * SCALE - 1
 
 
@@ -172,6 +172,6 @@ def _pillow(module: str) -> Any:
         from PIL import Image, ImageDraw, ImageFont
     except ImportError as error:
         raise ImportError(
-            'pixels need Pillow: pip install "ludoteca[render]" (text and SVG need nothing)'
+            'pixels need Pillow: pip install "ludoteca[render]" (text and SVG do not)'
         ) from error
     return {"Image": Image, "ImageDraw": ImageDraw, "ImageFont": ImageFont}[module]

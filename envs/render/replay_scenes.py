@@ -1,4 +1,4 @@
-"""Scenes of a replay: every position with the players beside the board."""
+"""Scenes of a replay, one per position, with the players beside the board."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,10 +10,10 @@ from ludoteca.envs.registry import make_game
 from ludoteca.envs.render.players import Standing, standings, with_players
 from ludoteca.envs.render.scene import scene
 from ludoteca.envs.render.shapes import Scene
-from ludoteca.envs.render.status import outcome
+from ludoteca.envs.render.status import describe_result
 from ludoteca.envs.replay import Replay
 
-SLOWEST, FASTEST, GAME = 0.6, 0.15, 30.0  # seconds per position, and about per game
+MAX_SECONDS, MIN_SECONDS, GAME_SECONDS = 0.6, 0.15, 30.0  # per position, and about per game
 
 
 def replay_scenes(replay: Replay) -> list[Scene]:
@@ -24,26 +24,27 @@ def replay_scenes(replay: Replay) -> list[Scene]:
     """
     game, scenes = make_game(replay.game), []
     for ply, (s, action, standing) in enumerate(replay_steps(game, replay)):
-        last = None if game.simultaneous else action
-        picture = scene(game, s, last, captions=())
-        heading, latest = f"ply {ply} of {len(replay.actions)}", last_move_text(game, s, last)
-        scenes.append(with_players(picture, game, standing, replay.players, heading, latest))
+        last_action = None if game.simultaneous else action
+        board = scene(game, s, last_action, captions=())
+        heading = f"ply {ply} of {len(replay.actions)}"
+        news = last_move_text(game, s, last_action)
+        scenes.append(with_players(board, game, standing, replay.players, heading, news))
     return scenes
 
 
 def replay_steps(game: Game, replay: Replay) -> Iterator[tuple[Any, Any, tuple[Standing, ...]]]:
-    """Yield every position, the action before it (None at first), and the players' standings."""
+    """Yield every position, the action that led to it (None for the first), and the standings."""
     positions = list(replay.positions())
     yield from zip(positions, [None, *replay.actions], standings(game, positions), strict=True)
 
 
 def seconds_per_position(replay: Replay) -> float:
     """Return the seconds to show each position; long games are shown faster."""
-    return min(SLOWEST, max(FASTEST, GAME / max(1, len(replay.actions))))
+    return min(MAX_SECONDS, max(MIN_SECONDS, GAME_SECONDS / max(1, len(replay.actions))))
 
 
 @np.errstate(over="ignore")  # kernels may rely on integer overflow
 def last_move_text(game: Game, s: Any, last_action: Any = None) -> str:
-    """Return the last move of a sequential game, and the outcome of a finished game, as text."""
-    parts = [] if last_action is None else [f"last move {game.action_names[last_action]}"]
-    return ", ".join([*parts, outcome(game, s)] if game.is_terminal(s) else parts)
+    """Return the last move of a sequential game, and the result of a finished game, as text."""
+    texts = [] if last_action is None else [f"last move {game.action_names[last_action]}"]
+    return ", ".join([*texts, describe_result(game, s)] if game.is_terminal(s) else texts)

@@ -1,4 +1,4 @@
-"""Primitives of pictures: simple shapes in pixels, and arithmetic on colors."""
+"""Shapes with coordinates in pixels, scenes made of them, and arithmetic on colors `"#rrggbb"`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Rectangle:
-    """A filled rectangle with its top left corner at (x, y); `radius` rounds the corners."""
+    """Filled rectangle with its top left corner at (x, y); `radius` rounds the corners."""
 
     x: float
     y: float
@@ -20,7 +20,7 @@ class Rectangle:
 
 @dataclass(frozen=True)
 class Polygon:
-    """A filled polygon; the outline, if there is one, is centered on its sides."""
+    """Filled polygon; the outline, if there is one, is centered on its sides."""
 
     points: tuple[Point, ...]
     fill: str
@@ -30,7 +30,7 @@ class Polygon:
 
 @dataclass(frozen=True)
 class Circle:
-    """A circle around (x, y); the outline lies inside the radius. A ring has no fill."""
+    """Circle around (x, y); the outline lies inside the radius. Without a fill it is a ring."""
 
     x: float
     y: float
@@ -42,7 +42,7 @@ class Circle:
 
 @dataclass(frozen=True)
 class Line:
-    """A straight line with flat ends."""
+    """Straight line with flat ends."""
 
     start: Point
     end: Point
@@ -52,7 +52,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Path:
-    """A line through points, with flat ends and round bends."""
+    """Polyline through points, with flat ends and rounded bends."""
 
     points: tuple[Point, ...]
     color: str
@@ -61,9 +61,9 @@ class Path:
 
 @dataclass(frozen=True)
 class Text:
-    """One line of text, `size` pixels high.
+    """Line of text with a font size of `size` pixels, vertically centered at y.
 
-    Its middle lies on (x, y), or its beginning (`"left"`) or end (`"right"`).
+    `anchor` is the part of the text at x: `"middle"`, `"left"` (its beginning) or `"right"`.
     """
 
     x: float
@@ -79,14 +79,14 @@ Shape = Rectangle | Polygon | Circle | Line | Path | Text
 
 @dataclass(frozen=True)
 class Scene:
-    """A picture.
+    """Drawing of a position, from which SVG and images are made.
 
     Attributes:
-        width: in pixels.
-        height: in pixels.
-        paper: color behind everything.
-        base: what looks the same in every position of a game, drawn first.
-        shapes: what depends on the position, in drawing order.
+        width: width in pixels.
+        height: height in pixels.
+        paper: background color.
+        base: shapes that are the same in every position of a game, drawn first.
+        shapes: shapes that depend on the position, in drawing order.
     """
 
     width: int
@@ -96,7 +96,7 @@ class Scene:
     shapes: tuple[Shape, ...]
 
     def _repr_svg_(self) -> str:
-        """Return the picture as SVG, for notebooks."""
+        """Return the scene as SVG, for notebooks."""
         from ludoteca.envs.render.svg import svg  # imports this module
 
         return svg(self)
@@ -107,10 +107,10 @@ def channels(color: str) -> tuple[int, int, int]:
     return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
 
 
-def mix(color: str, other: str, share: float) -> str:
-    """Return `color` with `share`, from 0 to 1, of `other` mixed in."""
-    parts = zip(channels(color), channels(other), strict=True)
-    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in parts)
+def mix(color: str, other: str, fraction: float) -> str:
+    """Return the mixture of two colors, with `fraction` (0 to 1) of `other`."""
+    pairs = zip(channels(color), channels(other), strict=True)
+    return "#" + "".join(f"{round(a + (b - a) * fraction):02x}" for a, b in pairs)
 
 
 def is_dark(color: str) -> bool:
@@ -120,9 +120,9 @@ def is_dark(color: str) -> bool:
 
 
 def difference(color: str, other: str) -> int:
-    """Return how far apart two colors are: 0 for equal ones, 765 for black and white."""
-    parts = zip(channels(color), channels(other), strict=True)
-    return sum(abs(a - b) for a, b in parts)
+    """Return the L1 distance of two colors: 0 for equal ones, 765 for black and white."""
+    pairs = zip(channels(color), channels(other), strict=True)
+    return sum(abs(a - b) for a, b in pairs)
 
 
 def colors(shape: Shape) -> set[str]:
@@ -137,7 +137,7 @@ def colors(shape: Shape) -> set[str]:
     return {color for color in used if color is not None}
 
 
-def moved(shape: Shape, x: float, y: float) -> Shape:
+def shifted(shape: Shape, x: float, y: float) -> Shape:
     """Return a shape shifted by (x, y)."""
     match shape:
         case Polygon() | Path():
@@ -178,11 +178,11 @@ def scaled(shape: Shape, factor: float) -> Shape:
 
 
 def contact_sheet(scenes: Sequence[Scene], columns: int = 4) -> Scene:
-    """Return one picture of several of the same size, row after row."""
+    """Return one scene with several of the same size in a grid, row by row."""
     width, height = scenes[0].width, scenes[0].height
     columns = min(columns, len(scenes))
     shapes = tuple(
-        moved(shape, k % columns * width, k // columns * height)
+        shifted(shape, k % columns * width, k // columns * height)
         for k, scene in enumerate(scenes)
         for shape in (*scene.base, *scene.shapes)
     )

@@ -1,4 +1,4 @@
-"""Status of a game in words: the player to move, or the result."""
+"""Status of a game as text: the player to move, or the result, and the last move."""
 
 from typing import Any
 
@@ -9,46 +9,46 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.layout import Piece
 from ludoteca.envs.record_views import Record
 
-# The player a part is about (or None) and what it says; a text may be empty.
-Part = tuple[int | None, str]
+StatusItem = tuple[int | None, str]
+"""The player that an item is about, or None, and its text."""
 
 
-@np.errstate(over="ignore")  # kernels may count on integers that wrap around
-def status(game: Game, s: Any, last_action: Any = None) -> list[Part]:
-    """Return what a line under the board says, part by part.
+@np.errstate(over="ignore")  # kernels may rely on integer overflow
+def status(game: Game, s: Any, last_action: Any = None) -> list[StatusItem]:
+    """Return the items of the line under a board.
 
-    `last_action` is the action of the last ply of a sequential game; others are ignored.
+    `last_action` is the action of the last ply; in simultaneous games it is ignored.
     """
-    parts: list[Part] = []
+    items: list[StatusItem] = []
     if game.is_terminal(s):
         winners = best_players(game, s)
         player = winners[0] if len(winners) == 1 and game.num_players > 1 else None
-        parts.append((player, outcome(game, s)))
+        items.append((player, describe_result(game, s)))
     elif game.player is not None:
         mover = game.player(s)
-        parts.append((mover, f"{player_name(game, mover)} to move"))
+        items.append((mover, f"{player_name(game, mover)} to move"))
     elif not game.layout.counts:
-        parts += [(p, f"{player_name(game, p)} to move") for p in range(game.num_players)]
+        items += [(p, f"{player_name(game, p)} to move") for p in range(game.num_players)]
     if game.layout.counts:
-        counts = cells_held(game, s)
-        out = game.simultaneous and not game.is_terminal(s)
-        parts += [(p, "out" if out and n == 0 else str(n)) for p, n in enumerate(counts)]
+        counts = count_cells(game, s)
+        can_be_out = game.simultaneous and not game.is_terminal(s)
+        items += [(p, "out" if can_be_out and n == 0 else str(n)) for p, n in enumerate(counts)]
     if not game.simultaneous and last_action is not None:
-        parts.append((None, f"last move {action_name(game, last_action)}"))
-    return parts
+        items.append((None, f"last move {action_name(game, last_action)}"))
+    return items
 
 
 def status_text(game: Game, s: Any, last_action: Any = None) -> str:
     """Return the status as one line, such as `"black to move, black 4, white 1, last move d3"`."""
-    words = []
+    texts = []
     for player, text in status(game, s, last_action):
-        named = player is None or player_name(game, player) in text
-        words.append(text if named else f"{player_name(game, player or 0)} {text}")
-    return ", ".join(words)
+        has_name = player is None or player_name(game, player) in text
+        texts.append(text if has_name else f"{player_name(game, player or 0)} {text}")
+    return ", ".join(texts)
 
 
-def outcome(game: Game, s: Any) -> str:
-    """Return how a finished game ended, e.g. `"draw"` or `"white wins"`."""
+def describe_result(game: Game, s: Any) -> str:
+    """Return the result of a finished game as text, e.g. `"draw"` or `"white wins"`."""
     winners = best_players(game, s)
     if game.num_players == 1:
         return "game over"
@@ -60,7 +60,7 @@ def outcome(game: Game, s: Any) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]} tie for first"
 
 
-@np.errstate(over="ignore")  # kernels may count on integers that wrap around
+@np.errstate(over="ignore")  # kernels may rely on integer overflow
 def best_players(game: Game, s: Any) -> list[int]:
     """Return the players with the highest return."""
     returns = np.zeros(game.num_players)
@@ -69,7 +69,7 @@ def best_players(game: Game, s: Any) -> list[int]:
 
 
 def player_piece(game: Game, player: int) -> Piece:
-    """Return the piece that stands for a player: the head, where there is one."""
+    """Return the piece that represents a player: a head, if there is one."""
     pieces = [piece for piece in game.layout.pieces if piece.player == player]
     if not pieces:
         raise ValueError(f"the layout of {game.name} has no piece of player {player}")
@@ -77,12 +77,12 @@ def player_piece(game: Game, player: int) -> Piece:
 
 
 def player_name(game: Game, player: int) -> str:
-    """Return what people call a player, e.g. `"black"`."""
+    """Return the displayed name of a player, that of its piece, e.g. `"black"`."""
     return player_piece(game, player).name
 
 
 def action_name(game: Game, action: Any) -> str:
-    """Return what people call an action, e.g. `"d3"`.
+    """Return the displayed name of an action, e.g. `"d3"`.
 
     Raises:
         ValueError: if there is no such action.
@@ -92,22 +92,22 @@ def action_name(game: Game, action: Any) -> str:
     return game.action_names[int(action)]
 
 
-def cells_held(game: Game, s: Any) -> list[int]:
-    """Return how many cells hold a piece of each player."""
+def count_cells(game: Game, s: Any) -> list[int]:
+    """Return the number of cells with a piece of each player."""
     counts = np.bincount(board_codes(game, s).ravel(), minlength=len(game.layout.pieces) + 1)
-    held = [0] * game.num_players
+    by_player = [0] * game.num_players
     for piece, count in zip(game.layout.pieces, counts[1:], strict=True):
         if piece.player >= 0:
-            held[piece.player] += int(count)
-    return held
+            by_player[piece.player] += int(count)
+    return by_player
 
 
-@np.errstate(over="ignore")  # kernels may count on integers that wrap around
+@np.errstate(over="ignore")  # kernels may rely on integer overflow
 def board_codes(game: Game, s: Any) -> NDArray[np.int8]:
     """Return the code of every cell, shape `[rows, columns]`; see `Layout.pieces`.
 
     Raises:
-        ValueError: if the layout's `cells` returns something else.
+        ValueError: if the layout's `cells` returns another shape or invalid codes.
     """
     codes = np.asarray(game.layout.cells(s))
     shape = game.layout.rows, game.layout.columns

@@ -1,4 +1,4 @@
-"""Pictures as SVG text: one position, or a whole game as an animation in one file."""
+"""Scenes as SVG documents: one position, or an animation of a game."""
 
 from collections.abc import Sequence
 from html import escape
@@ -19,22 +19,22 @@ FONT = "Helvetica, Arial, sans-serif"
 
 
 def svg(scene: Scene) -> str:
-    """Return a picture as an SVG document without external references."""
+    """Return a scene as an SVG document without external references."""
     return _document(scene, [*map(_element, scene.base), *map(_element, scene.shapes)])
 
 
 def svg_animation(scenes: Sequence[Scene], seconds: float = 0.6, last_seconds: float = 3.0) -> str:
-    """Return pictures of one size shown one after the other, forever, as one SVG document.
+    """Return scenes as the frames of an endless animation, as one SVG document.
 
-    Programs that show no animations show the last picture.
+    Programs without animations show the last frame.
 
     Args:
-        scenes: at least one, all of one size with the same base.
-        seconds: how long each picture is shown.
-        last_seconds: how long the last one is.
+        scenes: at least one, all with the same size and base.
+        seconds: time for which each frame is shown.
+        last_seconds: time for which the last frame is shown.
 
     Raises:
-        ValueError: if there is no picture, if they differ in size, or if a time is not positive.
+        ValueError: if there is no scene, if sizes or bases differ, or if a time is not positive.
     """
     check_frames(scenes)
     if seconds <= 0 or last_seconds <= 0:
@@ -57,22 +57,24 @@ def svg_animation(scenes: Sequence[Scene], seconds: float = 0.6, last_seconds: f
 
 
 def svg_elements(shapes: Sequence[Shape]) -> list[str]:
-    """Return the SVG elements of shapes, for a document of the caller's."""
+    """Return the SVG elements of shapes, without a document around them."""
     return [_element(shape) for shape in shapes]
 
 
 def check_frames(scenes: Sequence[Scene]) -> None:
-    """Check that the pictures can be the frames of one animation.
+    """Check that scenes can be the frames of one animation.
 
     Raises:
-        ValueError: if there is none, or if they differ in size or base.
+        ValueError: if there is no scene, or if they differ in size or base.
     """
     if not scenes:
-        raise ValueError("an animation needs at least one picture, got none")
+        raise ValueError("an animation needs at least one scene, got none")
     for i, scene in enumerate(scenes):
         size, expected = (scene.width, scene.height), (scenes[0].width, scenes[0].height)
         if size != expected or scene.base != scenes[0].base:
-            raise ValueError(f"picture {i} of size {size} does not go with the first, {expected}")
+            raise ValueError(
+                f"scene {i}, of size {size}, differs in size or base from the first, {expected}"
+            )
 
 
 def _document(scene: Scene, body: list[str]) -> str:
@@ -91,10 +93,10 @@ def _document(scene: Scene, body: list[str]) -> str:
 def _element(shape: Shape) -> str:
     match shape:
         case Rectangle():
-            radius = f' rx="{_n(shape.radius)}"' if shape.radius else ""
+            radius = f' rx="{_px(shape.radius)}"' if shape.radius else ""
             return (
-                f'<rect x="{_n(shape.x)}" y="{_n(shape.y)}" width="{_n(shape.width)}" '
-                f'height="{_n(shape.height)}" fill="{shape.fill}"{radius}/>'
+                f'<rect x="{_px(shape.x)}" y="{_px(shape.y)}" width="{_px(shape.width)}" '
+                f'height="{_px(shape.height)}" fill="{shape.fill}"{radius}/>'
             )
         case Polygon():
             points = _points(shape.points)
@@ -103,13 +105,13 @@ def _element(shape: Shape) -> str:
         case Circle():
             inside = shape.outline_width / 2 if shape.outline else 0  # strokes lie half outside
             return (
-                f'<circle cx="{_n(shape.x)}" cy="{_n(shape.y)}" r="{_n(shape.radius - inside)}" '
+                f'<circle cx="{_px(shape.x)}" cy="{_px(shape.y)}" r="{_px(shape.radius - inside)}" '
                 f'fill="{shape.fill or "none"}"{_stroke(shape.outline, shape.outline_width)}/>'
             )
         case Line():
             (x1, y1), (x2, y2) = shape.start, shape.end
             return (
-                f'<line x1="{_n(x1)}" y1="{_n(y1)}" x2="{_n(x2)}" y2="{_n(y2)}"'
+                f'<line x1="{_px(x1)}" y1="{_px(y1)}" x2="{_px(x2)}" y2="{_px(y2)}"'
                 f"{_stroke(shape.color, shape.width)}/>"
             )
         case Path():
@@ -121,19 +123,19 @@ def _element(shape: Shape) -> str:
             anchor = {"left": "start", "right": "end"}.get(shape.anchor, "middle")
             baseline = shape.y + 0.35 * shape.size  # half the height of capitals below the middle
             return (
-                f'<text x="{_n(shape.x)}" y="{_n(baseline)}" font-size="{_n(shape.size)}" '
+                f'<text x="{_px(shape.x)}" y="{_px(baseline)}" font-size="{_px(shape.size)}" '
                 f'fill="{shape.color}" text-anchor="{anchor}">{escape(shape.text)}</text>'
             )
 
 
 def _points(points: Sequence[Point]) -> str:
-    return " ".join(f"{_n(x)},{_n(y)}" for x, y in points)
+    return " ".join(f"{_px(x)},{_px(y)}" for x, y in points)
 
 
 def _stroke(color: str | None, width: float) -> str:
-    return f' stroke="{color}" stroke-width="{_n(width)}"' if color else ""
+    return f' stroke="{color}" stroke-width="{_px(width)}"' if color else ""
 
 
-def _n(value: float) -> str:
+def _px(value: float) -> str:
     """Write a number of pixels with at most two decimals."""
     return f"{value:.2f}".rstrip("0").rstrip(".")

@@ -1,4 +1,4 @@
-"""Boards as plain text for terminals."""
+"""Boards as plain text."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,9 +16,9 @@ def board_text(
     """Return the board, one line per row, and a line with the status of the game.
 
     Args:
-        game: whose layout is drawn.
-        s: one record.
-        last_action: the action of the last ply of a sequential game, if it shall be named.
+        game: the game.
+        s: the position, one record of the game.
+        last_action: the action of the last ply of a sequential game, which the status then names.
         captions: lines under the board instead of the status.
 
     Raises:
@@ -27,9 +27,9 @@ def board_text(
     s = as_record(game, s)
     letters = [EMPTY, *(piece.letter for piece in game.layout.pieces)]
     rows = [[letters[code] for code in row] for row in board_codes(game, s)]
-    draw = _rhombus if game.layout.grid == "hexagons" else _rectangle
-    below = [status_text(game, s, last_action)] if captions is None else captions
-    lines = [*draw(game.layout, rows), *below]
+    lines_of = _rhombus if game.layout.grid == "hexagons" else _rectangle
+    lines_below = [status_text(game, s, last_action)] if captions is None else captions
+    lines = [*lines_of(game.layout, rows), *lines_below]
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -37,17 +37,19 @@ def _rectangle(layout: Layout, rows: list[list[str]]) -> list[str]:
     if layout.column_actions:
         width = len(str(layout.columns))
         numbers = [str(c + 1) for c in range(layout.columns)]
-        return [_joined(row, width) for row in (*rows, numbers)]
+        return [_join(row, width) for row in (*rows, numbers)]
     if layout.coordinates == "none":
-        return [_joined(row, 1) for row in rows]
+        return [_join(row, 1) for row in rows]
     margin = len(str(layout.rows))
-    header = " " * (margin + 1) + _joined(_column_letters(layout), 1)
-    lines = [f"{layout.row_name(r):>{margin}} {_joined(row, 1)}" for r, row in enumerate(rows)]
+    header = " " * (margin + 1) + _join(_column_letters(layout), 1)
+    lines = [f"{layout.row_name(r):>{margin}} {_join(row, 1)}" for r, row in enumerate(rows)]
     return [header, *lines]
 
 
 def _rhombus(layout: Layout, rows: list[list[str]]) -> list[str]:
-    """Shift each row by half a cell, and name the owners of the sides.
+    """Return the lines of a hexagon board, with the names of the owners of its sides.
+
+    Each row is shifted by half a cell.
 
     A cell is two characters wide, so that half a cell is one character.
     """
@@ -55,7 +57,7 @@ def _rhombus(layout: Layout, rows: list[list[str]]) -> list[str]:
     margin = len(str(layout.rows))
     indent = len(west) + 1 if west else 0
     width = 2 * layout.columns - 1
-    letters = _joined(_column_letters(layout), 1)
+    letters = _join(_column_letters(layout), 1)
     lines = []
     if north:
         lines.append(" " * (indent + margin + 1) + north.center(width))
@@ -64,7 +66,7 @@ def _rhombus(layout: Layout, rows: list[list[str]]) -> list[str]:
         middle = r == len(rows) // 2
         start = (west if middle else "").ljust(indent)
         number = layout.row_name(r)
-        line = f"{start}{' ' * r}{number:>{margin}} {_joined(row, 1)} {number}"
+        line = f"{start}{' ' * r}{number:>{margin}} {_join(row, 1)} {number}"
         lines.append(f"{line} {east}" if middle else line)
     shift = " " * (indent + margin + 1 + layout.rows)
     lines.append(shift + letters)
@@ -83,5 +85,5 @@ def _column_letters(layout: Layout) -> list[str]:
     return [chr(ord("a") + c) for c in range(layout.columns)]
 
 
-def _joined(items: list[str], width: int) -> str:
+def _join(items: list[str], width: int) -> str:
     return " ".join(f"{item:>{width}}" for item in items)

@@ -5,7 +5,7 @@ from typing import Any
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.replay import Replay
-from ludoteca.envs.serialization import state_from_json, state_to_json, states_to_bytes
+from ludoteca.envs.serialization import state_to_json, states_to_bytes
 from ludoteca.evaluate.arena.advice import Advice
 from ludoteca.evaluate.arena.job import Progress
 from ludoteca.evaluate.arena.requests import AnalysisRequest, RequestKind
@@ -90,7 +90,7 @@ class ArenaGame:
         client(self.state())
 
     def remove_client(self, client: Client) -> None:
-        """Send nothing more to a client."""
+        """Remove a client; it receives no further messages."""
         if client in self._clients:
             self._clients.remove(client)
 
@@ -210,13 +210,8 @@ class ArenaGame:
         self.start_position = None
         self._reset()
 
-    def set_up(self, text: str) -> None:
-        """Begin a game from a position in JSON, as `position_json` returns it.
-
-        Raises:
-            ValueError: if it is not a position of this game.
-        """
-        start = state_from_json(self.game, text)
+    def set_up(self, start: Any) -> None:
+        """Begin a game from a validated position, a record."""
         history = GameHistory(self.game, self.history.seed, start)
         self.start_position = states_to_bytes(self.game, start.reshape(1))
         self.history = history
@@ -243,7 +238,7 @@ class ArenaGame:
         self.changed()
 
     def truncate(self, ply: int) -> None:
-        """Remove the actions after the first `ply`, and what is known about later positions."""
+        """Remove the actions after the first `ply`, with views and analyses of later positions."""
         self.history.truncate(ply)
         self.views.truncate(ply)
         for analyses in (self.analyses, self.advice.analyses):
@@ -323,12 +318,20 @@ class ArenaGame:
         Raises:
             ValueError: if the game is shorter.
         """
+        return state_to_json(self.game, self.position_at(ply))
+
+    def position_at(self, ply: int) -> Any:
+        """Return the position after some plies, a record.
+
+        Raises:
+            ValueError: if the game is shorter.
+        """
         if not 0 <= ply < len(self.history.positions):
             raise ValueError(f"there is no position after {ply} plies")
-        return state_to_json(self.game, self.history.positions[ply])
+        return self.history.positions[ply]
 
     def summary(self) -> dict[str, Any]:
-        """Return what a list of games shows."""
+        """Return the summary of the game for lists, as JSON values."""
         history = self.history
         return {
             "id": self.name,
@@ -344,7 +347,7 @@ class ArenaGame:
         return any(self.seats[p] == HUMAN for p in self.history.players_to_act_at(ply))
 
     def _reset(self) -> None:
-        """Forget everything about the game before; pause simultaneous games with people."""
+        """Drop the undone actions and analyses; pause simultaneous games with people."""
         self.undone.clear()
         self.analyses.clear()
         self.advice.analyses.clear()

@@ -1,4 +1,4 @@
-"""Boards as JSON values with SVG shapes: what the page draws, and the cells it makes clickable."""
+"""Boards and positions as JSON values with SVG shapes, for the page."""
 
 from typing import Any
 
@@ -8,22 +8,23 @@ from ludoteca.envs.formats.registry import FORMATS
 from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.layout import cell_names
 from ludoteca.envs.render import Standing, scene
-from ludoteca.envs.render.geometry import geometry
+from ludoteca.envs.render.geometry import board_geometry
 from ludoteca.envs.render.pieces import piece_shapes
 from ludoteca.envs.render.players import player_names
 from ludoteca.envs.render.status import board_codes, player_name, player_piece, status_text
 from ludoteca.envs.render.svg import svg_elements
+from ludoteca.evaluate.arena.position_setup import can_be_edited
 
 ICON = 24  # pixels of a player's piece
 
 
 def board_view(game: Game) -> dict[str, Any]:
-    """Return everything about a board that no move changes.
+    """Return the description of a board, which no move changes.
 
     `input` says how cells stand for actions: `"cell"`, `"column"`, `"moves"` with `moves` as pairs
     of cells, or `"keys"` where no cell stands for an action. Cells are numbered row by row.
     """
-    layout, place = game.layout, geometry(game.layout)
+    layout, place = game.layout, board_geometry(game.layout)
     empty = scene(game, game.new(0), captions=())
     kind = "keys"
     if layout.column_actions:
@@ -48,6 +49,7 @@ def board_view(game: Game) -> dict[str, Any]:
         "cells": _cells(game),
         "actions": list(game.action_names),
         "pieces": [piece.name for piece in layout.pieces],
+        "can_be_edited": can_be_edited(game),
         "formats": [one.suffix for one in FORMATS if game.name in one.games],
         "players": [_player(game, p) for p in range(game.num_players)],
     }
@@ -90,7 +92,7 @@ def action_text(game: Game, action: Any) -> str:
 
 
 def _cells(game: Game) -> list[dict[str, Any]]:
-    layout, place = game.layout, geometry(game.layout)
+    layout, place = game.layout, board_geometry(game.layout)
     if layout.coordinates == "none":
         names = tuple(
             f"row {row + 1} column {column + 1}"

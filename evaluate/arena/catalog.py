@@ -18,7 +18,7 @@ def game_list() -> list[dict[str, Any]]:
     for id_ in GAMES:
         try:
             game = make_game(id_)
-        except Exception:  # a broken package of somebody else
+        except Exception:  # a broken extension package
             if game_source(id_) == "ludoteca":
                 raise
             continue

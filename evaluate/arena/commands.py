@@ -1,11 +1,14 @@
 """Commands that a page sends about a game, as JSON objects with a `type`."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
 from ludoteca.envs.params import integer, real
+from ludoteca.envs.serialization import state_from_json, state_to_json
 from ludoteca.evaluate.arena.arena_game import ArenaGame
 from ludoteca.evaluate.arena.lobby import MAX_SECONDS, Lobby
+from ludoteca.evaluate.arena.position_setup import editor_view, position_from_cells
 from ludoteca.evaluate.play.session import HUMAN
 
 Reply = Callable[[dict[str, Any]], None]
@@ -69,9 +72,40 @@ async def run_command(lobby: Lobby, game: ArenaGame, message: Any, reply: Reply)
             text = message.get("position")
             if not isinstance(text, str):
                 raise ValueError("expected a position as JSON text")
-            game.set_up(text)
+            game.set_up(state_from_json(game.game, text))
+        case "edit":
+            ply = integer("ply", message.get("ply", plies), 0, plies)
+            view = await asyncio.to_thread(editor_view, game.game, game.position_at(ply))
+            reply({"type": "editor", "ply": ply, **view})
+        case "check_cells":
+            number = integer("check", message.get("check", 0), 0, 2**31)
+            reply({"type": "cells", "check": number, **await _check_cells(game, message)})
+        case "set_up_cells":
+            game.set_up(await _position_of(game, message))
+            reply({"type": "cells_set_up"})
         case _:
             raise ValueError(f"unknown command {kind!r:.80}")
+
+
+async def _check_cells(game: ArenaGame, message: dict[str, Any]) -> dict[str, str]:
+    """Return the position of edited cells as JSON text, or the reason why there is none."""
+    try:
+        s = await _position_of(game, message)
+    except ValueError as error:
+        return {"problem": str(error)[:400], "text": ""}
+    return {"problem": "", "text": state_to_json(game.game, s)}
+
+
+async def _position_of(game: ArenaGame, message: dict[str, Any]) -> Any:
+    """Return the position of edited cells, a record.
+
+    Raises:
+        ValueError: with the reason, if there is none.
+    """
+    rules, cells = game.game, message.get("cells")
+    player = integer("player", message.get("player"), 0, rules.num_players - 1)
+    ply = integer("ply", message.get("ply"), 0, len(game.history.actions))
+    return await asyncio.to_thread(position_from_cells, rules, game.position_at(ply), cells, player)
 
 
 def _play(game: ArenaGame, message: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Lobby of the arena: the open games, the agents that may be started, and new games."""
+"""Lobby of the arena: open games, available agents, and new games."""
 
 import asyncio
 import secrets
@@ -29,7 +29,7 @@ MAX_SECONDS = 60.0
 
 
 class Lobby:
-    """Open games and what the page may start.
+    """Registry of the open games, and of the agents that the page may start.
 
     Attributes:
         agents: spec strings of the agents that the page may start.

@@ -1,57 +1,125 @@
-"""Curves of training runs, read from the tables in their folders while they are written."""
+"""Run folders of trainings, tournaments and matches, read while they are written."""
 
-import csv
-import io
-import math
+import hashlib
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, Literal
 
+from ludoteca.evaluate.arena.tournament_view import tournament_view
+from ludoteca.evaluate.arena.training_view import METRICS, SETTINGS, training_view
+from ludoteca.evaluate.tournament.game_log import TOURNAMENT_FILE
+from ludoteca.evaluate.tournament.progress import TournamentProgress
 from ludoteca.files import read_text
 
-METRICS = "metrics.csv"  # written by trainings after each iteration
-MAX_BYTES = 16 << 20  # of a table
-MAX_POINTS = 1000  # of a curve; longer ones are thinned out
 MAX_RUNS = 200
+MAX_OPEN = 8  # tournaments whose games are kept in memory; the least recently shown is dropped
+MAX_REPLAYS = 500
+MAX_REPLAY_BYTES = 4 << 20
+# Written by `ludoteca match --replays`, by reports of trainings, and by other programs.
+REPLAY_FILE = re.compile(r"(game_\d+|replay)\.json|.+\.(sgf|ggf)")
 
 
-def find_runs(folders: Sequence[Path]) -> list[Path]:
+@dataclass(frozen=True)
+class Run:
+    """Run folder.
+
+    Attributes:
+        path: path of the folder.
+        kind: what was run: a training, a tournament, or a match with replays.
+    """
+
+    path: Path
+    kind: Literal["training", "tournament", "replays"]
+
+    @property
+    def id(self) -> str:
+        """Identifier in addresses, which shows nothing of the path."""
+        return hashlib.sha256(str(self.path.resolve()).encode(errors="replace")).hexdigest()[:12]
+
+
+def find_runs(folders: Sequence[Path]) -> list[Run]:
     """Return the run folders among some folders and the folders in them, in order.
 
     Raises:
         ValueError: if one of `folders` is not a folder.
     """
-    runs: list[Path] = []
+    runs: dict[Path, Run] = {}
     for folder in folders:
         if not folder.is_dir():
-            raise ValueError(f"{folder} is not a folder with training runs")
-        candidates = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]
-        runs += [path for path in candidates if (path / METRICS).is_file() and path not in runs]
-    return runs[:MAX_RUNS]
+            raise ValueError(f"{folder} is not a folder with runs")
+        for path in (folder, *sorted(path for path in folder.iterdir() if path.is_dir())):
+            run = _as_run(path)
+            if run is not None and len(runs) < MAX_RUNS:
+                runs.setdefault(path.resolve(), run)
+    return list(runs.values())
 
 
-def run_curves(run: Path) -> dict[str, Any]:
-    """Return the curves of a run: for each metric, its points (step, value).
+def _as_run(path: Path) -> Run | None:
+    if (path / TOURNAMENT_FILE).is_file():
+        return Run(path, "tournament")
+    if (path / METRICS).is_file() or (path / SETTINGS).is_file():
+        return Run(path, "training")
+    return Run(path, "replays") if replay_files(path) else None
+
+
+def replay_files(run: Path) -> list[Path]:
+    """Return the files with replays in a run folder, by name."""
+    try:
+        files = [path for path in run.iterdir() if REPLAY_FILE.fullmatch(path.name)]
+    except OSError:
+        return []
+    return sorted(path for path in files if path.is_file())[:MAX_REPLAYS]
+
+
+def read_replay(run: Run, number: int) -> str:
+    """Return the text of a replay, by its number among those of the run.
 
     Raises:
-        ValueError: if the table is damaged.
+        ValueError: if there is none of this number, or it is too large.
         OSError: if it cannot be read.
     """
-    rows = list(csv.DictReader(io.StringIO(read_text(run / METRICS, MAX_BYTES))))
-    curves = []
-    for name in (rows[0] if rows else {}) or {}:
-        points = [(_number(row.get("step")), _number(row.get(name))) for row in rows]
-        known = [(step, value) for step, value in points if step is not None and value is not None]
-        if name != "step" and known:
-            stride = math.ceil(len(known) / MAX_POINTS)
-            curves.append({"name": name, "points": [*known[:-1:stride], known[-1]]})
-    return {"name": run.name, "curves": curves}
+    files = replay_files(run.path)
+    if not number < len(files):
+        raise ValueError(f"this run has {len(files)} replays")
+    return read_text(files[number], MAX_REPLAY_BYTES)
 
 
-def _number(text: str | None) -> float | None:
-    """Return a finite number, or None."""
-    try:
-        value = float(text or "")
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
+class RunViews:
+    """Views of runs as JSON values; the logs of tournaments are read once, in parts."""
+
+    def __init__(self) -> None:
+        self._tournaments: dict[Path, TournamentProgress] = {}
+        self._lock = Lock()
+
+    def view(self, run: Run) -> dict[str, Any]:
+        """Return the description of a run as JSON values. It may be called in any thread.
+
+        Raises:
+            ValueError: if a file of the run is damaged.
+            OSError: if it cannot be read.
+        """
+        common = {
+            "name": run.path.name,
+            "kind": run.kind,
+            "replays": [path.name for path in replay_files(run.path)],
+        }
+        if run.kind == "training":
+            return common | training_view(run.path)
+        if run.kind == "tournament":
+            with self._lock:
+                return common | tournament_view(self._progress(run.path), run.path)
+        return common
+
+    def _progress(self, path: Path) -> TournamentProgress:
+        """Return a tournament with the next part of its log read."""
+        progress = self._tournaments.pop(path, None)
+        if progress is None or progress.is_replaced:
+            progress = TournamentProgress(path)
+        self._tournaments[path] = progress
+        if len(self._tournaments) > MAX_OPEN:
+            del self._tournaments[next(iter(self._tournaments))]
+        progress.update()
+        return progress

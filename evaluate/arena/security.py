@@ -72,7 +72,7 @@ class Guard:
         await self._app(scope, receive, send_with_headers)
 
     def _problem(self, headers: Headers) -> str:
-        """Return why a request is refused, or ""."""
+        """Return the reason why a request is refused, or ""."""
         host = headers.get("host", "")
         if _host_name(f"//{host}") not in self._hosts:
             return f"unknown host {host!r:.80}"

@@ -22,7 +22,7 @@ from ludoteca.evaluate.arena.catalog import game_form, game_from_form, game_list
 from ludoteca.evaluate.arena.commands import run_command
 from ludoteca.evaluate.arena.lobby import ADVISER, Lobby
 from ludoteca.evaluate.arena.replay_page import replay_page
-from ludoteca.evaluate.arena.runs import find_runs, run_curves
+from ludoteca.evaluate.arena.runs import Run, RunViews, find_runs, read_replay
 from ludoteca.evaluate.arena.security import LOOPBACK, Guard
 from ludoteca.files import parse_json
 
@@ -47,7 +47,8 @@ def make_app(
         agents: spec strings of the agents that the page may start, see `Lobby`.
         num_workers: number of processes that search.
         adviser: spec string of the agent for hints and analyses.
-        runs: folders with training runs, whose curves the page may show.
+        runs: run folders of trainings, tournaments and matches, or folders with such folders,
+            which the page may show.
         hosts: host names in addresses of this server.
         token: secret that requests need, see `Guard`; "" for none.
     """
@@ -71,8 +72,9 @@ def make_app(
             Route("/api/boards/{board}/replay.html", replay_html),
             Route("/api/boards/{board}/replay.{suffix}", replay_record),
             Route("/api/replays", open_replay, methods=["POST"]),
-            Route("/api/runs", training_runs),
-            Route("/api/runs/{number:int}", training_run),
+            Route("/api/runs", run_list),
+            Route("/api/runs/{run}", run_view),
+            Route("/api/runs/{run}/replays/{number:int}", open_run_replay, methods=["POST"]),
             WebSocketRoute("/ws/{board}", follow),
         ],
         middleware=[Middleware(Guard, hosts=hosts, token=token)],
@@ -81,6 +83,7 @@ def make_app(
     )
     app.state.lobby = lobby
     app.state.run_folders = tuple(runs)
+    app.state.run_views = RunViews()
     return app
 
 
@@ -178,22 +181,30 @@ async def replay_html(request: Request) -> Response:
     return Response(page, media_type="text/html", headers=headers)
 
 
-async def training_runs(request: Request) -> Response:
-    """Return the names of the training runs."""
+async def run_list(request: Request) -> Response:
+    """Return the identifiers, names and kinds of the runs."""
     runs = await asyncio.to_thread(find_runs, request.app.state.run_folders)
-    return JSONResponse([run.name for run in runs])
+    return JSONResponse([{"id": run.id, "name": run.path.name, "kind": run.kind} for run in runs])
 
 
-async def training_run(request: Request) -> Response:
-    """Return the curves of a training run, by its number in the list."""
-    runs = await asyncio.to_thread(find_runs, request.app.state.run_folders)
-    number = request.path_params["number"]
-    if not number < len(runs):
-        raise HTTPException(404, "there is no such run")
+async def run_view(request: Request) -> Response:
+    """Return the description of a run, see `RunViews`."""
+    run, views = await _run(request), request.app.state.run_views
     try:
-        return JSONResponse(await asyncio.to_thread(run_curves, runs[number]))
+        return JSONResponse(await asyncio.to_thread(views.view, run))
     except OSError as error:
         raise HTTPException(404, f"the run cannot be read: {error.strerror}") from None
+
+
+async def open_run_replay(request: Request) -> Response:
+    """Open a game that shows a replay of a run, by its number in the list of the run."""
+    run = await _run(request)
+    try:
+        text = await asyncio.to_thread(read_replay, run, request.path_params["number"])
+    except OSError as error:
+        raise HTTPException(404, f"the replay cannot be read: {error.strerror}") from None
+    game, notes = await _lobby(request).open_replay(text)
+    return JSONResponse(game.summary() | {"notes": notes}, 201)
 
 
 async def follow(socket: WebSocket) -> None:
@@ -216,7 +227,7 @@ async def follow(socket: WebSocket) -> None:
     try:
         game.add_client(send)
         while True:
-            await _run(lobby, game, await socket.receive_text(), send)
+            await _run_command(lobby, game, await socket.receive_text(), send)
     except ValueError as error:
         await socket.close(1008, str(error)[:100])
     except (WebSocketDisconnect, RuntimeError):
@@ -226,7 +237,7 @@ async def follow(socket: WebSocket) -> None:
         sender.cancel()
 
 
-async def _run(lobby: Lobby, game: ArenaGame, text: str, send: Any) -> None:
+async def _run_command(lobby: Lobby, game: ArenaGame, text: str, send: Any) -> None:
     """Run the command in a message; errors are sent to its sender."""
     if len(text) > MAX_MESSAGE:
         send({"type": "error", "text": f"a command has at most {MAX_MESSAGE} characters"})
@@ -267,6 +278,14 @@ def _game(request: Request) -> ArenaGame:
     if game is None:
         raise HTTPException(404, "this game is closed")
     return game
+
+
+async def _run(request: Request) -> Run:
+    """Return the run of a request: its identifier is looked up among the runs that there are."""
+    for run in await asyncio.to_thread(find_runs, request.app.state.run_folders):
+        if run.id == request.path_params["run"]:
+            return run
+    raise HTTPException(404, "there is no such run")
 
 
 async def _body(request: Request) -> Any:

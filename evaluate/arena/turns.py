@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Turns:
-    """Runs one turn at a time; the beginning of the next one withdraws the present one.
+    """Scheduler of turns, one at a time: beginning the next one withdraws the present one.
 
     Attributes:
         chosen: actions that people have chosen for the next step of a simultaneous game, by player.
@@ -146,7 +146,7 @@ class Turns:
         game.play(tuple(joint))
 
     def _choice(self, seat: int) -> int:
-        """Return what a person has chosen, or else the last action again if it is legal."""
+        """Return the action that a person has chosen, else the last action if it is legal."""
         history = self._game.history
         legal = history.legal(seat)
         last = history.actions[-1][seat] if history.actions else legal[0]

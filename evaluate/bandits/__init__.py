@@ -1,4 +1,4 @@
-"""Multi-armed Bernoulli bandits: the selection policies of tree search on their own."""
+"""Multi-armed Bernoulli bandits: regret of the selection policies of tree search."""
 
 from ludoteca.evaluate.bandits.play import play_bandits, random_problems
 

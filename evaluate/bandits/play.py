@@ -1,4 +1,4 @@
-"""Bernoulli bandits in batches."""
+"""Cumulative pseudo-regret of selection policies in batches of Bernoulli bandits."""
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -34,28 +34,30 @@ def play_bandits(
 ) -> NDArray[np.float64]:
     """Play bandits with a selection policy and return its cumulative pseudo-regret.
 
-    That is the sum over the rounds of the success probability of the best arm less that of the arm
-    pulled. The n-th pull of an arm in a problem and run succeeds or fails whatever the policy did
-    before, so that policies played with the same seed are compared on common random numbers.
+    The regret is the sum over the rounds of the success probability of the best arm minus that of
+    the pulled arm. The reward of the n-th pull of an arm in a problem and run does not depend on
+    the policy, so policies with the same seed are compared with common random numbers.
 
     Args:
         policy: a name in `ludoteca.agents.search.policies.POLICIES`.
         probabilities: success probabilities of N problems with K arms, `[N, K]`.
-        rounds: pulls in each run. The first K pull each arm once.
-        params: parameters of the policy that differ from the table's.
+        rounds: number of pulls in each run. The first K pull each arm once.
+        params: parameters of the policy that differ from the defaults in `POLICIES`.
         seed: seed of all random numbers, combined with the numbers of the problem and the run.
         runs: number of runs that are averaged.
-        checkpoints: numbers of rounds, ascending, after which to report; `rounds` alone if None.
-        first_problem: number of the first problem: parts of a batch give the numbers of the whole.
-        num_threads: threads that share the problems; the result is the same for any number.
-        lazy: whether scores that cannot be the highest are left out where the policy allows; the
-            result is the same.
+        checkpoints: ascending numbers of rounds after which the regret is returned; by default only
+            `rounds`.
+        first_problem: number of the first problem; a slice of the problems, with the number of its
+            first one, has the same results as in the full batch.
+        num_threads: number of threads that share the problems; it does not change the results.
+        lazy: whether to skip scores that cannot be the highest, for policies in `MONOTONE`; it does
+            not change the results.
 
     Returns:
         The regret, float64 `[N, len(checkpoints)]`.
 
     Raises:
-        ValueError: if an argument is out of range, or a parameter not one of the policy's.
+        ValueError: if an argument is out of range, or the policy has no parameter of a name.
     """
     choice("policy", policy, tuple(POLICIES))
     problems = np.ascontiguousarray(probabilities, np.float64)
@@ -68,33 +70,37 @@ def play_bandits(
     integer("seed", seed, 0, 2**63 - 1)
     integer("first_problem", first_problem, 0, 10**12)
     integer("num_threads", num_threads, 1, 1024)
-    at = np.array([rounds] if checkpoints is None else checkpoints, np.int64)
-    if at.ndim != 1 or np.any(np.diff(at, prepend=0) <= 0) or np.any(at > rounds):
+    checkpoint_rounds = np.array([rounds] if checkpoints is None else checkpoints, np.int64)
+    if (
+        checkpoint_rounds.ndim != 1
+        or np.any(np.diff(checkpoint_rounds, prepend=0) <= 0)
+        or np.any(checkpoint_rounds > rounds)
+    ):
         raise ValueError(
-            f"checkpoints must ascend from 1 at least to {rounds} at most, got {checkpoints!r}"
+            f"checkpoints must ascend, from at least 1 to at most {rounds}, got {checkpoints!r}"
         )
     params_array = np.zeros(1, SEARCH_PARAMS)
     params_array["policy_params"] = _parameters(policy, params or {})
     play = make_play(policy, lazy and policy in MONOTONE)
     count, arms = problems.shape
-    regrets = np.zeros((count, len(at)))
+    regrets = np.zeros((count, len(checkpoint_rounds)))
 
-    def play_slice(start: int, end: int) -> None:
-        settings = (first_problem + start, seed, runs, rounds, at, params_array)
+    def play_slice(low: int, high: int) -> None:
+        settings = (first_problem + low, seed, runs, rounds, checkpoint_rounds, params_array)
         records = np.zeros(1, work_dtype(arms)), np.zeros(arms, arm_dtype(policy))
         rngs = np.zeros((arms + 1, 1), np.uint64)
-        play(problems[start:end], *settings, *records, rngs, regrets[start:end])
+        play(problems[low:high], *settings, *records, rngs, regrets[low:high])
 
-    # More slices than threads, since problems may take very different times.
+    # More slices than threads, as problems may take very different times.
     slices = min(count, 4 * num_threads if num_threads > 1 else 1)
-    borders = [count * i // slices for i in range(slices + 1)]
+    bounds = [count * i // slices for i in range(slices + 1)]
     with ThreadPoolExecutor(num_threads) as pool:
-        list(pool.map(play_slice, borders[:-1], borders[1:]))
+        list(pool.map(play_slice, bounds[:-1], bounds[1:]))
     return regrets
 
 
 def _parameters(policy: str, values: Mapping[str, float]) -> NDArray[np.float64]:
-    """Return a policy's parameters in the order of its table line."""
+    """Return all parameters of a policy, in the order of `POLICIES`, with the given values."""
     check_parameter_names(f"policy {policy!r}", values, POLICIES[policy].params)
     params = POLICIES[policy].parameters(values)
     if not np.all(np.isfinite(params)):

@@ -1,4 +1,4 @@
-"""Benchmark of exact endgames of Othello on one core: `ludoteca bench endgame`."""
+"""Benchmark of the exact endgame solver of Othello on one core: `ludoteca bench endgame`."""
 
 from dataclasses import asdict, dataclass
 from json import dumps
@@ -13,24 +13,25 @@ from ludoteca.envs.clock import clock
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.ffo import ffo_positions
 from ludoteca.evaluate.bench.rounds import select_names
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.provenance import load_average, run_provenance
 from ludoteca.terminal_table import TerminalTable
 
-DEFAULT_POSITIONS = (40, 41, 42, 43, 44)  # 20 to 23 empty squares
+DEFAULT_POSITIONS = (40, 41, 42, 43, 44)  # numbers in the FFO collection: 20 to 23 empty squares
 
 
 @dataclass(frozen=True)
 class EndgameTiming:
-    """Timing of one position, solved repeatedly.
+    """Timing of one position that is solved repeatedly.
 
     Attributes:
-        name: name, such as `"ffo-40"`.
+        name: name of the position, such as `"ffo-40"`.
         empty: number of empty squares.
-        move: the solution's move, and `score` its score in discs for the player to move.
-        right: whether score and move are the known best ones.
-        nodes: number of searched positions, each time.
-        seconds: time of each run, principal variation included.
+        move: name of the move that the solver returns.
+        score: final disc difference of that move, for the player to move.
+        right: whether `score` and `move` are the best ones of the FFO collection.
+        nodes: number of positions that each run searches.
+        seconds: time of each run, including the search of the principal variation.
         principal_variation: names of best moves of both players until the end of the game.
     """
 
@@ -50,10 +51,10 @@ def bench_endgame(
     """Solve positions, print the table, and write all numbers as JSON.
 
     Args:
-        json: the file to write, or None.
+        json: file for the results; None: no file.
         seconds: time per position; each is solved at least once, and repeatedly for this time.
-        only: names of positions, `"ffo-1"` to `"ffo-59"`, or their beginnings; by default those
-            with 20 to 23 empty squares.
+        only: names of positions, `"ffo-1"` to `"ffo-59"`, or their prefixes; by default the first
+            five positions with at least 20 empty squares.
 
     Raises:
         ValueError: if there is no such position, or the time is not positive.
@@ -61,8 +62,8 @@ def bench_endgame(
     if not seconds > 0:
         raise ValueError(f"seconds must be positive, got {seconds}")
     numbers = {f"ffo-{number}": number for number in ffo_positions()}
-    default = [f"ffo-{number}" for number in DEFAULT_POSITIONS]
-    selected = select_names(list(numbers), only) if only else default
+    default_names = [f"ffo-{number}" for number in DEFAULT_POSITIONS]
+    selected = select_names(list(numbers), only) if only else default_names
     console = Console(highlight=False)
     content: dict[str, Any] = run_provenance(seconds_per_position=seconds)
     make_endgame_solver(make_game("othello")).prepare()
@@ -74,7 +75,7 @@ def bench_endgame(
     if json is not None:
         content["about"]["load_average_at_end"] = load_average()
         content["positions"] = [asdict(timing) for timing in timings]
-        write_whole(json, dumps(content, indent=2) + "\n")
+        write_atomically(json, dumps(content, indent=2) + "\n")
         console.print(f"all numbers: {json}", soft_wrap=True)
     return timings
 
@@ -87,13 +88,13 @@ def time_position(number: int, seconds: float) -> EndgameTiming:
     while not times or clock() - start < seconds:
         solution = solve_endgame(game, s)
         times.append(solution.seconds)
-    best, moves = position.best
+    best_score, best_moves = position.best
     return EndgameTiming(
         name=f"ffo-{number}",
         empty=solution.empty,
         move=solution.name,
         score=solution.score,
-        right=solution.score == best and solution.name in moves,
+        right=solution.score == best_score and solution.name in best_moves,
         nodes=solution.nodes,
         seconds=tuple(times),
         principal_variation=solution.principal_variation,
@@ -101,10 +102,10 @@ def time_position(number: int, seconds: float) -> EndgameTiming:
 
 
 def results_table(timings: list[EndgameTiming]) -> TerminalTable:
-    """Return the positions as a table for the terminal, with the median of the times."""
+    """Return the timings as a table for the terminal, with the median time of each position."""
     table = TerminalTable(
         ("position", "empty", "move", "score", "nodes", "seconds", "nodes/s", "verdict"),
-        title="exact endgames of Othello, one core",
+        title="exact endgame solver of Othello, one core",
     )
     for timing in timings:
         seconds = median(timing.seconds)

@@ -1,6 +1,6 @@
-"""Workload of the engine with a standard thread pool.
+"""Workload of the vector environment with a standard thread pool.
 
-Its comparison shows the gain of `ludoteca.envs.engine.thread_pool`.
+Compared with `VectorWorkload`, it shows the speedup by `ludoteca.envs.engine.thread_pool`.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +11,10 @@ from ludoteca.evaluate.bench.own_workloads import VectorWorkload
 
 
 class PlainThreadPool:
-    """Threads of `concurrent.futures`, each with one slice of a step; see `ThreadPool`."""
+    """Thread pool of `concurrent.futures`: each thread steps one slice of the batch of games.
+
+    Its interface is that of `ludoteca.envs.engine.thread_pool.ThreadPool`.
+    """
 
     def __init__(self, game_batch: GameBatch, num_threads: int):
         self._stepper, self._count = game_batch._stepper, game_batch.count
@@ -19,9 +22,11 @@ class PlainThreadPool:
         self._executor = ThreadPoolExecutor(num_threads - 1)
 
     def run(self, arguments: tuple[Any, Any, Any]) -> None:
-        """Step, and return when all slices are done."""
-        others = range(1, self._num_threads)
-        futures = [self._executor.submit(self._step_slice, k, *arguments) for k in others]
+        """Step all games, and return when all slices are done."""
+        futures = [
+            self._executor.submit(self._step_slice, k, *arguments)
+            for k in range(1, self._num_threads)
+        ]
         self._step_slice(0, *arguments)
         for future in futures:
             future.result()

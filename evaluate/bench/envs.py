@@ -1,4 +1,4 @@
-"""Benchmark of environments, with peers: `ludoteca bench envs`."""
+"""Benchmark of environments, optionally with peers (other packages): `ludoteca bench envs`."""
 
 from pathlib import Path
 from statistics import median
@@ -11,7 +11,8 @@ from ludoteca.evaluate.bench.rounds import ROUNDS, measure_group, noise, select_
 from ludoteca.evaluate.bench.startup import measure_startup
 from ludoteca.provenance import load_average, package_versions, run_info
 
-STARTUP = {"warm": 1.5, "cold": 10.0}  # seconds
+# By the state of Numba's compilation cache.
+MAX_STARTUP_SECONDS = {"warm": 1.5, "cold": 10.0}
 
 
 def bench_envs(
@@ -20,16 +21,16 @@ def bench_envs(
     seconds: float = 2.0,
     only: tuple[str, ...] = (),
 ) -> Report:
-    """Measure, print the table, and write all numbers as JSON.
+    """Run the benchmark, print the table, and write all numbers as JSON.
 
     Args:
-        peers: measure the installed peers too.
+        peers: measure the installed peers (other packages), too.
         json: file for the results; None: no file.
-        seconds: per side of each comparison, all rounds together.
-        only: names of groups, or their beginnings (`"threads"`); all by default.
+        seconds: time per workload, all rounds together.
+        only: names of groups of workloads, or their prefixes (`"threads"`); all by default.
 
     Raises:
-        ValueError: if there is no such group, or the time is not positive.
+        ValueError: if there is no such group, or `seconds` is not positive.
     """
     if not seconds > 0:
         raise ValueError(f"seconds must be positive, got {seconds}")
@@ -55,16 +56,16 @@ def bench_envs(
 
 
 def choose_groups(only: tuple[str, ...]) -> list[str]:
-    """Return the names of the groups that begin with one of `only`, or all names.
+    """Return the names of the groups that begin with one of `only`; all names if `only` is empty.
 
     Raises:
-        ValueError: if nothing begins so.
+        ValueError: if no name begins with one of them.
     """
     return select_names([*groups(), *(f"startup_{game}" for game in game_names())], only)
 
 
 def measure_startup_of(report: Report, game: str) -> None:
-    """Time fresh processes up to a first step, and add the rows to the report."""
+    """Time new processes up to their first environment step, and add the rows to the report."""
     startup = report.startup[game] = measure_startup(game)
     for variant, by_cache in startup.items():
         for cache, times in by_cache.items():
@@ -77,9 +78,9 @@ def measure_startup_of(report: Report, game: str) -> None:
                     peer_name="",
                     peer=None,
                     ratio=None,
-                    floor=STARTUP[cache],
-                    verdict="pass" if median(times) < STARTUP[cache] else "miss",
+                    floor=MAX_STARTUP_SECONDS[cache],
+                    verdict="pass" if median(times) < MAX_STARTUP_SECONDS[cache] else "miss",
                     noise=noise(times),
-                    timed=("wall-clock time of a whole process", ""),
+                    timed=("wall-clock time of a process from start to end", ""),
                 )
             )

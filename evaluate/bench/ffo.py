@@ -1,7 +1,7 @@
-"""Endgames of Othello with known scores: the test positions of the French Othello Federation.
+"""Endgames of Othello with exact scores: the test positions of the French Othello Federation (FFO).
 
 Collected by Marc Tastet; numbers 40 to 59 with their games are shown on
-http://www.radagast.se/othello/ffotest.html. Every program that plays Othello is measured by them.
+http://www.radagast.se/othello/ffotest.html. They are the usual benchmark of Othello programs.
 """
 
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from ludoteca.envs.games.bitboards import cells_of
 from ludoteca.envs.games.othello import placements
 from ludoteca.envs.registry import make_game
 
-# Number, player to move and rows from the top (x black, o white); then the moves with the discs
-# in favor of the player to move, best first.
+# Number, player to move and rows from the top (x black, o white); then the legal moves, best first,
+# each with its exact score: the final disc difference for the player to move.
 POSITIONS = """
 1 x ..xxxxx./.oooxx.o/.oooxxox/.oxoxoxx/oxxxoxxx/..xoxoxx/.xxxooo./.ooooo..
     g8+18 h1+12 h7+6 a2+6 a3+4 b1-4 a4-22 g2-24
@@ -159,17 +159,21 @@ class FFOPosition:
 
     @property
     def empty(self) -> int:
-        """Number of empty squares."""
+        """The number of empty squares."""
         return sum(row.count(".") for row in self.rows)
 
     @property
     def best(self) -> tuple[int, tuple[str, ...]]:
         """The best score, and the moves with that score."""
-        most = max(self.scores.values())
-        return most, tuple(name for name, score in self.scores.items() if score == most)
+        best_score = max(self.scores.values())
+        return best_score, tuple(move for move, score in self.scores.items() if score == best_score)
 
     def state(self, game: Game | None = None) -> Any:
-        """Return the position as a record of Othello on 8x8, with any rule of passing."""
+        """Return the position as a game state.
+
+        Args:
+            game: Othello on 8x8 squares, with or without automatic passes; by default without.
+        """
         s = (game or make_game("othello")).new()
         board = np.array([list(row) for row in self.rows])
         s.discs[0], s.discs[1] = cells_of(board == "x"), cells_of(board == "o")
@@ -185,8 +189,8 @@ def ffo_positions() -> dict[int, FFOPosition]:
     positions: dict[int, FFOPosition] = {}
     for line in POSITIONS.strip().splitlines():
         if line[0].isdigit():
-            number, mover, rows = line.split()
-            position = FFOPosition(int(number), mover == "x", tuple(rows.split("/")), {})
+            number, player, rows = line.split()
+            position = FFOPosition(int(number), player == "x", tuple(rows.split("/")), {})
             positions[position.number] = position
         else:
             position.scores.update((move[:2], int(move[2:])) for move in line.split())

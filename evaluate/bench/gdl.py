@@ -1,4 +1,4 @@
-"""Benchmark of rule sheets: `ludoteca bench gdl`, and the page docs/results/gdl/README.md."""
+"""Benchmark of GDL rule sheets: `ludoteca bench gdl`, which writes docs/results/gdl/README.md."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -11,7 +11,7 @@ from rich.console import Console
 
 from ludoteca.evaluate.gdl.coverage import MAX_REASON, SheetCoverage, survey
 from ludoteca.evaluate.markdown import percent, table
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.provenance import load_average, run_provenance
 
 MAX_LOAD_SECONDS = 30.0
@@ -35,11 +35,12 @@ def bench_gdl(
 
     Args:
         sheets: folder of sheets, or one sheet; by default those of this package.
-        traces: folder of games that GGP-Base played by them, see tests/oracles/record_gdl.py.
-        json: file for all numbers, or None.
-        page: file for the table in Markdown, or None.
+        traces: folder of recorded games of these sheets, which GGP-Base played; see
+            tests/oracles/record_gdl.py.
+        json: file for all numbers; None: no file.
+        page: file for the table in Markdown; None: no file.
         seconds: CPU seconds of random games of each sheet.
-        only: names of sheets, or their beginnings; by default all.
+        only: names of sheets, or their prefixes; by default all.
 
     Raises:
         ValueError: if there is no such sheet, or the time is not positive.
@@ -51,37 +52,37 @@ def bench_gdl(
         raise ValueError(f"seconds must be positive, got {seconds}")
     for folder in (sheets, traces):
         if folder is not None and not folder.exists():
-            raise ValueError(f"there is no {folder}")
+            raise ValueError(f"there is no file or folder {folder}")
     console = Console(highlight=False)
     content: dict[str, Any] = run_provenance(seconds_per_sheet=seconds)
     results: list[SheetCoverage] = []
-    console.print(line(HEADINGS))
+    console.print(terminal_line(HEADINGS))
     for coverage in survey(sheets or FOLDER, traces, MAX_LOAD_SECONDS, seconds, only):
         results.append(coverage)
-        console.print(line(table_row(coverage)), soft_wrap=True)
+        console.print(terminal_line(table_row(coverage)), soft_wrap=True)
         content["about"]["load_average_at_end"] = load_average()
         content["sheets"] = [asdict(coverage) for coverage in results]
         if json is not None:
-            write_whole(json, dumps(content, indent=1) + "\n")
+            write_atomically(json, dumps(content, indent=1) + "\n")
         if page is not None:
-            write_whole(page, markdown_page(results, content["about"]))
+            write_atomically(page, markdown_page(results, content["about"]))
     if not results:
         raise ValueError(f"no sheet of {sheets or FOLDER} begins with {' or '.join(only)}")
     console.print(summary(results), soft_wrap=True)
-    for file, what in ((json, "all numbers"), (page, "page")):
+    for file, content_name in ((json, "all numbers"), (page, "page")):
         if file is not None:
-            console.print(f"{what}: {file}", soft_wrap=True)
+            console.print(f"{content_name}: {file}", soft_wrap=True)
     return results
 
 
-def line(cells: Sequence[str]) -> str:
-    """Return the cells of a sheet that fit into a line of the terminal."""
+def terminal_line(cells: Sequence[str]) -> str:
+    """Return the main cells of a table row as one line for the terminal."""
     name, dynamics, _, _, _, gates, load, _, speed, _, result = cells
     return f"{name:24} {dynamics:12} {gates:>7} {load:>7} {speed:>7}  {result}".rstrip()
 
 
 def table_row(coverage: SheetCoverage) -> tuple[str, ...]:
-    """Return the cells of a sheet."""
+    """Return the cells of a sheet in the table, as many as `HEADINGS`."""
     if coverage.failure:
         return (coverage.name, *[""] * (len(HEADINGS) - 2), verdict(coverage))
     return (
@@ -93,14 +94,14 @@ def table_row(coverage: SheetCoverage) -> tuple[str, ...]:
         f"{coverage.gates:,}",
         f"{coverage.load_seconds:.2f}",
         f"{coverage.mean_plies:g}" if coverage.games else "",
-        steps(coverage.steps_per_second),
+        format_rate(coverage.steps_per_second),
         f"{coverage.compared:,}" if coverage.compared else "",
         verdict(coverage),
     )
 
 
 def verdict(coverage: SheetCoverage) -> str:
-    """Return why a sheet fails, its differences from GGP-Base, or that there are none."""
+    """Return the verdict on a sheet: why it fails, or how it compares with GGP-Base."""
     if coverage.failure:
         return f"fails: {' '.join(coverage.failure.split())[:MAX_REASON]}"
     parts = []
@@ -117,8 +118,8 @@ def verdict(coverage: SheetCoverage) -> str:
     return "; ".join(parts)
 
 
-def steps(per_second: float) -> str:
-    """Return steps per second with three significant digits, such as `"12.6 M"`."""
+def format_rate(per_second: float) -> str:
+    """Return a rate per second with three significant digits, such as `"12.6 M"`."""
     for factor, suffix in ((1e6, " M"), (1e3, " k")):
         if per_second >= factor:
             return f"{per_second / factor:.3g}{suffix}"
@@ -139,7 +140,7 @@ def summary(results: Sequence[SheetCoverage]) -> str:
     if loaded:
         text += (
             f" The median has {median(coverage.gates for coverage in loaded):,.0f} gates and makes "
-            f"{steps(median(coverage.steps_per_second for coverage in loaded))} steps/s."
+            f"{format_rate(median(coverage.steps_per_second for coverage in loaded))} steps/s."
         )
     if compared:
         positions = sum(coverage.compared for coverage in compared)
@@ -152,7 +153,7 @@ def summary(results: Sequence[SheetCoverage]) -> str:
 
 
 def markdown_page(results: Sequence[SheetCoverage], about: dict[str, Any]) -> str:
-    """Return the page with all sheets."""
+    """Return the page with the totals and the table of all sheets."""
     return "\n".join(
         [
             "# Coverage of rule sheets",
@@ -161,11 +162,12 @@ def markdown_page(results: Sequence[SheetCoverage], about: dict[str, Any]) -> st
             "",
             summary(results),
             "",
-            "*load*: CPU seconds from the file to the network. *plies*: joint moves per random "
-            "game. *steps/s*: joint moves per CPU second in random games, 512 games at once in one "
-            "thread. *positions*: positions of random games of GGP-Base's prover that were "
-            "compared: states, legal moves of all roles, ends, goals. *sequential*: in no state of "
-            "the random games did two roles have more than one legal move.",
+            "*load*: CPU seconds from the file to the compiled propositional network, whose size "
+            "is *gates*. *plies*: joint moves per random game. *steps/s*: joint moves per CPU "
+            "second in random games, 512 games at once in one thread. *positions*: positions of "
+            "random games of GGP-Base's prover that were compared: true fluents, legal moves of "
+            "all roles, whether the game is over, goal values. *sequential*: in no state of the "
+            "random games did two roles have more than one legal move.",
             "",
             table(HEADINGS, [table_row(coverage) for coverage in results], 2),
             "",

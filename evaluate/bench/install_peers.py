@@ -1,6 +1,6 @@
-"""Installation of the peers in virtual environments: `ludoteca.evaluate.bench.install_peers`.
+"""Installation of peers, the packages that benchmarks compare with, in virtual environments.
 
-Their dependencies contradict each other, so each peer that the present interpreter lacks has a
+The peers' dependencies conflict, so each peer that the running interpreter cannot import gets a
 separate virtual environment, in `.peers/` of the working directory or `$LUDOTECA_PEERS`.
 """
 
@@ -22,7 +22,7 @@ class Peer(NamedTuple):
     """Requirements of a peer.
 
     Attributes:
-        modules: modules that must be importable in this Python.
+        modules: modules that an interpreter with the peer can import.
         commands: arguments of `pip install`, one call each.
     """
 
@@ -34,7 +34,7 @@ PEERS: Mapping[str, Peer] = {
     "openspiel": Peer(("pyspiel",), (("open_spiel==2.0.2",),)),
     "pettingzoo": Peer(("pettingzoo", "pygame"), (("pettingzoo==1.27.0", "pygame>=2.6"),)),
     "pgx": Peer(("pgx",), (("pgx==2.6.0", "jax==0.10.2", "jaxlib==0.10.2"),)),
-    # Dependencies of Hungry Geese; all dependencies of kaggle-environments take 1.6 GB.
+    # Only the dependencies of Hungry Geese; all those of kaggle-environments take 1.6 GB.
     "kaggle": Peer(
         ("kaggle_environments",),
         (
@@ -52,18 +52,18 @@ def install_peers(
 ) -> None:
     """Install the packages that `ludoteca bench envs --peers` compares with this one.
 
-    Each peer that this Python lacks gets a virtual environment in .peers, or in the folder that the
-    environment variable LUDOTECA_PEERS names. Existing environments are not changed.
+    Each package that this Python cannot import gets a virtual environment in .peers, or in the
+    folder that the environment variable LUDOTECA_PEERS names. Existing environments are kept.
 
     Args:
         peers: openspiel, pettingzoo, pgx or kaggle; all by default.
 
     Raises:
-        ValueError: if there is no such peer; no peer is installed.
+        ValueError: if there is no such peer; then none is installed.
         OSError: if one cannot be installed.
     """
     for name in peers:
-        interpreter(name)
+        find_interpreter(name)  # raises for unknown names
     for name in dict.fromkeys(peers or PEERS):
         try:
             print(f"{name}: {install(name)}", flush=True)
@@ -75,26 +75,28 @@ def install_peers(
 
 
 def install(name: str) -> Path:
-    """Make the peer's virtual environment unless it is there; return its interpreter.
+    """Return an interpreter with the peer; without one, make the peer's virtual environment.
 
     Raises:
         ValueError: if there is no such peer.
         subprocess.CalledProcessError: if it cannot be installed.
     """
-    installed = interpreter(name)
-    if installed is not None:
-        return installed
+    interpreter = find_interpreter(name)
+    if interpreter is not None:
+        return interpreter
     folder = peers_folder() / name
-    python = _python_of(folder)
+    python = _interpreter_path(folder)
     subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
     for arguments in PEERS[name].commands:
         subprocess.run([python, "-m", "pip", "install", "--quiet", *arguments], check=True)
-    _installed_mark(folder).touch()
+    _stamp_file(folder).touch()
     return python
 
 
-def interpreter(name: str) -> Path | None:
-    """Return the Python that has the peer, of this or its own environment, or None.
+def find_interpreter(name: str) -> Path | None:
+    """Return an interpreter that can import the peer, or None.
+
+    It is that of the peer's virtual environment, else the running one.
 
     Raises:
         ValueError: if there is no such peer.
@@ -103,8 +105,8 @@ def interpreter(name: str) -> Path | None:
         hint = did_you_mean(name, PEERS)
         raise ValueError(f"unknown peer {name!r}{hint}; there are {', '.join(PEERS)}")
     folder = peers_folder() / name
-    if _installed_mark(folder).exists():
-        return _python_of(folder)
+    if _stamp_file(folder).exists():
+        return _interpreter_path(folder)
     if all(find_spec(module) for module in PEERS[name].modules):
         return Path(sys.executable)
     return None
@@ -115,12 +117,12 @@ def peers_folder() -> Path:
     return Path(os.environ.get("LUDOTECA_PEERS", ".peers")).absolute()
 
 
-def _python_of(folder: Path) -> Path:
+def _interpreter_path(folder: Path) -> Path:
     return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
-def _installed_mark(folder: Path) -> Path:
-    # Written last: an interrupted installation does not count.
+def _stamp_file(folder: Path) -> Path:
+    # Written last: an interrupted installation leaves none.
     return folder / "installed"
 
 

@@ -1,4 +1,4 @@
-"""Benchmark of searches, with peers: `ludoteca bench mcts`."""
+"""Benchmark of search speed, optionally with peers (other packages): `ludoteca bench mcts`."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,17 +12,19 @@ from ludoteca.evaluate.bench.report import Report
 from ludoteca.evaluate.bench.rounds import ROUNDS, measure_group, select_names
 from ludoteca.evaluate.bench.search_workload import NetworkSearchWorkload, SearchWorkload
 from ludoteca.evaluate.bench.workloads import PeerWorkload
-from ludoteca.evaluate.match_table import rules_name
+from ludoteca.evaluate.match_table import title_with_params
 from ludoteca.provenance import load_average, package_versions, run_info
 
 SIMULATIONS = 1000
 THREADS_SIMULATIONS = 20_000  # enough for two threads to pay off
 NETWORK_SIMULATIONS = 400
-GEESE = {"simulations": 1000, "playout_depth": 6}
-# Scores are in [0, 1] here and in [-1, 1] there, so the two constants are equivalent.
+GEESE_FLAT_PARAMETERS = {"simulations": 1000, "playout_depth": 6}
+# Scores are in [0, 1] here and in [-1, 1] in OpenSpiel: c = sqrt(2) and uct_c = 2 are equivalent.
 UCT = "mcts:policy=uct"
-OUR_UCT = "one thread, uct with c = sqrt(2), random playouts; whole time of a move"
-OPEN_SPIEL = "C++ MCTSBot, uct_c = 2, RandomRolloutEvaluator(1), solve = False: mcts_search"
+# Descriptions of the timed work, for `Comparison.timed`.
+ENTIRE_MOVE = "entire time of a move"
+OUR_UCT = f"one thread, uct with c = sqrt(2), random playouts; {ENTIRE_MOVE}"
+OPENSPIEL_UCT = "C++ MCTSBot, uct_c = 2, RandomRolloutEvaluator(1), solve = False: mcts_search"
 
 
 def bench_mcts(
@@ -31,13 +33,13 @@ def bench_mcts(
     """Run the benchmark, print the table, and write all numbers as JSON.
 
     Args:
-        peers: also measure the installed peers.
-        json: the file to write, or None.
-        seconds: time per workload, over all rounds.
-        only: names of groups, or their beginnings (`"threads"`); all by default.
+        peers: measure the installed peers (other packages), too.
+        json: file for the results; None: no file.
+        seconds: time per workload, all rounds together.
+        only: names of groups of workloads, or their prefixes (`"threads"`); all by default.
 
     Raises:
-        ValueError: if there is no such group, or the time is not positive.
+        ValueError: if there is no such group, or `seconds` is not positive.
     """
     if not seconds > 0:
         raise ValueError(f"seconds must be positive, got {seconds}")
@@ -61,7 +63,7 @@ def bench_mcts(
 
 
 def search_groups() -> dict[str, Callable[[], Group]]:
-    """Return the groups by name, in the order of the report."""
+    """Return the makers of the groups of workloads, by name, in the order of the report."""
     return {
         "othello": partial(versus_openspiel, "othello", "othello", 25),
         "hex": partial(versus_openspiel, "hex:board_size=11", "hex(board_size=11)", 10),
@@ -78,7 +80,13 @@ def search_groups() -> dict[str, Callable[[], Group]]:
 
 
 def versus_openspiel(game: str, openspiel: str, floor: float) -> Group:
-    """Compare simulations per second with OpenSpiel's."""
+    """Return the comparison of simulations per second with OpenSpiel's.
+
+    Args:
+        game: spec string of the game.
+        openspiel: spec string of the same game in OpenSpiel.
+        floor: ratio of ours to OpenSpiel's that has to be reached.
+    """
     agent = f"{UCT},simulations={SIMULATIONS}"
     peer = partial(
         PeerWorkload, "openspiel", "openspiel_mcts", game=openspiel, simulations=SIMULATIONS
@@ -92,7 +100,7 @@ def versus_openspiel(game: str, openspiel: str, floor: float) -> Group:
                 "mcts",
                 "OpenSpiel",
                 floor,
-                (OUR_UCT, OPEN_SPIEL),
+                (OUR_UCT, OPENSPIEL_UCT),
                 unit="simulations/s",
             ),
         ),
@@ -100,13 +108,13 @@ def versus_openspiel(game: str, openspiel: str, floor: float) -> Group:
 
 
 def threads_group(game: str) -> Group:
-    """Compare two threads with one: tree parallelization and root parallelization."""
+    """Return comparisons of two threads with one: tree parallelization and root parallelization."""
     agent = f"{UCT},simulations={THREADS_SIMULATIONS}"
-    two = {
+    two_threads = {
         "in one tree": f"{agent},threads=2,parallel=tree",
         "in a tree each": f"{agent},threads=2,parallel=root",
     }
-    specs = {"1 thread": agent} | {f"2 threads {how}": spec for how, spec in two.items()}
+    specs = {"1 thread": agent} | {f"2 threads {how}": spec for how, spec in two_threads.items()}
 
     def versus_one_thread(how: str, ours: str | tuple[str, ...], floor: float | None) -> Comparison:
         return Comparison(
@@ -114,7 +122,7 @@ def threads_group(game: str) -> Group:
             ours,
             "1 thread",
             floor,
-            ("whole time of a move", "whole time of a move"),
+            (ENTIRE_MOVE, ENTIRE_MOVE),
             unit="simulations/s",
         )
 
@@ -124,25 +132,31 @@ def threads_group(game: str) -> Group:
             for name, spec in specs.items()
         },
         comparisons=(
-            *(versus_one_thread(how, f"2 threads {how}", None) for how in two),
-            versus_one_thread("the better way", tuple(f"2 threads {how}" for how in two), 1.7),
+            *(versus_one_thread(how, f"2 threads {how}", None) for how in two_threads),
+            versus_one_thread(
+                "the better way", tuple(f"2 threads {how}" for how in two_threads), 1.7
+            ),
         ),
     )
 
 
 def flat_geese_group() -> Group:
-    """Measure flat Monte Carlo in Hungry Geese as in the thesis (its own speed was 0.9)."""
-    params = ",".join(f"{key}={value}" for key, value in GEESE.items())
+    """Return the measurement of flat Monte Carlo in Hungry Geese, with the settings of uib2021.
+
+    That thesis reports 0.9 moves/s.
+    """
+    params = ",".join(f"{key}={value}" for key, value in GEESE_FLAT_PARAMETERS.items())
     return Group(
         ours={"flat": partial(SearchWorkload, "hungry_geese", f"flat:{params}", 1)},
         comparisons=(
             Comparison(
-                f"Hungry Geese, flat Monte Carlo, {GEESE['simulations']:,} simulations of depth "
-                f"{GEESE['playout_depth']}",
+                "Hungry Geese, flat Monte Carlo, "
+                f"{GEESE_FLAT_PARAMETERS['simulations']:,} simulations of depth "
+                f"{GEESE_FLAT_PARAMETERS['playout_depth']}",
                 "flat",
                 "",
                 300,
-                ("one thread, one goose's first move; whole time of a move", ""),
+                (f"one thread, one goose's first move; {ENTIRE_MOVE}", ""),
                 unit="moves/s",
             ),
         ),
@@ -150,7 +164,7 @@ def flat_geese_group() -> Group:
 
 
 def network_group() -> Group:
-    """Compare the backends of a network-guided search, by the leaves evaluated together."""
+    """Return comparisons of the network backends of a search, by the number of batched leaves."""
 
     def spec(backend: str, leaf_batch: int) -> str:
         return (
@@ -159,7 +173,7 @@ def network_group() -> Group:
         )
 
     leaf_batches = (1, 8, 16)
-    about = "one thread, CPU time, positions of several stages, an empty cache each"
+    timed = "one thread, CPU time, positions of several stages, an empty cache each"
     return Group(
         ours={
             f"{backend} {count}": partial(
@@ -175,7 +189,7 @@ def network_group() -> Group:
                 f"compiled {count}",
                 f"torch {count}",
                 None,
-                (about, about),
+                (timed, timed),
                 unit="simulations/s",
             )
             for count in leaf_batches
@@ -184,4 +198,4 @@ def network_group() -> Group:
 
 
 def _title(game: str) -> str:
-    return rules_name(make_game(game))
+    return title_with_params(make_game(game))

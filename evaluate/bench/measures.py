@@ -1,7 +1,7 @@
-"""Measures of environment speed: workloads, comparisons with peers, and floors.
+"""Measures of environment speed: workloads, comparisons with peers (other packages), and floors.
 
 Unless a comparison says otherwise, a round is random legal play in one thread, and its time
-includes a user's whole loop: choosing, stepping, observations, legal actions, resets.
+includes a user's entire loop: sampling of actions, steps, observations, legal actions, resets.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,26 +28,31 @@ ENGINE_GAMES = {
     "hungry_geese": "hungry_geese",
 }
 
+# Descriptions of the timed work, for `Comparison.timed`.
 VECTOR = (
-    f"native vector environment, self-play, B = {NUM_ENVS}, next-step autoreset, choosing timed"
+    f"native vector environment, self-play, B = {NUM_ENVS}, next-step autoreset, action sampling "
+    "included"
 )
-INSIDE = f"time within step() only: B = {NUM_ENVS}, resets, observations and masks included"
-OPEN_SPIEL = "legal_actions(), random.choice, apply_action(), is_terminal(), observation_tensor()"
-PGX = f"vmapped step of {NUM_ENVS} games with auto_reset in a compiled loop, choosing included"
-ONE_DRAW = "one random number per game"
+INSIDE_STEP = f"time within step() only: B = {NUM_ENVS}, resets, observations and masks included"
+OPENSPIEL = "legal_actions(), random.choice, apply_action(), is_terminal(), observation_tensor()"
+PGX = (
+    f"vmapped step of {NUM_ENVS} games with auto_reset in a compiled loop, action sampling included"
+)
+PGX_FAST_SAMPLING = "sampled with one random number per game"
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Comparison of two workloads of a group, by name.
+    """Comparison of two workloads of a group.
 
     Attributes:
         measure: name of the measure, for the table.
-        ours: our workload, or several, of which the fastest counts.
-        peer: the peer's workload; `""` without a peer.
-        floor: ratio to reach, or our rate without a peer; None: for information.
-        timed: description of the timed work, ours and the peer's.
-        inside: whether only the time within `step` counts, ours and the peer's.
+        ours: name of our workload, or names of several, of which the fastest counts.
+        peer: name of the workload to compare with; `""`: none.
+        floor: minimum of the ratio of the rates, or of our rate without a peer; None: no minimum,
+            the result is for information.
+        timed: descriptions of the timed work: ours, the peer's.
+        inside: whether only the time within the environment's `step` counts: ours, the peer's.
         unit: unit of the rates.
     """
 
@@ -62,12 +67,12 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Group:
-    """Workloads that alternate, and their comparisons.
+    """Group of workloads that alternate, and their comparisons.
 
     Attributes:
         ours: makers of our workloads, by name.
         comparisons: the comparisons to report.
-        peers: makers of the peers' workloads, which run only on request.
+        peers: makers of the peers' workloads, by name; they run only on request.
     """
 
     ours: Mapping[str, Callable[[], Workload]]
@@ -76,7 +81,7 @@ class Group:
 
 
 def groups() -> dict[str, Callable[[], Group]]:
-    """Return the groups by name, in the order of the report."""
+    """Return the makers of the groups of workloads, by name, in the order of the report."""
     return {
         "othello": partial(vector_group, "othello", "othello", "othello", 40, 15),
         "hex": partial(vector_group, "hex:board_size=11", "hex(board_size=11)", "hex", 10, 5),
@@ -101,47 +106,62 @@ def game_names() -> tuple[str, ...]:
 def vector_group(
     game: str, openspiel: str, pgx: str, openspiel_floor: float, pgx_floor: float
 ) -> Group:
-    """Compare the vector environment with OpenSpiel's loop and with pgx."""
+    """Return comparisons of the vector environment with OpenSpiel's Python loop and with pgx.
+
+    Args:
+        game: spec string of the game.
+        openspiel: spec string of the same game in OpenSpiel.
+        pgx: id of the same game in pgx.
+        openspiel_floor: ratio of our speed to OpenSpiel's that has to be reached.
+        pgx_floor: ratio of our speed to that of pgx, on one core.
+    """
     title = make_game(game).title
     pgx_workload = partial(PeerWorkload, "pgx", "pgx_vector", game=pgx, num_envs=NUM_ENVS)
 
-    def versus(peer: str, floor: float | None, what: str, how: str) -> Comparison:
-        return Comparison(f"{title} vector, {what}", "vector", peer, floor, (VECTOR, how))
+    def versus(peer: str, floor: float | None, peer_title: str, peer_timed: str) -> Comparison:
+        return Comparison(
+            f"{title} vector, {peer_title}", "vector", peer, floor, (VECTOR, peer_timed)
+        )
 
     return Group(
         ours={"vector": partial(VectorWorkload, game, NUM_ENVS)},
         peers={
             "OpenSpiel": partial(
-                PeerWorkload, "openspiel", "openspiel_loop", game=openspiel, choosing=True
+                PeerWorkload, "openspiel", "openspiel_loop", game=openspiel, sample_actions=True
             ),
             "OpenSpiel replay": partial(
-                PeerWorkload, "openspiel", "openspiel_loop", game=openspiel, choosing=False
+                PeerWorkload, "openspiel", "openspiel_loop", game=openspiel, sample_actions=False
             ),
-            "pgx": partial(pgx_workload, cores=1, choice="count"),
-            "pgx act_randomly": partial(pgx_workload, cores=1, choice="act_randomly"),
-            "pgx all cores": partial(pgx_workload, cores=0, choice="count"),
+            "pgx": partial(pgx_workload, cores=1, sampler="count"),
+            "pgx act_randomly": partial(pgx_workload, cores=1, sampler="act_randomly"),
+            "pgx all cores": partial(pgx_workload, cores=0, sampler="count"),
         },
         comparisons=(
-            versus("OpenSpiel", openspiel_floor, "OpenSpiel with tensors", OPEN_SPIEL),
+            versus("OpenSpiel", openspiel_floor, "OpenSpiel with tensors", OPENSPIEL),
             versus(
                 "pgx act_randomly",
                 pgx_floor,
                 "pgx on one core",
                 f"{PGX}: pgx.experimental.act_randomly; one core",
             ),
-            versus("pgx", None, "pgx made to choose faster", f"{PGX}: {ONE_DRAW}; one core"),
+            versus(
+                "pgx",
+                None,
+                "pgx with faster action sampling",
+                f"{PGX}: {PGX_FAST_SAMPLING}; one core",
+            ),
             versus(
                 "pgx all cores",
                 None,
-                "pgx made to choose faster, all cores",
-                f"{PGX}: {ONE_DRAW}; all cores",
+                "pgx with faster action sampling, all cores",
+                f"{PGX}: {PGX_FAST_SAMPLING}; all cores",
             ),
             Comparison(
-                f"{title} vector, OpenSpiel, choosing excluded",
+                f"{title} vector, OpenSpiel, action sampling excluded",
                 "vector",
                 "OpenSpiel replay",
                 None,
-                (INSIDE, f"recorded games: {OPEN_SPIEL.replace('random.choice, ', '')}"),
+                (INSIDE_STEP, f"recorded games: {OPENSPIEL.replace('random.choice, ', '')}"),
                 (True, False),
             ),
         ),
@@ -149,7 +169,7 @@ def vector_group(
 
 
 def hungry_geese_group() -> Group:
-    """Compare Hungry Geese with the original; a step moves all geese."""
+    """Return the comparison of Hungry Geese with kaggle-environments; a step moves all geese."""
     return Group(
         ours={"vector": partial(VectorWorkload, "hungry_geese", NUM_ENVS)},
         peers={"kaggle-environments": partial(PeerWorkload, "kaggle", "kaggle_geese")},
@@ -169,7 +189,10 @@ def hungry_geese_group() -> Group:
 
 
 def deterministic_geese_group() -> Group:
-    """Measure the agent `deterministic` in Hungry Geese, in positions of all stages of games."""
+    """Return the measurement of the agent `deterministic` in Hungry Geese.
+
+    The positions come from all stages of games.
+    """
     return Group(
         ours={"agent": partial(AgentWorkload, "hungry_geese", "deterministic")},
         comparisons=(
@@ -178,7 +201,7 @@ def deterministic_geese_group() -> Group:
                 "agent",
                 "",
                 200_000,
-                ("one thread, positions of games against greedy, all at once", ""),
+                ("one thread, positions of games against greedy, in one batch", ""),
                 unit="moves/s",
             ),
         ),
@@ -186,7 +209,7 @@ def deterministic_geese_group() -> Group:
 
 
 def python_loops_group() -> Group:
-    """Compare the environments stepped one game at a time from Python, in Connect Four."""
+    """Return comparisons of Python loops that step one game of Connect Four at a time."""
     games = random_games("connect4", REPLAYED_GAMES)
     loop = "agent_iter/last/step loop and reset(), replaying recorded games"
     return Group(
@@ -194,20 +217,20 @@ def python_loops_group() -> Group:
         peers={"PettingZoo": partial(PeerWorkload, "pettingzoo", "pettingzoo_aec", games=games)},
         comparisons=(
             Comparison(
-                "AEC Connect Four, choosing excluded",
+                "AEC Connect Four, action sampling excluded",
                 "AEC",
                 "PettingZoo",
                 5,
                 (f"pettingzoo.make: {loop}", f"connect_four_v3.env(): {loop}, the same games"),
             ),
             Comparison(
-                "Gymnasium Connect Four, random opponent, choosing excluded",
+                "Gymnasium Connect Four, random opponent, action sampling excluded",
                 "single",
                 "PettingZoo",
                 5,
                 (
                     "gymnasium.make(opponent='random'): step() and reset(), replaying recorded "
-                    "actions; moves of both players; the opponent's choices are timed",
+                    "actions; moves of both players; the opponent's action sampling is timed",
                     f"connect_four_v3.env(): {loop}",
                 ),
             ),
@@ -216,8 +239,8 @@ def python_loops_group() -> Group:
 
 
 def threads_group(game: str) -> Group:
-    """Compare two threads with one."""
-    how = f"time within step() only: B = {MANY_ENVS}, "
+    """Return the comparison of a vector environment with two threads with one with one thread."""
+    timed = f"time within step() only: B = {MANY_ENVS}, "
     return Group(
         ours={
             f"threads: {n}": partial(VectorWorkload, game, MANY_ENVS, num_threads=n) for n in (1, 2)
@@ -228,7 +251,7 @@ def threads_group(game: str) -> Group:
                 "threads: 2",
                 "threads: 1",
                 1.7,
-                (f"{how}2 threads", f"{how}1 thread"),
+                (f"{timed}2 threads", f"{timed}1 thread"),
                 (True, True),
             ),
         ),
@@ -236,9 +259,9 @@ def threads_group(game: str) -> Group:
 
 
 def engine_group(game: str, num_envs: int) -> Group:
-    """Compare the engine's thread pool with `ThreadPoolExecutor`."""
+    """Return the comparison of the vector environment's thread pool with `ThreadPoolExecutor`."""
     title = f"{make_game(game).title} vector, B = {num_envs}"
-    how = f"time within step() only: B = {num_envs}"
+    timed = f"time within step() only: B = {num_envs}"
     ours, plain = "thread pool that spins", "ThreadPoolExecutor"
     return Group(
         ours={
@@ -251,7 +274,7 @@ def engine_group(game: str, num_envs: int) -> Group:
                 ours,
                 plain,
                 None,
-                (f"{how}; 2 threads", f"{how}; 2 threads"),
+                (f"{timed}; 2 threads", f"{timed}; 2 threads"),
                 (True, True),
             ),
         ),

@@ -1,4 +1,4 @@
-"""Workloads of this package: vector, AEC and single environments, and agents."""
+"""Workloads of this package: vector, AEC and single Gymnasium environments, and agents."""
 
 from collections.abc import Sequence
 from time import perf_counter
@@ -34,7 +34,7 @@ class VectorWorkload:
         self._stagger()
 
     def __call__(self, seconds: float) -> Sample:
-        """Step for about `seconds`; each call of `step` counts once per unfinished game."""
+        """Step for about `seconds`; each call of `step` counts one step per unfinished game."""
         steps_before, inside = self._steps, 0.0
         start = perf_counter()
         while (passed := perf_counter() - start) < seconds:
@@ -46,7 +46,7 @@ class VectorWorkload:
         self._env.close()
 
     def _stagger(self) -> None:
-        """Warm up, and spread the games over all plies, so that rounds are comparable."""
+        """Warm up, and spread the games evenly over all plies, so that rounds are comparable."""
         steps = min(self._env.game.max_plies, 128)
         reset_step = np.arange(self._env.num_envs) % steps
         for step in range(min(steps, self._env.num_envs)):
@@ -127,9 +127,10 @@ class SingleEnvWorkload:
 
 
 class AgentWorkload:
-    """Agent of a simultaneous game that acts for every player in all positions of recorded games.
+    """Agent that acts for every player in all positions of recorded games, as one batch.
 
-    The games are matches of the agent against `greedy`, so that all stages of a game occur.
+    The game is simultaneous. The recorded games are those of the agent against `greedy`, so that
+    all stages of a game occur.
     """
 
     def __init__(self, game: str, agent: str, games: int = 20):
@@ -137,7 +138,7 @@ class AgentWorkload:
         self._agent = make_agent(agent, rules)
         replays = play_match(rules, (self._agent, "greedy"), games, num_replays=games).replays
         legal = np.zeros(rules.num_actions, np.int16)
-        requests = [
+        decisions = [
             (s, seat)
             for replay in replays
             for s in replay.positions()
@@ -145,13 +146,13 @@ class AgentWorkload:
             if rules.legal_actions(s, seat, legal) > 0
         ]
         self._states, self._seats = (
-            rules.empty(len(requests)),
-            np.zeros(len(requests), np.int64),
+            rules.empty(len(decisions)),
+            np.zeros(len(decisions), np.int64),
         )
-        for k, (s, seat) in enumerate(requests):
+        for k, (s, seat) in enumerate(decisions):
             self._states[k], self._seats[k] = np.array(s, rules.state), seat
-        self._rngs = np.zeros((len(requests), 1), np.uint64)
-        self._env_indices = np.arange(len(requests))
+        self._rngs = np.zeros((len(decisions), 1), np.uint64)
+        self._env_indices = np.arange(len(decisions))
 
     def __call__(self, seconds: float) -> Sample:
         """Act for about `seconds`; count moves."""

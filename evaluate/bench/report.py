@@ -1,11 +1,11 @@
-"""Report of a benchmark: a table, and JSON with all raw numbers."""
+"""Report of a benchmark: a table for the terminal, and JSON with all raw numbers."""
 
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.terminal_table import TerminalTable
 
 
@@ -14,17 +14,17 @@ class Row:
     """Row of the table.
 
     Attributes:
-        group: name of the group with its raw numbers.
+        group: name of the group of workloads, whose raw numbers are in `Report.samples`.
         measure: name of the measure.
         unit: unit, such as `"steps/s"`, or `"s"` where less is better.
-        ours: median of our rounds; None without rounds.
-        peer_name: name of the peer; `""` without a peer.
-        peer: median of the peer's rounds; None without rounds.
+        ours: median over the rounds of our workload; None without rounds.
+        peer_name: name of the workload to compare with; `""` without one.
+        peer: median over that workload's rounds; None without rounds.
         ratio: ours divided by the peer's.
         floor: minimum of the ratio, or of `ours` without a peer; for seconds, maximum of `ours`.
         verdict: `"pass"`, `"miss"`, `"information"`, or the reason for a missing verdict.
         noise: range of the rounds relative to their median, the larger of ours and the peer's.
-        timed: description of the timed work, ours and the peer's.
+        timed: descriptions of the timed work: ours, the peer's.
     """
 
     group: str
@@ -46,8 +46,9 @@ class Report:
 
     Attributes:
         rows: rows of the table.
-        samples: rounds by group and workload.
-        startup: wall-clock seconds of fresh processes, by game, environment and state of the cache.
+        samples: steps and seconds of each round, by group and workload.
+        startup: wall-clock seconds of new processes, by game, type of environment (`"single"` or
+            `"vector"`) and state of the compilation cache (`"cold"` or `"warm"`).
         about: command, date, machine and settings, see `ludoteca.provenance`.
         versions: versions of all packages involved.
         title: title of the table.
@@ -82,7 +83,7 @@ class Report:
 
     def write(self, file: Path) -> None:
         """Write everything as JSON."""
-        write_whole(file, json.dumps(asdict(self), indent=2) + "\n")
+        write_atomically(file, json.dumps(asdict(self), indent=2) + "\n")
 
 
 def _floor(row: Row) -> str:

@@ -2,8 +2,8 @@
 
 `python -P -m ludoteca.evaluate.bench.rllib` measures one game in every variant, first the
 environments with random legal actions, then PPO. A step is one step of the environment: one move of
-one player, or, against opponents, one move and the reply. Rates are per second of CPU time of the
-process, and of wall-clock time in parentheses.
+one player, or, against opponents, one move and the opponents' replies. Rates are steps per second
+of the process' CPU time, and per second of wall-clock time in parentheses.
 """
 
 import logging
@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import tyro
 
-import ludoteca  # noqa: F401  lets opponents be named
+import ludoteca  # noqa: F401  registers the agents that opponents are made of
 from ludoteca.envs.api.aec import aec_env
 from ludoteca.envs.api.parallel import parallel_env
 from ludoteca.envs.api.vector import GameVectorEnv
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.markdown import table
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 
 NUM_ENVS = 64
 NUM_MULTI_AGENT_ENVS = 32
@@ -68,7 +68,7 @@ def random_vector(envs: Any) -> Callable[[], int]:
     return step
 
 
-def random_agents(env: Any) -> Callable[[], int]:
+def random_multi_agent(env: Any) -> Callable[[], int]:
     """Return a function that plays one random game in a multi-agent environment."""
     rng = np.random.default_rng(0)
 
@@ -107,9 +107,9 @@ def main(game: str = "connect4", seconds: float = 5.0, out: Path | None = None) 
     """Measure every variant of a game in RLlib.
 
     Args:
-        game: the game.
+        game: spec string of the game.
         seconds: CPU time per variant in seconds.
-        out: also write the table to this file.
+        out: also write the table to this Markdown file.
     """
     try:
         import ray
@@ -126,11 +126,11 @@ def main(game: str = "connect4", seconds: float = 5.0, out: Path | None = None) 
             register,
         )
     except ImportError as error:
-        raise ImportError('measuring RLlib needs it: pip install "ludoteca[rllib]"') from error
+        raise ImportError('this benchmark needs RLlib: pip install "ludoteca[rllib]"') from error
     rules = make_game(game)
     opponent: dict[str, Any] = {"opponent": "random", "agent_seat": "random"}
 
-    def zoo(config: Any = None) -> Any:
+    def pettingzoo_wrapper(config: Any = None) -> Any:
         if rules.simultaneous:
             return ParallelPettingZooEnv(parallel_env(rules, **FORMAT))
         return PettingZooEnv(aec_env(rules, **FORMAT))
@@ -139,9 +139,9 @@ def main(game: str = "connect4", seconds: float = 5.0, out: Path | None = None) 
     logging.disable(logging.WARNING)
     ray.init(num_cpus=1, object_store_memory=200_000_000, include_dashboard=False)
     register()
-    register_env("zoo", zoo)
+    register_env("pettingzoo_wrapper", pettingzoo_wrapper)
     settings = {"num_envs_per_env_runner": NUM_ENVS, "gym_env_vectorize_mode": "vector_entry_point"}
-    shared = {"policies": {"shared"}, "policy_mapping_fn": lambda *agent, **more: "shared"}
+    shared = {"policies": {"shared"}, "policy_mapping_fn": lambda *_, **__: "shared"}
 
     def ppo(env: str, multi_agent: bool, **env_runners: Any) -> Any:
         config = (
@@ -161,8 +161,8 @@ def main(game: str = "connect4", seconds: float = 5.0, out: Path | None = None) 
         f"adapter, B = {NUM_ENVS}, against random": lambda: random_vector(
             RLlibVectorEnv(rules, NUM_ENVS, **opponent)
         ),
-        "adapter, multi-agent": lambda: random_agents(RLlibMultiAgentEnv(rules)),
-        "RLlib's PettingZoo wrapper": lambda: random_agents(zoo()),
+        "adapter, multi-agent": lambda: random_multi_agent(RLlibMultiAgentEnv(rules)),
+        "RLlib's PettingZoo wrapper": lambda: random_multi_agent(pettingzoo_wrapper()),
         f"PPO, adapter, B = {NUM_ENVS}, against random": lambda: train_iterations(
             ppo("ludoteca", False, **settings)
         ),
@@ -171,18 +171,20 @@ def main(game: str = "connect4", seconds: float = 5.0, out: Path | None = None) 
         ),
         "PPO, adapter, multi-agent, 1 game": lambda: train_iterations(ppo("ludoteca", True)),
         f"PPO, RLlib's PettingZoo wrapper, {NUM_MULTI_AGENT_ENVS} games": lambda: train_iterations(
-            ppo("zoo", True, num_envs_per_env_runner=NUM_MULTI_AGENT_ENVS)
+            ppo("pettingzoo_wrapper", True, num_envs_per_env_runner=NUM_MULTI_AGENT_ENVS)
         ),
-        "PPO, RLlib's PettingZoo wrapper, 1 game": lambda: train_iterations(ppo("zoo", True)),
+        "PPO, RLlib's PettingZoo wrapper, 1 game": lambda: train_iterations(
+            ppo("pettingzoo_wrapper", True)
+        ),
     }
     rows = []
-    for name, start in variants.items():
-        rows.append([name, str(measure(start(), seconds))])
+    for name, make_step in variants.items():
+        rows.append([name, str(measure(make_step(), seconds))])
         print(f"{name}: {rows[-1][1]} steps/s", flush=True)
     text = table([f"{rules.title} in RLlib {ray.__version__}", "steps per CPU s (wall s)"], rows)
     print(f"\n{text}")
     if out is not None:
-        write_whole(out, text + "\n")
+        write_atomically(out, text + "\n")
     ray.shutdown()
 
 

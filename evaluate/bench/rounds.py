@@ -1,4 +1,4 @@
-"""Rounds of measurements of a group of workloads, and their comparison.
+"""Rounds of measurements of a group of workloads, and the comparison of their medians.
 
 The workloads of a group alternate, round by round, so that other load of the machine affects all of
 them.
@@ -22,7 +22,7 @@ ROUNDS = 5
 
 
 def select_names(names: Sequence[str], only: tuple[str, ...]) -> list[str]:
-    """Return the names that begin with one of `only`, or all names.
+    """Return the names that begin with one of `only`; all names if `only` is empty.
 
     Raises:
         ValueError: if no name begins with one of them.
@@ -35,9 +35,17 @@ def select_names(names: Sequence[str], only: tuple[str, ...]) -> list[str]:
 
 
 def measure_group(report: Report, name: str, group: Group, peers: bool, seconds: float) -> None:
-    """Measure the rounds of a group, and add its rows and samples to the report."""
+    """Measure all rounds of a group, and add its rows and samples to the report.
+
+    Args:
+        report: the report, which is changed.
+        name: name of the group.
+        group: the group.
+        peers: measure the peers' workloads, too.
+        seconds: time of each workload in each round.
+    """
     makers = dict(group.ours) | (dict(group.peers) if peers else {})
-    skip_reasons = {} if peers else dict.fromkeys(group.peers, "peers were not asked for")
+    skip_reasons = {} if peers else dict.fromkeys(group.peers, "peers were not requested")
     samples = measure_rounds(makers, skip_reasons, seconds, report.versions)
     report.samples[name] = {
         workload: [sample._asdict() for sample in rounds] for workload, rounds in samples.items()
@@ -52,7 +60,14 @@ def measure_rounds(
     seconds: float,
     versions: dict[str, str],
 ) -> dict[str, list[Sample]]:
-    """Run the workloads in turns; failures are entered in `skip_reasons`."""
+    """Run the workloads in turns, and return their samples.
+
+    Args:
+        makers: makers of the workloads, by name.
+        skip_reasons: filled with the reasons of missing samples, by workload.
+        seconds: time of each workload in each round.
+        versions: filled with the versions of the peers' packages.
+    """
     workloads: dict[str, Workload] = {}
     samples: dict[str, list[Sample]] = {}
     try:
@@ -84,7 +99,14 @@ def compare(
     samples: Mapping[str, list[Sample]],
     skip_reasons: Mapping[str, str],
 ) -> Row:
-    """Return the row of one comparison."""
+    """Return the row of one comparison.
+
+    Args:
+        group: name of the group.
+        comparison: the comparison.
+        samples: the samples of all rounds, by workload.
+        skip_reasons: the reasons of missing samples, by workload.
+    """
     names = (comparison.ours,) if isinstance(comparison.ours, str) else comparison.ours
     inside, peer_inside = comparison.inside
     ours = max((rates(samples.get(name, []), inside) for name in names), key=_median)
@@ -117,7 +139,12 @@ def _median(values: list[float]) -> float:
 
 
 def rates(rounds: list[Sample], inside: bool) -> list[float]:
-    """Return steps per second by round; only of the time within `step` if `inside`."""
+    """Return the steps per second of each round.
+
+    Args:
+        rounds: the samples of a workload.
+        inside: divide by the time within the environment's `step`, where it was measured.
+    """
     return [
         sample.steps / (sample.inside if inside and sample.inside else sample.seconds)
         for sample in rounds

@@ -1,7 +1,7 @@
 """Compiled sampling of uniformly random legal actions from masks.
 
-Masks are read eight actions at a time, as bytes of one number, after Knuth, "The Art of Computer
-Programming", volume 4A, section 7.1.3.
+Masks are read eight actions at a time, as the bytes of a 64-bit word, after Knuth, "The Art of
+Computer Programming", volume 4A, section 7.1.3.
 """
 
 from typing import Any
@@ -13,21 +13,22 @@ from ludoteca.envs.games.bitboards import count
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.rng import below
 
-EIGHT = 8
-TRIES, PROBES = 12, 8
-ONES, HIGH = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
-TOP = np.uint64(56)
+EIGHT = 8  # bytes of a word
+MAX_TRIES = 12  # rejections before the legal actions are counted
+PROBED_ROWS = 8  # rows that decide between the two algorithms
+ONES, HIGH_BITS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)  # in each byte
+TOP_BYTE = np.uint64(56)  # shift; the top byte of `word * ONES` is the sum of the bytes of `word`
 
 
 class MaskSampler:
-    """Samples one legal action per row of masks; rows without any get action 0."""
+    """Sampler of one legal action per row of masks; rows without legal actions get action 0."""
 
     def __init__(self, seed: int = 0):
         self._rng = np.array([seed], np.uint64)
         self._sample = make_mask_sampler()
 
     def __call__(self, masks: NDArray[np.int8]) -> NDArray[np.int64]:
-        """Return actions of shape `[...]` for masks of shape `[..., num_actions]`."""
+        """Return sampled actions `[...]` for masks `[..., num_actions]`."""
         actions = np.empty(masks.shape[:-1], np.int64)
         rows = np.ascontiguousarray(masks).view(np.uint8).reshape(-1, masks.shape[-1])
         self._sample(rows, self._rng, actions.reshape(-1))
@@ -36,81 +37,82 @@ class MaskSampler:
 
 @factory()
 def make_mask_sampler() -> Any:
-    """Return `sample(masks, rng, actions)`, `masks` uint8 `[N, A]` and `actions` int64 `[N]`."""
+    """Return `sample(masks, rng, actions)` for uint8 `masks` `[N, A]` and int64 `actions` `[N]`."""
 
     @kernel
-    def eight(mask: Any, first: int) -> Any:
-        """Return `mask[first : first + 8]` as the bytes of a number, the first one lowest."""
+    def full_word(mask: Any, first: int) -> Any:
+        """Return `mask[first : first + 8]` as the bytes of a word, the first one lowest."""
         word = np.uint64(0)
-        for k in range(EIGHT):  # compiled: one load
+        for k in range(EIGHT):  # compiled to one load
             word |= np.uint64(mask[first + k]) << np.uint64(8 * k)
         return word
 
     @kernel
-    def few(mask: Any, first: int) -> Any:
-        """Return the same for the at most seven actions from `first` on."""
+    def last_word(mask: Any, first: int) -> Any:
+        """Return `mask[first:]`, at most seven actions, as the lowest bytes of a word."""
         word = np.uint64(0)
         for k in range(len(mask) - first):
             word |= np.uint64(mask[first + k]) << np.uint64(8 * k)
         return word
 
     @kernel
-    def kth(word: Any, k: int) -> int:
-        """Return the index of the k-th byte (from 0) with value 1, in a word of zeros and ones."""
+    def index_of_kth_one(word: Any, k: int) -> int:
+        """Return the index of the k-th byte (from 0) with value 1; the bytes are 0 or 1."""
         # Each byte of the product counts the ones up to it; counts above k get their high bit.
-        reached = ((word * ONES | HIGH) - np.uint64(k + 1) * ONES) & HIGH
+        reached = ((word * ONES | HIGH_BITS) - np.uint64(k + 1) * ONES) & HIGH_BITS
         return count((reached & (~reached + np.uint64(1))) - np.uint64(1)) // EIGHT
 
     @kernel
-    def count_all(masks: Any, rng: Any, actions: Any) -> None:
-        """Draw k below the number of legal actions, and take the k-th one."""
-        whole = masks.shape[1] // EIGHT * EIGHT
+    def sample_by_counting(masks: Any, rng: Any, actions: Any) -> None:
+        """Sample the k-th legal action, with k uniform below the number of legal actions."""
+        last_start = masks.shape[1] // EIGHT * EIGHT
         for i in range(masks.shape[0]):
             mask = masks[i]
-            last = few(mask, whole)
-            number = int(np.int64(last * ONES >> TOP))
-            for first in range(0, whole, EIGHT):
-                number += int(np.int64(eight(mask, first) * ONES >> TOP))
+            last = last_word(mask, last_start)
+            num_legal = int(np.int64(last * ONES >> TOP_BYTE))
+            for first in range(0, last_start, EIGHT):
+                num_legal += int(np.int64(full_word(mask, first) * ONES >> TOP_BYTE))
             actions[i] = 0
-            if number == 0:
+            if num_legal == 0:
                 continue
-            k = below(rng, number)
-            # Without unpredictable branches: count the words before the k-th action.
-            before, skipped, passed = 0, 0, 0
-            for first in range(0, whole, EIGHT):
-                passed += int(np.int64(eight(mask, first) * ONES >> TOP))
-                skip = passed <= k
-                before += EIGHT if skip else 0
-                skipped = passed if skip else skipped
-            word = last if before == whole else eight(mask, before)
-            actions[i] = before + kth(word, k - skipped)
+            k = below(rng, num_legal)
+            # Without unpredictable branches: skip the words before that of the k-th legal action.
+            word_start, legal_skipped, legal_so_far = 0, 0, 0
+            for first in range(0, last_start, EIGHT):
+                legal_so_far += int(np.int64(full_word(mask, first) * ONES >> TOP_BYTE))
+                skip = legal_so_far <= k
+                word_start += EIGHT if skip else 0
+                legal_skipped = legal_so_far if skip else legal_skipped
+            word = last if word_start == last_start else full_word(mask, word_start)
+            actions[i] = word_start + index_of_kth_one(word, k - legal_skipped)
 
     @kernel
-    def try_all(masks: Any, rng: Any, actions: Any) -> None:
-        """Draw until the action is legal; after some failures, count."""
+    def sample_by_rejection(masks: Any, rng: Any, actions: Any) -> None:
+        """Sample actions until one is legal; after `MAX_TRIES` rejections, sample by counting."""
         num_actions = masks.shape[1]
         for i in range(masks.shape[0]):
             action, is_found = 0, False
-            for _ in range(TRIES):
+            for _ in range(MAX_TRIES):
                 action = below(rng, num_actions)
                 if masks[i, action]:
                     is_found = True
                     break
             actions[i] = action
             if not is_found:
-                count_all(masks[i : i + 1], rng, actions[i : i + 1])
+                sample_by_counting(masks[i : i + 1], rng, actions[i : i + 1])
 
     @compiled_without_allocation
     def sample_rows(masks: Any, rng: Any, actions: Any) -> None:
-        # Both ways are uniform. The second is faster with many legal actions: check a few rows.
+        # Both algorithms are uniform. Rejection is faster if many actions are legal, which a few
+        # rows show.
         rows, num_actions = masks.shape
         legal = 0
-        for k in range(PROBES):
+        for k in range(PROBED_ROWS):
             for action in range(num_actions):
-                legal += masks[k * rows // PROBES, action]
-        if 4 * legal < PROBES * num_actions:
-            count_all(masks, rng, actions)
+                legal += masks[k * rows // PROBED_ROWS, action]
+        if 4 * legal < PROBED_ROWS * num_actions:
+            sample_by_counting(masks, rng, actions)
         else:
-            try_all(masks, rng, actions)
+            sample_by_rejection(masks, rng, actions)
 
     return sample_rows

@@ -1,4 +1,4 @@
-"""Workloads of searches: first moves of an agent, single searches with a network."""
+"""Workloads of searches: an agent's first move, and network-guided searches."""
 
 from time import process_time
 from typing import Any
@@ -10,14 +10,14 @@ from ludoteca.envs.clock import clock
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.workloads import Sample
 
-OPENINGS = 16  # number of initial positions, for games with random ones
-RANDOM_PLIES = range(8, 40, 4)  # random plies before the positions of network-guided searches
+OPENINGS = 16  # number of initial positions; they differ in games with a random one
+RANDOM_PLIES = range(8, 40, 4)  # random plies before each position of network-guided searches
 
 
 class SearchWorkload:
-    """Agent that computes its first move repeatedly, with new random numbers each time.
+    """Agent that repeatedly selects the first move of a game, each time with another random seed.
 
-    The time of a whole move is measured.
+    The entire time of a move is measured.
     """
 
     def __init__(self, game: str, agent: str, steps: int):
@@ -26,7 +26,7 @@ class SearchWorkload:
         Args:
             game: spec string of the game.
             agent: spec string of the agent.
-            steps: number of steps per move, such as its simulations.
+            steps: number of steps that a move counts as, such as its simulations.
         """
         loaded_game = make_game(game)
         self._agent, self._steps = make_agent(agent, loaded_game), steps
@@ -68,24 +68,24 @@ class NetworkSearchWorkload:
         Args:
             game: spec string of the game.
             agent: spec string of an agent with a policy-value network.
-            steps: its simulations per search.
+            steps: number of simulations per search.
         """
-        made = make_game(game)
-        self._agent: Any = make_agent(agent, made)  # `PolicyValueAgent`, which needs PyTorch
+        rules = make_game(game)
+        self._agent: Any = make_agent(agent, rules)  # `PolicyValueAgent`, which needs PyTorch
         self._steps = steps
         rng = np.random.default_rng(0)
-        self._states = made.empty(len(RANDOM_PLIES))
+        self._states = rules.empty(len(RANDOM_PLIES))
         for k, plies in enumerate(RANDOM_PLIES):
-            s = made.new(k)
+            s = rules.new(k)
             for _ in range(plies):
-                made.step(s, int(rng.choice(made.legal(s))))
+                rules.step(s, int(rng.choice(rules.legal(s))))
             self._states[k] = s
         self._searches = 0
         self._agent.prepare()
         self._search()
 
     def __call__(self, seconds: float) -> Sample:
-        """Search for about `seconds` of computation."""
+        """Search for about `seconds` of CPU time."""
         searches = 0
         start = process_time()
         while (passed := process_time() - start) < seconds:

@@ -21,32 +21,32 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.rounds import select_names
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.match_compilation import compile_match
-from ludoteca.evaluate.match_table import rules_name
+from ludoteca.evaluate.match_table import title_with_params
 from ludoteca.evaluate.statistics.intervals import score_interval, wilson
 from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.run import run_tournament
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.local_executor import cores
 from ludoteca.provenance import package_versions, run_info
 from ludoteca.terminal_table import TerminalTable
 
 GAMES = ("connect4", "hex:board_size=7", "breakthrough", "othello")
 SIMULATIONS = 1000
-# Scores are in [0, 1] here and in [-1, 1] there: c = sqrt(2) and uct_c = 2 are equivalent.
+# Scores are in [0, 1] here and in [-1, 1] in OpenSpiel: c = sqrt(2) and uct_c = 2 are equivalent.
 OURS, THEIRS = "mcts:policy=uct", "openspiel:uct_c=2"
 EQUAL_SIMULATIONS, EQUAL_TIME = "simulations", "time"
-EVEN, FAR_AHEAD = 0.5, 0.75
+EVEN_SCORE, MIN_WIN_RATE = 0.5, 0.75
 TARGETS = {
-    EQUAL_SIMULATIONS: "the interval of the score has to reach 50 % or lie above",
-    EQUAL_TIME: "at least 75 % have to be won",
+    EQUAL_SIMULATIONS: "the interval of the score must not lie below 50 %",
+    EQUAL_TIME: "at least 75 % of the games must be won",
 }
-TIMES = "times.json"
+TIMES_FILE = "times.json"
 TIMED_GAMES = 2  # games of OpenSpiel against itself that are timed
 
 
 @dataclass(frozen=True)
 class StrengthResult:
-    """Result of our search against OpenSpiel's in one game under one condition.
+    """Result of our search against OpenSpiel's in one game with one equal budget.
 
     Attributes:
         condition: the equal budget: `"simulations"` or `"time"`.
@@ -54,17 +54,17 @@ class StrengthResult:
         ours: spec string of our agent.
         theirs: spec string of OpenSpiel's agent.
         games: number of games; our agent moves first in half of them.
-        wins: our wins.
-        draws: draws.
-        losses: our losses.
-        wins_first: our wins when moving first.
+        wins: number of our wins.
+        draws: number of draws.
+        losses: number of our losses.
+        wins_first: number of our wins as first player.
         win_rate: fraction of games won outright.
         win_interval: 95 % Wilson interval of `win_rate`.
         score: mean score; a draw counts half.
         score_interval: 95 % interval of `score`.
         mean_plies: mean number of plies of a game.
-        seconds: time, summed over all processes.
-        target: the condition to pass.
+        seconds: wall-clock time of the games, summed over all processes.
+        target: the condition of the verdict `"pass"`.
         verdict: `"pass"` or `"miss"`.
     """
 
@@ -97,10 +97,10 @@ def bench_strength(
     """Play the missing games of the matches, print the table, and write all numbers as JSON.
 
     Args:
-        json: the file to write, or None.
-        games: number of games per game and condition; an even number.
+        json: file for the results; None: no file.
+        games: number of games of each match; an even number.
         folder: folder of the game logs, from which an interrupted run resumes.
-        only: names of matches, such as `"time-othello"`, or their beginnings; all by default.
+        only: names of matches, such as `"time-othello"`, or their prefixes; all by default.
         processes: number of processes; by default one per core.
 
     Raises:
@@ -119,36 +119,39 @@ def bench_strength(
     console = Console()
     about = run_info(games=games)
     with console.status("measuring OpenSpiel's time per move"):
-        times = thinking_times(folder / TIMES, sorted({matches[name][1] for name in selected}))
+        times = openspiel_times(
+            folder / TIMES_FILE, sorted({matches[name][1] for name in selected})
+        )
     expected = sum(games * expected_seconds(*matches[name], times) for name in selected)
     workers = cores() if processes is None else processes
     console.print(
-        f"{len(selected)} matches, about {expected / workers / 60:.0f} min if none is finished"
+        f"{len(selected)} matches, about {expected / workers / 60:.0f} min without those of "
+        "earlier runs"
     )
-    standings = []
+    results = []
     for name in selected:
         condition, game = matches[name]
-        agents = pair_of(condition, times[game]["seconds"])
+        agents = agent_specs(condition, times[game]["seconds"])
         console.print(f"{name}: {agents[0]} against {agents[1]}", soft_wrap=True)
-        standings.append(play(condition, game, agents, games, folder / name, processes))
-    console.print(strength_table(standings), soft_wrap=True)
+        results.append(play_missing_games(condition, game, agents, games, folder / name, processes))
+    console.print(strength_table(results), soft_wrap=True)
     if json is not None:
         content = {
-            "standings": [asdict(result) for result in standings],
+            "standings": [asdict(result) for result in results],
             "thinking_times": times,
             "about": about,
             "versions": package_versions() | {"open_spiel": version("open_spiel")},
         }
-        write_whole(json, json_format.dumps(content, indent=2) + "\n")
+        write_atomically(json, json_format.dumps(content, indent=2) + "\n")
         console.print(f"all numbers: {json}", soft_wrap=True)
-    return standings
+    return results
 
 
-def thinking_times(file: Path, games: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Return OpenSpiel's seconds per move, and the number of plies of its games, by game.
+def openspiel_times(file: Path, games: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Return OpenSpiel's `"seconds"` per move and mean number of `"plies"` of a game, by game.
 
-    They are measured once, in games against itself, and then read from the file: the agents of a
-    resumed match must stay the same.
+    They are measured once, in games of OpenSpiel against itself, and then read from the file: the
+    agents of a resumed match must stay the same.
     """
     times: dict[str, dict[str, float]] = (
         json_format.loads(file.read_text()) if file.exists() else {}
@@ -165,25 +168,30 @@ def thinking_times(file: Path, games: Sequence[str]) -> dict[str, dict[str, floa
             result = play_match(loaded_game, agents, TIMED_GAMES)
             seconds = (process_time() - start) / (TIMED_GAMES * result.mean_plies)
             times[game] = {"seconds": float(f"{seconds:.3g}"), "plies": result.mean_plies}
-            write_whole(file, json_format.dumps(times, indent=2) + "\n")
+            write_atomically(file, json_format.dumps(times, indent=2) + "\n")
     return times
 
 
 def expected_seconds(condition: str, game: str, times: dict[str, dict[str, float]]) -> float:
-    """Return the expected seconds of a game; with equal simulations, our moves hardly count."""
-    both = times[game]["seconds"] * times[game]["plies"]
-    return both if condition == EQUAL_TIME else both / 2
+    """Return the expected seconds of a game; at equal simulations, our moves hardly take time."""
+    openspiel_selfplay = times[game]["seconds"] * times[game]["plies"]
+    return openspiel_selfplay if condition == EQUAL_TIME else openspiel_selfplay / 2
 
 
-def pair_of(condition: str, seconds: float) -> tuple[str, str]:
-    """Return the spec strings of our agent and OpenSpiel's."""
+def agent_specs(condition: str, seconds: float) -> tuple[str, str]:
+    """Return the spec strings of our agent and OpenSpiel's.
+
+    Args:
+        condition: the equal budget.
+        seconds: time per move if the time is equal.
+    """
     budget = (
         f"simulations={SIMULATIONS}" if condition == EQUAL_SIMULATIONS else f"seconds={seconds}"
     )
     return f"{OURS},{budget}", f"{THEIRS},{budget}"
 
 
-def play(
+def play_missing_games(
     condition: str,
     game: str,
     agents: tuple[str, str],
@@ -198,7 +206,9 @@ def play(
     win_rate, win_interval = pair.wins / games, wilson(pair.wins, games)
     score = (pair.wins + pair.draws / 2) / games
     interval = score_interval(pair.wins, pair.draws, games)
-    reached = interval[1] >= EVEN if condition == EQUAL_SIMULATIONS else win_rate >= FAR_AHEAD
+    passed = (
+        interval[1] >= EVEN_SCORE if condition == EQUAL_SIMULATIONS else win_rate >= MIN_WIN_RATE
+    )
     return StrengthResult(
         condition=condition,
         game=match.games[0],
@@ -216,34 +226,34 @@ def play(
         mean_plies=pair.mean_plies,
         seconds=results.seconds,
         target=TARGETS[condition],
-        verdict="pass" if reached else "miss",
+        verdict="pass" if passed else "miss",
     )
 
 
-def strength_table(standings: Sequence[StrengthResult]) -> TerminalTable:
+def strength_table(results: Sequence[StrengthResult]) -> TerminalTable:
     """Return the results as a table for the terminal."""
     targets = "; ".join(f"equal {condition}: {target}" for condition, target in TARGETS.items())
     table = TerminalTable(
         ("game", "won", "drawn", "lost", "won, %", "score, %", "verdict"),
-        title=f"our UCT against OpenSpiel's, {standings[0].games:,} games each",
+        title=f"our UCT against OpenSpiel's, {results[0].games:,} games each",
         caption=f"in brackets 95 % intervals; score: a draw counts half; {targets}",
     )
     for condition in TARGETS:
-        rows = [result for result in standings if result.condition == condition]
+        rows = [result for result in results if result.condition == condition]
         if rows:
             table.add(f"equal {condition}", *6 * ("",), style="bold")
         for result in rows:
             table.add(
-                rules_name(make_game(result.game)),
+                title_with_params(make_game(result.game)),
                 *(str(count) for count in (result.wins, result.draws, result.losses)),
                 _percent(result.win_rate, result.win_interval),
                 _percent(result.score, result.score_interval),
                 result.verdict,
-                rule=result is rows[-1],
+                space_below=result is rows[-1],
             )
     return table
 
 
-def _percent(share: float, interval: tuple[float, float]) -> str:
-    low, high = (f"{100 * end:.1f}" for end in interval)
-    return f"{100 * share:.1f} ({low}-{high})"
+def _percent(fraction: float, interval: tuple[float, float]) -> str:
+    low, high = (f"{100 * bound:.1f}" for bound in interval)
+    return f"{100 * fraction:.1f} ({low}-{high})"

@@ -1,8 +1,8 @@
-"""Benchmark of optimizers: exploration constants that they find, against the best of a grid.
+"""Benchmark of parameter optimizers: `ludoteca bench tuning`.
 
-`ludoteca bench tuning` tunes the constant alpha of UCB1 from alpha = 2, with every optimizer and
-several seeds. A larger grid search gives the value to compare with; every tuned agent plays a match
-against it, and another one against alpha = 2.
+Every optimizer tunes the exploration constant alpha of UCB1 from alpha = 2, with several seeds. A
+grid search with more games gives a reference value; every tuned agent plays a match against the
+agent with that value, and another one against alpha = 2.
 """
 
 import sys
@@ -19,32 +19,32 @@ from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.statistics.intervals import score_interval
 from ludoteca.evaluate.tuning.optimizers.registry import OPTIMIZERS
 from ludoteca.evaluate.tuning.run import TuningResult, tune_agent
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.provenance import run_provenance
 from ludoteca.terminal_table import TerminalTable
 
 GAMES = ("connect4", "breakthrough:rows=6,columns=6", "hex:board_size=5")
 AGENT = "mcts:simulations=100,policy=ucb1,policy.alpha=2"
 PARAMETER = "policy.alpha=0.01:4:log"
-GRID = "grid:levels=12"  # whose best value the optimizers are compared with
+GRID = "grid:levels=12"  # the grid search that gives the reference value
 SEEDS = (0, 1, 2)
-GRID_GAMES = 5  # games of that grid, as a multiple of an optimizer's
+GRID_GAMES_FACTOR = 5  # games of the grid search, as a multiple of an optimizer's
 RANDOM_PLIES = 2
 MATCH_GAMES = 1000
 
 
 @dataclass(frozen=True)
 class TunedValue:
-    """Value that an optimizer recommends.
+    """Value of alpha that an optimizer recommends, and the scores of its matches.
 
     Attributes:
         game: spec string of the game.
         optimizer: name of the optimizer.
         seed: seed of the run.
         alpha: the recommended value.
-        grid_alpha: the best value of the grid.
-        against_start: score against the agent at the start, in `MATCH_GAMES` games.
-        against_grid: score against the best value of the grid.
+        grid_alpha: the reference value, the best one of the grid.
+        against_start: score against the agent with alpha = 2, in [0, 1], in `MATCH_GAMES` games.
+        against_grid: score against the agent with the reference value, in as many games.
     """
 
     game: str
@@ -65,17 +65,19 @@ def bench_tuning(
     """Tune with every optimizer, print the table, and write all numbers as JSON.
 
     Args:
-        json: the file to write, or None.
-        games: number of games of an optimizer; the grid has five times as many.
-        folder: folder of the runs; an interrupted benchmark resumes there.
-        only: names of games, or their beginnings; by default all.
+        json: file for the results; None: no file.
+        games: number of games per optimizer and seed; the grid search plays five times as many.
+        folder: folder of the tuning runs; an interrupted benchmark resumes there.
+        only: names of games, or their prefixes; by default all.
     """
     names = select_names([game.partition(":")[0] for game in GAMES], only)
     values: list[TunedValue] = []
     for game in GAMES:
         if (name := game.partition(":")[0]) not in names:
             continue
-        best = _tune(game, GRID, len(SEEDS), GRID_GAMES * games, folder / name / "grid_best")
+        reference = _tune(
+            game, GRID, len(SEEDS), GRID_GAMES_FACTOR * games, folder / name / "grid_best"
+        )
         for optimizer in OPTIMIZERS:
             for seed in SEEDS:
                 out = folder / name / f"{optimizer}_{seed}"
@@ -86,9 +88,9 @@ def bench_tuning(
                         optimizer=optimizer,
                         seed=seed,
                         alpha=float(tuned.values["policy.alpha"]),
-                        grid_alpha=float(best.values["policy.alpha"]),
+                        grid_alpha=float(reference.values["policy.alpha"]),
                         against_start=_score(game, tuned.agent, tuned.start, games),
-                        against_grid=_score(game, tuned.agent, best.agent, games),
+                        against_grid=_score(game, tuned.agent, reference.agent, games),
                     )
                 )
     console = Console(highlight=False)
@@ -97,7 +99,7 @@ def bench_tuning(
         content = {"values": [asdict(value) for value in values]} | run_provenance(
             "cmaes", "optuna"
         )
-        write_whole(json, dumps(content, indent=2) + "\n")
+        write_atomically(json, dumps(content, indent=2) + "\n")
         console.print(f"all numbers: {json}", soft_wrap=True)
     return values
 
@@ -106,12 +108,13 @@ def tuning_table(values: Sequence[TunedValue]) -> TerminalTable:
     """Return the values and scores by game and optimizer, the runs of all seeds in one row."""
     table = TerminalTable(
         ["game", "grid", "optimizer", "alpha", "against 2", "against the grid's"],
-        title="constant alpha of UCB1, found by optimizers",
-        caption=f"grid: best value of a grid with {GRID_GAMES} times as many games; alpha: value "
-        f"of each of {len(SEEDS)} seeds; scores in %, the mean of the seeds' matches of "
-        f"{MATCH_GAMES:,} games, with a 95 % interval over these games, and the lowest and highest "
-        "seed",
-        texts=3,
+        title="constant alpha of UCB1, tuned by optimizers",
+        caption=f"grid: the best alpha of a grid search with {GRID_GAMES_FACTOR} times as many "
+        f"games; alpha: the tuned value of each of {len(SEEDS)} seeds; against 2, against the "
+        "grid's: scores in % against the agents with alpha = 2 and with the grid's alpha: mean "
+        f"over the seeds' matches of {MATCH_GAMES:,} games, 95 % interval over these games, lowest "
+        "and highest seed",
+        text_columns=3,
     )
     rows = defaultdict[tuple[str, str], list[TunedValue]](list)
     for value in values:
@@ -155,7 +158,14 @@ def _tune(game: str, optimizer: str, seed: int, games: int, out: Path) -> Tuning
 
 
 def _score(game: str, agent: str, opponent: str, first_game: int) -> float:
-    """Return the score of an agent in games that no optimizer has seen."""
+    """Return the score of an agent in games that no optimizer has used.
+
+    Args:
+        game: spec string of the game.
+        agent: spec string of the agent.
+        opponent: spec string of its opponent.
+        first_game: index of the first game, which selects the random numbers.
+    """
     if agent == opponent:
         return 0.5
     record = play_match(

@@ -1,4 +1,4 @@
-"""Workloads of benchmarks: code that runs for a given time and counts its steps."""
+"""Workloads of benchmarks: code that runs for some seconds and counts its steps."""
 
 import json
 import subprocess
@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
 
 from ludoteca.child_processes import ChildProcess
-from ludoteca.evaluate.bench.install_peers import interpreter
+from ludoteca.evaluate.bench.install_peers import find_interpreter
 
-SERVE = Path(__file__).parent / "peers" / "serve.py"
+SERVE_SCRIPT = Path(__file__).parent / "peers" / "serve.py"
 TIMEOUT = 180.0  # seconds that a peer may take beyond the requested time
 
 
@@ -18,9 +18,9 @@ class Sample(NamedTuple):
     """Measurement of one round.
 
     Attributes:
-        steps: number of steps (in sequential games, moves of all players).
+        steps: number of steps; in sequential games, number of moves of all players.
         seconds: time of the steps.
-        inside: part of this time within the environment's `step`, if known.
+        inside: time of these seconds within the environment's `step`; None if not measured.
     """
 
     steps: int
@@ -39,30 +39,38 @@ class Workload(Protocol):
 
 
 class PeerMissingError(Exception):
-    """The peer is not installed."""
+    """A peer is not installed."""
 
 
 class PeerFailedError(Exception):
-    """The peer's process ended, or wrote an invalid answer."""
+    """A peer's process ended, or wrote an invalid answer."""
 
 
 class PeerWorkload:
-    """Workload of a peer, in a process of the peer's interpreter that idles between rounds."""
+    """Workload of a peer, in a process of the interpreter that has the peer; idle between rounds.
+
+    `peers/serve.py` describes the protocol.
+    """
 
     def __init__(self, peer: str, module: str, **options: Any):
-        """Start `peers/<module>.py` with `options`, and wait until it is warm.
+        """Start `peers/<module>.py` with `options`, and wait until it has warmed up.
+
+        Args:
+            peer: name of the peer in `install_peers.PEERS`.
+            module: name of the module in `peers/`.
+            **options: arguments of its function `prepare`.
 
         Raises:
             PeerMissingError: if the peer is not installed.
             PeerFailedError: if it does not start.
         """
-        python = interpreter(peer)
+        python = find_interpreter(peer)
         if python is None:
             raise PeerMissingError(f"{peer} is not installed: make peers")
         self.peer = peer
         self._errors: IO[str] = tempfile.TemporaryFile("w+")  # noqa: SIM115  closed in close()
         self._process = ChildProcess(
-            [python, SERVE, module, json.dumps(options)],
+            [python, SERVE_SCRIPT, module, json.dumps(options)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -74,7 +82,7 @@ class PeerWorkload:
         """Run one round in the process.
 
         Raises:
-            PeerFailedError: if the process has ended or does not answer.
+            PeerFailedError: if the process has ended or writes no valid answer in time.
         """
         assert self._process.stdin is not None
         try:
@@ -92,6 +100,7 @@ class PeerWorkload:
         self._errors.close()
 
     def _answer(self, seconds: float) -> Any:
+        """Return the next line of the process; it has `seconds` and `TIMEOUT` to write it."""
         assert self._process.stdout is not None
         timer = threading.Timer(seconds + TIMEOUT, self._process.kill)
         timer.start()

@@ -29,21 +29,22 @@ def arena(
     """Play, watch and analyze all games in the browser.
 
     Args:
-        agents: the agents that the page may start; by default those that need no file, and the
-            networks that come with the package.
+        agents: agents that the page offers; by default those that need no file, and the networks
+            that come with the package.
         adviser: agent for hints and analyses.
-        port: port of the server; 0: a free one.
-        host: address of the server. On any other than 127.0.0.1, a page needs the token in the
-            printed address.
+        port: port of the server; 0 for a free port.
+        host: address of the server; other addresses than 127.0.0.1 require the token in the
+            printed URL.
         workers: number of processes that search.
-        runs: folders with training runs, or run folders, whose curves the page may show.
+        runs: folders with run folders of trainings, tournaments and matches, or run folders, which
+            the page may show.
         no_browser: do not open the browser.
     """
     try:
         import uvicorn
 
         from ludoteca.evaluate.arena.runs import find_runs
-        from ludoteca.evaluate.arena.security import LOOPBACK as OWN_HOSTS
+        from ludoteca.evaluate.arena.security import LOOPBACK as LOOPBACK_HOSTS
         from ludoteca.evaluate.arena.server import MAX_MESSAGE, make_app
     except ModuleNotFoundError as error:
         if error.name not in ("uvicorn", "starlette", "websockets"):
@@ -53,15 +54,15 @@ def arena(
     integer("port", port, 0, 65535)
     find_runs(runs)
     _check_agents((*agents, adviser))
-    is_local = host in OWN_HOSTS
+    is_local = host in LOOPBACK_HOSTS
     token = "" if is_local else secrets.token_urlsafe(24)
-    hosts = OWN_HOSTS if is_local else (*OWN_HOSTS, *_names_of(host))
-    listener = _listen(host, port)
+    hosts = LOOPBACK_HOSTS if is_local else (*LOOPBACK_HOSTS, *_host_names(host))
+    listener = _listening_socket(host, port)
     port = listener.getsockname()[1]
-    shown = f"[{host}]" if ":" in host else host
+    url_host = f"[{host}]" if ":" in host else host
     if host in ("0.0.0.0", "::"):
-        shown = socket.gethostname()
-    url = f"http://{shown}:{port}/{f'?token={token}' if token else ''}"
+        url_host = socket.gethostname()
+    url = f"http://{url_host}:{port}/{f'?token={token}' if token else ''}"
     app = make_app(
         agents, num_workers=workers, adviser=adviser, runs=runs, hosts=hosts, token=token
     )
@@ -82,7 +83,7 @@ def _check_agents(agents: tuple[str, ...]) -> None:
         parse_agent_spec(spec)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _listening_socket(host: str, port: int) -> socket.socket:
     """Return a socket that listens.
 
     Raises:
@@ -94,14 +95,14 @@ def _listen(host: str, port: int) -> socket.socket:
         if sys.platform != "win32":
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
-        listener.listen()
+        listener.listen(128)  # a page may connect as soon as the address is printed
     except OSError as error:
         listener.close()
         raise OSError(f"cannot listen at {host} port {port}: {error.strerror or error}") from None
     return listener
 
 
-def _names_of(host: str) -> tuple[str, ...]:
+def _host_names(host: str) -> tuple[str, ...]:
     """Return the host names by which a page may address the server."""
     if host not in ("0.0.0.0", "::"):
         return (host,)

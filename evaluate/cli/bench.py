@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 
 from tyro.conf import Positional, arg
 
-from ludoteca.evaluate.cli.options import File, Folder
+from ludoteca.evaluate.cli.options import OptionalFile, OptionalFolder
 
 
 def bench(
-    what: Annotated[
+    benchmark: Annotated[
         Positional[Literal["envs", "mcts", "endgame", "actors", "gdl", "tuning"]],
         arg(help_behavior_hint=""),
     ],
@@ -19,74 +19,78 @@ def bench(
     strength: bool = False,
     games: int = 40,
     folder: Path = Path("runs/strength"),
-    json: File = None,
+    json: OptionalFile = None,
     seconds: float = 2.0,
     only: Annotated[tuple[str, ...], arg(metavar="[MEASURE ...]", help_behavior_hint="")] = (),
     executor: str = "local",
-    sheets: File = None,
-    traces: Folder = None,
-    page: File = None,
+    sheets: OptionalFile = None,
+    traces: OptionalFolder = None,
+    page: OptionalFile = None,
 ) -> None:
     """Benchmark environments or searches, and other packages if they are installed.
 
     Args:
-        what: benchmark; endgame: exact endgames of Othello; actors: self-play actors and
-            their learner, and more of them in a simulation (more options:
-            python -m ludoteca.train.throughput --help); gdl: rule sheets; tuning: optimizers of
-            parameters against a grid search.
-        peers: measure the other packages, too; `make peers` installs them.
-        strength: play matches of our search against OpenSpiel's instead (mcts), with equal
-            simulations and with equal time.
+        benchmark: envs: environments; mcts: tree search; endgame: exact endgames of Othello;
+            actors: self-play actors with a learner, and a simulation of more actors (more
+            options: python -m ludoteca.train.throughput --help); gdl: rule sheets; tuning:
+            optimizers of parameters against a grid search.
+        peers: also measure other packages; `make peers` installs them.
+        strength: instead play matches of this package's search against OpenSpiel's, with equal
+            simulations and with equal time (mcts).
         games: number of games per game and condition (strength).
         folder: folder with the log of the games; an interrupted run resumes there (strength).
         json: also write all numbers to this file.
         seconds: time of each measurement, or of each endgame, compilation excluded.
-        only: names of measures, matches or endgames (ffo-1 to ffo-59), or their beginnings; by
-            default all, and the endgames with 20 to 23 empty squares.
+        only: names of measures, matches or endgames (ffo-1 to ffo-59), or prefixes of names; by
+            default all measures and matches, and the endgames with 20 to 23 empty squares.
         executor: executor of the actors: local, ray or ray:ADDRESS (actors).
         sheets: folder of rule sheets (*.kif), or one of them; by default those of this package
             (gdl).
-        traces: folder with games that GGP-Base played by the sheets, to compare with; `make
+        traces: folder of games of GGP-Base by these sheets, to compare with; `make
             gdl-traces` records them (gdl).
         page: write the table into this file, in Markdown (gdl).
     """
-    if what != "gdl" and (sheets or traces or page):
-        raise ValueError(f"--sheets, --traces and --page are for bench gdl, not bench {what}")
-    if what == "gdl":
+    if benchmark != "gdl" and (sheets or traces or page):
+        raise ValueError(f"--sheets, --traces and --page are for bench gdl, not bench {benchmark}")
+    if benchmark == "gdl":
         if peers or strength:
-            raise ValueError("bench gdl takes no --peers and no --strength")
+            raise ValueError("bench gdl takes no --peers or --strength")
         from ludoteca.evaluate.bench.gdl import bench_gdl
 
         bench_gdl(sheets, traces, json, page, seconds, only)
         return
-    if executor != "local" and what != "actors":
-        raise ValueError(f"only actors run on an executor: bench actors --executor, not {what}")
-    if what == "actors":
+    if executor != "local" and benchmark != "actors":
+        raise ValueError(
+            f"only actors run on an executor: bench actors --executor, not {benchmark}"
+        )
+    if benchmark == "actors":
         if peers or strength or only:
             raise ValueError("bench actors takes no --peers, --strength or --only")
         module = "ludoteca.train.throughput"  # a command: this package does not import training
         arguments = ["--json-file", str(json)] if json is not None else []
         command = [sys.executable, "-P", "-m", module, "--executor", executor, *arguments]
         sys.exit(subprocess.run(command).returncode)
-    if strength and what != "mcts":
-        raise ValueError(f"only searches have a strength: bench mcts --strength, not bench {what}")
-    if peers and what == "endgame":
+    if strength and benchmark != "mcts":
+        raise ValueError(
+            f"only searches have a strength: bench mcts --strength, not bench {benchmark}"
+        )
+    if peers and benchmark == "endgame":
         raise ValueError("there are no peers for endgames: expected no --peers")
     if strength:
         from ludoteca.evaluate.bench.strength import bench_strength
 
         bench_strength(json=json, games=games, folder=folder, only=only)
-    elif what == "mcts":
+    elif benchmark == "mcts":
         from ludoteca.evaluate.bench.mcts import bench_mcts
 
         bench_mcts(peers=peers, json=json, seconds=seconds, only=only)
-    elif what == "tuning":
+    elif benchmark == "tuning":
         if peers:
             raise ValueError("bench tuning takes no --peers")
         from ludoteca.evaluate.bench.tuning import bench_tuning
 
         bench_tuning(json=json, only=only)
-    elif what == "endgame":
+    elif benchmark == "endgame":
         from ludoteca.evaluate.bench.endgame import bench_endgame
 
         bench_endgame(json=json, seconds=seconds, only=only)

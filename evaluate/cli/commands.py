@@ -1,4 +1,4 @@
-"""Command line: dispatch of commands, lazily imported, their options and their errors."""
+"""Command line: dispatch of lazily imported commands, parsing of options, error messages."""
 
 import inspect
 import os
@@ -16,7 +16,7 @@ from ludoteca.agents.registry import split_agent_spec
 from ludoteca.envs.names import did_you_mean
 from ludoteca.envs.registry import find_factory, game_id, make_game, split_game
 from ludoteca.envs.spec import parse_name
-from ludoteca.envs.targets import also_search, split_target
+from ludoteca.envs.targets import add_search_folder, split_target
 from ludoteca.evaluate.cli.help_text import overview, print_help, unwrapped
 from ludoteca.extras import explain
 from ludoteca.interrupt import INTERRUPTED
@@ -32,11 +32,12 @@ class Command:
         target: `"module:function"`, imported when the command is called. The parameters of the
             function are the options, and its docstring is the help.
         summary: sentence for the overview.
-        game_options: whether the parameters of the given game are options, too. Then `target` is a
-            function that makes the command from the type annotation of those parameters, see
+        game_options: whether the parameters of the game are options, too. Then `target` is a
+            function that makes the command from the type annotation of these parameters, see
             `game_parameters`.
-        group: if `target` is a table of further commands, the name of their kind.
-        resumes: whether the same command resumes work after an interruption at any time.
+        group: if `target` is a table of subcommands, the word for a subcommand in messages, such
+            as `"experiment"`.
+        resumes: whether the command, called again after an interruption, resumes its work.
     """
 
     target: str
@@ -51,40 +52,41 @@ def run_commands(
     arguments: Sequence[str],
     prog: str,
     description: str,
-    more: str = "",
-    kind: str = "command",
+    epilog: str = "",
+    noun: str = "command",
 ) -> int:
     """Run the command that the first argument names; return the exit status of the program.
 
     Args:
         commands: the commands by name.
         arguments: the command line, beginning with the name of a command.
-        prog: text that the user typed before the arguments.
+        prog: program name, and names of commands, before the arguments.
         description: text above the list of commands.
-        more: text below the list of commands.
-        kind: name of the kind of commands.
+        epilog: text below the list of commands.
+        noun: word for a command in messages.
 
     Returns:
         0, or 2 if the arguments are wrong, 130 if the user interrupted the command, or 128 plus the
         number of another signal that stopped it.
     """
-    name, *rest = arguments or [""]
-    if name in ("", "help", "-h", "--help") and not rest:
+    name, *command_arguments = arguments or [""]
+    if name in ("", "help", "-h", "--help") and not command_arguments:
         out = sys.stdout if name else sys.stderr
-        print(overview(commands, prog, description, more, kind), file=out)
+        print(overview(commands, prog, description, epilog, noun), file=out)
         return 0 if name else USAGE_ERROR
     if name == "help":
-        name, *rest = [*rest, "--help"]
+        name, *command_arguments = [*command_arguments, "--help"]
     name = name.lower()
     command = commands.get(name)
     if command is None:
         hint = did_you_mean(name, commands)
         print(
-            f"{_label(prog)}: unknown {kind} {name!r}{hint}; there are {', '.join(commands)}",
+            f"{_error_prefix(prog)}: unknown {noun} {name!r}{hint}; there are "
+            f"{', '.join(commands)}",
             file=sys.stderr,
         )
         return USAGE_ERROR
-    return run_command(command, rest, f"{prog} {name}")
+    return run_command(command, command_arguments, f"{prog} {name}")
 
 
 def run_command(command: Command, arguments: Sequence[str], prog: str) -> int:
@@ -93,23 +95,23 @@ def run_command(command: Command, arguments: Sequence[str], prog: str) -> int:
     Errors and interruptions are reported in one line on standard error.
 
     Args:
-        command: the command, or a group of commands.
-        arguments: the arguments after its name.
-        prog: text that the user typed before the arguments.
+        command: the command, or a group of subcommands.
+        arguments: the arguments after the name of the command.
+        prog: program name, and names of commands, before the arguments.
     """
-    # Networks of our size run slower in several threads than in one.
+    # Small networks run slower in several threads than in one.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
-        target = _load(command.target)
+        target = _import_target(command.target)
         if command.group:
-            return run_commands(target, arguments, prog, command.summary, kind=command.group)
-        _call(target, list(arguments), prog, command.game_options)
+            return run_commands(target, arguments, prog, command.summary, noun=command.group)
+        _parse_and_call(target, list(arguments), prog, command.game_options)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     except KeyboardInterrupt as interruption:
         number = getattr(interruption, "signal", None)
-        if number is not None:  # the command has stopped in good order, with a message
+        if number is not None:  # the command has saved its work and printed a message
             return int(128 + number)
         again = "; the same command resumes" if command.resumes else ""
         print(f"interrupted{again}", file=sys.stderr)
@@ -117,17 +119,17 @@ def run_command(command: Command, arguments: Sequence[str], prog: str) -> int:
     except (ValueError, OSError, ImportError) as error:
         if os.environ.get("LUDOTECA_DEBUG"):
             raise
-        print(f"{_label(prog)}: {_message(error)}", file=sys.stderr)
+        print(f"{_error_prefix(prog)}: {_error_text(error)}", file=sys.stderr)
         return USAGE_ERROR
     return 0
 
 
-def _label(prog: str) -> str:
+def _error_prefix(prog: str) -> str:
     """Return the beginning of error messages: the name of the script or of the module."""
     return prog.rpartition(".")[2] if prog.startswith("python") else prog.split()[0]
 
 
-def _message(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     if line := explain(error, "evaluate"):
@@ -135,25 +137,25 @@ def _message(error: Exception) -> str:
     return str(error)
 
 
-def _load(target: str) -> Any:
+def _import_target(target: str) -> Any:
     module, _, attribute = target.partition(":")
     return getattr(import_module(module), attribute)
 
 
-def _call(
+def _parse_and_call(
     function: Callable[..., Any], arguments: list[str], prog: str, game_options: bool
 ) -> None:
     """Parse the arguments and call the command."""
     import tyro
 
-    also_search(Path.cwd())  # for module:factory
+    add_search_folder(Path.cwd())  # for module:factory
     game = _find_game(arguments) if game_options else None
     if game_options:
         function = function(game_parameters(game))
     wants_help = bool({"-h", "--help"} & set(arguments))
     if wants_help:
         arguments = [argument for argument in arguments if argument != game]
-    options = _options(function, game)
+    options = _option_names(function, game)
     try:
         with print_help() if wants_help else nullcontext():
             call, unknown = tyro.cli(
@@ -163,9 +165,9 @@ def _call(
                 return_unknown_args=True,
                 config=(tyro.conf.HelptextFromCommentsOff, tyro.conf.FlagCreatePairsOff),
             )
-    except SystemExit as end:
-        if end.code:
-            _suggest(arguments, options)
+    except SystemExit as system_exit:
+        if system_exit.code:
+            _print_suggestions(arguments, options)
         raise
     if unknown:
         if game_options:
@@ -174,8 +176,8 @@ def _call(
     call()
 
 
-def _options(function: Callable[..., Any], game: str | None) -> list[str]:
-    """Return the options of a command, those of the game included."""
+def _option_names(function: Callable[..., Any], game: str | None) -> list[str]:
+    """Return the option names of a command, such as `"--games"`, including those of the game."""
     names = [*(make_game(game).params if game is not None else ())]
     for name, parameter in inspect.signature(function).parameters.items():
         metadata = [item for item in get_args(parameter.annotation) if hasattr(item, "aliases")]
@@ -184,19 +186,19 @@ def _options(function: Callable[..., Any], game: str | None) -> list[str]:
     return [f"--{name.removeprefix('--').replace('_', '-')}" for name in names]
 
 
-def _near(argument: str, options: Sequence[str]) -> str:
+def _suggestion(argument: str, options: Sequence[str]) -> str:
     """Return the suggestion for an unknown option, such as `" (did you mean --games?)"`."""
     name = argument.partition("=")[0].replace("_", "-")
     return did_you_mean(name, options).replace("'", "") if name.startswith("--") else ""
 
 
-def _suggest(arguments: Sequence[str], options: Sequence[str]) -> None:
+def _print_suggestions(arguments: Sequence[str], options: Sequence[str]) -> None:
     """Print a suggestion for each unknown option that is similar to a known one."""
     for argument in arguments:
         name = argument.partition("=")[0]
         known = name.replace("_", "-").replace("--no-", "--") in options
-        if not known and _near(name, options):
-            print(f"{name}{_near(name, options)}", file=sys.stderr)
+        if not known and _suggestion(name, options):
+            print(f"{name}{_suggestion(name, options)}", file=sys.stderr)
 
 
 def _deferred(command: Callable[..., Any]) -> Callable[..., partial[Any]]:
@@ -216,12 +218,14 @@ def _unknown_arguments(
     options: Sequence[str], unknown: Sequence[str], prog: str, game: str | None
 ) -> str:
     command = re.split(r"[ .]", prog)[-1]
-    message = f"{command} does not know {' '.join(unknown)}{_near(unknown[0], options)}"
+    message = f"{command} does not know {' '.join(unknown)}{_suggestion(unknown[0], options)}"
     if game is None:
         return f"{message}; see {prog} --help"
     loaded_game = make_game(game)
-    named = ", ".join(f"--{key.replace('_', '-')}" for key in loaded_game.params)
-    return f"{message}; parameters of {loaded_game.name} are {named}; see {prog} {game} --help"
+    param_options = ", ".join(f"--{key.replace('_', '-')}" for key in loaded_game.params)
+    return (
+        f"{message}; parameters of {loaded_game.name} are {param_options}; see {prog} {game} --help"
+    )
 
 
 def game_parameters(spec: str | None) -> Any:
@@ -254,13 +258,13 @@ def game_parameters(spec: str | None) -> Any:
 
 
 def _find_game(arguments: Sequence[str]) -> str | None:
-    """Return the argument that names a game, or None if there is none.
+    """Return the argument that names a game, or None if no argument does.
 
-    Names of registered games come first. Of the targets, `module:factory`, the first argument is
-    the game; others, which may be agents, only if they name a factory.
+    Names of registered games take precedence over targets `module:factory`, which may make games or
+    agents.
 
     Raises:
-        ValueError: if the first argument is a target, but does not name a factory.
+        ValueError: if the first argument is a target, but does not make a game.
     """
     for argument in arguments:
         if _is_game(argument):

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from ludoteca.evaluate.cli.options import File
+from ludoteca.evaluate.cli.options import OptionalFile
 
 
 def compare_runs_command(
@@ -12,7 +12,7 @@ def compare_runs_command(
     confidence: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
-    json: File = None,
+    json: OptionalFile = None,
 ) -> None:
     """Compare training runs over several seeds: aggregate scores with bootstrap intervals.
 
@@ -37,7 +37,7 @@ def compare_runs_command(
         comparison_notes,
         comparison_tables,
     )
-    from ludoteca.files import write_whole
+    from ludoteca.files import write_atomically
     from ludoteca.provenance import run_provenance
 
     comparison = compare_runs(runs, confidence, resamples, seed)
@@ -48,5 +48,5 @@ def compare_runs_command(
         console.print(note)
     if json is not None:
         content = comparison_json(comparison) | run_provenance("scipy")
-        write_whole(json, dumps(content, indent=2) + "\n")
+        write_atomically(json, dumps(content, indent=2) + "\n")
         console.print(f"all numbers: {json}", soft_wrap=True)

@@ -7,7 +7,7 @@ from tyro.conf import Positional, arg
 
 
 def export(
-    what: Annotated[Positional[Literal["geese", "onnx"]], arg(help_behavior_hint="")],
+    format: Annotated[Positional[Literal["geese", "onnx"]], arg(help_behavior_hint="")],
     agent: Annotated[str, arg(metavar="AGENT")],
     out: Annotated[Path, arg(metavar="FILE")],
     precision: Literal["float16", "float32"] = "float32",
@@ -16,15 +16,15 @@ def export(
     """Export an agent as a file for other programs: a Kaggle submission, or an ONNX file.
 
     Args:
-        what: geese: a submission to Kaggle's Hungry Geese that needs NumPy only; onnx: the network
-            of an agent, for any ONNX runtime, and for the agent onnx.
+        format: geese: a submission to Kaggle's Hungry Geese that needs only NumPy; onnx: the
+            network of an agent, for any ONNX runtime and for the agent onnx.
         agent: the agent, such as greedy, or az:connect4.
         out: the file to write, ending in .py or .onnx.
         precision: number format of the weights in a submission.
         game: game of an ONNX file, such as hex:board_size=7; by default the game that the network
             was trained for.
     """
-    if what == "onnx":
+    if format == "onnx":
         from ludoteca.agents.networks.onnx_export import export_onnx
 
         if precision != "float32":

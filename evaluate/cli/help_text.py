@@ -12,41 +12,41 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ludoteca.evaluate.cli.commands import Command
 
-BORDERS = "╭│╰+|"  # first characters of the lines of boxes, which fit the terminal already
+BORDERS = "╭│╰+|"  # first characters of lines of tyro's boxes, which fit the terminal already
 
 
 def overview(
     commands: Mapping[str, "Command"],
     prog: str,
     description: str,
-    more: str = "",
-    kind: str = "command",
+    epilog: str = "",
+    noun: str = "command",
 ) -> str:
     """Return the list of commands with their summaries.
 
     Args:
         commands: the commands by name.
-        prog: text that is typed before a command.
+        prog: program name before the command.
         description: text above the list; its paragraphs are wrapped.
-        more: text below the list; its lines stay as they are.
-        kind: name of the kind of commands.
+        epilog: text below the list; its lines are not wrapped.
+        noun: word for a command.
     """
     width = max(get_terminal_size().columns, 40)
     indent = 4 + max(map(len, commands))
     lines = [
-        f"usage: {prog} {kind.upper()} [OPTIONS]",
+        f"usage: {prog} {noun.upper()} [OPTIONS]",
         "",
         paragraphs(description, width),
         "",
-        f"{kind}s:",
+        f"{noun}s:",
     ]
     for name, command in commands.items():
-        head = f"  {name}".ljust(indent)
+        name_column = f"  {name}".ljust(indent)
         lines.append(
-            fill(command.summary, width, initial_indent=head, subsequent_indent=indent * " ")
+            fill(command.summary, width, initial_indent=name_column, subsequent_indent=indent * " ")
         )
-    lines += ["", fill(f"`{prog} {kind.upper()} --help` shows the options.", width)]
-    return "\n".join([*lines, "", more.strip("\n")] if more else lines)
+    lines += ["", fill(f"`{prog} {noun.upper()} --help` shows the options.", width)]
+    return "\n".join([*lines, "", epilog.strip("\n")] if epilog else lines)
 
 
 def paragraphs(text: str, width: int) -> str:
@@ -57,12 +57,12 @@ def paragraphs(text: str, width: int) -> str:
 
 
 def unwrapped(docstring: str) -> str:
-    """Return a docstring with every paragraph, and every entry of `Args:`, on one line."""
-    about, heading, rest = docstring.partition("\nArgs:\n")
+    """Return a docstring with each paragraph, and each entry of `Args:`, on a single line."""
+    about, heading, sections = docstring.partition("\nArgs:\n")
     lines = [" ".join(paragraph.split()) for paragraph in about.strip().split("\n\n")]
     if not heading:
         return "\n\n".join(lines)
-    entries = re.split(r"\n(?=    \w)", re.split(r"\n(?=\S)", rest)[0])
+    entries = re.split(r"\n(?=    \w)", re.split(r"\n(?=\S)", sections)[0])
     return "\n\n".join(
         [*lines, "Args:\n" + "\n".join("    " + " ".join(e.split()) for e in entries)]
     )
@@ -78,7 +78,7 @@ def print_help() -> Iterator[None]:
     finally:
         width = max(get_terminal_size().columns, 40)
         for line in re.sub(r"\n{3,}", "\n\n", out.getvalue()).splitlines():
-            print(_fitted(line, width))
+            print(_wrap_line(line, width))
 
 
 def wrapped_help(arguments: Sequence[str]) -> AbstractContextManager[None]:
@@ -87,7 +87,7 @@ def wrapped_help(arguments: Sequence[str]) -> AbstractContextManager[None]:
 
 
 class _Captured(io.StringIO):
-    """Buffer in place of standard output that keeps its colors and its encoding."""
+    """Buffer in place of standard output with the same `isatty()` and encoding."""
 
     def __init__(self, is_terminal: bool):
         super().__init__()
@@ -103,12 +103,16 @@ class _Captured(io.StringIO):
         return sys.__stdout__.encoding if sys.__stdout__ else "ascii"
 
 
-def _fitted(line: str, width: int) -> str:
+def _wrap_line(line: str, width: int) -> str:
     plain = re.sub(r"\x1b\[[0-9;]*m", "", line)
     if len(plain) <= width or plain.lstrip()[:1] in BORDERS:
         return line
     if not plain.startswith("usage: "):
         return fill(plain, width, break_on_hyphens=False)
-    # An option and its value stay together.
-    whole = re.sub(r"\[[^\[\]]*(\[[^\]]*\])?\]", lambda match: match[0].replace(" ", "\0"), plain)
-    return fill(whole, width, subsequent_indent=7 * " ", break_on_hyphens=False).replace("\0", " ")
+    # No line break between an option and its value.
+    protected = re.sub(
+        r"\[[^\[\]]*(\[[^\]]*\])?\]", lambda match: match[0].replace(" ", "\0"), plain
+    )
+    return fill(protected, width, subsequent_indent=7 * " ", break_on_hyphens=False).replace(
+        "\0", " "
+    )

@@ -39,7 +39,7 @@ from ludoteca.envs.targets import split_target
 from ludoteca.evaluate.docstring_params import describe_params
 from ludoteca.terminal_table import TerminalTable
 
-OWN = "ludoteca"  # source of the package's own games and agents
+OWN_SOURCE = "ludoteca"  # source of the games and agents of this package
 
 
 def list_command(
@@ -48,17 +48,17 @@ def list_command(
     """List all games and agents, or show everything about one of them.
 
     Args:
-        name: a game, such as hex or hex:board_size=5, or an agent, such as mcts; all by default.
+        name: a game, such as hex or hex:board_size=5, or an agent, such as mcts; by default all.
     """
     if name is None:
         page = all_games_and_agents()
     else:
-        game = named_game(name)
+        game = find_game(name)
         page = agent_details(name) if game is None else game_details(game)
     Console(highlight=False).print(page, soft_wrap=True)
 
 
-class Wrapped:
+class WrappedText:
     """Paragraphs wrapped to the width of the terminal."""
 
     def __init__(self, text: str, style: str = ""):
@@ -66,18 +66,18 @@ class Wrapped:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         for paragraph in self._text.split("\n"):
-            whole = fill(paragraph, options.max_width, break_on_hyphens=False)
-            yield Text(whole, self._style, no_wrap=True, overflow="ignore")
+            wrapped = fill(paragraph, options.max_width, break_on_hyphens=False)
+            yield Text(wrapped, self._style, no_wrap=True, overflow="ignore")
 
 
 def all_games_and_agents() -> RenderableType:
     """Return the table of all games with their default parameters, and the names of all agents."""
-    table = TerminalTable(("game", "id", "players", "observation", "actions"), texts=3)
+    table = TerminalTable(("game", "id", "players", "observation", "actions"), text_columns=3)
     for id_ in GAMES:
         try:
             game = make_game(id_)
         except Exception as error:
-            if game_source(id_) == OWN:
+            if game_source(id_) == OWN_SOURCE:
                 raise
             warnings.warn(f"the game {game_name(id_)} is left out: {error}", stacklevel=2)
             continue
@@ -88,19 +88,19 @@ def all_games_and_agents() -> RenderableType:
             f"{game.num_players} {'simultaneous' if game.simultaneous else 'sequential'}",
             " x ".join(map(str, game.observation_shape)),
             str(game.num_actions),
-            below=f"{params or 'no parameters'}{_from(game_source(id_))}",
+            below=f"{params or 'no parameters'}{_source_suffix(game_source(id_))}",
         )
-    others = [name for name in AGENTS if agent_source(name) != OWN]
+    foreign_agents = [name for name in AGENTS if agent_source(name) != OWN_SOURCE]
     return Group(
         table,
         Text(),
-        Wrapped(f"Agents: {', '.join(name for name in AGENTS if name not in others)}."),
+        WrappedText(f"Agents: {', '.join(name for name in AGENTS if name not in foreign_agents)}."),
         *[
-            Wrapped(f"Agent of another package: {name}{_from(agent_source(name))}.")
-            for name in others
+            WrappedText(f"Agent of another package: {name}{_source_suffix(agent_source(name))}.")
+            for name in foreign_agents
         ],
         Text(),
-        Wrapped(
+        WrappedText(
             "`ludoteca list hex` shows everything about a game, and the agents that play it; "
             "`ludoteca list mcts` shows everything about an agent. Ids in Gymnasium and PettingZoo "
             "begin with ludoteca/, as in ludoteca/Hex-v0. Other accepted names: "
@@ -109,11 +109,11 @@ def all_games_and_agents() -> RenderableType:
     )
 
 
-def named_game(name: str) -> Game | None:
-    """Return the game of a spec string, or None if it names an agent.
+def find_game(name: str) -> Game | None:
+    """Return the game of a spec string, or None if the string names an agent.
 
     Raises:
-        ValueError: if it names neither, or the game's parameters are wrong.
+        ValueError: if the string names neither, or the game's parameters are wrong.
     """
     if parse_name(resolve_alias(parse_name(name))) in AGENTS:
         return None
@@ -131,10 +131,10 @@ def named_game(name: str) -> Game | None:
 
 
 def _target_game(name: str) -> Game | None:
-    """Return the game of a target `module:attribute`, or None if it makes agents.
+    """Return the game of a target `module:attribute`, or None if the target makes agents.
 
     Raises:
-        ValueError: if it makes neither.
+        ValueError: if the target makes neither.
     """
     try:
         find_factory(name)
@@ -150,69 +150,72 @@ def _target_game(name: str) -> Game | None:
 
 
 def game_details(game: Game) -> RenderableType:
-    """Return everything about one game, and the agents that play it."""
+    """Return the rules, facts and parameters of a game, and the agents that play it."""
     factory = find_factory(game.spec)
     facts = TerminalTable(("", ""), sentences=True)
     for name, value in _facts(game):
         facts.add(name, value)
     headings = ("parameter", "default", "value", "range")
-    params = TerminalTable(headings, texts=3, title="Parameters", sentences=True)
-    described = describe_params(factory)
+    params = TerminalTable(headings, text_columns=3, title="Parameters", sentences=True)
+    descriptions = describe_params(factory)
     for key, parameter in inspect.signature(factory).parameters.items():
         params.add(
             f"--{key.replace('_', '-')}",
             str(parameter.default),
             str(game.params[key]),
-            described.get(key, ""),
+            descriptions.get(key, ""),
         )
-    agents = TerminalTable(("agent", "method"), title="Agents that play it", sentences=True)
+    agents = TerminalTable(("agent", "method"), title="Agents that play this game", sentences=True)
     missing = []
     for name in AGENTS:
         try:
             if not incompatibility_reason(name, game):
-                agents.add(name, _agent_line(name, game))
+                agents.add(name, _agent_sentence(name, game))
         except ImportError as error:
             missing.append(f"{name} ({error})")
-    more = "`ludoteca list AGENT` shows the parameters of an agent."
+    footer = "`ludoteca list AGENT` shows the parameters of an agent."
     if missing:
-        more = f"{more} Not installed: {', '.join(missing)}."
+        footer = f"{footer} Not installed: {', '.join(missing)}."
     module = importlib.import_module(factory.__module__)
     about = f"{_summary(module)}\n\n{_summary(factory)}"
-    parts: list[RenderableType] = [Wrapped(about), Text(), facts, Text()]
+    sections: list[RenderableType] = [WrappedText(about), Text(), facts, Text()]
     if params.rows:
-        parts += [params, Text()]
-    return Group(*parts, agents, Text(), Wrapped(more))
+        sections += [params, Text()]
+    return Group(*sections, agents, Text(), WrappedText(footer))
 
 
 def agent_details(name: str) -> RenderableType:
-    """Return everything about the agent of a spec string.
+    """Return the method, parameters and networks of the agent of a spec string.
 
     Raises:
         ImportError: if a package that the agent needs is missing.
     """
     name, _ = parse_agent_spec(name)
-    params = TerminalTable(("parameter", "default", "meaning"), texts=2, sentences=True)
-    described = _agent_docs(name)
+    params = TerminalTable(("parameter", "default", "meaning"), text_columns=2, sentences=True)
+    descriptions = _param_descriptions(name)
     for key, parameter in agent_params(name).items():
         default = "required" if parameter.default is parameter.empty else repr(parameter.default)
-        params.add(key, default, described.get(key, ""))
-    parts: list[RenderableType] = [Wrapped(f"{name}: {_summary(find_maker(name))}"), Text()]
+        params.add(key, default, descriptions.get(key, ""))
+    sections: list[RenderableType] = [WrappedText(f"{name}: {_summary(find_maker(name))}"), Text()]
     if params.rows:
-        parts += [params, Text()]
+        sections += [params, Text()]
     shipped = _shipped(name)
     if shipped:
-        parts += [Wrapped(f"Networks that come with the package: {', '.join(shipped)}."), Text()]
-    other = [
+        sections += [
+            WrappedText(f"Networks that come with the package: {', '.join(shipped)}."),
+            Text(),
+        ]
+    other_names = [
         key if spec == name else f"{key} ({spec})"
         for key, spec in AGENT_ALIASES.items()
         if parse_name(spec) == name
     ]
-    if other:
-        parts += [Wrapped(f"Other names: {', '.join(other)}."), Text()]
-    first = next(iter(agent_params(name)), None)
-    spec = shipped[0] if shipped else name if first is None else f"{name}:{first}=..."
-    parts.append(Wrapped(f"For example: ludoteca match GAME --agents random {spec}"))
-    return Group(*parts)
+    if other_names:
+        sections += [WrappedText(f"Other names: {', '.join(other_names)}."), Text()]
+    first_param = next(iter(agent_params(name)), None)
+    spec = shipped[0] if shipped else name if first_param is None else f"{name}:{first_param}=..."
+    sections.append(WrappedText(f"For example: ludoteca match GAME --agents random {spec}"))
+    return Group(*sections)
 
 
 def _facts(game: Game) -> list[tuple[str, str]]:
@@ -229,7 +232,7 @@ def _facts(game: Game) -> list[tuple[str, str]]:
         source = game_source(game_id(game.name))
     return [
         constructor,
-        *([("from", source)] if source != OWN else []),
+        *([("from", source)] if source != OWN_SOURCE else []),
         ("spec", game.spec),
         ("players", f"{game.num_players}, {'simultaneous' if game.simultaneous else 'sequential'}"),
         ("observation", f"{planes} planes of {rows} x {columns}, 0 to {game.observation_high}"),
@@ -240,9 +243,9 @@ def _facts(game: Game) -> list[tuple[str, str]]:
     ]
 
 
-def _from(source: str) -> str:
-    """Return the source of a game or agent in brackets, or `""` if it is this package."""
-    return f" ({source})" if source != OWN else ""
+def _source_suffix(source: str) -> str:
+    """Return the source of a game or agent in parentheses, or `""` for this package."""
+    return f" ({source})" if source != OWN_SOURCE else ""
 
 
 def _shortened(names: tuple[str, ...]) -> str:
@@ -251,9 +254,9 @@ def _shortened(names: tuple[str, ...]) -> str:
     return f"{', '.join(names[:4])}, ... {', '.join(names[-2:])}"
 
 
-def _summary(documented: object) -> str:
-    """Return a docstring up to its sections, a line for each paragraph."""
-    text = (inspect.getdoc(documented) or "").replace("`", "")
+def _summary(documented_object: object) -> str:
+    """Return a docstring without its sections such as `Args:`, one line per paragraph."""
+    text = (inspect.getdoc(documented_object) or "").replace("`", "")
     text = re.split(r"\n\n(?=(?:Args|Attributes|Raises|Returns):)", text)[0]
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
@@ -262,8 +265,8 @@ def _game_names() -> Iterable[str]:
     return (game_name(id_) for id_ in GAMES)
 
 
-def _agent_line(name: str, game: Game) -> str:
-    """Return a sentence about an agent, and its shipped networks that play the game."""
+def _agent_sentence(name: str, game: Game) -> str:
+    """Return the first sentence of an agent's docstring, and its shipped networks for the game."""
     text = re.split(r"(?<=\.)\s", _summary(find_maker(name)))[0]
     shipped = []
     for spec in _shipped(name):
@@ -291,11 +294,13 @@ def _shipped(name: str) -> list[str]:
     return [f"{name}:{network}" for network in shipped_weights(name)]
 
 
-def _agent_docs(name: str) -> dict[str, str]:
-    """Return the descriptions of an agent's parameters in its docstrings."""
+def _param_descriptions(name: str) -> dict[str, str]:
+    """Return the descriptions of an agent's parameters, from the docstrings of its maker."""
     maker = find_maker(name)
     descriptions: dict[str, str] = {}
-    for documented in getattr(maker, "documented_by", (maker,)):
-        documented = documented.__init__ if inspect.isclass(documented) else documented
-        descriptions |= describe_params(documented)
+    for documented_object in getattr(maker, "documented_by", (maker,)):
+        documented_object = (
+            documented_object.__init__ if inspect.isclass(documented_object) else documented_object
+        )
+        descriptions |= describe_params(documented_object)
     return descriptions

@@ -10,7 +10,14 @@ from tyro.conf import Positional, arg
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.cli.options import Agents, Clock, File, Folder, Number, time_control_of
+from ludoteca.evaluate.cli.options import (
+    Agents,
+    Clock,
+    OptionalFile,
+    OptionalFolder,
+    OptionalInt,
+    parse_time_control,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,12 +33,12 @@ def match_command(parameters: Any) -> Callable[..., None]:
         game: Annotated[Positional[str], arg(metavar="GAME")],
         rules: parameters,
         agents: Agents = ("random", "random"),
-        games: Number = None,
+        games: OptionalInt = None,
         seed: int = 0,
         threads: int = 1,
         random_plies: int = 0,
-        json: File = None,
-        replays: Folder = None,
+        json: OptionalFile = None,
+        replays: OptionalFolder = None,
         replay_count: int = 10,
         sprt: Annotated[
             tuple[float, float] | None, arg(metavar="ELO0 ELO1", help_behavior_hint="")
@@ -53,31 +60,31 @@ def match_command(parameters: Any) -> Callable[..., None]:
             rules: Parameters of the game.
             agents: two agents, or up to one per seat, such as random mcts:simulations=200; each
                 plays every seat equally often.
-            games: number of games, 1000 by default; of a sequential test the limit, 100,000 by
-                default.
-            seed: the same seed gives the same match.
-            threads: number of threads that share the games; more than one pays for agents that
+            games: number of games, by default 1000; in a sequential test their maximum, by default
+                100,000.
+            seed: seed of the match; the same seed gives the same games.
+            threads: number of threads that share the games; several are faster for agents that
                 search.
-            random_plies: number of random plies at the beginning of each game, the same once for
-                every seating of the agents; without any, deterministic agents repeat one game.
+            random_plies: number of random plies at the beginning of each game, the same for every
+                seating of the agents; without any, deterministic agents repeat the same game.
             json: also write all results to this file.
             replays: also write replays of the first games to this folder.
-            replay_count: number of these replays.
+            replay_count: number of replays to write.
             sprt: play until a sequential test (SPRT) is decided: is the first agent ELO0 (H0) or
-                ELO1 (H1) points of Elo stronger than the second?
-            alpha: probability of accepting H1 at ELO0.
-            beta: probability of accepting H0 at ELO1.
-            elo_model: scale of ELO0 and ELO1.
-            counts: results that the test counts: pairs of games with exchanged seats (pentanomial),
+                ELO1 (H1) Elo points stronger than the second?
+            alpha: probability that the test accepts H1 although H0 is true.
+            beta: probability that the test accepts H0 although H1 is true.
+            elo_model: scale of ELO0 and ELO1: logistic (usual) or normalized Elo.
+            counts: unit of the test: pairs of games with exchanged seats (pentanomial),
                 or single games (trinomial); auto chooses pairs if both games begin equally.
-            clock: seconds before the first move and for every move, such as 10+1, or for every
-                move alone, such as 1; see docs/playing.md.
-            bank: seconds a game beyond those of the moves, for each player.
-            out_of_time: whether a player who is out of time has to forfeit, or a random move is
+            clock: time control of each player in seconds: before the first move and for every move,
+                such as 10+1, or only for every move, such as 1; see docs/playing.md.
+            bank: time bank of each player in seconds per game, for moves that take longer.
+            out_of_time: penalty of a player that is out of time: it forfeits, or a random move is
                 played for it.
         """
         loaded_game = make_game(game, **rules)
-        time_control = time_control_of(clock, bank, out_of_time)
+        time_control = parse_time_control(clock, bank, out_of_time)
         plan = MatchPlan(
             loaded_game,
             agents,
@@ -92,15 +99,16 @@ def match_command(parameters: Any) -> Callable[..., None]:
             MatchFiles(json, replays, replay_count),
         )
         if sprt is not None:
-            from ludoteca.evaluate.sequential_match import counts_for
+            from ludoteca.evaluate.sequential_match import default_counts
             from ludoteca.evaluate.statistics.sprt import Sprt
 
-            used = counts_for(loaded_game) if counts == "auto" else counts
-            run_test_and_report(plan, Sprt(*sprt, alpha, beta, elo_model, used))
+            chosen_counts = default_counts(loaded_game) if counts == "auto" else counts
+            test = Sprt(*sprt, alpha, beta, elo_model, chosen_counts)
+            run_test_and_report(plan, test)
         elif (alpha, beta, elo_model, counts) != (0.05, 0.05, "logistic", "auto"):
             raise ValueError(
                 "--alpha, --beta, --elo-model and --counts are options of a sequential test: "
-                "give its hypotheses, too, such as --sprt 0 20"
+                "give the hypotheses, too, such as --sprt 0 20"
             )
         else:
             play_and_report(plan)
@@ -113,9 +121,9 @@ class MatchFiles:
     """Files to which a match is written.
 
     Attributes:
-        json: file of all results, or None.
+        json: JSON file of the results, or None.
         replays: folder of replays of the first games, or None.
-        replay_count: number of these replays.
+        replay_count: maximum number of replays.
     """
 
     json: Path | None
@@ -126,12 +134,12 @@ class MatchFiles:
         """Write the results and the replays."""
         from json import dumps
 
-        from ludoteca.files import write_whole
+        from ludoteca.files import write_atomically
         from ludoteca.provenance import run_provenance
 
         console = _console()
         if self.json is not None:
-            write_whole(self.json, dumps(content | run_provenance(), indent=2) + "\n")
+            write_atomically(self.json, dumps(content | run_provenance(), indent=2) + "\n")
             console.print(f"all numbers: {self.json}", soft_wrap=True)
         if self.replays is not None:
             for k, replay in enumerate(games):
@@ -141,12 +149,12 @@ class MatchFiles:
 
 @dataclass(frozen=True)
 class MatchPlan:
-    """Match of the command: game, agents, number of games, and files.
+    """Options of the command: game, agents, number of games, and files.
 
     Attributes:
         game: the game.
         agents: spec strings of the agents.
-        games: number of games, or their limit in a sequential test; None for the default.
+        games: number of games, or their maximum in a sequential test; None for the default.
         options: keyword arguments of both `play_match` and `play_sequential_match`.
         files: files to which the match is written.
     """
@@ -174,7 +182,7 @@ def run_test_and_report(plan: MatchPlan, test: "Sprt") -> None:
     """Play a sequential match, print the decision, and write the requested files.
 
     Raises:
-        KeyboardInterrupt: if the user ended the match, after its report.
+        KeyboardInterrupt: after the report, if the user interrupted the match.
     """
     from ludoteca.evaluate.sequential_match import MAX_GAMES, play_sequential_match
     from ludoteca.evaluate.sequential_text import sequential_json, sequential_text

@@ -12,9 +12,9 @@ def new_game(
 ) -> None:
     """Write the files of a new game into a checkout of this package, ready to be filled in.
 
-    They are the rules (of a small game that passes all tests), its line in the registry, perft
-    counts, and a page of the documentation with its picture. Games of your own packages are
-    written by `ludoteca new-package`.
+    The files are: the rules (of a small game that passes all tests), the game's line in the
+    registry, perft counts, and a page of the documentation with an image. For a game in a package
+    of your own, see `ludoteca new-package`.
 
     Args:
         name: name of the game, such as dots_and_boxes.

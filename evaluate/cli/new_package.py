@@ -14,11 +14,11 @@ def new_package(
 
     Args:
         name: name of the package, such as my-games.
-        folder: folder to create; by default a folder of that name in the working directory.
+        folder: folder to create; by default NAME in the working directory.
     """
     from ludoteca.evaluate.new_package.write import write_package
 
-    place = Path(name) if folder is None else folder
-    for file in write_package(name, place):
+    package_folder = Path(name) if folder is None else folder
+    for file in write_package(name, package_folder):
         print(file)
-    print(f'try it: cd {place} && pip install -e ".[test]" && pytest')
+    print(f'try it: cd {package_folder} && pip install -e ".[test]" && pytest')

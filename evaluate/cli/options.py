@@ -9,18 +9,18 @@ if TYPE_CHECKING:
     from ludoteca.agents.time_control import TimeControl
 
 Agents = Annotated[tuple[str, ...], arg(metavar="AGENT [AGENT ...]")]
-File = Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")]
-Number = Annotated[int | None, arg(metavar="INT", help_behavior_hint="")]
+OptionalFile = Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")]
+OptionalInt = Annotated[int | None, arg(metavar="INT", help_behavior_hint="")]
 Clock = Annotated[str | None, arg(metavar="[START+]MOVE", help_behavior_hint="")]
-Seconds = Annotated[float | None, arg(metavar="FLOAT", help_behavior_hint="")]
-Folder = Annotated[Path | None, arg(metavar="FOLDER", help_behavior_hint="")]
+OptionalFloat = Annotated[float | None, arg(metavar="FLOAT", help_behavior_hint="")]
+OptionalFolder = Annotated[Path | None, arg(metavar="FOLDER", help_behavior_hint="")]
 
 
-def time_control_of(clock: str | None, bank: float, out_of_time: str) -> "TimeControl | None":
-    """Return the time control of the options of a match.
+def parse_time_control(clock: str | None, bank: float, out_of_time: str) -> "TimeControl | None":
+    """Return the time control from the options `--clock`, `--bank` and `--out-of-time`.
 
     Raises:
-        ValueError: if one is out of range, or there is no clock for the others.
+        ValueError: if an option is invalid, or `--bank` or `--out-of-time` has no `--clock`.
     """
     from ludoteca.agents.time_control import TimeControl
 

@@ -11,7 +11,7 @@ from tyro.conf import Positional, arg
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import real
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.cli.options import File
+from ludoteca.evaluate.cli.options import OptionalFile
 
 if TYPE_CHECKING:
     from ludoteca.evaluate.play.agent_thread import AgentFailure
@@ -34,23 +34,23 @@ def play_command(parameters: Any) -> Callable[..., None]:
         moves: Annotated[tuple[str, ...], arg(metavar="[MOVE ...]", help_behavior_hint="")] = (),
         values: bool = False,
         pause: float = 0.5,
-        replay: File = None,
+        replay: OptionalFile = None,
         terminal: bool = False,
-        screenshot: File = None,
+        screenshot: OptionalFile = None,
     ) -> None:
         """Play against an agent, in a window or, without one, in the terminal.
 
         Args:
             game: the game, such as othello or hex:board_size=5; only sequential games.
             rules: Parameters of the game.
-            agent: your opponent, which also gives hints; with --seat none, two agents play each
-                other.
+            agent: your opponent, which also gives hints; with --seat none, the two agents that play
+                each other.
             seat: your seat, moving first or second; both for two people, none to watch agents.
             seed: the same seed and moves give the same game.
             moves: moves at the beginning, by name, such as f5 d6.
-            values: show visit shares or values on the board from the start.
+            values: show the agent's visit fractions or values of moves on the board from the start.
             pause: seconds for which an agent's analysis is shown before it moves.
-            replay: file to save the game to; by default only if you ask for it.
+            replay: file to save the game to; by default the game is saved only on request.
             terminal: play in the terminal even if a window could be opened.
             screenshot: write an image (.png) of the window when you are to move, and exit.
         """
@@ -94,14 +94,14 @@ def start_playing(
     from ludoteca.evaluate.play.session import HUMAN, Session
 
     humans = HUMAN_SEATS[seat]
-    _check(agents, seat, pause, screenshot)
+    _validate_options(agents, seat, pause, screenshot)
     specs = {p: agents[p % len(agents)] for p in (0, 1) if p not in humans}
     session = Session(game, [specs.get(p, HUMAN) for p in (0, 1)], seed)
     session.play_named(moves)
-    seated = {p: make_agent(spec, game) for p, spec in specs.items()}
+    agents_by_seat = {p: make_agent(spec, game) for p, spec in specs.items()}
     adviser = (agents[0], make_agent(agents[0], game)) if humans else None
     controller = GameController(
-        session, seated, adviser, show_values=values, pause=pause, file=replay
+        session, agents_by_seat, adviser, show_values=values, pause=pause, file=replay
     )
     try:
         if screenshot is not None:
@@ -115,10 +115,12 @@ def start_playing(
         raise ValueError(str(failure))
 
 
-def _check(agents: tuple[str, ...], seat: Seat, pause: float, screenshot: Path | None) -> None:
+def _validate_options(
+    agents: tuple[str, ...], seat: Seat, pause: float, screenshot: Path | None
+) -> None:
     if not 1 <= len(agents) <= (2 if seat == "none" else 1):
-        only = "two agents play each other with --seat none; otherwise there is one"
-        raise ValueError(f"{only}, got {len(agents)} with --seat {seat}")
+        expected = "two agents play each other with --seat none; otherwise expected one agent"
+        raise ValueError(f"{expected}, got {len(agents)} with --seat {seat}")
     real("pause", pause, 0, 60)
     if screenshot is not None and screenshot.suffix != ".png":
         raise ValueError(f"{screenshot} must end in .png")
@@ -140,22 +142,22 @@ def _play(controller: "GameController", terminal: bool) -> "AgentFailure | None"
             return controller.failure
     if reason:
         print(f"{reason}; playing in the terminal", file=sys.stderr)
-    lines = Terminal(
+    terminal_game = Terminal(
         controller.session, controller.agent_threads, controller.adviser, controller.file
     )
-    lines.play()
-    return lines.failure
+    terminal_game.play()
+    return terminal_game.failure
 
 
 def _write_screenshot(controller: "GameController", file: Path) -> "AgentFailure | None":
     """Let agents play until the human is to move, and write an image of the window."""
     from ludoteca.envs.render.raster import png
     from ludoteca.evaluate.play.screen import Screen
-    from ludoteca.files import write_whole
+    from ludoteca.files import write_atomically
 
     while not controller.is_settled:
         controller.tick()
         time.sleep(0.01)
-    write_whole(file, png(Screen(controller).draw()))
+    write_atomically(file, png(Screen(controller).draw()))
     print(f"{len(controller.session.actions)} plies: {file}")
     return controller.failure

@@ -1,16 +1,16 @@
 """The command `ludoteca power`."""
 
-from ludoteca.evaluate.cli.options import Number, Seconds
+from ludoteca.evaluate.cli.options import OptionalFloat, OptionalInt
 
 
 def power_command(
-    elo: Seconds = None,
-    score: Seconds = None,
+    elo: OptionalFloat = None,
+    score: OptionalFloat = None,
     draws: float = 0.0,
     alpha: float = 0.05,
     power: float = 0.8,
     one_sided: bool = False,
-    games: Number = None,
+    games: OptionalInt = None,
 ) -> None:
     """Compute how many games a match needs to show that one agent is stronger.
 
@@ -20,12 +20,12 @@ def power_command(
         elo: Elo difference of the agents.
         score: mean score of the stronger agent, such as 0.55, instead of the Elo difference.
         draws: fraction of drawn games.
-        alpha: probability of finding a difference between equal agents.
-        power: probability of finding the difference.
-        one_sided: only the given direction counts.
+        alpha: significance level: probability of detecting a difference between equal agents.
+        power: probability of detecting the difference.
+        one_sided: test only for a difference in the given direction.
         games: also print the power of a match of this many games.
     """
-    from ludoteca.evaluate.statistics.power import Question, question_of_elo
+    from ludoteca.evaluate.statistics.power import PowerAnalysis, power_analysis_of_elo
     from ludoteca.evaluate.statistics.ratings import elo_difference
     from ludoteca.evaluate.statistics.sprt import Sprt
 
@@ -33,27 +33,31 @@ def power_command(
         got = "none" if elo is None else "both"
         raise ValueError(f"expected one of --elo and --score, got {got}")
     if elo is not None:
-        question = question_of_elo(elo, draws, alpha, not one_sided)
+        analysis = power_analysis_of_elo(elo, draws, alpha, not one_sided)
     else:
         assert score is not None
-        question = Question(score, draws, alpha, not one_sided)
-    points = elo_difference(question.score)
-    assert points is not None
+        analysis = PowerAnalysis(score, draws, alpha, not one_sided)
+    elo_points = elo_difference(analysis.score)
+    assert elo_points is not None
     sides = "one-sided" if one_sided else "two-sided"
     print(
-        f"Elo difference {points:+.1f}, mean score {question.score:.4f}, draws {draws:g}\n"
-        f"{question.games(power):,} games find it with probability {power:g} ({sides} test, alpha "
-        f"{alpha:g})"
+        f"Elo difference {elo_points:+.1f}, mean score {analysis.score:.4f}, draws {draws:g}\n"
+        f"{analysis.games(power):,} games detect it with probability {power:g} ({sides} test, "
+        f"alpha {alpha:g})"
     )
     if games is not None:
-        print(f"{games:,} games find it with probability {question.power(games):.3f}")
-    low, high = sorted((0.0, points))
+        print(f"{games:,} games detect it with probability {analysis.power(games):.3f}")
+    low, high = sorted((0.0, elo_points))
     if power < 1 and alpha < 0.499 and 1 - power < 0.499:
-        below, above = (alpha, 1 - power) if points > 0 else (1 - power, alpha)
-        test = Sprt(low, high, below, above, counts="trinomial")
-        equal, unequal = test.expected_games(0, draws), test.expected_games(points, draws)
+        alpha_option, beta_option = (alpha, 1 - power) if elo_points > 0 else (1 - power, alpha)
+        test = Sprt(low, high, alpha_option, beta_option, counts="trinomial")
+        games_if_equal, games_if_unequal = (
+            test.expected_games(0, draws),
+            test.expected_games(elo_points, draws),
+        )
         print(
-            f"a sequential test (one-sided), --sprt {low:.4g} {high:.4g} --alpha {below:.4g} "
-            f"--beta {above:.4g}, needs {unequal:,.0f} games on average, and {equal:,.0f} if the "
-            "agents are equal"
+            f"a sequential test (one-sided), --sprt {low:.4g} {high:.4g} "
+            f"--alpha {alpha_option:.4g} --beta {beta_option:.4g}, needs "
+            f"{games_if_unequal:,.0f} games on average, and {games_if_equal:,.0f} if the agents "
+            "are equal"
         )

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from ludoteca.evaluate.cli.options import Agents, Folder
+from ludoteca.evaluate.cli.options import Agents, OptionalFolder
 
 
 def rating(
@@ -15,7 +15,7 @@ def rating(
     games: int = 100,
     random_plies: int = 4,
     seed: int = 0,
-    out: Folder = None,
+    out: OptionalFolder = None,
     processes: int = 1,
     executor: str = "local",
 ) -> None:
@@ -28,12 +28,12 @@ def rating(
     Args:
         run: folder of the training run.
         against: other agents.
-        agent: the agent that plays with a checkpoint, whose file takes the place of {path}.
+        agent: agent of each checkpoint; {path} stands for the checkpoint's file.
         games: number of games of each match.
         random_plies: number of random plies at the beginning of each game, the same for both
             players; otherwise networks would repeat the same game.
         seed: seed of the matches.
-        out: folder for the results; by default the run's folder.
+        out: folder of the results; by default the run's folder.
         processes: number of concurrent matches.
         executor: executor of the matches: local, or a Ray cluster: ray (on this machine), ray:auto,
             ray:HOST:PORT; see docs/distributed.md.
@@ -50,4 +50,4 @@ def rating(
     )
     console = Console(highlight=False)
     console.print(elo_table(rated_agents), soft_wrap=True)
-    console.print(f"figure and numbers: {run if out is None else out}", soft_wrap=True)
+    console.print(f"figure and results: {run if out is None else out}", soft_wrap=True)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from tyro.conf import Positional, arg
 
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.cli.options import Agents, File, Number, Seconds
+from ludoteca.evaluate.cli.options import Agents, OptionalFile, OptionalFloat, OptionalInt
 
 
 def render_command(parameters: Any) -> Callable[..., None]:
@@ -17,24 +17,24 @@ def render_command(parameters: Any) -> Callable[..., None]:
         game: Annotated[Positional[str], arg(metavar="GAME")],
         rules: parameters,
         out: Annotated[Path, arg(metavar="FILE")],
-        replay: File = None,
+        replay: OptionalFile = None,
         agents: Agents = ("random", "random"),
         seed: int = 0,
-        ply: Number = None,
-        seconds: Seconds = None,
+        ply: OptionalInt = None,
+        seconds: OptionalFloat = None,
     ) -> None:
         """Draw a replay, or a new game between agents.
 
         Args:
             game: the game, such as hex or hex:board_size=5.
-            rules: Parameters of the game, if agents play it.
+            rules: Parameters of the new game.
             out: file to write: .gif and .svg are animations of the game, .png shows its last
                 position.
             replay: file of the game to draw, in any format that `ludoteca replay` reads.
-            agents: the agents that play, without a replay.
-            seed: seed of the game between them.
+            agents: the agents that play a new game, without --replay.
+            seed: seed of the new game.
             ply: draw only the position after this number of plies.
-            seconds: time for each position; by default, long games are shown faster.
+            seconds: seconds for each position; by default, less for long games.
         """
         from ludoteca.evaluate.game_files import choose_games, only_replay
         from ludoteca.evaluate.match import play_match

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
-from ludoteca.evaluate.cli.options import File, Number, Seconds
+from ludoteca.evaluate.cli.options import OptionalFile, OptionalFloat, OptionalInt
 
 if TYPE_CHECKING:
     from ludoteca.envs.formats.record import GameRecord
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 def replay(
     file: Annotated[Positional[Path], arg(metavar="FILE")],
-    game: Number = None,
+    game: OptionalInt = None,
     final: bool = False,
-    ply: Number = None,
-    out: File = None,
+    ply: OptionalInt = None,
+    out: OptionalFile = None,
     watch: bool = False,
-    seconds: Seconds = None,
+    seconds: OptionalFloat = None,
 ) -> None:
     """Verify replays by playing them again, and print, draw, show or convert the games.
 
@@ -28,14 +28,14 @@ def replay(
         file: a replay, as `match --replays` writes them, or a record of other programs: SGF (Hex,
             Othello), GGF or a transcript of Othello. Positions of Othello in FFO format are
             printed with their legal moves.
-        game: number of the game in a file with several, from 1; by default all.
-        final: only the last position.
-        ply: only the position after this number of plies.
+        game: number of the game, counted from 1, in a file with several; by default all.
+        final: show only the last position.
+        ply: show only the position after this number of plies.
         out: draw the game into this file: .gif and .svg are animations, .png shows the last
-            position, and .html is a page with everything in it that steps and plays. Or write
-            the games as .sgf, .ggf (Othello) or .txt (transcripts of Othello), or one as .json.
+            position, and .html is a self-contained page to step through the game. Or write the
+            games as .sgf, .ggf (Othello) or .txt (transcripts of Othello), or one as .json.
         watch: show the game in the terminal, position by position.
-        seconds: time for each position; by default, long games are shown faster.
+        seconds: seconds for each position; by default, less for long games.
     """
     from ludoteca.evaluate.game_files import (
         choose_games,
@@ -53,7 +53,7 @@ def replay(
     if watch and (final or ply is not None):
         raise ValueError("--watch shows the whole game: no --final, no --ply")
     if seconds is not None and out is None and not watch:
-        raise ValueError("--seconds is for --watch and --out")
+        raise ValueError("--seconds needs --watch or --out")
     if ply is not None and out is not None and out.suffix == ".html":
         raise ValueError("an .html file has the whole game: no --ply")
     if positions := load_positions(file):
@@ -68,7 +68,7 @@ def replay(
     if watch:
         watch_replay(only_replay(file, records), seconds)
     elif out is not None:
-        _write(file, records, out, final, ply, seconds)
+        _write_out(file, records, out, final, ply, seconds)
     else:
         for number, record in enumerate(records, 1 if game is None else game):
             replayed = record.replay
@@ -78,7 +78,7 @@ def replay(
                 print(line)
 
 
-def _write(
+def _write_out(
     file: Path,
     records: Sequence["GameRecord"],
     out: Path,
@@ -91,7 +91,7 @@ def _write(
     from ludoteca.evaluate.arena.replay_page import replay_page
     from ludoteca.evaluate.game_files import only_replay
     from ludoteca.evaluate.replay_rendering import draw_replay
-    from ludoteca.files import write_whole
+    from ludoteca.files import write_atomically
 
     if out.suffix in (*SUFFIXES, ".json"):
         if final or ply is not None or seconds is not None:
@@ -104,7 +104,7 @@ def _write(
         return
     replayed = only_replay(file, records)
     if out.suffix == ".html":
-        write_whole(out, replay_page(replayed, seconds))
+        write_atomically(out, replay_page(replayed, seconds))
     else:
         draw_replay(replayed, out, len(replayed.actions) if final else ply, seconds)
     print(f"{len(replayed.actions)} plies: {out}")

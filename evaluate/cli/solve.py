@@ -9,7 +9,7 @@ from tyro.conf import Positional, arg
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.cli.options import File
+from ludoteca.evaluate.cli.options import OptionalFile
 
 if TYPE_CHECKING:
     from ludoteca.evaluate.solve import Solution
@@ -23,7 +23,7 @@ def solve_command(parameters: Any) -> Callable[..., None]:
         rules: parameters,
         moves: Annotated[tuple[str, ...], arg(metavar="[MOVE ...]", help_behavior_hint="")] = (),
         capacity: int = 1 << 22,
-        json: File = None,
+        json: OptionalFile = None,
     ) -> None:
         """Solve a small game for two players: perfect play, and the value of each move.
 
@@ -41,18 +41,18 @@ def solve_command(parameters: Any) -> Callable[..., None]:
         from shutil import get_terminal_size
 
         from ludoteca.evaluate.play.session import HUMAN, Session
-        from ludoteca.evaluate.solve import solve as search
-        from ludoteca.files import write_whole
+        from ludoteca.evaluate.solve import solve as solve_position
+        from ludoteca.files import write_atomically
         from ludoteca.provenance import run_provenance
 
         loaded_game = make_game(game, **rules)
         integer("capacity", capacity, 1, 10**9)
-        played = Session(loaded_game, [HUMAN] * loaded_game.num_players)
-        played.play_named(moves)
-        solution = search(loaded_game, from_state=played.current, capacity=capacity)
-        assert played.mover is not None
+        session = Session(loaded_game, [HUMAN] * loaded_game.num_players)
+        session.play_named(moves)
+        solution = solve_position(loaded_game, from_state=session.current, capacity=capacity)
+        assert session.mover is not None
         for line in solution_text(
-            loaded_game, solution, played.mover, moves, get_terminal_size().columns
+            loaded_game, solution, session.mover, moves, get_terminal_size().columns
         ):
             print(line)
         if json is not None:
@@ -64,7 +64,7 @@ def solve_command(parameters: Any) -> Callable[..., None]:
                 "positions": solution.positions,
                 **run_provenance(),
             }
-            write_whole(json, dumps(content, indent=1) + "\n")
+            write_atomically(json, dumps(content, indent=1) + "\n")
             print(f"all numbers: {json}")
 
     return solve
@@ -78,24 +78,24 @@ def solution_text(
     Args:
         game: the game.
         solution: solution of a position of the game.
-        mover: the player to move there.
-        moves: names of the moves before it.
-        width: characters in a line.
+        mover: the player to move in this position.
+        moves: names of the moves played before it.
+        width: maximum length of a line.
     """
     from ludoteca.envs.render.status import player_name
-    from ludoteca.evaluate.match_table import rules_name
+    from ludoteca.evaluate.match_table import title_with_params
 
     value = solution.returns[mover]
-    where = f", after {' '.join(moves)}" if moves else ""
+    after_moves = f", after {' '.join(moves)}" if moves else ""
     yield fill(
-        f"{rules_name(game)}{where}: {player_name(game, mover)} to move {_verb(value, 1)} with "
-        "perfect play",
+        f"{title_with_params(game)}{after_moves}: {player_name(game, mover)} to move "
+        f"{_verb(value, 1)} with perfect play",
         width,
     )
     for move_value in sorted(set(solution.actions.values()), reverse=True):
         names = [name for name, other in solution.actions.items() if other == move_value]
-        moved = "1 move" if len(names) == 1 else f"{len(names)} moves"
-        text = f"{moved} {_verb(move_value, len(names))}: {' '.join(names)}"
+        num_moves = "1 move" if len(names) == 1 else f"{len(names)} moves"
+        text = f"{num_moves} {_verb(move_value, len(names))}: {' '.join(names)}"
         yield fill(text, width, subsequent_indent="  ", break_on_hyphens=False)
     yield f"{solution.positions:,} positions searched"
 

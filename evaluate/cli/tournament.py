@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from tyro.conf import arg
 
-from ludoteca.evaluate.cli.options import Clock, time_control_of
+from ludoteca.evaluate.cli.options import Clock, parse_time_control
 
 
 def tournament(
@@ -39,22 +39,23 @@ def tournament(
         out: folder for the log of all games, and the report.
         games_per_pair: number of games of each pair of agents in each game; each moves first in
             half of them.
-        repeats: number of matches into which these are divided, to show the variation of results.
-        seed: the same seed gives the same games.
-        draws: how the tables count a draw: half a win (half), or a loss for both (loss).
+        repeats: number of matches into which the games of a pair are divided, to show the variation
+            of results.
+        seed: seed of the tournament; the same seed gives the same games.
+        draws: value of a draw in the tables: half a win (half), or a loss for both (loss).
         names: short names of the agents, in the same order; by default, the parameters in which
             they differ.
         processes: number of processes.
         executor: executor of the games: local, or on a Ray cluster: ray (on this machine),
             ray:auto, ray:HOST:PORT; see docs/distributed.md.
-        plan: only play some games of every pair in each game, which stay in the log, and print the
-            expected time of the remaining ones with 1 to 1000 processes.
-        price: price of a core hour in dollars, for the plan.
-        clock: seconds before the first move and for every move, such as 10+1, or for every move
-            alone, such as 1; see docs/playing.md.
-        bank: seconds a game beyond those of the moves, for each player.
-        out_of_time: whether a player who is out of time has to forfeit, or a random move is played
-            for it.
+        plan: play only a few games of every pair in each game, keep them in the log, and print the
+            expected time of the remaining games with 1 to 1000 processes.
+        price: price of a core hour in dollars, for --plan.
+        clock: time control of each player in seconds: before the first move and for every move,
+            such as 10+1, or only for every move, such as 1; see docs/playing.md.
+        bank: time bank of each player in seconds per game, for moves that take longer.
+        out_of_time: penalty of a player that is out of time: it forfeits, or a random move is
+            played for it.
     """
     from rich.console import Console
 
@@ -74,7 +75,7 @@ def tournament(
         seed=seed,
         draws=draws,
         names=names,
-        time_control=time_control_of(clock, bank, out_of_time),
+        time_control=parse_time_control(clock, bank, out_of_time),
     )
     progress = sys.stderr.isatty()
     if plan:

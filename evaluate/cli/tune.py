@@ -28,7 +28,7 @@ def tune_command(parameters: Any) -> Callable[..., None]:
         seed: int = 0,
         threads: int = 1,
     ) -> None:
-        """Tune parameters of an agent by games, and measure the gain by a match.
+        """Tune parameters of an agent by playing games, and measure the improvement in a match.
 
         For example the exploration constant of a search:
         ludoteca tune connect4 --agent mcts:simulations=100 --tune policy.alpha=0.01:4:log
@@ -40,20 +40,22 @@ def tune_command(parameters: Any) -> Callable[..., None]:
         Args:
             game: the game, such as hex or hex:board_size=5.
             rules: Parameters of the game.
-            agent: the agent; values of tuned parameters in it are the start, else the middle of
-                their range is.
-            tune: the parameters: LOW:HIGH, with :int for whole numbers and :log for a range of
-                several magnitudes; or choices, 'mast=greedy|gibbs'.
+            agent: the agent; its values of the tuned parameters are the starting values, otherwise
+                the middle of their ranges.
+            tune: the parameters: NAME=LOW:HIGH, with :int for integers and :log for a logarithmic
+                scale; or choices, 'mast=greedy|gibbs'.
             optimizer: spsa, cma_es, ntbea, optuna or grid, with settings, such as ntbea:levels=20;
                 see docs/tuning.md.
-            against: the opponents, which share the games of an evaluation; by default the agent at
-                the start. spsa by default lets its two points play each other.
+            against: the opponents, which share the games of an evaluation; by default the agent
+                with the starting values. With spsa, by default its two perturbed points play
+                each other.
             out: folder of the run.
-            games: number of games of the optimizer.
-            batch: number of games of an evaluation.
-            match_games: number of games of each match at the end, which the optimizer does not see.
+            games: total number of games that the optimizer plays.
+            batch: number of games of each evaluation.
+            match_games: number of games of each final match between the recommended and the
+                starting values.
             random_plies: number of random plies at the beginning of each game; without any,
-                deterministic agents repeat one game.
+                deterministic agents repeat the same game.
             seed: seed of the optimizer and of the games.
             threads: number of threads that share the games.
         """
@@ -83,8 +85,8 @@ def tune_command(parameters: Any) -> Callable[..., None]:
             console.print()
             console.print(matches_table(result), soft_wrap=True)
         else:
-            console.print("the recommended values are those of the start: no match was played")
+            console.print("the recommended values are the starting values: no match was played")
         write_report(result, out)
-        console.print(f"\nevaluations, figure and numbers: {out}", soft_wrap=True)
+        console.print(f"\nlog, figure and results: {out}", soft_wrap=True)
 
     return tune

@@ -1,1 +1,1 @@
-"""Rule sheets in GDL: traces, comparison with other implementations, coverage of repositories."""
+"""Rule sheets in GDL: traces, comparison with other programs, coverage of collections."""

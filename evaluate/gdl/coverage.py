@@ -1,7 +1,7 @@
-"""Coverage of a collection of rule sheets: which load, how fast they are, what GGP-Base says.
+"""Coverage of a collection of rule sheets: loading, speed, and comparison with GGP-Base.
 
-Each sheet is compiled and played in a process of its own with limits on CPU time and memory, so
-that one that takes too much of either ends only itself.
+Each sheet is compiled and played in a separate process with limits on CPU time and memory, so a
+sheet that exceeds them does not end the survey.
 """
 
 import multiprocessing
@@ -18,32 +18,32 @@ from ludoteca.evaluate.gdl.differences import compare_trace
 from ludoteca.evaluate.gdl.machine import RuleMachine, make_machine
 from ludoteca.evaluate.gdl.traces import read_trace
 
-MAX_MEMORY = 6 << 30  # bytes of the process of a sheet
-MAX_REASON = 160  # characters
-CHECKED_ROUNDS = 100  # steps of 512 random games whose states are checked
+MAX_MEMORY = 6 << 30  # bytes, for the process of a sheet
+MAX_REASON = 160  # maximum number of characters of a reason in the table
+CHECKED_ROUNDS = 100  # number of steps of 512 random games in which states are checked
 
 
 @dataclass(frozen=True)
 class SheetCoverage:
-    """Result of one sheet; numbers are 0 where it was not reached.
+    """Result of one sheet; numbers that were not measured are 0.
 
     Attributes:
-        name: path of the sheet in the collection, without ending.
-        failure: why the sheet does not load, or an empty string.
+        name: path of the sheet in the collection, without suffix.
+        failure: reason why the sheet does not load, or an empty string.
         roles: number of roles.
         dynamics: `"one player"`, `"sequential"` (in no state of the random games did two roles
             have more than one legal move) or `"simultaneous"`.
         fluents: number of fluents.
         moves: number of moves of all roles.
         gates: number of gates.
-        load_seconds: CPU seconds from the file to the network.
-        steps_per_second: joint moves per CPU second of random games, bit-sliced.
-        games: random games that were finished.
-        mean_plies: joint moves per finished game; 0 without one.
-        faults: what the random games found wrong with the sheet itself.
-        compared: positions that were compared with GGP-Base's.
+        load_seconds: CPU seconds of parsing and compiling.
+        steps_per_second: joint moves per CPU second in bit-sliced random games.
+        games: number of finished random games.
+        mean_plies: joint moves per finished game; 0 without games.
+        faults: faults of the sheet that occurred in random games.
+        compared: number of positions that were compared with GGP-Base.
         differences: differences from GGP-Base.
-        oracle_error: why GGP-Base has no games, or broke off.
+        oracle_error: reason why the games of GGP-Base are missing or incomplete.
     """
 
     name: str
@@ -64,12 +64,13 @@ class SheetCoverage:
 
 
 def sheet_files(folder: Path) -> list[tuple[str, Path]]:
-    """Return the name and file of each sheet in a folder, old versions left out.
+    """Return the name and file of each sheet in a folder, without old versions.
 
-    Folders of the GGP base repository hold a file METADATA and, in folders within, old versions.
+    In the GGP Base repository, the folder of a game has a file METADATA, and subfolders with old
+    versions.
 
     Raises:
-        ValueError: if there is no sheet.
+        ValueError: if there are no sheets.
     """
     if folder.is_file():
         return [(folder.stem, folder)]
@@ -79,7 +80,7 @@ def sheet_files(folder: Path) -> list[tuple[str, Path]]:
         if not (path.parent.parent / "METADATA").exists()
     ]
     if not files:
-        raise ValueError(f"{folder} holds no rule sheet (*.kif)")
+        raise ValueError(f"{folder} has no rule sheets (*.kif)")
     stems = [path.stem for path in files]
     return [
         (path.stem if stems.count(path.stem) == 1 else _long_name(path, folder), path)
@@ -106,29 +107,33 @@ def survey(
     Args:
         folder: folder of the sheets, or one sheet.
         traces: folder of GGP-Base's games, or None.
-        max_seconds: limit of CPU seconds for loading a sheet.
+        max_seconds: maximum CPU seconds for loading a sheet.
         seconds: CPU seconds of random games.
-        names: beginnings of the names of the sheets; all if empty.
+        names: prefixes of the names of the sheets; all if empty.
     """
     from ludoteca.envs.gdl.own_sheets import find_sheet
 
-    measure_speed(make_machine(find_sheet("tictactoe")), 0.01)  # compiles what all processes need
+    measure_speed(
+        make_machine(find_sheet("tictactoe")), 0.01
+    )  # compiles functions that all processes use
     for name, path in sheet_files(folder):
         if names and not name.startswith(names):
             continue
         trace = None if traces is None else trace_file(traces, folder, path)
-        yield in_limits(
-            partial(cover, name, path, trace, max_seconds, seconds),
+        yield run_in_limits(
+            partial(measure_coverage, name, path, trace, max_seconds, seconds),
             name,
             max_seconds=4 * max_seconds + 10 * seconds + 60,
         )
 
 
-def in_limits(work: Callable[[], SheetCoverage], name: str, max_seconds: float) -> SheetCoverage:
-    """Run `work` in a process with limits on CPU time and memory."""
+def run_in_limits(
+    measure: Callable[[], SheetCoverage], name: str, max_seconds: float
+) -> SheetCoverage:
+    """Return the result of `measure`, run in a process with limits on CPU time and memory."""
     context: Any = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_work_in_child, args=(work, sender, max_seconds))
+    process = context.Process(target=_measure_in_child, args=(measure, sender, max_seconds))
     process.start()
     sender.close()
     try:
@@ -140,24 +145,24 @@ def in_limits(work: Callable[[], SheetCoverage], name: str, max_seconds: float) 
     return SheetCoverage(name, failure=result) if isinstance(result, str) else result
 
 
-def _work_in_child(
-    work: Callable[[], SheetCoverage], sender: Connection, max_seconds: float
+def _measure_in_child(
+    measure: Callable[[], SheetCoverage], sender: Connection, max_seconds: float
 ) -> None:
     limit = int(time.process_time() + max_seconds)
     resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
     resource.setrlimit(resource.RLIMIT_DATA, (MAX_MEMORY, MAX_MEMORY))
     try:
-        sender.send(work())
+        sender.send(measure())
     except MemoryError:
         sender.send(f"more than {MAX_MEMORY >> 30} GiB of memory")
-    except Exception as error:  # shown in the table: one sheet must not end the survey
+    except Exception as error:  # shown in the table: an error does not end the survey
         sender.send(f"{type(error).__name__}: {error}")
 
 
-def cover(
+def measure_coverage(
     name: str, path: Path, trace: Path | None, max_seconds: float, seconds: float
 ) -> SheetCoverage:
-    """Load a sheet, play random games, and compare it with the games of a trace."""
+    """Load a sheet, play random games, and compare the sheet with a trace of GGP-Base."""
     start = time.process_time()
     try:
         machine = make_machine(path, max_seconds=max_seconds)
@@ -178,10 +183,10 @@ def cover(
     )
     if trace is None:
         return coverage
-    return replace(coverage, **_compared(machine, trace))
+    return replace(coverage, **_compare_with_oracle(machine, trace))
 
 
-def _compared(machine: RuleMachine, trace: Path) -> dict[str, Any]:
+def _compare_with_oracle(machine: RuleMachine, trace: Path) -> dict[str, Any]:
     error = trace.with_suffix(".error")
     oracle_error = error.read_text().partition("\n")[0] if error.exists() else ""
     if not trace.exists():
@@ -189,7 +194,7 @@ def _compared(machine: RuleMachine, trace: Path) -> dict[str, Any]:
     with trace.open("rb") as lines:
         comparison = compare_trace(machine, read_trace(lines))
     if not comparison.positions and not oracle_error:
-        oracle_error = "no position within its time"
+        oracle_error = "no position within the time limit"
     return {
         "compared": comparison.positions,
         "differences": comparison.differences,
@@ -198,7 +203,7 @@ def _compared(machine: RuleMachine, trace: Path) -> dict[str, Any]:
 
 
 def measure_speed(machine: RuleMachine, seconds: float) -> SheetCoverage:
-    """Play random games for some CPU seconds; return steps, dynamics and faults, without a name."""
+    """Return the coverage of random games that take some CPU seconds: speed, dynamics, faults."""
     from ludoteca.envs.gdl.batch import BatchSimulator
 
     network = machine.network
@@ -208,9 +213,9 @@ def measure_speed(machine: RuleMachine, seconds: float) -> SheetCoverage:
     while spent < seconds:
         start = time.process_time()
         results.append(simulator.play(rounds))
-        passed = time.process_time() - start
-        spent += passed
-        rounds = max(1, min(2 * rounds, int(rounds * (seconds - spent) / max(passed, 1e-6))))
+        elapsed = time.process_time() - start
+        spent += elapsed
+        rounds = max(1, min(2 * rounds, int(rounds * (seconds - spent) / max(elapsed, 1e-6))))
     steps = sum(result.steps for result in results)
     games = sum(result.games for result in results)
     statistics = BatchSimulator(network, analyze=True).play(CHECKED_ROUNDS)
@@ -221,10 +226,10 @@ def measure_speed(machine: RuleMachine, seconds: float) -> SheetCoverage:
         faults.append(f"{stuck:,} states without a legal move for a role")
     if bad_goals:
         faults.append(f"{bad_goals:,} goals missing or not unique at the end")
-    one = len(network.roles) == 1
+    single_role = len(network.roles) == 1
     return SheetCoverage(
         name="",
-        dynamics="one player" if one else "simultaneous" if choosers else "sequential",
+        dynamics="one player" if single_role else "simultaneous" if choosers else "sequential",
         steps_per_second=round(steps / max(spent, 1e-9)),
         games=games,
         mean_plies=round(steps / games, 1) if games else 0.0,

@@ -1,4 +1,4 @@
-"""Comparison of a compiled rule sheet with the trace of another program."""
+"""Comparison of a compiled rule sheet with a trace of another program."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from ludoteca.evaluate.gdl.machine import RuleMachine
 from ludoteca.evaluate.gdl.traces import TracePosition
 
-MAX_SHOWN = 300  # characters of a list of terms
+MAX_SHOWN = 300  # maximum number of characters of a list of terms
 
 
 @dataclass(frozen=True)
 class TraceComparison:
-    """Result of a comparison.
+    """Result of a comparison with a trace.
 
     Attributes:
-        games: games of the trace that were begun.
-        positions: positions that were compared.
+        games: number of games in the trace.
+        positions: number of positions that were compared.
         differences: description of each difference; the first of a game ends its comparison.
     """
 
@@ -25,7 +25,7 @@ class TraceComparison:
 
 
 def compare_trace(machine: RuleMachine, trace: Iterable[TracePosition]) -> TraceComparison:
-    """Follow the games of a trace, and compare states, legal moves, ends and goals."""
+    """Play the games of a trace again, and compare states, legal moves, ends and goals."""
     games = positions = 0
     differences: list[str] = []
     differs = True
@@ -37,7 +37,7 @@ def compare_trace(machine: RuleMachine, trace: Iterable[TracePosition]) -> Trace
         if differs:
             continue
         positions += 1
-        problem = difference(machine, position)
+        problem = describe_difference(machine, position)
         if problem:
             differs = True
             differences.append(f"game {position.game}, ply {position.ply}: {problem}")
@@ -46,8 +46,8 @@ def compare_trace(machine: RuleMachine, trace: Iterable[TracePosition]) -> Trace
     return TraceComparison(games, positions, tuple(differences))
 
 
-def difference(machine: RuleMachine, position: TracePosition) -> str:
-    """Return what differs between the state of a machine and a position, or an empty string."""
+def describe_difference(machine: RuleMachine, position: TracePosition) -> str:
+    """Return the difference of a machine's state from a position, or an empty string."""
     if problem := _sets_differ(machine.fluents(), position.state):
         return f"state: {problem}"
     if machine.is_terminal() != position.terminal:
@@ -67,7 +67,7 @@ def _sets_differ(terms: Iterable[str], expected: Iterable[str]) -> str:
     missing, extra = set(expected) - set(terms), set(terms) - set(expected)
     parts = [
         f"{name}: {' '.join(sorted(differing)):.{MAX_SHOWN}}"
-        for name, differing in (("missing", missing), ("too many", extra))
+        for name, differing in (("missing", missing), ("extra", extra))
         if differing
     ]
     return "; ".join(parts)

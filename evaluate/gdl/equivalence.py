@@ -1,4 +1,4 @@
-"""Comparison of a rule sheet of ours with our game, move by move in random games."""
+"""Comparison of a rule sheet of this package with its game, move by move in random games."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,9 +21,9 @@ class Equivalence:
     """Result of a comparison.
 
     Attributes:
-        plies: plies that were played and compared.
-        games: games that were finished.
-        states: states whose fluents were all compared.
+        plies: number of plies that were compared.
+        games: number of finished games.
+        states: number of states whose fluents were compared.
         difference: description of the first difference, or an empty string.
     """
 
@@ -36,18 +36,18 @@ class Equivalence:
 def compare_with_game(
     sheet: OwnSheet, plies: int, seed: int = 0, max_states: int = 1000, num_envs: int = 256
 ) -> Equivalence:
-    """Play random games by the sheet and by the game at once, and compare each ply.
+    """Play the same random games by the sheet and by the game, and compare them in each ply.
 
-    Compared are the legal moves of all players, through `OwnSheet.term`, ends of games, and goals
-    with returns. In every other ply the moves are drawn from those that are legal by the sheet,
-    else from those that are legal in the game.
+    The legal moves of all players (translated by `OwnSheet.term`), ends of games, and goals and
+    returns are compared. The moves are drawn alternately from those that are legal by the sheet and
+    those that are legal in the game.
 
     Args:
-        sheet: the sheet.
-        plies: plies to play, at least.
+        sheet: the rule sheet.
+        plies: minimum number of plies.
         seed: seed of the moves.
         max_states: number of states whose fluents are compared with those of `OwnSheet.state`.
-        num_envs: games at once.
+        num_envs: number of concurrent games.
     """
     game = sheet.game
     network = make_machine(sheet.path).network
@@ -69,71 +69,77 @@ def compare_with_game(
         if problem or played >= plies:
             return Equivalence(played, games, compared, problem)
         legal = outputs[: len(network.moves)].T if rounds % 2 else expected[:, :-1]
-        made = moves.sample(legal & ~over[:, np.newaxis], rng)
-        batch_actions = moves.actions(made, players)
-        following = run_program(network.phase2, np.concatenate([states, made.T]))
+        played_moves = moves.sample(legal & ~over[:, np.newaxis], rng)
+        batch_actions = moves.actions(played_moves, players)
+        next_states = run_program(network.phase2, np.concatenate([states, played_moves.T]))
         games += int(over.sum())
         batch.reset([None] * num_envs, over)
-        _step_others(batch, batch_actions, over)
-        states = np.where(over, network.initial[:, np.newaxis], following)
+        _step_except(batch, batch_actions, over)
+        states = np.where(over, network.initial[:, np.newaxis], next_states)
         played += int((~over).sum())
         rounds += 1
 
 
 class _MoveTable:
-    """Moves of the network of each player and action."""
+    """Table of the network's moves by player and action."""
 
     def __init__(self, sheet: OwnSheet, network: Network):
         game = sheet.game
         self.start = network.move_start
         self.moves = np.full((game.num_players, game.num_actions), -1)
-        self.waits = np.full(game.num_players, -1)
+        self.noop_moves = np.full(game.num_players, -1)
         terms = [sheet.term(name) for name in game.action_names]
         for player in range(game.num_players):
             begin, end = network.move_start[player : player + 2].tolist()
             numbers = {network.moves[move]: move for move in range(begin, end)}
             self.moves[player] = [numbers.get(term, -1) for term in terms]
-            self.waits[player] = numbers.get(NOOP, -1)
+            self.noop_moves[player] = numbers.get(NOOP, -1)
         self.num_moves = int(network.move_start[-1])
 
     def legal_by_game(
         self, masks: NDArray[np.int8], players: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
-        """Return the legal moves by the masks `[B, W, A]`; players who wait may noop.
+        """Return the legal moves by action masks `[B, W, A]`; waiting players may play `noop`.
 
         Returns:
-            Array of shape `[B, M + 1]`; the last column is for moves that the sheet never has.
+            Array of shape `[B, M + 1]`; the last column stands for moves that the sheet lacks.
         """
         legal = np.zeros((len(masks), self.num_moves + 1), np.bool_)
         for player in range(len(self.moves)):
-            turn = np.flatnonzero((players == player).any(1))
-            column = np.argmax(players[turn] == player, axis=1)
-            legal[np.ix_(turn, self.moves[player])] |= masks[turn, column].astype(np.bool_)
+            to_move = np.flatnonzero((players == player).any(1))
+            column = np.argmax(players[to_move] == player, axis=1)
+            legal[np.ix_(to_move, self.moves[player])] |= masks[to_move, column].astype(np.bool_)
             waiting = np.flatnonzero((players != player).all(1))
-            legal[waiting, self.waits[player]] = True
+            legal[waiting, self.noop_moves[player]] = True
         return legal
 
     def sample(self, legal: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.bool_]:
         """Return a uniformly random joint move of each game, `[B, M]`."""
-        made = np.zeros_like(legal)
+        played_moves = np.zeros_like(legal)
         for begin, end in zip(self.start, self.start[1:], strict=False):
             weights = rng.random((len(legal), end - begin)) * legal[:, begin:end]
             rows = np.flatnonzero(legal[:, begin:end].any(1))
-            made[rows, begin + weights[rows].argmax(1)] = True
-        return made
+            played_moves[rows, begin + weights[rows].argmax(1)] = True
+        return played_moves
 
-    def actions(self, made: NDArray[np.bool_], players: NDArray[np.int64]) -> NDArray[np.int64]:
+    def actions(
+        self, played_moves: NDArray[np.bool_], players: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
         """Return the actions `[B, W]` of joint moves."""
         action_of = np.full((len(self.moves), self.num_moves), -1)
         for player, moves in enumerate(self.moves):
-            kept = moves >= 0
-            action_of[player, moves[kept]] = np.flatnonzero(kept)
+            in_network = moves >= 0
+            action_of[player, moves[in_network]] = np.flatnonzero(in_network)
         actions = np.zeros(players.shape, np.int64)
         for column in range(players.shape[1]):
             for player in range(len(self.moves)):
                 begin, end = self.start[player : player + 2]
-                rows = np.flatnonzero((players[:, column] == player) & made[:, begin:end].any(1))
-                actions[rows, column] = action_of[player, begin + made[rows, begin:end].argmax(1)]
+                rows = np.flatnonzero(
+                    (players[:, column] == player) & played_moves[:, begin:end].any(1)
+                )
+                actions[rows, column] = action_of[
+                    player, begin + played_moves[rows, begin:end].argmax(1)
+                ]
         return actions
 
 
@@ -154,13 +160,13 @@ def _scores(batch: GameBatch) -> NDArray[np.float64]:
     return scores
 
 
-def _step_others(batch: GameBatch, actions: NDArray[np.int64], skipped: NDArray[np.bool_]) -> None:
-    """Step the games but those of `skipped`, which have just been reset."""
-    kept = {name: array[skipped].copy() for name, array in _tables(batch).items()}
+def _step_except(batch: GameBatch, actions: NDArray[np.int64], skipped: NDArray[np.bool_]) -> None:
+    """Step all games except those of `skipped`, which have just been reset."""
+    saved = {name: array[skipped].copy() for name, array in _tables(batch).items()}
     legal = np.argmax(batch.masks > 0, axis=2)
     batch.step(np.where(skipped[:, np.newaxis], legal, actions))
     for name, array in _tables(batch).items():
-        array[skipped] = kept[name]
+        array[skipped] = saved[name]
     batch.refresh()
 
 
@@ -180,7 +186,7 @@ def _difference(
     for index in np.flatnonzero(terminal != over)[:1]:
         return f"terminal is {terminal[index]} by the sheet, {over[index]} in the game"
     if expected[:, -1].any():
-        return "the game has legal moves that the sheet never has"
+        return "the game has legal moves that the sheet lacks"
     legal = outputs[: len(network.moves)].T
     for index, move in np.argwhere((legal != expected[:, :-1]) & ~over[:, np.newaxis])[:1]:
         role, name = network.roles[network.role_of(move)], network.moves[move]
@@ -208,58 +214,60 @@ def _state_difference(
 
 
 def compare_games(sheet: OwnSheet, plies: int, seed: int = 0, num_envs: int = 256) -> Equivalence:
-    """Play random games in our game and in the game of its sheet, `gdl:path=NAME`, in batches.
+    """Play the same random games in a game and in the compiled game of its sheet, `gdl:path=NAME`.
 
-    Compared are the action masks, through `OwnSheet.term`, the player to move, rewards and ends.
-    Actions are sampled from the masks of both in turn.
+    The action masks (translated by `OwnSheet.term`), the player to move, rewards and ends are
+    compared. Actions are sampled alternately from the masks of both games.
     """
     batch = GameBatch(sheet.game, num_envs)
-    other = GameBatch(make_game(f"gdl:path={sheet.name}"), num_envs)
-    for each in (batch, other):
-        each.reset(list(range(num_envs)))
-    numbers = {f"({name})": k for k, name in enumerate(other.game.action_names)}
-    numbers |= {name: k for k, name in enumerate(other.game.action_names)}
+    sheet_batch = GameBatch(make_game(f"gdl:path={sheet.name}"), num_envs)
+    for game_batch in (batch, sheet_batch):
+        game_batch.reset(list(range(num_envs)))
+    numbers = {f"({name})": k for k, name in enumerate(sheet_batch.game.action_names)}
+    numbers |= {name: k for k, name in enumerate(sheet_batch.game.action_names)}
     terms = [sheet.term(name) for name in sheet.game.action_names]
     missing = [term for term in terms if term not in numbers]  # never legal in a game
-    to_sheet = np.array([numbers.get(term, len(other.game.action_names)) for term in terms])
+    to_sheet = np.array([numbers.get(term, len(sheet_batch.game.action_names)) for term in terms])
     rng = np.random.default_rng(seed)
     played = games = rounds = 0
     while played < plies:
-        expected = np.zeros((*other.masks.shape[:2], other.game.num_actions + 1), np.int8)
+        expected = np.zeros(
+            (*sheet_batch.masks.shape[:2], sheet_batch.game.num_actions + 1), np.int8
+        )
         expected[:, :, to_sheet] = batch.masks
         if expected[:, :, -1].any():
             problem = f"one of {' '.join(missing)} is legal in the game"
             return Equivalence(played, games, 0, problem)
-        if problem := _batches_differ(batch, other, expected[:, :, :-1]):
+        if problem := _batches_differ(batch, sheet_batch, expected[:, :, :-1]):
             return Equivalence(played, games, 0, problem)
         over = batch.episode_states["over"].copy()
         games += int(over.sum())
-        for each in (batch, other):
-            each.reset([None] * num_envs, over)
-        masks = other.masks[:, :, np.minimum(to_sheet, other.game.num_actions - 1)]
-        masks = batch.masks if rounds % 2 else masks * (to_sheet < other.game.num_actions)
+        for game_batch in (batch, sheet_batch):
+            game_batch.reset([None] * num_envs, over)
+        masks = sheet_batch.masks[:, :, np.minimum(to_sheet, sheet_batch.game.num_actions - 1)]
+        masks = batch.masks if rounds % 2 else masks * (to_sheet < sheet_batch.game.num_actions)
         actions = (rng.random(masks.shape) * (masks > 0)).argmax(2)
         batch.step(actions)
-        other.step(to_sheet[actions])
+        sheet_batch.step(to_sheet[actions])
         played += num_envs
         rounds += 1
     return Equivalence(played, games, 0, "")
 
 
-def _batches_differ(batch: GameBatch, other: GameBatch, expected: NDArray[np.int8]) -> str:
+def _batches_differ(batch: GameBatch, sheet_batch: GameBatch, expected: NDArray[np.int8]) -> str:
     """Return the first difference of two batches, or an empty string."""
-    results = batch.step_result(), other.step_result()
+    results = batch.step_result(), sheet_batch.step_result()
     for name in ("terminated", "rewards"):
-        ours, theirs = (getattr(result, name) for result in results)
-        for index in np.argwhere(ours != theirs)[:1]:
-            where = tuple(index.tolist())
-            return f"{name}{list(where)} is {theirs[where]} by the sheet, {ours[where]} in the game"
+        in_game, by_sheet = (getattr(result, name) for result in results)
+        for index in np.argwhere(in_game != by_sheet)[:1]:
+            k = tuple(index.tolist())
+            return f"{name}{list(k)} is {by_sheet[k]} by the sheet, {in_game[k]} in the game"
     playing = ~batch.episode_states["over"]
-    ours, theirs = (result.player for result in results)
-    if (ours != theirs)[playing].any():
+    in_game, by_sheet = (result.player for result in results)
+    if (in_game != by_sheet)[playing].any():
         return "another player is to move"
-    for env_index, column, action in np.argwhere(other.masks != expected)[:1]:
-        name = other.game.action_names[action]
-        legal = bool(other.masks[env_index, column, action])
+    for env_index, column, action in np.argwhere(sheet_batch.masks != expected)[:1]:
+        name = sheet_batch.game.action_names[action]
+        legal = bool(sheet_batch.masks[env_index, column, action])
         return f"{name}: legal is {legal} by the sheet, {not legal} in the game"
     return ""

@@ -1,8 +1,8 @@
 """State machine of a compiled rule sheet: states, moves and goals of all roles, as terms.
 
-The games of `make_game("gdl:...")` leave out what a game of this package does not need, such as the
-moves of roles that only wait. A `RuleMachine` leaves out nothing, so it is compared with other
-programs for GDL, and writes their traces.
+The games of `make_game("gdl:...")` omit what a game of this package does not need, such as the
+moves of roles that only wait. A `RuleMachine` omits nothing, so it can be compared with other GDL
+programs and write traces for them.
 """
 
 import random
@@ -20,7 +20,7 @@ from ludoteca.evaluate.gdl.traces import TracePosition
 
 
 class RuleMachine:
-    """Network of a sheet as a state machine.
+    """State machine of the compiled network of a rule sheet.
 
     Attributes:
         network: the network, with F fluents and M moves.
@@ -49,7 +49,7 @@ class RuleMachine:
         """Set the state.
 
         Raises:
-            ValueError: if the network lacks a fluent: it would never be true in a game.
+            ValueError: if a fluent is not in the network, as it is never true in a game.
         """
         state = np.zeros(len(self.network.fluents), np.bool_)
         for fluent in fluents:
@@ -71,33 +71,33 @@ class RuleMachine:
         return bool(self._outputs()[-1])
 
     def goals(self) -> tuple[tuple[int, ...], ...]:
-        """Return the goals of each role that hold: one, unless the sheet is faulty."""
+        """Return the true goals of each role: exactly one, unless the sheet is faulty."""
         network = self.network
-        holds = self._outputs()[len(network.moves) : -1]
+        is_true = self._outputs()[len(network.moves) : -1]
         values: list[list[int]] = [[] for _ in network.roles]
-        for i in np.flatnonzero(holds):
+        for i in np.flatnonzero(is_true):
             values[network.goal_roles[i]].append(int(network.goal_values[i]))
         return tuple(map(tuple, values))
 
     def step(self, moves: Sequence[str]) -> None:
-        """Make a joint move, a move of each role.
+        """Play a joint move, one move of each role.
 
         Raises:
             ValueError: if a role has no such move.
         """
-        made = np.zeros(len(self.network.moves), np.bool_)
+        is_played = np.zeros(len(self.network.moves), np.bool_)
         for role, (move, numbers) in enumerate(zip(moves, self._move_numbers, strict=True)):
             if move not in numbers:
                 raise ValueError(f"{self.network.roles[role]} has no move {move}")
-            made[numbers[move]] = True
-        inputs = np.concatenate([self.state, made])
+            is_played[numbers[move]] = True
+        inputs = np.concatenate([self.state, is_played])
         self._set(run_program(self.network.phase2, inputs))
 
     def position(self, game: int, ply: int) -> TracePosition:
         """Return the state as a position of a trace, without moves.
 
         Raises:
-            ValueError: if the game is over, and a role has not exactly one goal.
+            ValueError: if the game is over and a role does not have exactly one goal.
         """
         if not self.is_terminal():
             return TracePosition(game, ply, self.fluents(), False, (), self.legal())
@@ -120,12 +120,12 @@ def make_machine(path: Path, **limits: Any) -> RuleMachine:
     """Compile a rule sheet, without the cache of networks.
 
     Args:
-        path: the file.
-        limits: see `ludoteca.envs.gdl.compile.compile_sheet`.
+        path: file of the rule sheet.
+        limits: limits on the compilation, see `ludoteca.envs.gdl.compile.compile_sheet`.
 
     Raises:
         OSError: if the file cannot be read.
-        GDLError: if it is not a valid sheet, or exceeds the limits.
+        GDLError: if the sheet is invalid, or exceeds the limits.
     """
     return RuleMachine(compile_sheet(path, use_cache=False, **limits))
 
@@ -136,14 +136,15 @@ def play_random_games(
     """Play uniformly random games, and yield their positions.
 
     Args:
-        machine: the sheet.
+        machine: state machine of the rule sheet.
         games: number of games.
         seed: seed of the moves.
-        max_plies: longer games are cut off: their last position lists legal moves and what would be
-            played.
+        max_plies: maximum number of plies; longer games are cut off after a last position with
+            its legal moves and the moves that would follow.
 
     Raises:
-        ValueError: if a role has no legal move, or not exactly one goal at the end of a game.
+        ValueError: if a role has no legal move, or does not have exactly one goal at the end of a
+            game.
     """
     rng = random.Random(seed)
     for game in range(games):
@@ -163,11 +164,11 @@ def play_random_games(
 
 
 def run_program(program: Program, inputs: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Evaluate a phase for a batch of states; return its outputs.
+    """Return the outputs of a phase of a network, for one state or a batch of states.
 
     Args:
-        program: a phase with I inputs and O outputs.
-        inputs: shape `[I]` or, of B states, `[I, B]`.
+        program: the phase, with I inputs and O outputs.
+        inputs: inputs of the phase. Shape `[I]`, or `[I, B]` for B states.
 
     Returns:
         Array of shape `[O]` or `[O, B]`.
@@ -183,7 +184,7 @@ def run_program(program: Program, inputs: NDArray[np.bool_]) -> NDArray[np.bool_
 
 @factory()
 def make_evaluate_gates() -> Any:
-    """Return `evaluate_gates(gates, segments, values)` for programs with values `[slots, B]`."""
+    """Return the compiled `evaluate_gates(gates, segments, values)`; values are `[slots, B]`."""
 
     @compiled
     def evaluate_gates(gates: Any, segments: Any, values: Any) -> None:
@@ -199,10 +200,10 @@ def make_evaluate_gates() -> Any:
                 for i in range(begin, end):
                     node, a, b = gates[i, 0], gates[i, 1], gates[i, 2]
                     invert_a, invert_b = np.uint8(a & 1), np.uint8(b & 1)
-                    watched = is_loop and gates[i, 3]
+                    must_converge = is_loop and gates[i, 3]
                     for j in range(values.shape[1]):
                         value = (values[a >> 1, j] ^ invert_a) & (values[b >> 1, j] ^ invert_b)
-                        if watched and values[node, j] != value:
+                        if must_converge and values[node, j] != value:
                             changed = True
                         values[node, j] = value
 

@@ -1,10 +1,10 @@
 """Traces of games of rule sheets: positions as JSON lines.
 
-One line holds one position: `game` and `ply` from 0, `state` (the true fluents, sorted) and
-`terminal`; a terminal one has `goals`, the others have `legal` (lists of moves, sorted) and
-`moves` (the moves that were played), each a list with an entry for each role in the order of the
-sheet. Terms are written like `(cell a 1 white)`. `ludoteca gdl trace` writes such lines, and so
-does the recorder of GGP-Base, `tests/oracles/record_gdl.py`.
+Each line is a position: `game` and `ply` from 0, `state` (the true fluents, sorted) and `terminal`.
+A terminal position also has `goals`, others have `legal` (sorted lists of moves) and `moves` (the
+moves played), each with an entry per role in the order of the sheet. Terms are written like
+`(cell a 1 white)`. `ludoteca gdl trace` writes such lines, and so does the recorder of GGP-Base,
+`tests/oracles/record_gdl.py`.
 """
 
 import json
@@ -20,12 +20,12 @@ class TracePosition:
 
     Attributes:
         game: number of the game, from 0.
-        ply: joint moves before the position.
+        ply: number of joint moves before the position.
         state: the true fluents, sorted.
         terminal: whether the game is over.
         goals: goal of each role if the game is over, else empty.
         legal: legal moves of each role, sorted, unless the game is over.
-        moves: move that each role made, unless the game is over.
+        moves: move of each role, unless the game is over.
     """
 
     game: int
@@ -55,7 +55,7 @@ def read_trace(lines: Iterable[str | bytes]) -> Iterator[TracePosition]:
     """Yield the positions of a trace.
 
     Raises:
-        ValueError: at a line that is not a position, with its number.
+        ValueError: if a line is not a position; the message has its number.
     """
     for number, line in enumerate(lines, 1):
         try:

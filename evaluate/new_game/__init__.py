@@ -1,1 +1,1 @@
-"""New games of this package: their files from templates, and the tables of their pages."""
+"""New games of this package: files from templates, and tables of the documentation pages."""

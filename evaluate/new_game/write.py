@@ -15,7 +15,7 @@ from ludoteca.envs.render.__main__ import middle_position
 from ludoteca.envs.render.raster import png
 from ludoteca.envs.render.scene import scene
 from ludoteca.evaluate.new_game.pages import write_index, write_tables
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 
 REGISTRY = "envs/registry.py"
 FILES = {
@@ -26,21 +26,21 @@ FILES = {
 
 
 def write_game(name: str, root: Path) -> list[Path]:
-    """Write the rules, the registry's line, the perft file, and the page of a new game.
+    """Write the rules, the registry entry, the perft file, and the page of a new game.
 
-    The file has the rules of a small game that passes all tests, for the author to replace.
+    The rules are those of a small game that passes all tests; the author replaces them.
 
     Args:
         name: name of the game, in lower case, such as `"dots_and_boxes"`.
         root: root of the checkout from which `ludoteca` is imported.
 
     Returns:
-        The written and changed files.
+        The new and changed files.
 
     Raises:
         ValueError: if the name is not allowed or already in use, or the folder is not a checkout
             from which `ludoteca` is imported.
-        FileExistsError: if a file of that name exists.
+        FileExistsError: if one of the new files exists.
     """
     root = root.resolve()
     _check_name(name)
@@ -54,7 +54,7 @@ def write_game(name: str, root: Path) -> list[Path]:
             raise FileExistsError(f"{path.relative_to(root)} exists already; nothing was written")
     for template, path in paths.items():
         text = (templates / template).read_text(encoding="utf-8")
-        write_whole(path, Template(text).substitute(names))
+        write_atomically(path, Template(text).substitute(names))
     target = f"ludoteca.envs.games.{name}:{name}"
     _edit(root / REGISTRY, lambda text: _add_line(text, f'    "{id_of(name)}": "{target}",\n'))
     GAMES[id_of(name)] = target  # also in this process
@@ -62,7 +62,7 @@ def write_game(name: str, root: Path) -> list[Path]:
     _edit(paths["page.md.tmpl"], lambda text: write_tables(text, name))
     index = root / "docs" / "games" / "README.md"
     _edit(index, write_index)
-    write_whole(image, png(scene(game, *middle_position(game, seed=5))))
+    write_atomically(image, png(scene(game, *middle_position(game, seed=5))))
     return [paths["game.py.tmpl"], root / REGISTRY, *list(paths.values())[1:], index, image]
 
 
@@ -96,4 +96,4 @@ def _add_line(text: str, line: str) -> str:
 
 
 def _edit(path: Path, change: Callable[[str], str]) -> None:
-    write_whole(path, change(path.read_text(encoding="utf-8")))
+    write_atomically(path, change(path.read_text(encoding="utf-8")))

@@ -1,4 +1,4 @@
-"""The files of a new package, from templates."""
+"""Files of a new package, written from templates."""
 
 import keyword
 import re
@@ -8,9 +8,9 @@ from string import Template
 
 import ludoteca
 from ludoteca.envs.register import id_of
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 
-# The files by their templates; names of files are templates, too.
+# Paths of the files by template; the paths are templates, too.
 FILES = {
     "pyproject.toml.tmpl": "pyproject.toml",
     "README.md.tmpl": "README.md",
@@ -26,13 +26,13 @@ def write_package(name: str, folder: str | Path) -> list[Path]:
 
     Args:
         name: name of the package, such as `"my-games"`.
-        folder: folder to write; it must be empty, or not exist.
+        folder: folder of the package; it must be empty or not exist.
 
     Returns:
-        The files that were written.
+        The written files.
 
     Raises:
-        ValueError: if the name cannot be that of a package, or the folder is not empty.
+        ValueError: if the name is not a valid name of a package, or the folder is not empty.
         OSError: if a file cannot be written.
     """
     if not re.fullmatch(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*", name):
@@ -46,7 +46,7 @@ def write_package(name: str, folder: str | Path) -> list[Path]:
     folder = Path(folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ValueError(f"{folder} is not an empty folder; choose another with --folder")
-    words = {
+    substitutions = {
         "package": name,
         "module": module,
         "game": f"{module}_heap",
@@ -58,8 +58,8 @@ def write_package(name: str, folder: str | Path) -> list[Path]:
     written = []
     for template, path in FILES.items():
         text = (templates / template).read_text(encoding="utf-8")
-        file = folder / Template(path).substitute(words)
+        file = folder / Template(path).substitute(substitutions)
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(file, Template(text).substitute(words))
+        write_atomically(file, Template(text).substitute(substitutions))
         written.append(file)
     return written

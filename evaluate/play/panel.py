@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ludoteca.envs.render.lettering import CHARACTER, fit, wrap
+from ludoteca.envs.render.lettering import CHARACTER_WIDTH, shorten, wrap
 from ludoteca.envs.render.pieces import piece_shapes
-from ludoteca.envs.render.scene import FAINT, GOOD, INK
+from ludoteca.envs.render.scene import FAINT, INK, POSITIVE
 from ludoteca.envs.render.shapes import Rectangle, Shape, Text, mix
 from ludoteca.envs.render.status import player_name, player_piece
 from ludoteca.evaluate.play.analysis import MoveAnalysis
@@ -103,7 +103,7 @@ def _seats(shapes: list[Shape], session: Session, x: float, y: float) -> float:
         shapes += piece_shapes(piece, x + 10, y + 15, 25)
         name = player_name(session.game, seat)
         label = f"{name}: {'you' if _only_human(session, seat) else player}"
-        shapes.append(Text(x + 30, y + 15, fit(label, SIZE, INSIDE - 30), SIZE, INK, "left"))
+        shapes.append(Text(x + 30, y + 15, shorten(label, SIZE, INSIDE - 30), SIZE, INK, "left"))
         y += 34
     return y + GAP / 2
 
@@ -122,7 +122,7 @@ def _analysis(
     def write(text: str, at: float, size: float, color: str, anchor: str) -> None:
         shapes.append(Text(at, y + LINE / 2, text, size, color, anchor))
 
-    write(fit(heading, SIZE, INSIDE), x, SIZE, INK, "left")
+    write(shorten(heading, SIZE, INSIDE), x, SIZE, INK, "left")
     y += LINE + 4
     if analysis.score is not None:
         y = _bar(shapes, session, analysis, x, y)
@@ -137,9 +137,9 @@ def _analysis(
         for action in best:
             weight = float(weights[action])
             name = session.game.action_names[action]
-            write(fit(name, SMALL, 66), x, SMALL, INK, "left")
+            write(shorten(name, SMALL, 66), x, SMALL, INK, "left")
             length = max(1.0, abs(weight) / greatest * (INSIDE - 180))
-            color = mix(GOOD if weight >= 0 else ALARM, "#ffffff", 0.35)
+            color = mix(POSITIVE if weight >= 0 else ALARM, "#ffffff", 0.35)
             shapes.append(Rectangle(x + 68, y + 5, length, LINE - 10, color, 2))
             if analysis.shares is not None:
                 write(f"{100 * weight:.0f} %", x + INSIDE - 62, SMALL, INK, "right")
@@ -147,7 +147,7 @@ def _analysis(
                 write(f"{values[action]:.2f}", x + INSIDE, SMALL, INK, "right")
             y += LINE - 2
     for text in _footnotes(analysis):
-        write(fit(text, SMALL, INSIDE), x, SMALL, FAINT, "left")
+        write(shorten(text, SMALL, INSIDE), x, SMALL, FAINT, "left")
         y += LINE - 2
     return y
 
@@ -188,7 +188,7 @@ def _footnotes(analysis: MoveAnalysis) -> list[str]:
 
 
 def _moves(shapes: list[Shape], session: Session, x: float, top: float, bottom: float) -> None:
-    """Draw the last moves in two columns of numbered pairs, as many as fit."""
+    """Draw the last moves in two columns of numbered pairs, as many as shorten."""
     names = [session.game.action_names[action] for action in session.actions]
     pairs = [" ".join((f"{k // 2 + 1}.", *names[k : k + 2])) for k in range(0, len(names), 2)]
     lines = int((bottom - top - GAP) / (LINE - 2))
@@ -197,7 +197,7 @@ def _moves(shapes: list[Shape], session: Session, x: float, top: float, bottom: 
     shapes.append(Rectangle(x, top, INSIDE, 1, EDGE))
     for i, pair in enumerate(pairs[-2 * lines :]):
         at, y = x + i // lines * INSIDE / 2, top + GAP + (i % lines + 0.5) * (LINE - 2)
-        shapes.append(Text(at, y, fit(pair, SMALL, INSIDE / 2 - 6), SMALL, INK, "left"))
+        shapes.append(Text(at, y, shorten(pair, SMALL, INSIDE / 2 - 6), SMALL, INK, "left"))
 
 
 def _buttons(shapes: list[Shape], buttons: Sequence[Button], x: float, y: float) -> list[ClickArea]:
@@ -207,7 +207,7 @@ def _buttons(shapes: list[Shape], buttons: Sequence[Button], x: float, y: float)
         row, column = divmod(i, COLUMNS)
         at = x + column * (width + GAP), y + row * (BUTTON + GAP)
         area = ClickArea(*at, width, BUTTON, button.key)
-        edge = GOOD if button.is_choice else EDGE
+        edge = POSITIVE if button.is_choice else EDGE
         fill = PRESSED if button.is_down else RAISED
         shapes += [
             Rectangle(area.x, area.y, width, BUTTON, edge, 7),
@@ -215,9 +215,9 @@ def _buttons(shapes: list[Shape], buttons: Sequence[Button], x: float, y: float)
         ]
         middle = area.y + BUTTON / 2
         key = button.key if len(button.key) == 1 else ""
-        room = width - 20 - CHARACTER * SMALL * len(key)
+        room = width - 20 - CHARACTER_WIDTH * SMALL * len(key)
         shapes += [
-            Text(area.x + 10, middle, fit(button.label, SIZE, room), SIZE, INK, "left"),
+            Text(area.x + 10, middle, shorten(button.label, SIZE, room), SIZE, INK, "left"),
             Text(area.x + width - 10, middle, key, SMALL, FAINT, "right"),
         ]
         areas.append(area)

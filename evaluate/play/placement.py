@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ludoteca.envs.render.shapes import Shape, moved, scaled
+from ludoteca.envs.render.shapes import Shape, scaled, shifted
 from ludoteca.evaluate.play.panel import LEAST_HEIGHT, WIDTH, ClickArea
 
 LEAST_SIZE = 560, 560  # of a window in pixels; in a smaller one, the picture of this size is scaled
@@ -23,7 +23,7 @@ class Placement:
         """Return shapes of the inner picture in the outer one."""
         if self.scale != 1:
             shapes = (scaled(shape, self.scale) for shape in shapes)
-        return tuple(moved(shape, self.left, self.top) for shape in shapes)
+        return tuple(shifted(shape, self.left, self.top) for shape in shapes)
 
     def place_area(self, area: ClickArea) -> ClickArea:
         """Return an area of the inner picture in the outer one."""

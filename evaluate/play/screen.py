@@ -1,11 +1,11 @@
 """Screen of an interactive game: board and panel, and the cell or button at a pixel."""
 
 from ludoteca.agents.registry import split_agent_spec
-from ludoteca.envs.render.geometry import geometry
+from ludoteca.envs.render.geometry import board_geometry
 from ludoteca.envs.render.marks import Marks, marked
 from ludoteca.envs.render.scene import scene
 from ludoteca.envs.render.shapes import Scene
-from ludoteca.envs.render.status import best_players, outcome, player_name
+from ludoteca.envs.render.status import best_players, describe_result, player_name
 from ludoteca.evaluate.play.action_picker import cells_of, is_on_board
 from ludoteca.evaluate.play.analysis import MoveAnalysis
 from ludoteca.evaluate.play.controller import GameController
@@ -55,7 +55,7 @@ class Screen:
                 self.controller.key(area.key)
                 return
         on_board = self.layout.board.inverse(x, y)
-        cell = geometry(self.controller.session.game.layout).cell_at(*on_board)
+        cell = board_geometry(self.controller.session.game.layout).cell_at(*on_board)
         if cell is not None and x < self.layout.panel.left:
             self.controller.pick(*cell)
 
@@ -167,7 +167,7 @@ class Screen:
 def result_text(controller: GameController) -> str:
     """Return the outcome of the game, and whether a single human won or lost."""
     session = controller.session
-    result = outcome(session.game, session.current)
+    result = describe_result(session.game, session.current)
     winners = best_players(session.game, session.current)
     if session.players.count(HUMAN) != 1 or len(winners) != 1:
         return result

@@ -19,7 +19,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.gdl.machine import RuleMachine
 from ludoteca.evaluate.protocols.ggp_agent import AgentWorker, JointMove
 from ludoteca.evaluate.protocols.ggp_messages import MessageError, Start
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 
 IDLE_SECONDS = 60.0  # beyond the clocks; a match without messages for longer may be replaced
 
@@ -162,7 +162,7 @@ class GGPMatch:
     def _make_agent(self) -> Agent:
         digest = hashlib.sha256(self.start.rules.encode()).hexdigest()[:16]
         file = self._folder / f"rules_{digest}.kif"
-        write_whole(file, self.start.rules)
+        write_atomically(file, self.start.rules)
         agent = make_agent(self._spec, make_game("gdl", path=str(file)))
         agent.set_time_control(self._control)
         agent.prepare()

@@ -1,4 +1,4 @@
-"""Recipes: one short program per RL library, run in an environment that has the library.
+"""Recipes: short programs that train an agent with an RL library, each in an environment with it.
 
 `make recipes` runs the recipes in `docs/recipes/` and writes the table of their results.
 """

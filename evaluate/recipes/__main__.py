@@ -1,4 +1,4 @@
-"""`python -m ludoteca.evaluate.recipes`, which is `make recipes`."""
+"""Command of the recipes, `python -m ludoteca.evaluate.recipes`; `make recipes` runs it."""
 
 import sys
 

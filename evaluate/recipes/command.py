@@ -13,13 +13,13 @@ from tyro.conf import Positional, arg
 from ludoteca.child_processes import ChildProcess
 from ludoteca.evaluate.recipes.environments import Recipe, find_recipes, make_environment
 from ludoteca.evaluate.recipes.table import Library, read_libraries, scores, summary, write_table
-from ludoteca.files import read_json, write_whole
+from ludoteca.files import read_json, write_atomically
 from ludoteca.provenance import run_info
 
 ADAPTER_TESTS = Path("tests/adapters")
-RESULTS = Path("docs/results/recipes")  # relative to a checkout; source of the table
-MIN_SCORE = 0.9  # against random, from each seat
-TAIL = 2000  # characters of a log that an error shows
+RESULTS = Path("docs/results/recipes")  # folder of the results, relative to a checkout
+MIN_SCORE = 0.9  # minimum score against random moves from each seat
+LOG_TAIL = 2000  # characters of a log that an error message shows
 
 
 def run_recipes(
@@ -32,22 +32,22 @@ def run_recipes(
     tests: bool = True,
     table_only: bool = False,
 ) -> None:
-    """Run the recipes of docs/recipes, each with its library, and write their table.
+    """Run the recipes of docs/recipes, each with its library, and write the table of results.
 
-    Each library has its own virtual environment, .venv-recipes-LIBRARY, created on first use, where
-    its tests in tests/adapters run, then its recipes. Results are written to docs/results/recipes,
-    their table to docs/recipes/README.md.
+    Each library has its own virtual environment, .venv-recipes-LIBRARY, which is created on first
+    use. First the library's tests in tests/adapters run there, then its recipes. Results are
+    written to docs/results/recipes, and their table to docs/recipes/README.md.
 
     Args:
         recipes: names of recipes, or of libraries for all their recipes; all by default.
         root: folder of the checkout.
         folder: folder for logs and raw results.
         time_limit: time limit in seconds of each recipe, and of the tests of each library.
-        tests: also run the tests of the libraries.
-        table_only: only write the table, from existing results.
+        tests: run the tests of the libraries, too.
+        table_only: run nothing: write the table from existing results.
 
     Raises:
-        ValueError: if there is no such recipe, or a recipe failed, after the others have run.
+        ValueError: if there is no such recipe, or, after all have run, if a recipe failed.
     """
     root = root.absolute()
     selected = find_recipes(root, recipes)
@@ -71,7 +71,7 @@ def run_recipes(
                 print(f"{recipe.name}: {summary(results)}", flush=True)
                 check_scores(results)
                 text = json.dumps(results, indent=2) + "\n"
-                write_whole(root / RESULTS / f"{recipe.name}.json", text)
+                write_atomically(root / RESULTS / f"{recipe.name}.json", text)
             except (ValueError, OSError) as error:
                 problems[recipe.name] = str(error)
                 print(f"{recipe.name}: {error}", file=sys.stderr, flush=True)
@@ -88,9 +88,9 @@ def run_tests(recipe: Recipe, library: Library, python: Path, log: Path, time_li
 
     Args:
         recipe: any recipe of the library.
-        library: the entry of the library.
-        python: the interpreter of its environment.
-        log: the file for their output.
+        library: entry of the library in `libraries.toml`.
+        python: the interpreter of the library's environment.
+        log: the file for the output of the tests.
         time_limit: time limit in seconds.
 
     Raises:
@@ -98,7 +98,7 @@ def run_tests(recipe: Recipe, library: Library, python: Path, log: Path, time_li
     """
     files = [recipe.root / ADAPTER_TESTS / name for name in library.tests]
     if existing := [path for path in files if path.exists()]:
-        # Old packages warn of newer ones.
+        # Without errors for deprecation warnings, which old packages cause with newer ones.
         command = [python, "-P", "-m", "pytest", "-q", "-rs", "-W", "default", *existing]
         _run(command, f"the tests of {recipe.library}", log, time_limit, recipe.root)
 
@@ -110,17 +110,17 @@ def run_recipe(
 
     Args:
         recipe: the recipe.
-        python: the interpreter of its environment.
-        library: the entry of the library.
-        folder: folder for its log and its results.
+        python: the interpreter of the recipe's environment.
+        library: entry of the recipe's library in `libraries.toml`.
+        folder: folder for the log and the results.
         time_limit: time limit in seconds.
 
     Raises:
-        ValueError: if it fails or reaches the time limit, or its results are malformed.
+        ValueError: if the recipe fails or reaches the time limit, or its results are malformed.
     """
     out = (folder / f"{recipe.name}.json").absolute()
     out.unlink(missing_ok=True)
-    # The command for any checkout, without the paths of this one.
+    # A command that is valid in any checkout.
     about = run_info(command=f"python -m ludoteca.evaluate.recipes {recipe.name}")
     with tempfile.TemporaryDirectory() as working_folder:  # for files that the recipe saves
         arguments = [str(recipe.file), str(out), *library.packages]
@@ -139,7 +139,7 @@ def run_recipe(
         **read_json(out),
         "about": about,
     }
-    write_whole(out, json.dumps(results, indent=2) + "\n")
+    write_atomically(out, json.dumps(results, indent=2) + "\n")
     return results
 
 
@@ -149,10 +149,10 @@ def count_lines(file: Path) -> int:
 
 
 def check_scores(results: dict[str, Any]) -> None:
-    """Check that a recipe has learned to beat random moves from both seats.
+    """Validate that a recipe's agent beats random moves from each seat.
 
     Raises:
-        ValueError: if a score is too low.
+        ValueError: if a score is below `MIN_SCORE`.
     """
     if "against_random" in results["matches"]:
         seat_scores = [seat.score for seat in scores(results["matches"]["against_random"])]
@@ -165,7 +165,14 @@ def check_scores(results: dict[str, Any]) -> None:
 
 
 def _run(command: list[Any], subject: str, log: Path, time_limit: float, cwd: str | Path) -> None:
-    """Run a command with its output in a file.
+    """Run a command, and write its output to a file.
+
+    Args:
+        command: the command with its arguments.
+        subject: description of the command for error messages.
+        log: file for the output.
+        time_limit: time limit in seconds.
+        cwd: working directory.
 
     Raises:
         ValueError: if it fails or reaches the time limit, with the end of its output.
@@ -180,15 +187,18 @@ def _run(command: list[Any], subject: str, log: Path, time_limit: float, cwd: st
             except subprocess.TimeoutExpired:
                 child.kill()
                 raise ValueError(
-                    f"{subject} took more than {time_limit:g} s; it wrote\n{_tail(output)}"
+                    f"{subject} took more than {time_limit:g} s; end of the output:\n"
+                    f"{_tail(output)}"
                 ) from None
             except BaseException:
                 child.kill()
                 raise
         if status != 0:
-            raise ValueError(f"{subject} ended with status {status}; it wrote\n{_tail(output)}")
+            raise ValueError(
+                f"{subject} ended with status {status}; end of the output:\n{_tail(output)}"
+            )
 
 
 def _tail(output: IO[str]) -> str:
     output.seek(0)
-    return output.read()[-TAIL:].strip()
+    return output.read()[-LOG_TAIL:].strip()

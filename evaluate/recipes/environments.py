@@ -1,8 +1,8 @@
 """Recipes of a checkout, and the virtual environments that they run in.
 
-A recipe is `docs/recipes/NAME.py`. Its library is the longest beginning of NAME that has a file of
+A recipe is `docs/recipes/NAME.py`. Its library is the longest prefix of NAME that has a file of
 requirements, `docs/recipes/requirements/LIBRARY.txt`: `rllib_geese.py` runs in the environment of
-`rllib.txt`. The requirements of libraries contradict each other, so each has its own environment,
+`rllib.txt`. The libraries' requirements conflict, so each has its own environment,
 `.venv-recipes-LIBRARY`, in which the checkout is installed, too.
 """
 
@@ -19,17 +19,17 @@ from ludoteca.envs.names import did_you_mean
 
 RECIPES = Path("docs/recipes")
 REQUIREMENTS = RECIPES / "requirements"
-FOR_TESTS = "pytest>=8"
-INSTALLED = "installed"  # file in an environment, written last: the key of its requirements
+TEST_REQUIREMENT = "pytest>=8"
+STAMP_FILE = "installed"  # file in an environment, written last, with its `environment_key`
 
 
 class Recipe(NamedTuple):
     """A recipe of a checkout.
 
     Attributes:
-        name: its name, such as `"rllib_geese"`.
-        library: the name of its requirements, such as `"rllib"`.
-        root: the checkout's folder, absolute.
+        name: name of the recipe, such as `"rllib_geese"`.
+        library: name of its library, such as `"rllib"`.
+        root: absolute path of the checkout.
     """
 
     name: str
@@ -38,43 +38,43 @@ class Recipe(NamedTuple):
 
     @property
     def file(self) -> Path:
-        """The program; a library that has none has an environment for its tests."""
+        """The path of the program; it does not exist for a library without recipes."""
         return self.root / RECIPES / f"{self.name}.py"
 
     @property
     def requirements(self) -> Path:
-        """The file of requirements."""
+        """The path of the library's requirements."""
         return self.root / REQUIREMENTS / f"{self.library}.txt"
 
     @property
     def environment(self) -> Path:
-        """The folder of its virtual environment."""
+        """The folder of the library's virtual environment."""
         return self.root / f".venv-recipes-{self.library}"
 
 
 def find_recipes(root: Path, only: Sequence[str] = ()) -> list[Recipe]:
     """Return the recipes of a checkout, sorted by library and name.
 
-    A library without recipes has one entry, under its own name.
+    A library without recipes has one entry with the library's name, for its tests.
 
     Args:
-        root: the checkout's folder.
-        only: names of recipes, or of libraries for all of theirs; by default everything.
+        root: path of the checkout.
+        only: names of recipes, or of libraries for all their recipes; all by default.
 
     Raises:
-        ValueError: if a recipe has no requirements, or there is no recipe of a name.
+        ValueError: if a recipe has no requirements, or a name is unknown.
     """
     root = root.absolute()
     libraries = {path.stem for path in (root / REQUIREMENTS).glob("*.txt")}
     recipes = []
     for path in sorted((root / RECIPES).glob("*.py")):
-        fitting = [name for name in libraries if f"{path.stem}_".startswith(f"{name}_")]
-        if not fitting:
+        matching = [name for name in libraries if f"{path.stem}_".startswith(f"{name}_")]
+        if not matching:
             raise ValueError(
                 f"the recipe {path.stem} has no requirements: expected a file "
                 f"{REQUIREMENTS / path.stem}.txt, there are {', '.join(sorted(libraries))}"
             )
-        recipes.append(Recipe(path.stem, max(fitting, key=len), root))
+        recipes.append(Recipe(path.stem, max(matching, key=len), root))
     with_recipes = {recipe.library for recipe in recipes}
     recipes += [Recipe(library, library, root) for library in libraries - with_recipes]
     names = {recipe.name for recipe in recipes} | {recipe.library for recipe in recipes}
@@ -89,22 +89,22 @@ def find_recipes(root: Path, only: Sequence[str] = ()) -> list[Recipe]:
 
 
 def make_environment(recipe: Recipe) -> Path:
-    """Make the recipe's virtual environment unless an equal one is there; return its interpreter.
+    """Make the recipe's virtual environment unless it is up to date; return its interpreter.
 
-    It is replaced when its requirements, those of this package, or Python's version change.
+    It is made again when its requirements, those of this package, or Python's version change.
 
     Raises:
-        OSError: if something cannot be installed.
+        OSError: if a package cannot be installed.
     """
-    folder, mark = recipe.environment, recipe.environment / INSTALLED
+    folder, stamp = recipe.environment, recipe.environment / STAMP_FILE
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     key = environment_key(recipe)
-    if mark.exists() and mark.read_text() == key:
+    if stamp.exists() and stamp.read_text() == key:
         return python
     venv: list[Any] = [sys.executable, "-m", "venv", "--clear", folder]
     pip: list[Any] = [python, "-m", "pip", "install", "--quiet", "--no-compile"]
-    # One call: pip then finds versions that fit the library and this package.
-    packages = ["-r", recipe.requirements, "-e", recipe.root, FOR_TESTS]
+    # One call, so that pip finds versions that satisfy the library and this package.
+    packages = ["-r", recipe.requirements, "-e", recipe.root, TEST_REQUIREMENT]
     for command in (venv, pip + packages):
         try:
             subprocess.run(command, check=True)
@@ -113,13 +113,14 @@ def make_environment(recipe: Recipe) -> Path:
                 f"the environment of {recipe.library} cannot be made: "
                 f"{' '.join(map(str, command))} ended with status {error.returncode}"
             ) from None
-    mark.write_text(key)
+    stamp.write_text(key)
     return python
 
 
 def environment_key(recipe: Recipe) -> str:
-    """Return a digest of everything that the environment depends on."""
+    """Return a digest of all requirements of the recipe's environment."""
     project = tomllib.loads((recipe.root / "pyproject.toml").read_text(encoding="utf-8"))
-    needed = project.get("project", {}).get("dependencies", [])
-    parts = (sys.version, recipe.requirements.read_text(encoding="utf-8"), *needed, FOR_TESTS)
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    dependencies = project.get("project", {}).get("dependencies", [])
+    requirements = recipe.requirements.read_text(encoding="utf-8")
+    lines = (sys.version, requirements, *dependencies, TEST_REQUIREMENT)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()

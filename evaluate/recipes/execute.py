@@ -1,8 +1,8 @@
 """Execution of one recipe, by the interpreter that has its library.
 
 `python -m ludoteca.evaluate.recipes.execute RECIPE.py OUT.json PACKAGE...` runs the program, reads
-the results from its global names, measures the native vector environment, and writes both with the
-versions of the packages.
+the results from its global variables, measures the speed of the native vector environment, and
+writes both with the versions of the packages.
 """
 
 import json
@@ -15,35 +15,35 @@ from importlib.metadata import version
 from time import perf_counter
 from typing import Any
 
-import ludoteca  # noqa: F401  lets opponents be named
+import ludoteca  # noqa: F401  registers the agents that opponents are made of
 from ludoteca.envs.api.vector import GameVectorEnv
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.sampler import MaskSampler
 from ludoteca.evaluate.match import MatchResult
 from ludoteca.evaluate.match_table import match_json
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 
 MATCHES = ("against_random", "self_play", "geese")
-LEAST_GAMES = 400
-NATIVE_ENVS = 64
+MIN_GAMES = 400  # minimum number of games of a match
+NATIVE_ENVS = 64  # size of the native vector environment
 NATIVE_SECONDS = 2.0
 
 
 def read_results(names: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the results in the global names of a recipe, for JSON.
+    """Return the results in the global variables of a recipe, for JSON.
 
     Args:
-        names: the global names of the program at its end: `steps` and `seconds` of learning, and
-            the results of matches, `against_random` and `self_play`, `geese`, or all three.
+        names: the program's global variables at its end: `steps` and `seconds` of training, and
+            the results of matches, `against_random` and `self_play`, or `geese`, or all three.
 
     Raises:
-        ValueError: if a name is missing or has another type or value than expected.
+        ValueError: if a variable is missing, or its type or value is invalid.
     """
     steps, seconds = names.get("steps"), names.get("seconds")
     if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
         raise ValueError(f"expected steps, a number of environment steps, got {steps!r:.80}")
     if not isinstance(seconds, int | float) or not math.isfinite(seconds) or seconds <= 0:
-        raise ValueError(f"expected seconds, the time of learning, got {seconds!r:.80}")
+        raise ValueError(f"expected seconds, the training time, got {seconds!r:.80}")
     matches = {name: names[name] for name in MATCHES if name in names}
     if not ("geese" in matches or {"against_random", "self_play"} <= set(matches)):
         raise ValueError(
@@ -61,30 +61,31 @@ def read_results(names: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check_match(name: str, result: Any) -> None:
     if not isinstance(result, MatchResult):
-        raise ValueError(f"{name} must be what play_match returns, got {result!r:.80}")
+        raise ValueError(f"{name} must be a result of play_match, got {result!r:.80}")
     others = set(result.agents[1:])
     if others != {"random"} or result.agents[0] == "random":
         raise ValueError(
             f"{name} must be a match of one agent against random, the agent first; "
             f"got {', '.join(result.agents)}"
         )
-    per_seat = {record.games for record in result.seats[0]}
-    if result.games < LEAST_GAMES or len(per_seat) > 1:
+    games_by_seat = {record.games for record in result.seats[0]}
+    if result.games < MIN_GAMES or len(games_by_seat) > 1:
         raise ValueError(
-            f"{name} must have at least {LEAST_GAMES} games, as many from each seat; got "
+            f"{name} must have at least {MIN_GAMES} games, the same number from each seat; got "
             f"{', '.join(str(record.games) for record in result.seats[0])}"
         )
 
 
 def native_speed(game: str, seconds: float = NATIVE_SECONDS) -> dict[str, Any]:
-    """Measure the native vector environment against random opponents, choosing at random.
+    """Measure the speed of the native vector environment with random actions and opponents.
 
     Args:
-        game: spec string of a game.
+        game: spec string of the game.
         seconds: approximate duration of the measurement.
 
     Returns:
-        Steps of the agent, each with the opponents' replies, and their time.
+        `"steps"` of the agent, each with the opponents' replies, their time in `"seconds"`, and the
+        `"game"` and `"num_envs"`.
     """
     envs = GameVectorEnv(
         make_game(game),
@@ -93,12 +94,12 @@ def native_speed(game: str, seconds: float = NATIVE_SECONDS) -> dict[str, Any]:
         agent_seat="random",
         autoreset_mode="SameStep",
     )
-    choose, steps = MaskSampler(), 0
+    sample_actions, steps = MaskSampler(), 0
     _, info = envs.reset(seed=0)
-    _, _, _, _, info = envs.step(choose(info["action_mask"]))  # compiles
+    _, _, _, _, info = envs.step(sample_actions(info["action_mask"]))  # compiles
     start = perf_counter()
     while (passed := perf_counter() - start) < seconds:
-        _, _, _, _, info = envs.step(choose(info["action_mask"]))
+        _, _, _, _, info = envs.step(sample_actions(info["action_mask"]))
         steps += NATIVE_ENVS
     envs.close()
     return {"game": envs.game.spec, "num_envs": NATIVE_ENVS, "steps": steps, "seconds": passed}
@@ -107,13 +108,13 @@ def native_speed(game: str, seconds: float = NATIVE_SECONDS) -> dict[str, Any]:
 def main(arguments: Sequence[str]) -> None:
     """Run a recipe; write its results as JSON.
 
-    Its folder is not on `sys.path`, as with `python -P`, since recipes have the names of libraries.
+    The recipe's folder is not on `sys.path`, since recipes have the names of libraries.
 
     Args:
-        arguments: the recipe, the file to write, and the packages whose versions to write.
+        arguments: the recipe, the file for the results, and packages whose versions are recorded.
 
     Raises:
-        ValueError: if a result is missing or has another form.
+        ValueError: if a result is missing or invalid.
     """
     recipe, out, *packages = arguments
     sys.argv = [recipe]
@@ -124,7 +125,7 @@ def main(arguments: Sequence[str]) -> None:
     results["native"] = native_speed(game)
     results["versions"] = {name: version(name) for name in packages}
     results["python"] = platform.python_version()
-    write_whole(out, json.dumps(results, indent=2) + "\n")
+    write_atomically(out, json.dumps(results, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ludoteca.evaluate.markdown import number, percent, table
 from ludoteca.evaluate.recipes.environments import RECIPES
 from ludoteca.evaluate.statistics.intervals import score_interval, wilson
-from ludoteca.files import read_json, write_whole
+from ludoteca.files import read_json, write_atomically
 
 LIBRARIES = RECIPES / "libraries.toml"
 TABLE = RECIPES / "README.md"
@@ -23,8 +23,8 @@ class Library(NamedTuple):
         title: the library's name, as shown.
         packages: its distributions, whose versions are shown.
         works: supported features, in a few words.
-        glue_before: lines that a user had to write before there was an adapter, or why it failed.
-        glue: lines that a user writes now.
+        glue_before: lines that a user must write without the adapter, or the reason why it failed.
+        glue: lines that a user must write with the adapter.
         tests: the files in tests/adapters that need it.
     """
 
@@ -111,7 +111,7 @@ def write_table(root: Path, folder: Path) -> Path:
     libraries = read_libraries(root)
     results = [read_json(path) for path in sorted(folder.glob("*.json"))]
     path = root / TABLE
-    write_whole(path, table_text(root, libraries, results))
+    write_atomically(path, table_text(root, libraries, results))
     return path
 
 
@@ -132,20 +132,26 @@ def table_text(root: Path, libraries: Mapping[str, Library], results: list[dict[
         table(
             ("library", "supported"),
             [(_title(root, name, library), library.works) for name, library in libraries.items()],
-            texts=2,
+            text_columns=2,
         ),
         GLUE,
         table(
-            ("library", "lines before there were adapters", "lines now"),
+            ("library", "lines without our adapters", "lines with our adapters"),
             [(library.title, library.glue_before, library.glue) for library in libraries.values()],
-            texts=3,
+            text_columns=3,
         ),
     ]
     if two_seats:
         parts += [
             CONNECT_FOUR,
             table(
-                ("recipe", "first seat", "second seat", "self-play, first", "self-play, second"),
+                (
+                    "recipe",
+                    "first seat",
+                    "second seat",
+                    "self-play, first seat",
+                    "self-play, second seat",
+                ),
                 [_score_row(result) for result in two_seats],
             ),
         ]
@@ -153,7 +159,7 @@ def table_text(root: Path, libraries: Mapping[str, Library], results: list[dict[
         parts += [
             GEESE,
             table(
-                ("recipe", "% of games won", "equal agent"),
+                ("recipe", "% of games won", "random agent"),
                 [_geese_row(result) for result in geese],
             ),
         ]
@@ -161,7 +167,7 @@ def table_text(root: Path, libraries: Mapping[str, Library], results: list[dict[
         parts += [
             SPEED,
             table(
-                ("recipe", "lines", "learning steps", "seconds", "steps/s", "steps/s natively"),
+                ("recipe", "lines", "learning steps", "seconds", "steps/s", "environment steps/s"),
                 [_speed_row(result) for result in results],
             ),
         ]
@@ -171,54 +177,56 @@ def table_text(root: Path, libraries: Mapping[str, Library], results: list[dict[
             table(
                 ("recipe", "date", "processor", "cores", "Python", "load"),
                 map(_origin, results),
-                texts=3,
+                text_columns=3,
             ),
-            table(("recipe", "versions"), map(_versions, results), texts=2),
+            table(("recipe", "versions"), map(_versions, results), text_columns=2),
         ]
     done = {result["library"] for result in results}
     if missing := [
         result for result in libraries if result not in done and _has_recipe(root, result)
     ]:
         parts.append(
-            f"Without results yet: {', '.join(libraries[result].title for result in missing)}."
+            f"Not yet measured: {', '.join(libraries[result].title for result in missing)}."
         )
     return "\n\n".join(parts) + "\n"
 
 
 HEAD = """# Recipes
 
-One short program per library: it learns Connect Four against random moves, then by self-play, and
-ends with matches from both seats. Each runs in the environment of its library:
+Short training programs, at least one for each RL library, to copy from, and their measured
+results. Most train on Connect Four against random moves, then by self-play, and end with matches
+from both seats; the others train on Hungry Geese. To run a recipe, install its library as its
+[page](../libraries/README.md) describes, then run `python docs/recipes/NAME.py`.
+
+`make recipes` runs each recipe in a virtual environment of its own and writes this page from [the
+results](../results/recipes):
 
 ```bash
-make recipes                        # all recipes; writes this page
-make recipes RECIPES="sb3 rllib"    # those of some libraries
-```
+make recipes                        # all recipes
+make recipes RECIPES="sb3 rllib"    # the recipes of two libraries
+```"""
+GLUE = """## Adapter code
 
-To run one yourself, install its library as its page says and use `python docs/recipes/NAME.py`. No
-recipe has the name of a package, as Python would import it instead. `make recipes` writes this page
-from [the results](../results/recipes)."""
-GLUE = """## Lines of glue
-
-Code that a user writes beyond making the environment and the algorithm, such as wrappers,
-conversions and callbacks; counted by hand."""
+Lines of code that you write in addition to creating the environment and the algorithm, such as
+wrappers, conversions and callbacks; counted by hand."""
 CONNECT_FOUR = """## Connect Four
 
-Scores against random moves in percent, a draw counts as half, with 95 % intervals: of the model
-that learned against random moves from both seats, then of the model that learned by self-play."""
+Scores against random moves in percent (a draw counts as half) with 95 % intervals, from both
+seats: first of the model trained against random moves, then of the model trained by self-play."""
 GEESE = """## Hungry Geese
 
-Games won against random agents, from all seats, with 95 % intervals. *Equal agent* is the share
-that one more random agent would win."""
+Games won against random agents, from all seats, with 95 % intervals. *Random agent* is the
+percentage that a random agent would win in place of the model."""
 SPEED = """## Speed
 
 A step is a move of the agent and the replies of its opponents. *Steps/s* includes learning.
-*Natively* is the vector environment alone, with 64 games, random actions and random opponents,
-measured after the recipe in the same process. *Lines* counts the lines that are not empty."""
+*Environment steps/s* is the speed of the native vector environment alone, with 64 games, random
+actions and random opponents, measured after the recipe in the same process. *Lines* does not
+count empty lines."""
 MEASURED = """## Machines and versions
 
-*Load* is the load average when the recipe started; above the number of cores, other programs slowed
-it down."""
+*Load* is the load average when the recipe started; if it exceeds the number of cores, other
+programs slowed the recipe down."""
 
 
 def _title(root: Path, name: str, library: Library) -> str:

@@ -1,9 +1,9 @@
-"""Alpha-rank: ranking of agents by an evolutionary process, which copes with cycles.
+"""Alpha-rank: ranking of agents by an evolutionary process, also for cyclic results.
 
 Omidshafiei et al., "Alpha-rank: multi-agent evaluation by evolution", Scientific Reports 9,
-2019, for one population. A population of copies of one agent is replaced by copies of another, the
-more probably the better the other does against it. The share of time that each agent holds the
-population is its mass; agents that beat each other in a cycle share it.
+2019, for one population. A population of copies of one agent is replaced by copies of another,
+with a probability that increases with the payoff of the other against it. The mass of an agent is
+the fraction of time in which the population consists of it; agents in a cycle share the mass.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ludoteca.envs.params import integer, real
 
 Array = NDArray[np.float64]
-POPULATION = 50
+POPULATION = 50  # default number of individuals
 EPSILON = 0.01  # probability of a change to a worse agent with infinite alpha, as in OpenSpiel
 
 
@@ -22,13 +22,13 @@ def alpha_rank(
     population: int = POPULATION,
     epsilon: float = EPSILON,
 ) -> Array:
-    """Return the mass of each agent, `[agents]`, sum 1.
+    """Return the mass of each agent, `[agents]`, with sum 1.
 
     Args:
         payoffs: `payoffs[a, b]` is the mean payoff of a against b. Shape `[agents, agents]`.
-        alpha: strength of selection; None: infinite, so that only the order of payoffs counts.
-        population: number of individuals; it matters only with finite `alpha`.
-        epsilon: probability of a change to a worse agent, only with infinite `alpha`.
+        alpha: selection strength; None for infinity, with which only the order of payoffs counts.
+        population: number of individuals, used only with finite `alpha`.
+        epsilon: probability of a change to a worse agent, used only with infinite `alpha`.
 
     Raises:
         ValueError: if an argument has the wrong shape or is out of range.
@@ -37,7 +37,7 @@ def alpha_rank(
     agents = len(array)
     if agents == 1:
         return np.ones(1)
-    advantage = array.T - array  # [s, r]: how much better r does against s than s against r
+    advantage = array.T - array  # [s, r]: payoff of r against s minus that of s against r
     if alpha is None:
         epsilon = real("epsilon", epsilon, 1e-9, 0.5)
         tied = np.isclose(advantage, 0, atol=1e-12)
@@ -66,8 +66,8 @@ def _fixation(u: Array, population: int) -> Array:
 def stationary(transitions: Array) -> Array:
     """Return the stationary distribution of an irreducible chain by elimination of states.
 
-    Grassmann, Taksar and Heyman, Operations Research 33, 1985: without subtractions, so that
-    even tiny probabilities keep their precision. The diagonal is ignored.
+    Grassmann, Taksar and Heyman, Operations Research 33, 1985: as it has no
+    subtractions, even tiny probabilities are precise. The diagonal is ignored.
 
     Args:
         transitions: `[s, r]` is the probability of the step from s to r. Shape `[n, n]`.
@@ -81,15 +81,15 @@ def stationary(transitions: Array) -> Array:
     mass[0] = 1.0
     for k in range(1, n):
         mass[k] = mass[:k] @ p[:k, k]
-    shares: Array = mass / mass.sum()
-    return shares
+    distribution: Array = mass / mass.sum()
+    return distribution
 
 
 def check_payoffs(payoffs: ArrayLike) -> Array:
-    """Return payoffs as an array, `[agents, agents]`.
+    """Return validated payoffs as an array, `[agents, agents]`.
 
     Raises:
-        ValueError: if they have another shape or are not finite.
+        ValueError: if the payoffs have another shape or are not finite.
     """
     array = np.asarray(payoffs, np.float64)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.size == 0:

@@ -15,7 +15,7 @@ from ludoteca.envs.params import integer
 
 Array = NDArray[np.float64]
 RESAMPLES = 10_000
-CHUNK = 2_000_000  # maximum number of scores in memory at once
+MAX_CHUNK = 2_000_000  # maximum number of scores in memory at once
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Estimate:
     """Point estimate with a percentile bootstrap interval.
 
     Attributes:
-        value: the estimate from the runs themselves.
+        value: estimate from the runs, not resampled.
         low: lower end of the interval.
         high: upper end.
     """
@@ -36,7 +36,7 @@ class Estimate:
 def interquartile_mean(scores: Array) -> Array:
     """Return the mean of the middle half of all scores, `[..., runs, tasks]` to `[...]`.
 
-    Of n scores, floor(n / 4) are left out at either end.
+    Of n scores, the floor(n / 4) lowest and highest are omitted.
     """
     flat = np.sort(scores.reshape(*scores.shape[:-2], -1), axis=-1)
     cut = flat.shape[-1] // 4
@@ -57,7 +57,7 @@ def median(scores: Array) -> Array:
 
 
 def optimality_gap(scores: Array) -> Array:
-    """Return 1 minus the mean of the scores, those above 1 counting as 1."""
+    """Return 1 minus the mean of the scores; scores above 1 count as 1."""
     gaps: Array = 1 - np.minimum(scores, 1.0).mean((-2, -1))
     return gaps
 
@@ -75,12 +75,12 @@ AGGREGATES: Mapping[str, Callable[[Array], Array]] = MappingProxyType(
 def probability_of_improvement(first: Array, second: Array) -> Array:
     """Return the probability that a run of `first` scores higher than a run of `second`.
 
-    The mean over tasks of the Mann-Whitney U statistic by the number of pairs of runs: equal scores
-    count one half.
+    This is the mean over tasks of the Mann-Whitney U statistic divided by the number of pairs of
+    runs; equal scores count one half.
 
     Args:
         first: scores. Shape `[..., runs, tasks]`.
-        second: scores of as many tasks; the number of runs may differ.
+        second: scores in the same tasks; the number of runs may differ.
     """
     difference = first[..., :, None, :] - second[..., None, :, :]
     wins: Array = (np.sign(difference) / 2 + 0.5).mean((-3, -2, -1))
@@ -96,12 +96,13 @@ def bootstrap(
 ) -> Estimate:
     """Estimate an aggregate with a percentile interval by the stratified bootstrap.
 
-    The strata are the tasks: runs are drawn with replacement for each task by itself. With few
-    runs the interval is too narrow; Agarwal et al. found 95 % intervals good from about 10 runs.
+    The strata are the tasks: runs are drawn with replacement separately for each task. With few
+    runs the interval is too narrow; according to Agarwal et al., 95 % intervals are accurate from
+    about 10 runs.
 
     Args:
         aggregate: function of arrays of scores, such as `interquartile_mean`.
-        scores: its arguments. Each of shape `[runs, tasks]`.
+        scores: arguments of the function. Shape `[runs, tasks]` each.
         confidence: level of the interval.
         resamples: number of bootstrap samples.
         seed: seed of the samples.
@@ -120,7 +121,7 @@ def bootstrap(
     rng = np.random.default_rng(seed)
     runs = max(len(array) for array in arrays)
     size = max(array.size for array in arrays) * (runs if len(arrays) > 1 else 1)
-    chunk = max(1, CHUNK // size)
+    chunk = max(1, MAX_CHUNK // size)
     values = np.concatenate(
         [
             aggregate(*(_resample(array, min(chunk, resamples - start), rng) for array in arrays))
@@ -133,10 +134,10 @@ def bootstrap(
 
 
 def check_scores(scores: ArrayLike) -> Array:
-    """Return scores as an array, `[runs, tasks]`.
+    """Return validated scores as an array, `[runs, tasks]`.
 
     Raises:
-        ValueError: if they have another shape, are empty, or are not finite.
+        ValueError: if the scores have another shape, are empty, or are not finite.
     """
     array = np.asarray(scores, np.float64)
     if array.ndim != 2 or array.size == 0:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-NODES = 400  # of Gauss-Legendre quadrature
-SPREAD = 10.0  # standard deviations beyond which a normal density is ignored
-TERMS = 12  # of each of the two series of the density
+NODES = 400  # number of nodes of the Gauss-Legendre quadrature
+SPREAD = 10.0  # number of standard deviations beyond which a normal density is ignored
+TERMS = 12  # number of terms of each of the two series of the density
 
 
 @dataclass(frozen=True)
@@ -56,17 +56,18 @@ class StoppedBrownianMotion:
     def worse_probability(self, time: float, position: float) -> float:
         """Return the probability of a worse outcome than to be at `position` at `time`.
 
-        Worse are: stopping at the lower bound earlier, or being lower at `time`. Reaching the
-        upper bound later than `time` is worse than reaching it at `time`. With `position` at a
-        bound, this is the distribution of the outcome in Siegmund's order: by the bound, then by
-        the time (chapter 3.4).
+        An outcome is worse if the motion stops at the lower bound earlier, or is at a lower
+        position at `time`. Reaching the upper bound later than `time` is worse than reaching it at
+        `time`. With `position` at a bound, this is the distribution of the outcome in Siegmund's
+        order: by the bound, then by the time (chapter 3.4).
         """
         position = min(max(position, self.lower), self.upper)
         center = self.drift * time
         margin = SPREAD * math.sqrt(self.variance * time)
         low, high = max(self.lower, center - margin), min(self.upper, center + margin)
-        # The probability is a martingale: its final values, averaged over the motions that have not
-        # stopped, and the stopped ones, whose mean is that of the probability of stopping below.
+        # P(ever stop below) = P(stopped below by `time`) + the mean of P(stop below from x) over
+        # the motions at x that have not stopped. In the result, these count 1 if x is worse than
+        # `position`, else 0, instead of P(stop below from x).
         total = self.lower_probability()
         for start, end, is_worse in ((low, position, 1.0), (position, high, 0.0)):
             start, end = max(start, low), min(end, high)
@@ -95,14 +96,16 @@ class StoppedBrownianMotion:
         """Return the density of the positions at `time` of motions that have not stopped."""
         spread = self.variance * time
         width = self.upper - self.lower
-        tilt = self._gamma * x - self._gamma**2 * spread / 2  # of the drift (Girsanov's theorem)
-        if spread < 0.3 * width**2:  # images of the start beyond the bounds
+        tilt = (
+            self._gamma * x - self._gamma**2 * spread / 2
+        )  # log of the factor by which drift changes the density (Girsanov)
+        if spread < 0.3 * width**2:  # series of mirror images of the start
             k = np.arange(-TERMS, TERMS + 1)[:, None]
             direct = np.exp(tilt - (x - 2 * k * width) ** 2 / (2 * spread))
             reflected = np.exp(tilt - (x - 2 * self.lower - 2 * k * width) ** 2 / (2 * spread))
             density: Array = (direct - reflected).sum(0) / math.sqrt(2 * math.pi * spread)
             return density
-        n = np.arange(1, TERMS + 1)[:, None] * math.pi / width  # eigenfunctions
+        n = np.arange(1, TERMS + 1)[:, None] * math.pi / width  # series of eigenfunctions
         waves = np.sin(-n * self.lower) * np.sin(n * (x - self.lower))
         modes: Array = (2 / width) * (waves * np.exp(tilt - n**2 * spread / 2)).sum(0)
         return modes

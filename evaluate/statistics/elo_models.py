@@ -1,4 +1,4 @@
-"""Logistic and normalized Elo differences, and the mean scores that they stand for."""
+"""Logistic and normalized Elo differences, and the mean scores that correspond to them."""
 
 import math
 from collections.abc import Sequence
@@ -10,8 +10,8 @@ from ludoteca.envs.params import choice
 
 LOGISTIC, NORMALIZED = "logistic", "normalized"
 ELO_MODELS = (LOGISTIC, NORMALIZED)
-TRINOMIAL, PENTANOMIAL = 3, 5  # lengths of frequencies
-NORMALIZED_ELO = 800 / math.log(10)  # points to one standard deviation of a game
+TRINOMIAL, PENTANOMIAL = 3, 5  # numbers of frequencies
+NORMALIZED_ELO = 800 / math.log(10)  # points per standard deviation of a game's score
 
 
 def expected_score(elo: float) -> float:
@@ -28,13 +28,13 @@ def t_value(normalized_elo: float, games: int) -> float:
     return normalized_elo / NORMALIZED_ELO * math.sqrt(games)
 
 
-def score_of(elo: float, model: str, deviation: float) -> float:
+def score_at(elo: float, model: str, deviation: float) -> float:
     """Return the mean score at an Elo difference.
 
     Args:
         elo: Elo difference.
         model: "logistic" or "normalized".
-        deviation: standard deviation of the score of a game, which normalized Elo refers to.
+        deviation: standard deviation of the score of a game, the unit of normalized Elo.
     """
     if choice("model", model, ELO_MODELS) == LOGISTIC:
         return expected_score(elo)
@@ -42,13 +42,13 @@ def score_of(elo: float, model: str, deviation: float) -> float:
 
 
 def check_frequencies(frequencies: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return frequencies of results as an array, `[3]` or `[5]`.
+    """Return validated frequencies of results as an array, `[3]` or `[5]`.
 
-    Three are losses, draws and wins of single games (trinomial). Five are pairs of games by the
-    sum of both scores, 0, 1/2, 1, 3/2 and 2 (pentanomial).
+    Three are the numbers of losses, draws and wins in single games (trinomial). Five are the
+    numbers of pairs of games with a sum of scores of 0, 1/2, 1, 3/2 and 2 (pentanomial).
 
     Raises:
-        ValueError: if there are not three or five, or one is negative or not finite.
+        ValueError: if there are not three or five frequencies, or one is negative or not finite.
     """
     counts = np.asarray(frequencies, np.float64)
     if counts.shape not in ((TRINOMIAL,), (PENTANOMIAL,)):
@@ -57,7 +57,7 @@ def check_frequencies(frequencies: Sequence[float] | NDArray[np.float64]) -> NDA
             f"1/2, 1, 3/2, 2), got {frequencies!r}"
         )
     if not np.isfinite(counts).all() or (counts < 0).any():
-        raise ValueError(f"frequencies must be numbers from 0 on, got {frequencies!r}")
+        raise ValueError(f"frequencies must be finite numbers of at least 0, got {frequencies!r}")
     return counts
 
 

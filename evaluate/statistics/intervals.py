@@ -10,8 +10,8 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, flo
     From Wilson, "Probable inference, the law of succession, and statistical inference", Journal of
     the American Statistical Association 22, 1927. Without trials it is (0, 1).
 
-    It holds for independent trials that succeed or fail. A score that counts draws as half is no
-    such trial: its interval would be too wide, the more draws the wider.
+    It holds for independent trials that succeed or fail. Scores in which draws count as half are
+    not such trials: the more draws, the more the interval would be too wide.
 
     Raises:
         ValueError: if `successes` is not from 0 to `n`, or `confidence` not between 0 and 1.
@@ -26,9 +26,9 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, flo
 def score_interval(wins: int, draws: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
     """Return an interval of the mean score of `n` games, in which a draw counts as half a win.
 
-    Wilson's interval with the variance of such scores: all p whose distance from the mean found, s,
-    is at most z standard deviations, n (p - s)^2 <= z^2 (p (1 - p) - d / 4), d being the share of
-    draws. Without draws it is Wilson's own. Without games it is (0, 1).
+    Wilson's interval with the variance of such scores: all p whose distance from the observed mean
+    s is at most z standard deviations, n (p - s)^2 <= z^2 (p (1 - p) - d / 4), with the fraction d
+    of draws. Without draws it equals Wilson's interval. Without games it is (0, 1).
 
     Raises:
         ValueError: if `wins` and `draws` are negative or more than `n` in all, or `confidence` is
@@ -47,5 +47,5 @@ def score_interval(wins: int, draws: int, n: int, confidence: float = 0.95) -> t
     middle = (2 * n * score + z2) / (2 * (n + z2))
     product = (n * score * score + z2 * drawn / 4) / (n + z2)  # product of the two solutions
     half = sqrt(max(middle * middle - product, 0.0))
-    # The score itself lies inside, even if rounding says otherwise.
+    # The score is inside of the interval, despite rounding.
     return max(min(middle - half, score), 0.0), min(max(middle + half, score), 1.0)

@@ -24,14 +24,14 @@ from ludoteca.evaluate.statistics.elo_models import (
 
 Array = NDArray[np.float64]
 
-PRIOR = 1e-3  # frequency of results that did not occur, as in Fishtest: likelihoods stay positive
-ITERATIONS, TOLERANCE = 200, 1e-9  # of the fixed point under normalized Elo
+PRIOR = 1e-3  # frequency given to results that did not occur, as in Fishtest
+MAX_ITERATIONS, TOLERANCE = 200, 1e-9  # of the fixed-point iteration under normalized Elo
 
 
 def log_likelihood_ratio(
     elo0: float, elo1: float, frequencies: Sequence[float] | Array, model: str = LOGISTIC
 ) -> float:
-    """Return the log-likelihood ratio of the Elo differences `elo1` and `elo0`.
+    """Return the log-likelihood ratio of the Elo difference `elo1` to `elo0`.
 
     Args:
         elo0: Elo difference of the null hypothesis.
@@ -40,7 +40,7 @@ def log_likelihood_ratio(
         model: scale of the differences, "logistic" or "normalized".
 
     Raises:
-        ValueError: if the frequencies are not valid, or no results can have such a difference.
+        ValueError: if the frequencies are invalid, or no probabilities have such a difference.
     """
     counts = check_frequencies(frequencies)
     choice("model", model, ELO_MODELS)
@@ -58,38 +58,38 @@ def log_likelihood_ratio(
 def with_mean(frequencies: Array, mean: float) -> Array:
     """Return the most likely probabilities of the results whose mean score is `mean`.
 
-    They are f / (1 + x (a - mean)), f being the relative frequencies and a the scores, with the x
-    for which the mean is right (Van den Bergh, "MLE for multinomials", proposition 1.1).
+    They are f / (1 + x (a - mean)) with the relative frequencies f, the scores a, and the x for
+    which the mean score is `mean` (Van den Bergh, "MLE for multinomials", proposition 1.1).
 
     Raises:
         ValueError: if `mean` is not between 0 and 1.
     """
     if not 0 < mean < 1:
         raise ValueError(f"a mean score must be between 0 and 1, got {mean}")
-    observed, scores = _observed(frequencies)
-    return _tilted(observed, scores - mean)
+    observed, scores = _frequencies_and_scores(frequencies)
+    return _tilted_probabilities(observed, scores - mean)
 
 
 def with_t_value(frequencies: Array, t: float) -> Array:
     """Return the most likely probabilities whose (mean - 1/2) / standard deviation is `t`.
 
-    By the fixed point of Van den Bergh, "Normalized Elo in practice", section 4.1: the constraint,
-    made linear at the current probabilities, has the form of `with_mean`.
+    Fixed-point iteration of Van den Bergh, "Normalized Elo in practice", section 4.1: the
+    constraint, linearized at the current probabilities, has the form of `with_mean`.
 
     Raises:
-        ValueError: if the iteration does not converge, as for a `t` that scores between 0 and 1
-            can hardly have.
+        ValueError: if the iteration does not converge, as for a `t` that is too extreme for scores
+            between 0 and 1.
     """
-    observed, scores = _observed(frequencies)
-    for step in (1.0, 0.5):  # the whole step may oscillate
+    observed, scores = _frequencies_and_scores(frequencies)
+    for step in (1.0, 0.5):  # the full step may oscillate
         p = np.full(len(scores), 1 / len(scores))
-        for _ in range(ITERATIONS):
+        for _ in range(MAX_ITERATIONS):
             mean = float(p @ scores)
             deviation = math.sqrt(float(p @ (scores - mean) ** 2))
             slope = scores - 0.5 - t * deviation * (1 + ((scores - mean) / deviation) ** 2) / 2
             if slope.min() >= 0 or slope.max() <= 0:
                 break
-            target = _tilted(observed, slope)
+            target = _tilted_probabilities(observed, slope)
             if np.abs(target - p).max() < TOLERANCE:
                 return target
             p = p + step * (target - p)
@@ -99,12 +99,12 @@ def with_t_value(frequencies: Array, t: float) -> Array:
     )
 
 
-def _observed(frequencies: Array) -> tuple[Array, Array]:
+def _frequencies_and_scores(frequencies: Array) -> tuple[Array, Array]:
     """Return the relative frequencies, and the score of each result."""
     return frequencies / frequencies.sum(), np.linspace(0, 1, len(frequencies))
 
 
-def _tilted(observed: Array, values: Array) -> Array:
+def _tilted_probabilities(observed: Array, values: Array) -> Array:
     """Return `observed / (1 + x values)` with the x for which the mean of `values` is 0."""
     from scipy.optimize import brentq
 
@@ -113,13 +113,13 @@ def _tilted(observed: Array, values: Array) -> Array:
 
     # The mean falls from +inf to -inf between the poles of the extreme values.
     low, high = -1 / values.max(), -1 / values.min()
-    x = _root(brentq, mean, low, high)
+    x = _root_between_poles(brentq, mean, low, high)
     weights = observed / (1 + x * values)
     p: Array = weights / weights.sum()
     return p
 
 
-def _root(
+def _root_between_poles(
     brentq: Callable[..., float], mean: Callable[[float], float], a: float, b: float
 ) -> float:
     """Return the root of a decreasing function between two poles."""

@@ -1,8 +1,8 @@
-"""Nash averaging: ratings against the maximum-entropy Nash equilibrium of the agents themselves.
+"""Nash averaging: ratings of agents against their maximum-entropy Nash equilibrium.
 
 Balduzzi et al., "Re-evaluating evaluation", NeurIPS 2018, section 3. Two players each choose an
-agent; the payoff is the advantage of the first. The equilibrium does not change when copies of an
-agent enter: they share its probability. So weak or redundant agents cannot inflate a rating.
+agent; the payoff is the advantage of the first. Copies of an agent do not change the equilibrium:
+they share its probability. So weak or redundant agents cannot inflate a rating.
 """
 
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from ludoteca.evaluate.statistics.alpha_rank import check_payoffs
 
 Array = NDArray[np.float64]
-TINY = 1e-9  # probability below which an agent is in no equilibrium
-SAME = 1e-7  # distance below which equilibria are the same
-TOLERANCE = 1e-5  # of the equilibrium: most that a deviation may gain
+MIN_PROBABILITY = 1e-9  # agents with lower probabilities do not belong to an equilibrium
+MIN_DISTANCE = 1e-7  # equilibria with a smaller distance are considered equal
+TOLERANCE = 1e-5  # maximum advantage of an agent over the equilibrium
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class NashAverage:
 
     Attributes:
         probabilities: probability of each agent in the equilibrium. Shape `[agents]`.
-        ratings: expected advantage of each agent over one drawn from the equilibrium: 0 for agents
-            that are in it, 0 or less for all others. Shape `[agents]`.
+        ratings: expected advantage of each agent over an agent drawn from the equilibrium: 0 for
+            agents in the equilibrium, at most 0 for all others. Shape `[agents]`.
     """
 
     probabilities: Array
@@ -37,7 +37,7 @@ def nash_average(advantages: ArrayLike) -> NashAverage:
 
     Args:
         advantages: `advantages[a, b]` is the mean advantage of a over b, such as its wins minus its
-            losses by the number of games, equal to `-advantages[b, a]`. Shape `[agents, agents]`.
+            losses per game, equal to `-advantages[b, a]`. Shape `[agents, agents]`.
 
     Raises:
         ValueError: if the advantages have another shape or are not antisymmetric.
@@ -53,43 +53,44 @@ def nash_average(advantages: ArrayLike) -> NashAverage:
     scaled = array / scale if scale > 0 else array
     extreme = _extreme_equilibria(scaled)
     probabilities = extreme.mean(0)
-    if np.ptp(extreme, axis=0).max() > SAME:  # several equilibria
-        support = np.flatnonzero(probabilities > TINY)
-        most = _most_entropy(scaled[:, support])
+    if np.ptp(extreme, axis=0).max() > MIN_DISTANCE:  # several equilibria
+        support = np.flatnonzero(probabilities > MIN_PROBABILITY)
         probabilities = np.zeros(len(array))
-        probabilities[support] = most
-    gain = float((scaled @ probabilities).max())
-    if gain > TOLERANCE:
-        raise RuntimeError(f"no Nash equilibrium found: a deviation gains {gain:.3g}")
+        probabilities[support] = _max_entropy_equilibrium(scaled[:, support])
+    max_advantage = float((scaled @ probabilities).max())
+    if max_advantage > TOLERANCE:
+        raise RuntimeError(
+            f"no Nash equilibrium found: an agent has an advantage of {max_advantage:.3g}"
+        )
     return NashAverage(probabilities, array @ probabilities)
 
 
 def _extreme_equilibria(advantages: Array) -> Array:
-    """Return equilibria, the k-th with the most probability of agent k, `[agents, agents]`."""
+    """Return equilibria `[agents, agents]`; row k has the highest probability of agent k."""
     from scipy.optimize import linprog
 
     agents = len(advantages)
     extreme = np.zeros((agents, agents))
     for a in range(agents):
-        found = linprog(
+        solution = linprog(
             -np.eye(agents)[a],
             A_ub=advantages,
             b_ub=np.zeros(agents),
             A_eq=np.ones((1, agents)),
             b_eq=[1.0],
         )
-        if found.x is None:
-            raise RuntimeError(f"no Nash equilibrium found: {found.message}")
-        extreme[a] = np.where(found.x > TINY, found.x, 0.0)
+        if solution.x is None:
+            raise RuntimeError(f"no Nash equilibrium found: {solution.message}")
+        extreme[a] = np.where(solution.x > MIN_PROBABILITY, solution.x, 0.0)
     equilibria: Array = extreme / extreme.sum(1, keepdims=True)
     return equilibria
 
 
-def _most_entropy(advantages: Array) -> Array:
-    """Return the equilibrium with the most entropy among agents that all are in some equilibrium.
+def _max_entropy_equilibrium(advantages: Array) -> Array:
+    """Return the maximum-entropy equilibrium of agents that each belong to some equilibrium.
 
-    It minimizes sum p log p subject to `advantages @ p <= 0`; the dual has one multiplier of 0 or
-    more for each row, and p is proportional to exp(-multipliers @ advantages).
+    It minimizes sum p log p subject to `advantages @ p <= 0`. The dual problem has a nonnegative
+    multiplier for each row, and p is proportional to exp(-multipliers @ advantages).
 
     Args:
         advantages: advantages over the agents of the support. Shape `[agents, support]`.
@@ -102,7 +103,7 @@ def _most_entropy(advantages: Array) -> Array:
         return float(logsumexp(logits)), -advantages @ softmax(logits)
 
     rows = len(advantages)
-    found = minimize(
+    solution = minimize(
         loss,
         np.zeros(rows),
         jac=True,
@@ -110,5 +111,5 @@ def _most_entropy(advantages: Array) -> Array:
         method="L-BFGS-B",
         options={"maxiter": 5_000, "maxfun": 20_000, "ftol": 1e-16, "gtol": 1e-9, "maxcor": 30},
     )
-    p: Array = softmax(-found.x @ advantages)
+    p: Array = softmax(-solution.x @ advantages)
     return p

@@ -1,4 +1,4 @@
-"""Number of games that a match needs to show a difference of two agents, and power of a match.
+"""Power analysis of a match: number of games needed to detect a difference of two agents.
 
 The test asks whether the mean score differs from 1/2. A game's score has the variance (1 - d) / 4
 if the agents are equally strong and s (1 - s) - d / 4 if the mean is s, d being the fraction of
@@ -13,18 +13,18 @@ from ludoteca.evaluate.statistics.elo_models import expected_score
 from ludoteca.evaluate.statistics.ratings import elo_difference
 from ludoteca.evaluate.statistics.sprt import score_variance
 
-MIN_DISTANCE = 1e-4  # least distance of the mean score from 1/2
+MIN_DISTANCE = 1e-4  # minimum distance of the mean score from 1/2
 
 
 @dataclass(frozen=True)
-class Question:
-    """Question whether a match can show that one agent is stronger.
+class PowerAnalysis:
+    """Power analysis of the test in a match that one agent is stronger than the other.
 
     Attributes:
-        score: mean score of the first agent, if it is as strong as assumed; not 1/2.
+        score: assumed mean score of the first agent; not 1/2.
         draws: fraction of drawn games.
-        alpha: probability of finding a difference between equal agents.
-        two_sided: whether a difference in either direction counts.
+        alpha: significance level: probability of detecting a difference between equal agents.
+        two_sided: whether the test is two-sided.
     """
 
     score: float
@@ -43,10 +43,10 @@ class Question:
         self._deviations()  # raises if so many draws are impossible
 
     def games(self, power: float = 0.8) -> int:
-        """Return the even number of games with which the match finds the difference.
+        """Return the number of games, an even one, with which a match detects the difference.
 
         Args:
-            power: probability of finding it.
+            power: probability of detecting the difference.
 
         Raises:
             ValueError: if `power` is not between `alpha` and 1.
@@ -54,13 +54,15 @@ class Question:
         from scipy.stats import norm
 
         real("power", power, self.alpha, 1 - 1e-9)
-        null, alternative = self._deviations()
-        reach = self._critical() * null + float(norm.ppf(power)) * alternative
-        games = (max(reach, 0.0) / abs(self.score - 0.5)) ** 2
+        null_deviation, alternative_deviation = self._deviations()
+        standardized = (
+            self._critical() * null_deviation + float(norm.ppf(power)) * alternative_deviation
+        )
+        games = (max(standardized, 0.0) / abs(self.score - 0.5)) ** 2
         return max(2, 2 * math.ceil(games / 2))
 
     def power(self, games: int) -> float:
-        """Return the probability of finding the difference, in its direction, by that many games.
+        """Return the probability that a match of `games` games detects the difference.
 
         Raises:
             ValueError: if `games` is not positive.
@@ -68,9 +70,11 @@ class Question:
         from scipy.stats import norm
 
         integer("games", games, 1, 10**12)
-        null, alternative = self._deviations()
+        null_deviation, alternative_deviation = self._deviations()
         distance = abs(self.score - 0.5) * math.sqrt(games)
-        return float(norm.cdf((distance - self._critical() * null) / alternative))
+        return float(
+            norm.cdf((distance - self._critical() * null_deviation) / alternative_deviation)
+        )
 
     def _critical(self) -> float:
         from scipy.stats import norm
@@ -84,8 +88,8 @@ class Question:
         return math.sqrt(score_variance(0, self.draws)), math.sqrt(score_variance(elo, self.draws))
 
 
-def question_of_elo(
+def power_analysis_of_elo(
     elo: float, draws: float = 0.0, alpha: float = 0.05, two_sided: bool = True
-) -> Question:
-    """Return the question of a logistic Elo difference."""
-    return Question(expected_score(real("elo", elo, -1000, 1000)), draws, alpha, two_sided)
+) -> PowerAnalysis:
+    """Return the power analysis for a logistic Elo difference."""
+    return PowerAnalysis(expected_score(real("elo", elo, -1000, 1000)), draws, alpha, two_sided)

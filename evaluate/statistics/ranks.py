@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-AGENTS, GAMES = 3, 2  # minimum numbers for the tests
+MIN_RANKED_AGENTS, MIN_RANKED_GAMES = 3, 2  # minimum numbers for rank tests
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,15 @@ class Nemenyi:
 
 
 def ranks(scores: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the ranks of the agents in each game: 1 for the highest score, ties share the mean.
+    """Return the ranks of the agents in each game: 1 for the highest score; ties have mean ranks.
 
     Args:
         scores: scores. Shape `[games, agents]`, like the result.
     """
     from scipy.stats import rankdata
 
-    places: NDArray[np.float64] = rankdata(-np.asarray(scores), axis=1)
-    return places
+    agent_ranks: NDArray[np.float64] = rankdata(-np.asarray(scores), axis=1)
+    return agent_ranks
 
 
 def friedman(scores: NDArray[Any]) -> Friedman:
@@ -68,16 +68,16 @@ def friedman(scores: NDArray[Any]) -> Friedman:
     from scipy.stats import chi2
 
     games, agents = _check_shape(scores)
-    places = ranks(scores)
-    sums = places.sum(0)
+    agent_ranks = ranks(scores)
+    sums = agent_ranks.sum(0)
     statistic = 12 / (games * agents * (agents + 1)) * (sums**2).sum() - 3 * games * (agents + 1)
     tied = sum(
         (count**3 - count)
-        for row in places
+        for row in agent_ranks
         for count in np.unique(row, return_counts=True)[1].tolist()
     )
-    untied = 1 - tied / (games * (agents**3 - agents))
-    corrected = statistic / untied if untied > 0 else 0.0  # all agents tie in all games
+    correction = 1 - tied / (games * (agents**3 - agents))
+    corrected = statistic / correction if correction > 0 else 0.0  # all agents tie in all games
     degrees = agents - 1
     return Friedman(float(statistic), float(corrected), degrees, float(chi2.sf(corrected, degrees)))
 
@@ -95,20 +95,23 @@ def nemenyi(scores: NDArray[Any], alpha: float = 0.05) -> Nemenyi:
     from scipy.stats import studentized_range
 
     games, agents = _check_shape(scores)
-    unit = math.sqrt(agents * (agents + 1) / (6 * games)) / math.sqrt(2)
+    standard_error = math.sqrt(agents * (agents + 1) / (6 * games)) / math.sqrt(2)
     means = ranks(scores).mean(0)
     differences = np.abs(means[:, None] - means).round(9)
-    values, where = np.unique(differences, return_inverse=True)  # integrating takes long
+    values, inverse = np.unique(differences, return_inverse=True)  # the integration is slow
     return Nemenyi(
-        critical_difference=float(studentized_range.isf(alpha, agents, np.inf)) * unit,
-        p=studentized_range.sf(values / unit, agents, np.inf)[where].reshape(agents, agents),
+        critical_difference=float(studentized_range.isf(alpha, agents, np.inf)) * standard_error,
+        p=studentized_range.sf(values / standard_error, agents, np.inf)[inverse].reshape(
+            agents, agents
+        ),
     )
 
 
 def groups(means: NDArray[Any], critical_difference: float) -> list[tuple[int, int]]:
     """Return the maximal groups of agents whose mean ranks do not differ significantly.
 
-    Each is `(low, high)`, both included, counted from the best agent; groups of one are omitted.
+    Each group is `(low, high)`, indices from the best agent, both included. Groups of one agent
+    are omitted.
     """
     ordered = np.sort(np.asarray(means, np.float64))
     intervals: list[tuple[int, int]] = []
@@ -121,8 +124,9 @@ def groups(means: NDArray[Any], critical_difference: float) -> list[tuple[int, i
 
 def _check_shape(scores: NDArray[Any]) -> tuple[int, int]:
     games, agents = np.shape(scores)
-    if games < GAMES or agents < AGENTS:
+    if games < MIN_RANKED_GAMES or agents < MIN_RANKED_AGENTS:
         raise ValueError(
-            f"needs at least {GAMES} games and {AGENTS} agents, got {games} and {agents}"
+            f"needs at least {MIN_RANKED_GAMES} games and {MIN_RANKED_AGENTS} agents, got {games} "
+            f"and {agents}"
         )
     return games, agents

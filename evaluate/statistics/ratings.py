@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-ELO = 400 / math.log(10)  # Elo points to one unit of the logistic scale
-VIRTUAL = 1.0  # draws added to every pair that played, so that ratings are finite
-Order = tuple[tuple[int, ...], ...]  # agents of a game, the best first; ties share a tuple
+ELO_PER_UNIT = 400 / math.log(10)  # Elo points per unit of the logistic scale
+VIRTUAL_DRAWS = 1.0  # draws added for every pair that played, which keep ratings finite
+Order = tuple[tuple[int, ...], ...]  # agents of a game, the best first; tied ones share a tuple
 
 
 @dataclass(frozen=True)
@@ -30,15 +30,15 @@ class Ratings:
 
 
 def elo_difference(score: float) -> float | None:
-    """Return the Elo difference of two agents by the mean score of the first; None if unbounded."""
-    return ELO * math.log(score / (1 - score)) if 0 < score < 1 else None
+    """Return the Elo difference that corresponds to a mean score; None for scores of 0 and 1."""
+    return ELO_PER_UNIT * math.log(score / (1 - score)) if 0 < score < 1 else None
 
 
 def rate(wins: NDArray[Any], draws: NDArray[Any], confidence: float = 0.95) -> Ratings:
-    """Rate agents by games for two players; a draw counts half a win.
+    """Rate agents by games of two players; a draw counts as half a win.
 
     Agent i scores 1 / (1 + exp(t_j - t_i)) on average against agent j (Bradley and Terry, "Rank
-    analysis of incomplete block designs", Biometrika 39, 1952), which is `rate_orders` for two.
+    analysis of incomplete block designs", Biometrika 39, 1952): `rate_orders` with two agents.
 
     Args:
         wins: `wins[i, j]` is the number of wins of i against j. Shape `[agents, agents]`.
@@ -56,55 +56,57 @@ def rate(wins: NDArray[Any], draws: NDArray[Any], confidence: float = 0.95) -> R
 
 
 def rate_orders(orders: Mapping[Order, float], agents: int, confidence: float = 0.95) -> Ratings:
-    """Rate agents by games for any number of players, from the final orders.
+    """Rate agents by games of any number of players, from their final orders.
 
-    The probability of an order is the product, over its places, of exp(t) of the agent there by the
-    sum of exp(t) of this and all later ones (Plackett, "The analysis of permutations", Applied
-    Statistics 24, 1975). So the order of any pair follows Bradley and Terry. Agents that
-    tie count as each of their possible orders, in equal parts. The strengths t
-    maximize the likelihood, which SciPy finds; one virtual draw in every pair that played keeps
-    them finite.
+    The probability of an order is the product, over its places, of exp(t) of the agent there
+    divided by the sum of exp(t) of this and all later agents (Plackett, "The analysis of
+    permutations", Applied Statistics 24, 1975). The order of any pair then follows Bradley and
+    Terry. A game with ties counts as all orders of the tied agents, with equal weights. The
+    strengths t maximize the likelihood; one virtual draw of every pair that played keeps them
+    finite.
 
-    The intervals are normal, with the covariance that holds even if the model does not (White,
-    "Maximum likelihood estimation of misspecified models", Econometrica 50, 1982): games vary less
-    than the model predicts if many games are drawn. They refer to differences from the mean.
+    The intervals are normal, with a covariance that is valid even if the model is not (White,
+    "Maximum likelihood estimation of misspecified models", Econometrica 50, 1982): results vary
+    less than the model predicts if many games are drawn. They refer to differences from the mean.
 
     Args:
-        orders: number of games by final order of their agents.
-        agents: number of agents; they are numbered from 0.
+        orders: number of games by the final order of the agents.
+        agents: number of agents.
         confidence: level of the intervals.
 
     Raises:
-        ValueError: if the agents fall into groups that did not play each other, or an order holds
-            an agent twice, or one that does not exist.
+        ValueError: if the agents fall into groups that did not play each other, or an order has
+            an agent twice, or an unknown agent.
     """
     from scipy.optimize import minimize
     from scipy.stats import norm
 
-    played = {order: float(count) for order, count in orders.items() if count > 0}
-    _check_orders(played, agents)
-    if not played:  # one agent without games
+    positive_orders = {order: float(count) for order, count in orders.items() if count > 0}
+    _check_orders(positive_orders, agents)
+    if not positive_orders:  # one agent without games
         return Ratings(np.zeros(agents), np.zeros(agents), np.zeros(agents))
-    for i, j in {pair for order in played for pair in _pairs(order)}:
-        played[((i, j),)] = played.get(((i, j),), 0.0) + VIRTUAL
-    counts = np.array(list(played.values()))
-    present = np.array([[a in sum(order, ()) for a in range(agents)] for order in played], float)
-    of, weights, among = _choices(played, agents)
-    games = counts[of] * weights
+    for i, j in {pair for order in positive_orders for pair in _pairs(order)}:
+        positive_orders[((i, j),)] = positive_orders.get(((i, j),), 0.0) + VIRTUAL_DRAWS
+    counts = np.array(list(positive_orders.values()))
+    takes_part = np.array(
+        [[a in sum(order, ()) for a in range(agents)] for order in positive_orders], float
+    )
+    choice_order, weights, is_remaining = _choices(positive_orders, agents)
+    games = counts[choice_order] * weights
 
     def probabilities(t: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probability of each agent in each choice. Shape `[choices, agents]`."""
-        strengths = np.where(among, np.exp(t - t.max()), 0.0)
+        strengths = np.where(is_remaining, np.exp(t - t.max()), 0.0)
         p: NDArray[np.float64] = strengths / strengths.sum(1, keepdims=True)
         return p
 
     # The likelihood does not depend on the mean of all ratings; the sum of squares keeps it at 0.
     def loss(t: NDArray[np.float64]) -> float:
-        sums = np.log(np.where(among, np.exp(t - t.max()), 0.0).sum(1)) + t.max()
-        return float(games @ sums - counts @ present @ t + t.sum() ** 2 / 2)
+        sums = np.log(np.where(is_remaining, np.exp(t - t.max()), 0.0).sum(1)) + t.max()
+        return float(games @ sums - counts @ takes_part @ t + t.sum() ** 2 / 2)
 
     def gradient(t: NDArray[np.float64]) -> NDArray[np.float64]:
-        slope: NDArray[np.float64] = games @ probabilities(t) - counts @ present + t.sum()
+        slope: NDArray[np.float64] = games @ probabilities(t) - counts @ takes_part + t.sum()
         return slope
 
     def hessian(t: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -113,39 +115,42 @@ def rate_orders(orders: Mapping[Order, float], agents: int, confidence: float = 
         return curvature
 
     t = minimize(loss, np.zeros(agents), jac=gradient, hess=hessian, method="trust-exact").x
-    errors = -present
-    np.add.at(errors, of, weights[:, None] * probabilities(t))  # the gradient, by order
+    errors = -takes_part
+    # The errors are the gradient of the loss by order.
+    np.add.at(errors, choice_order, weights[:, None] * probabilities(t))
     inverse = np.linalg.inv(hessian(t))
     covariance = inverse @ (errors.T * counts @ errors) @ inverse
     half_widths = norm.isf((1 - confidence) / 2) * np.sqrt(np.maximum(np.diag(covariance), 0))
     t = t - t.mean()
-    return Ratings(ELO * t, ELO * (t - half_widths), ELO * (t + half_widths))
+    return Ratings(
+        ELO_PER_UNIT * t, ELO_PER_UNIT * (t - half_widths), ELO_PER_UNIT * (t + half_widths)
+    )
 
 
 def _choices(
     orders: Mapping[Order, float], agents: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the sequential choices of orders: each next agent among the remaining agents.
+    """Return the sequential choices of orders: of the best agent among the remaining agents.
 
-    Of t agents that tie, each set of n remains before those behind in 1 of `comb(t, n)` orders.
+    If t agents tie, each subset of n of them remains in 1 / comb(t, n) of their permutations.
 
     Returns:
         Index of the order of each choice, int64 `[choices]`; its weight, the fraction of the
         order's permutations in which it occurs; and the remaining agents, bool `[choices, agents]`.
     """
     choices = [
-        (k, 1 / math.comb(len(tied), size), [a in left + behind for a in range(agents)])
+        (k, 1 / math.comb(len(tied), size), [a in remaining + later for a in range(agents)])
         for k, order in enumerate(orders)
-        for tied, behind in _places(order)
+        for tied, later in _places(order)
         for size in range(1, len(tied) + 1)
-        for left in combinations(tied, size)
+        for remaining in combinations(tied, size)
     ]
-    of, weights, among = zip(*choices, strict=True)
-    return np.array(of), np.array(weights), np.array(among)
+    choice_order, weights, is_remaining = zip(*choices, strict=True)
+    return np.array(choice_order), np.array(weights), np.array(is_remaining)
 
 
 def _places(order: Order) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Yield the agents that share each place, and those behind."""
+    """Yield the agents that share each place, and all agents behind them."""
     for k, tied in enumerate(order):
         yield tied, sum(order[k + 1 :], ())
 
@@ -157,16 +162,16 @@ def _pairs(order: Order) -> Iterator[tuple[int, int]]:
 def _check_orders(orders: Mapping[Order, float], agents: int) -> None:
     from scipy.sparse.csgraph import connected_components
 
-    met = np.zeros((agents, agents), np.bool_)
+    have_played = np.zeros((agents, agents), np.bool_)
     for order in orders:
         members = sum(order, ())
         if len(set(members)) < len(members) or not set(members) <= set(range(agents)):
-            raise ValueError(f"an order must hold agents from 0 to {agents - 1} once, got {order}")
+            raise ValueError(f"an order must have agents from 0 to {agents - 1} once, got {order}")
         for i, j in _pairs(order):
-            met[i, j] = True
-    count, group = connected_components(met, directed=False)
+            have_played[i, j] = True
+    count, group = connected_components(have_played, directed=False)
     if count > 1:
         raise ValueError(
-            f"agents cannot be rated together, since none of {np.flatnonzero(group == 0).tolist()} "
+            f"agents cannot be rated together, as none of {np.flatnonzero(group == 0).tolist()} "
             f"played any of {np.flatnonzero(group != 0).tolist()}"
         )

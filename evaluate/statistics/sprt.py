@@ -22,11 +22,11 @@ from ludoteca.evaluate.statistics.elo_models import (
     LOGISTIC,
     NORMALIZED,
     expected_score,
-    score_of,
+    score_at,
 )
 from ludoteca.evaluate.statistics.likelihood_ratio import log_likelihood_ratio
 
-MAX_ELO = 1000.0  # of a hypothesis
+MAX_ELO = 1000.0  # maximum absolute Elo difference of a hypothesis
 UNDECIDED, ACCEPT_H0, ACCEPT_H1 = "undecided", "H0", "H1"
 COUNTS = ("pentanomial", "trinomial")
 
@@ -38,11 +38,12 @@ class Sprt:
     Attributes:
         elo0: Elo difference of H0, less than `elo1`.
         elo1: Elo difference of H1.
-        alpha: probability of accepting H1 at `elo0`, at most.
-        beta: probability of accepting H0 at `elo1`, at most.
+        alpha: maximum probability of accepting H1 if the difference is `elo0`.
+        beta: maximum probability of accepting H0 if the difference is `elo1`.
         model: scale of the differences, "logistic" or "normalized".
-        counts: results that the likelihood is of: "pentanomial", pairs of games from the same
-            opening with the seats swapped, or "trinomial", single games, taken as independent.
+        counts: results of which the likelihood is computed: "pentanomial", pairs of games from the
+            same opening with the seats swapped, or "trinomial", single games, assumed to be
+            independent.
     """
 
     elo0: float
@@ -81,7 +82,7 @@ class Sprt:
 
     @property
     def spec(self) -> str:
-        """Text from which `parse_sprt` makes this test."""
+        """Text that `parse_sprt` parses into this test."""
         values = asdict(self)
         return ",".join(
             f"{key}={value if isinstance(value, str) else format(value, 'g')}"
@@ -89,7 +90,7 @@ class Sprt:
         )
 
     def llr(self, frequencies: Sequence[float] | NDArray[np.float64]) -> float:
-        """Return the log-likelihood ratio of H1 and H0, see `log_likelihood_ratio`."""
+        """Return the log-likelihood ratio of H1 to H0, see `log_likelihood_ratio`."""
         return log_likelihood_ratio(self.elo0, self.elo1, frequencies, self.model)
 
     def verdict(self, llr: float) -> str:
@@ -101,17 +102,18 @@ class Sprt:
     def motion(self, mean: float, variance: float) -> StoppedBrownianMotion:
         """Return the Brownian motion that approximates the log-likelihood ratio of a test.
 
-        A unit of time is a result. The ratio of results with mean score m and variance v changes
-        by (s1 - s0) (2 m - s0 - s1) / (2 v) on average, with variance (s1 - s0)^2 / v, if s0 and s1
-        are the scores of the hypotheses (Van den Bergh, "A practical introduction to the GSPRT",
-        section 4).
+        The unit of time is one result. For results with mean score m and variance v, the ratio
+        changes by (s1 - s0) (2 m - s0 - s1) / (2 v) on average, with variance (s1 - s0)^2 / v; s0
+        and s1 are the scores of the hypotheses (Van den Bergh, "A practical introduction to the
+        GSPRT", section 4).
 
         Args:
-            mean: mean score of a result, the true one or an estimate.
-            variance: variance of the score of a result; that of a pair is of the mean of both.
+            mean: mean score of a result, true or estimated.
+            variance: variance of the score of a result; the score of a pair is the mean of its
+                games.
         """
         deviation = math.sqrt(variance * self.games_per_result)
-        s0, s1 = (score_of(elo, self.model, deviation) for elo in (self.elo0, self.elo1))
+        s0, s1 = (score_at(elo, self.model, deviation) for elo in (self.elo0, self.elo1))
         drift = (s1 - s0) * (2 * mean - s0 - s1) / (2 * variance)
         return StoppedBrownianMotion(self.lower, self.upper, drift, (s1 - s0) ** 2 / variance)
 
@@ -126,12 +128,12 @@ class Sprt:
         return self.games_per_result * self._motion_at(elo, draws, correlation).expected_time()
 
     def acceptance_probability(self, elo: float, draws: float, correlation: float = 0.0) -> float:
-        """Return the probability that H1 is accepted; the arguments are of `expected_games`."""
+        """Return the probability that H1 is accepted; see `expected_games` for the arguments."""
         return 1 - self._motion_at(elo, draws, correlation).lower_probability()
 
     def _motion_at(self, elo: float, draws: float, correlation: float) -> StoppedBrownianMotion:
         game_variance = score_variance(elo, draws, self.model)
-        mean = score_of(elo, self.model, math.sqrt(game_variance))
+        mean = score_at(elo, self.model, math.sqrt(game_variance))
         variance = game_variance
         if self.games_per_result == 2:
             variance = game_variance * (1 + real("correlation", correlation, -0.999, 1)) / 2
@@ -147,12 +149,12 @@ def score_variance(elo: float, draws: float, model: str = LOGISTIC) -> float:
         model: scale of the difference.
 
     Raises:
-        ValueError: if so many draws are impossible with this difference.
+        ValueError: if this fraction of draws is impossible at this difference.
     """
     draws = real("draws", draws, 0, 1)
     if model == NORMALIZED:
         # s = 1/2 + t sigma in sigma^2 = s (1 - s) - d / 4 gives sigma^2 (1 + t^2) = (1 - d) / 4.
-        t = score_of(elo, NORMALIZED, 1.0) - 0.5
+        t = score_at(elo, NORMALIZED, 1.0) - 0.5
         variance = (1 - draws) / 4 / (1 + t * t)
         mean = 0.5 + t * math.sqrt(variance)
     else:
@@ -167,23 +169,23 @@ def score_variance(elo: float, draws: float, model: str = LOGISTIC) -> float:
 
 
 def parse_sprt(text: str) -> Sprt:
-    """Return the test that a text such as `"elo0=0,elo1=10,alpha=0.05"` describes.
+    """Parse the text of a test, such as `"elo0=0,elo1=10,alpha=0.05"`.
 
     Raises:
         ValueError: if `elo0` or `elo1` is missing, or a parameter is unknown or out of range.
     """
-    known = inspect.signature(Sprt).parameters
-    params = parse_params(f"sprt:{text}", text, None, known)
+    parameters = inspect.signature(Sprt).parameters
+    params = parse_params(f"sprt:{text}", text, None, parameters)
     for key in params:
-        if key not in known:
+        if key not in parameters:
             raise ValueError(
-                f"a sequential test has no parameter {key!r}{did_you_mean(key, known)}; it has "
-                f"{', '.join(known)}"
+                f"a sequential test has no parameter {key!r}{did_you_mean(key, parameters)}; "
+                f"it has {', '.join(parameters)}"
             )
     missing = [key for key in ("elo0", "elo1") if key not in params]
     if missing:
         raise ValueError(
             f"a sequential test needs elo0 and elo1, such as elo0=0,elo1=10: got {text!r}"
         )
-    check_types(f"sprt:{text}", params, known)
+    check_types(f"sprt:{text}", params, parameters)
     return Sprt(**params)

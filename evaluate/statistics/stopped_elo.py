@@ -1,8 +1,8 @@
 """Estimate of the Elo difference after a sequential test.
 
-A test stops when the results are extreme, so their mean is a biased estimate: too far from the
-middle of the hypotheses. The median-unbiased estimate is too high as often as too low, given the
-rule by which the test stopped (Siegmund, "Sequential Analysis", 1985, section 4.5).
+A test stops when the results are extreme, so their mean is a biased estimate: it is too far from
+the middle of the hypotheses. The median-unbiased estimate is too high as often as too low under the
+stopping rule (Siegmund, "Sequential Analysis", 1985, section 4.5).
 """
 
 import math
@@ -16,7 +16,7 @@ from ludoteca.evaluate.statistics.elo_models import check_frequencies, mean_and_
 from ludoteca.evaluate.statistics.ratings import elo_difference
 from ludoteca.evaluate.statistics.sprt import Sprt
 
-EDGE = 1e-9  # least distance of mean scores from 0 and 1
+EDGE = 1e-9  # minimum distance of mean scores from 0 and 1
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class StoppedElo:
         elo: median-unbiased estimate; infinite at a mean score of 0 or 1.
         low: lower end of the confidence interval.
         high: upper end.
-        plain: Elo difference of the mean score, which ignores that the test may have stopped.
+        plain: Elo difference of the mean score, not corrected for the stopping rule.
         confidence: level of the interval.
     """
 
@@ -43,14 +43,14 @@ def estimate_elo(
     frequencies: Sequence[float] | NDArray[np.float64],
     confidence: float = 0.95,
 ) -> StoppedElo | None:
-    """Return the Elo difference by the results of a test, which may have stopped or not.
+    """Estimate the Elo difference from the results of a test, decided or undecided.
 
     The log-likelihood ratio is approximated by a Brownian motion with the observed variance, so the
     interval is exact only for small differences and many games. If the ratio is beyond a bound, the
-    test is taken as stopped when the motion crossed the bound.
+    test is assumed to have stopped when the motion crossed it.
 
     Returns:
-        The estimate, or None if the results do not vary, so that their variance is unknown.
+        The estimate, or None if all results are equal, so that their variance is unknown.
     """
     counts = check_frequencies(frequencies)
     if not 0 < confidence < 1:
@@ -82,13 +82,13 @@ def estimate_elo(
 def _quantile(
     worse_probability: Callable[[float], float], probability: float, mean: float, error: float
 ) -> float:
-    """Return the mean score at which `worse_probability`, which falls, has a value.
+    """Return the mean score at which `worse_probability`, a decreasing function, has a value.
 
     Args:
-        worse_probability: probability of a worse outcome, by the mean score.
+        worse_probability: probability of a worse outcome, as a function of the mean score.
         probability: the value.
-        mean: where the search begins.
-        error: standard error of the mean, the first step of the search.
+        mean: mean score at which the search begins.
+        error: standard error of the mean: the first step of the search.
     """
     from scipy.optimize import brentq
 

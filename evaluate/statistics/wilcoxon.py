@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-MIN_GAMES = 6  # minimum number of games for significance at 0.05
+MIN_SIGNIFICANT_GAMES = 6  # minimum number of games for significance at 0.05
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def signed_rank(first: NDArray[Any], second: NDArray[Any]) -> SignedRank:
         np.int64
     )  # ranks may be halves
     plus, total = int(doubled_ranks[differences > 0].sum()), int(doubled_ranks.sum())
-    num_subsets = np.zeros(total + 1)  # number of subsets of the games, by the sum of their ranks
+    num_subsets = np.zeros(total + 1)  # number of subsets of the games by rank sum
     num_subsets[0] = 1.0
     for rank in doubled_ranks:
         num_subsets[rank:] += num_subsets[: total + 1 - rank].copy()

@@ -17,16 +17,14 @@ EXPERIMENTS = {  # the parameters of each `reproduce` are the options
     name: Command(f"ludoteca.evaluate.studies.{name}.study:reproduce", summary, resumes=True)
     for name, summary in SUMMARIES.items()
 }
-DESCRIPTION = (
-    "Run a study again by name. `--fast` does all of it in some minutes, on small numbers."
-)
+DESCRIPTION = "Reproduce the study of a paper. `--fast` runs all tasks with few games, in minutes."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return its exit status: 2 if the arguments are wrong."""
     arguments = sys.argv[1:] if arguments is None else arguments
     prog = "python -m ludoteca.evaluate.studies"
-    return run_commands(EXPERIMENTS, arguments, prog, DESCRIPTION, kind="experiment")
+    return run_commands(EXPERIMENTS, arguments, prog, DESCRIPTION, noun="experiment")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""Execution of the tasks of a study, in processes here or on the workers of an executor.
+"""Execution of the tasks of a study, in local processes or on the workers of an executor.
 
 A worker may be on another machine, without the study's folder. So it runs a task in a temporary
-folder: the artifacts that the task requires are sent there, and the task's own folder is sent back.
+folder: the artifacts that the task requires are sent to the worker, and the folder of the task's
+artifact is sent back.
 """
 
 import io
@@ -25,24 +26,27 @@ from ludoteca.shared import Shared
 
 
 class TaskQueue:
-    """Names of tasks that are `waiting`, in order, and `running`, until the caller removes them."""
+    """Queue of tasks: names of the `waiting` ones, in order, and of the `running` ones.
+
+    The caller removes a task from `running` when it is finished.
+    """
 
     def __init__(self, tasks: Tasks, waiting: Iterable[str]):
-        """Fill the queue with some of the tasks."""
+        """Make the queue of the tasks whose names are `waiting`."""
         self._tasks, self.waiting, self.running = tasks, list(waiting), set[str]()
 
     def take(self) -> str | None:
-        """Return a task whose required tasks are finished, marked as running, or None.
+        """Return the name of a task whose required tasks are finished, or None; it is then running.
 
         Raises:
-            RuntimeError: if the tasks wait for each other.
+            RuntimeError: if the tasks require each other.
         """
         unfinished = self.running.union(self.waiting)
         ready = (k for k in self.waiting if unfinished.isdisjoint(self._tasks[k].requires))
         name = next(ready, None)
         if name is None:
             if self.waiting and not self.running:
-                raise RuntimeError(f"these wait for each other: {', '.join(self.waiting)}")
+                raise RuntimeError(f"these tasks require each other: {', '.join(self.waiting)}")
             return None
         self.waiting.remove(name)
         self.running.add(name)
@@ -50,7 +54,11 @@ class TaskQueue:
 
 
 def run_on_workers(
-    tasks: Tasks, waiting: Iterable[str], folder: Path, workers: Executor, added: Mapping[str, str]
+    tasks: Tasks,
+    waiting: Iterable[str],
+    folder: Path,
+    workers: Executor,
+    variables: Mapping[str, str],
 ) -> Iterator[str]:
     """Run tasks on workers; yield the name of each finished task.
 
@@ -58,25 +66,26 @@ def run_on_workers(
         tasks: tasks by name.
         waiting: names of the tasks to run, in order.
         folder: folder of all tasks.
-        workers: workers of an executor.
-        added: environment variables of the tasks' processes that are not set there.
+        workers: executor whose workers run the tasks.
+        variables: default environment variables of the tasks' processes.
     """
     queue, names = TaskQueue(tasks, waiting), list[str]()
-    packed: dict[str, Shared[bytes]] = {}
+    archives: dict[str, Shared[bytes]] = {}
 
-    def needed(task: Task) -> dict[str, Shared[bytes]]:
+    def required_archives(task: Task) -> dict[str, Shared[bytes]]:
         for name in task.requires:
-            place = tasks[name].artifact(folder).parent if name in tasks else folder / name
-            if name not in packed and place.is_dir():
-                packed[name] = workers.put(pack(folder, place))
-        return {name: packed[name] for name in task.requires if name in packed}
+            required = tasks[name].artifact(folder).parent if name in tasks else folder / name
+            if name not in archives and required.is_dir():
+                archives[name] = workers.put(pack(folder, required))
+        return {name: archives[name] for name in task.requires if name in archives}
 
     def next_task(worker: int) -> WorkerTask[bytes] | _Wait | None:
         name = queue.take()
         if name is None:
             return WAIT if queue.waiting else None
         names.append(name)
-        return partial(run_task, tasks[name], needed(tasks[name]), added, str(folder))
+        task = tasks[name]
+        return partial(run_task, task, required_archives(task), variables, str(folder))
 
     with workers.stream(next_task) as stream:
         for number, archive in stream:
@@ -86,34 +95,43 @@ def run_on_workers(
 
 
 def run_task(
-    task: Task, needed: Mapping[str, Shared[bytes]], added: Mapping[str, str], home: str
+    task: Task,
+    archives: Mapping[str, Shared[bytes]],
+    variables: Mapping[str, str],
+    study_folder: str,
 ) -> bytes:
-    """Run a task in a temporary folder, and return its own folder, packed.
+    """Run a task in a temporary folder, and return the folder of its artifact as an archive.
 
     Args:
         task: the task.
-        needed: the folders that it needs, packed.
-        added: environment variables of its process that are not set here.
-        home: the study's folder, which paths in the results refer to.
+        archives: archives of the folders of the required tasks, by task.
+        variables: default environment variables of the task's process.
+        study_folder: folder of all tasks; paths in the results refer to it.
     """
-    pipe, off, variables = subprocess.PIPE, subprocess.DEVNULL, {**added, **os.environ}
-    run = partial(run_child, stdin=off, stdout=off, stderr=pipe, text=True, env=variables)
-    with TemporaryDirectory(prefix="ludoteca-") as place:
-        folder = Path(place)
-        for archive in needed.values():
+    pipe, off, environment = subprocess.PIPE, subprocess.DEVNULL, {**variables, **os.environ}
+    run = partial(run_child, stdin=off, stdout=off, stderr=pipe, text=True, env=environment)
+    with TemporaryDirectory(prefix="ludoteca-") as temporary:
+        folder = Path(temporary)
+        for archive in archives.values():
             unpack(archive.get(), folder)
         run_command(task, folder, run)
         task_folder = task.artifact(folder).parent
         for file in task_folder.glob("*.json"):
-            renamed = file.read_text().replace(json.dumps(place)[1:-1], json.dumps(home)[1:-1])
-            file.write_text(renamed)
+            # Paths as JSON writes them, without the quotes.
+            old_path, new_path = (json.dumps(path)[1:-1] for path in (temporary, study_folder))
+            file.write_text(file.read_text().replace(old_path, new_path))
         return pack(folder, task_folder)
 
 
 def run_command(
     task: Task, folder: Path, run: Callable[[list[str]], "subprocess.CompletedProcess[Any]"]
 ) -> None:
-    """Run the command of a task by `run`, in the folder of all tasks.
+    """Run the command of a task.
+
+    Args:
+        task: the task.
+        folder: folder of all tasks.
+        run: function that runs a command and returns the completed process.
 
     Raises:
         RuntimeError: if the command fails, with the end of its error output.
@@ -124,23 +142,23 @@ def run_command(
         raise RuntimeError(f"{task.name} failed: {' '.join(command)}\n{done.stderr[-2000:]}")
 
 
-def pack(folder: Path, place: Path) -> bytes:
-    """Return a folder within another one as an archive."""
+def pack(folder: Path, subfolder: Path) -> bytes:
+    """Return the content of a subfolder of `folder` as a tar archive."""
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w") as archive:
-        archive.add(place, place.relative_to(folder))
+        archive.add(subfolder, subfolder.relative_to(folder))
     return content.getvalue()
 
 
 def unpack(content: bytes, folder: Path) -> None:
-    """Write an archive of `pack` into another folder, all of it or nothing."""
+    """Extract an archive of `pack` in a folder; no partly extracted files are left."""
     with (
         tarfile.open(fileobj=io.BytesIO(content)) as archive,
-        TemporaryDirectory(prefix=".", dir=folder) as place,
+        TemporaryDirectory(prefix=".", dir=folder) as temporary,
     ):
-        archive.extractall(place, filter="data")
-        for unpacked in Path(place).iterdir():
+        archive.extractall(temporary, filter="data")
+        for unpacked in Path(temporary).iterdir():
             target = folder / unpacked.name
-            if target.exists():  # of an unfinished task
+            if target.exists():  # left by an unfinished task
                 rmtree(target)
             unpacked.rename(target)

@@ -1,4 +1,7 @@
-"""Selection policies of the published studies; policies that are added later do not change them."""
+"""Selection policies that the studies compare.
+
+The list is fixed: policies that are added to the package later do not change published results.
+"""
 
 PUBLISHED_POLICIES = (
     "ucb1",

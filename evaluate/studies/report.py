@@ -1,4 +1,4 @@
-"""Reports of studies: a Jinja2 template in Markdown, rendered with the tables of its study."""
+"""Reports of studies: Jinja2 templates in Markdown, rendered with the records of the tasks."""
 
 import json
 from collections.abc import Mapping
@@ -12,15 +12,19 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ludoteca.evaluate.markdown import bold, number, p_text, p_value, percent
 from ludoteca.evaluate.statistics.intervals import score_interval, wilson
-from ludoteca.evaluate.studies.study import RESULTS, Records, RecordsByPart, Study
-from ludoteca.files import read_json, write_whole
+from ludoteca.evaluate.studies.study import RESULTS_FILE, Records, RecordsByPart, Study
+from ludoteca.files import read_json, write_atomically
 from ludoteca.provenance import package_versions, run_info
 
 
 def render(template: str, names: Mapping[str, Any]) -> str:
-    """Return a template of this folder, such as `"hex/report.md.j2"`, rendered with some names.
+    """Return a rendered template.
 
-    Templates have the functions of `ludoteca.evaluate.markdown` and the ones below as filters.
+    Templates have the functions of `ludoteca.evaluate.markdown` and those of `FILTERS` as filters.
+
+    Args:
+        template: path of the template in this folder, such as `"hex/report.md.j2"`.
+        names: values and functions that the template uses, by name.
     """
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent, encoding="utf-8"),
@@ -35,58 +39,61 @@ def render(template: str, names: Mapping[str, Any]) -> str:
 
 
 def write_report(study: Study, records: RecordsByPart, out: Path, folder: Path) -> None:
-    """Write `report.md`, `results.json` and the figures; sections without records are left out.
+    """Write `report.md`, `results.json` and the figures; sections without records are omitted.
 
-    In the template, `has(PATTERN, ...)` is whether all tasks whose names match have records, and
-    `select(PATTERN, ...)` returns the records of such tasks by name, in the order of the study.
+    In the template, `found` has all records by task, `has(PATTERN, ...)` is whether all tasks whose
+    names match have records, and `select(PATTERN, ...)` returns the records of such tasks by name,
+    in the order of the study.
 
     Args:
         study: the study.
         records: records of finished tasks, by part and name.
         out: folder of the report.
-        folder: folder of the tasks.
+        folder: folder of all tasks.
     """
-    found = {name: one for part in records.values() for name, one in part.items()}
-    made = provenance(out, records)
+    found = {name: record for part in records.values() for name, record in part.items()}
+    run = provenance(out, records)
 
     def matching(*patterns: str) -> list[str]:
-        return [name for name in study.tasks if any(fnmatchcase(name, one) for one in patterns)]
+        return [
+            name for name in study.tasks if any(fnmatchcase(name, pattern) for pattern in patterns)
+        ]
 
     names: dict[str, Any] = {"minutes": minutes, "precisions": precisions}
     names |= {
-        **study.names,
+        **study.template_names,
         "fast": study.fast,
         "found": found,
         "has": lambda *patterns: all(
-            found.keys() >= set(matching(one) or [one]) for one in patterns
+            found.keys() >= set(matching(pattern) or [pattern]) for pattern in patterns
         ),
         "select": lambda *patterns: {k: found[k] for k in matching(*patterns) if k in found},
         "records": records,
         "tasks": study.tasks,
         "labels": {name: task.label for name, task in study.tasks.items() if task.label},
         "counts": {
-            part: f"{len(records[part])} of {sum(task.recorded for task in tasks.values())}"
+            part: f"{len(records[part])} of {sum(task.has_record for task in tasks.values())}"
             for part, tasks in study.parts.items()
         },
-        "provenance": provenance_lines(records, made["versions"]),
+        "provenance": provenance_lines(records, run["versions"]),
     }
     text = render(f"{study.name}/report.md.j2", names)
     for name, png in (study.draw(found, folder) if study.draw else {}).items():
-        write_whole(out / name, png)
-    write_whole(out / RESULTS, json.dumps({**made, **records}, indent=1) + "\n")
-    write_whole(out / "report.md", text)
+        write_atomically(out / name, png)
+    write_atomically(out / RESULTS_FILE, json.dumps({**run, **records}, indent=1) + "\n")
+    write_atomically(out / "report.md", text)
 
 
 def provenance(out: Path, records: RecordsByPart) -> dict[str, Any]:
-    """Return `"about"` and `"versions"` of a report: of this run, or of an earlier one.
+    """Return the provenance of a report, `"about"` (command, date, machine) and `"versions"`.
 
-    A report that is rewritten from its own records keeps its provenance.
+    A report that is written again from the same records keeps its provenance.
 
     Args:
         out: folder of the report.
         records: records of the tasks, by part and name.
     """
-    path = out / RESULTS
+    path = out / RESULTS_FILE
     if path.exists():
         content = read_json(path)
         if {part: content.get(part) for part in records} == json.loads(json.dumps(records)):
@@ -95,7 +102,7 @@ def provenance(out: Path, records: RecordsByPart) -> dict[str, Any]:
 
 
 def provenance_lines(records: RecordsByPart, versions: Mapping[str, str]) -> str:
-    """Return, as items of a list, when and where the tasks of a study were finished.
+    """Return the dates, versions and machines of the tasks of a study, as items of a list.
 
     Args:
         records: records of the tasks, by part and name.
@@ -114,37 +121,42 @@ def provenance_lines(records: RecordsByPart, versions: Mapping[str, str]) -> str
 
 
 def with_interval(value: float, interval: tuple[float, float]) -> str:
-    """Return a share in %, and its interval as shares, e.g. `"61.3 (58.2 to 64.3)"`."""
+    """Return a percentage with its interval, e.g. `"61.3 (58.2 to 64.3)"`.
+
+    Args:
+        value: the percentage.
+        interval: bounds of the interval, as fractions in [0, 1].
+    """
     low, high = interval
     return f"{value:.1f} ({100 * low:.1f} to {100 * high:.1f})"
 
 
 def wilson_share(count: int, total: int) -> str:
-    """Return a share in % with its Wilson 95 % interval."""
+    """Return the percentage that `count` is of `total`, with its Wilson 95 % interval."""
     return with_interval(100 * count / total, wilson(count, total))
 
 
 def points_share(total: Mapping[str, int]) -> str:
-    """Return the share of points in %, a draw half a point, with its 95 % interval."""
+    """Return the percentage of points, a draw being half a point, with its 95 % interval."""
     points = 100 * (total["wins"] + total["draws"] / 2) / total["games"]
     return with_interval(points, score_interval(total["wins"], total["draws"], total["games"]))
 
 
 def strength(total: Mapping[str, int]) -> str:
-    """Return whether an agent is stronger than its rival, by the interval of its points."""
+    """Return whether an agent is stronger than its rival, by the 95 % interval of its points."""
     low, high = score_interval(total["wins"], total["draws"], total["games"])
     return "stronger" if low > 0.5 else "weaker" if high < 0.5 else "no significant difference"
 
 
 def precisions(found: Records) -> str:
-    """Return the numerical precisions in which the networks among some records computed."""
-    return ", ".join(sorted({one["training"]["precision"] for one in found.values()}))
+    """Return the numeric precisions in which the networks of training records computed."""
+    return ", ".join(sorted({record["training"]["precision"] for record in found.values()}))
 
 
 def minutes(found: Records) -> tuple[float, float]:
-    """Return the total minutes of trainings and of matches in some records."""
-    training = sum(one["training"]["seconds"] for one in found.values() if "training" in one)
-    return training / 60, sum(one["seconds"] for one in found.values() if "seconds" in one) / 60
+    """Return the total minutes of the training runs and of the matches among some records."""
+    training = sum(run["training"]["seconds"] for run in found.values() if "training" in run)
+    return training / 60, sum(run["seconds"] for run in found.values() if "seconds" in run) / 60
 
 
 FILTERS = {

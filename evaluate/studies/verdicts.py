@@ -1,45 +1,46 @@
-"""Verdicts on the conclusions of a paper: none without an interval or a test.
+"""Verdicts on the conclusions of a paper, each by a confidence interval or a statistical test.
 
-A conclusion holds, or does not, if the whole 95 % interval of the number that decides it says so; a
-difference whose interval contains zero is inconclusive.
+A conclusion is about the sign of a difference. It holds, or does not hold, if the difference's 95 %
+interval lies entirely on one side of zero; if the interval contains zero, the verdict is
+"inconclusive".
 """
 
 from collections.abc import Iterable
 
-HOLDS, FAILS, OPEN = "holds", "does not hold", "inconclusive"
+HOLDS, FAILS, INCONCLUSIVE = "holds", "does not hold", "inconclusive"
 UNCORRECTED = "holds only without Holm's correction"
 LEVEL = 0.05
 
 
-def by_interval(low: float, high: float) -> str:
-    """Return whether a number that ought to be positive is, by its interval."""
-    return HOLDS if low > 0 else FAILS if high < 0 else OPEN
+def verdict_by_interval(low: float, high: float) -> str:
+    """Return the verdict on the claim that a number is positive, by its 95 % interval."""
+    return HOLDS if low > 0 else FAILS if high < 0 else INCONCLUSIVE
 
 
-def all_of(verdicts: Iterable[str]) -> str:
+def verdict_of_all(verdicts: Iterable[str]) -> str:
     """Return the verdict on a conjunction of claims: it holds if all of them hold."""
-    every = set(verdicts)
-    return FAILS if FAILS in every else HOLDS if every <= {HOLDS} else OPEN
+    distinct = set(verdicts)
+    return FAILS if FAILS in distinct else HOLDS if distinct <= {HOLDS} else INCONCLUSIVE
 
 
-def by_test(p: float, corrected: float, as_claimed: bool) -> str:
-    """Return whether a test confirms a claimed difference.
+def verdict_by_test(p: float, corrected: float, as_claimed: bool) -> str:
+    """Return the verdict on a claimed difference, by a test.
 
     Args:
-        p: the probability that the test gives.
-        corrected: the same, corrected for the number of tests.
-        as_claimed: whether the difference found has the direction of the claim.
+        p: p-value of the test.
+        corrected: p-value corrected for the number of tests.
+        as_claimed: whether the measured difference has the sign of the claimed one.
     """
     if corrected < LEVEL:
         return HOLDS if as_claimed else FAILS
-    return UNCORRECTED if p < LEVEL and as_claimed else OPEN
+    return UNCORRECTED if p < LEVEL and as_claimed else INCONCLUSIVE
 
 
-def no_difference(p: float, corrected: float) -> str:
-    """Return whether a test agrees with the claim that it shows no significant difference.
+def verdict_of_no_difference(p: float, corrected: float) -> str:
+    """Return the verdict on the claim that a test shows no significant difference.
 
     Args:
-        p: the probability that the test gives.
-        corrected: the same, corrected for the number of tests.
+        p: p-value of the test.
+        corrected: p-value corrected for the number of tests.
     """
-    return HOLDS if p >= LEVEL else FAILS if corrected < LEVEL else OPEN
+    return HOLDS if p >= LEVEL else FAILS if corrected < LEVEL else INCONCLUSIVE

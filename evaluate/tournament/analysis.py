@@ -6,14 +6,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.evaluate.statistics.ranks import AGENTS, GAMES, Friedman, Nemenyi, friedman, nemenyi
+from ludoteca.evaluate.statistics.ranks import (
+    MIN_RANKED_AGENTS,
+    MIN_RANKED_GAMES,
+    Friedman,
+    Nemenyi,
+    friedman,
+    nemenyi,
+)
 from ludoteca.evaluate.statistics.ranks import ranks as rank_agents
 from ludoteca.evaluate.statistics.wilcoxon import SignedRank, all_pairs, holm
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Wilcoxon's test of two agents over all games.
+    """Wilcoxon signed-rank test of two agents over all games.
 
     Attributes:
         pair: indices of the agents.
@@ -36,11 +43,11 @@ class Analysis:
         mean: mean over the games. Shape `[agents]`.
         sd: sample standard deviation over the games, `[agents]`; None with one game.
         median: median over the games. Shape `[agents]`.
-        ranks: rank of each agent in each game, 1 the best. Shape `[games, agents]`.
+        ranks: rank of each agent in each game; 1 is the best. Shape `[games, agents]`.
         mean_ranks: mean rank over the games. Shape `[agents]`.
         friedman: Friedman's test; None with one game or two agents.
         nemenyi: Nemenyi's test; None with one game or two agents.
-        differences: Wilcoxon's test of every pair; empty with one game.
+        differences: Wilcoxon signed-rank test of every pair; empty with one game.
     """
 
     points: NDArray[Any]
@@ -56,27 +63,28 @@ class Analysis:
 
 
 def analyze(points: NDArray[Any]) -> Analysis:
-    """Compute the statistics of points, without tests that need more games or agents.
+    """Compute the statistics of points, and the tests that have enough games and agents.
 
     Args:
         points: points. Shape `[games, agents]`.
     """
     games, agents = points.shape
-    enough = games >= GAMES and agents >= AGENTS
-    places = rank_agents(points)
-    tests = all_pairs(points) if games >= GAMES else []
-    corrected = holm([test.p for _, _, test in tests])
+    has_rank_tests = games >= MIN_RANKED_GAMES and agents >= MIN_RANKED_AGENTS
+    agent_ranks = rank_agents(points)
+    tests = all_pairs(points) if games >= MIN_RANKED_GAMES else []
+    holm_p_values = holm([test.p for _, _, test in tests])
     return Analysis(
         points=points,
         total=points.sum(0),
         mean=points.mean(0),
         sd=points.std(0, ddof=1) if games > 1 else None,
         median=np.median(points, axis=0),
-        ranks=places,
-        mean_ranks=places.mean(0),
-        friedman=friedman(points) if enough else None,
-        nemenyi=nemenyi(points) if enough else None,
+        ranks=agent_ranks,
+        mean_ranks=agent_ranks.mean(0),
+        friedman=friedman(points) if has_rank_tests else None,
+        nemenyi=nemenyi(points) if has_rank_tests else None,
         differences=tuple(
-            Difference((a, b), test, p) for (a, b, test), p in zip(tests, corrected, strict=True)
+            Difference((a, b), test, p)
+            for (a, b, test), p in zip(tests, holm_p_values, strict=True)
         ),
     )

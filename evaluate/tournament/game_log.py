@@ -1,59 +1,23 @@
 """Log of the games of a tournament: an append-only file, one line per task of games."""
 
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ludoteca.evaluate.forfeits import Forfeit
-from ludoteca.evaluate.match_clock import NO_MOVES, MoveTimes, times_from_json, times_json
-from ludoteca.evaluate.tournament.plan import Match, Tournament
+from ludoteca.evaluate.tournament.plan import Tournament
+from ludoteca.evaluate.tournament.played_games import GameOutcomes, PlayedGames, to_line
 from ludoteca.line_log import LineLog, claim_folder
 
-FORMAT = 1
-TOURNAMENT, GAMES = "tournament.json", "games.jsonl"
-OPTIONAL = ("time_control",)  # keys of a tournament that it may lack
-LETTERS = "LDW"  # outcomes -1, 0 and 1 of the first agent of the pair
-MISSING = np.int8(-2)  # outcome of a game that has not been played
+FORMAT_VERSION = 1
+TOURNAMENT_FILE, GAMES_FILE = "tournament.json", "games.jsonl"
+OPTIONAL_KEYS = ("time_control",)  # keys that the file of a tournament may lack
 
 
-@dataclass(frozen=True)
-class PlayedGames:
-    """Finished consecutive games of a match.
-
-    Attributes:
-        match: the match.
-        first: number of the first game in the match.
-        outcomes: a letter of `LETTERS` per game, for the first agent of the pair.
-        plies: number of plies of all games.
-        seconds: time of playing.
-        forfeits: forfeits; agents are numbered as in the pair, 0 or 1.
-        times: times of the moves of both agents, or empty without a clock.
-    """
-
-    match: Match
-    first: int
-    outcomes: str
-    plies: int
-    seconds: float
-    forfeits: tuple[Forfeit, ...] = ()
-    times: tuple[MoveTimes, ...] = ()
-
-
-class GameLog(LineLog):
+class GameLog(LineLog, GameOutcomes):
     """Finished games of a tournament, saved in a folder.
 
     Attributes:
-        outcomes: outcome of every game for the first agent of the pair: 1, 0, -1, or `MISSING`.
-            Shape `[games, pairs, repeats, games_per_match]`.
-        plies: number of plies played, by game and pair. Shape `[games, pairs]`.
-        seconds: playing time, by the same keys.
-        forfeits: forfeits with their matches; agents are numbered as in the tournament.
-        times: times of each agent's moves, or empty without a clock.
-        seconds_per_result: mean duration of `add`, the disk included; 0 before the first call.
+        seconds_per_result: mean duration of `add`, including writing to disk; 0 before the first
+            call.
     """
 
     seconds_per_result = 0.0
@@ -64,116 +28,30 @@ class GameLog(LineLog):
         Raises:
             ValueError: if the folder belongs to another tournament, its log is damaged, or another
                 run is writing to it.
-            OSError: if it cannot be read or written.
+            OSError: if the log cannot be read or written.
         """
-        self.tournament, self.folder = tournament, folder
+        GameOutcomes.__init__(self, tournament)
+        self.folder = folder
         self._added = 0
-        shape = (len(tournament.games), len(tournament.pairs))
-        self.outcomes: NDArray[np.int8] = np.full(
-            (*shape, tournament.repeats, tournament.games_per_match), MISSING
-        )
-        self.plies = np.zeros(shape, np.int64)
-        self.seconds = np.zeros(shape)
-        self.forfeits: list[tuple[Match, Forfeit]] = []
-        self.times: list[MoveTimes] = []
-        if tournament.time_control is not None:
-            self.times = [NO_MOVES] * len(tournament.agents)
-        self._pair = {pair: k for k, pair in enumerate(tournament.pairs)}
-        path = folder / GAMES
-        identity = tournament.identity() | {"format": FORMAT}
-        claim_folder(folder / TOURNAMENT, identity, path, "tournament", OPTIONAL)
-        super().__init__(path, f"another run is playing the tournament in {folder}")
+        path = folder / GAMES_FILE
+        identity = tournament.identity() | {"format": FORMAT_VERSION}
+        claim_folder(folder / TOURNAMENT_FILE, identity, path, "tournament", OPTIONAL_KEYS)
+        LineLog.__init__(self, path, f"another run is playing the tournament in {folder}")
         try:
-            self.read(lambda fields: self._apply(self._parse(fields)))
+            self.read(lambda fields: self.apply(self.parse(fields)))
         except BaseException:
             self.close()
             raise
 
-    @property
-    def games_played(self) -> int:
-        """Number of finished games."""
-        return int((self.outcomes != MISSING).sum())
-
-    def match_outcomes(self, match: Match) -> NDArray[np.int8]:
-        """Return a view of the outcomes of a match. Shape `[games_per_match]`."""
-        view: NDArray[np.int8] = self.outcomes[match.game, self._pair[match.pair], match.repeat]
-        return view
-
-    def missing(self, match: Match) -> list[tuple[int, int]]:
-        """Return the missing games of a match as ranges `low <= k < high`."""
-        absent = np.concatenate([[False], self.match_outcomes(match) == MISSING, [False]])
-        edges = np.flatnonzero(np.diff(absent.astype(np.int8)))
-        return [(int(low), int(high)) for low, high in edges.reshape(-1, 2)]
-
     def add(self, played: PlayedGames) -> None:
-        """Add finished games, to the file first.
+        """Add finished games to the file, then to the arrays.
 
         Raises:
-            ValueError: if they do not belong to this tournament, or were added before.
+            ValueError: if the games do not belong to this tournament, or were added before.
         """
         start = perf_counter()
-        line = {
-            "game": played.match.game,
-            "pair": played.match.pair,
-            "repeat": played.match.repeat,
-            "first": played.first,
-            "outcomes": played.outcomes,
-            "plies": played.plies,
-            "seconds": round(played.seconds, 6),
-        }
-        if played.forfeits:
-            line["forfeits"] = [asdict(forfeit) for forfeit in played.forfeits]
-        if played.times:
-            line["times"] = times_json(played.times)
-        self._check(played)
-        self.append(line)
-        self._apply(played)
+        self.check(played)
+        self.append(to_line(played))
+        self.apply(played)
         self._added += 1
         self.seconds_per_result += (perf_counter() - start - self.seconds_per_result) / self._added
-
-    def _parse(self, fields: dict[str, Any]) -> PlayedGames:
-        a, b = fields["pair"]
-        played = PlayedGames(
-            Match(fields["game"], (a, b), fields["repeat"]),
-            fields["first"],
-            fields["outcomes"],
-            fields["plies"],
-            fields["seconds"],
-            tuple(Forfeit(**forfeit) for forfeit in fields.get("forfeits", ())),
-            tuple(times_from_json(entry) for entry in fields.get("times", ())),
-        )
-        self._check(played)
-        return played
-
-    def _check(self, played: PlayedGames) -> None:
-        match, t = played.match, self.tournament
-        numbers = (match.game, *match.pair, match.repeat, played.first, played.plies)
-        if not all(type(number) is int for number in numbers):
-            raise TypeError(f"expected integers in {played!s:.400}")
-        high = played.first + len(played.outcomes)
-        if not (
-            0 <= match.game < len(t.games)
-            and match.pair in self._pair
-            and 0 <= match.repeat < t.repeats
-            and 0 <= played.first < high <= t.games_per_match
-            and set(played.outcomes) <= set(LETTERS)
-            and all(forfeit.agent in (0, 1) for forfeit in played.forfeits)
-            and len(played.times) == (0 if t.time_control is None else 2)
-        ):
-            raise ValueError(f"{played!s:.400} is not of this tournament")
-        if (self.match_outcomes(match)[played.first : high] != MISSING).any():
-            raise ValueError(f"games {played.first} to {high - 1} of {match} were played before")
-
-    def _apply(self, played: PlayedGames) -> None:
-        """Write validated games into the arrays."""
-        where = (played.match.game, self._pair[played.match.pair])
-        outcomes = np.array([LETTERS.index(letter) - 1 for letter in played.outcomes], np.int8)
-        self.match_outcomes(played.match)[played.first : played.first + len(outcomes)] = outcomes
-        self.plies[where] += played.plies
-        self.seconds[where] += played.seconds
-        for a, times in zip(played.match.pair, played.times, strict=False):
-            self.times[a] += times
-        self.forfeits += [
-            (played.match, replace(forfeit, agent=played.match.pair[forfeit.agent]))
-            for forfeit in played.forfeits
-        ]

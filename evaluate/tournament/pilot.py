@@ -9,18 +9,20 @@ import numpy as np
 
 from ludoteca.duration import format_duration
 from ludoteca.evaluate.forecast import Forecast, forecast_lines
-from ludoteca.evaluate.tournament.game_log import MISSING, GameLog, PlayedGames
+from ludoteca.evaluate.tournament.game_log import GameLog
 from ludoteca.evaluate.tournament.plan import Match, Tournament
+from ludoteca.evaluate.tournament.played_games import MISSING, PlayedGames
 from ludoteca.evaluate.tournament.run import (
     INITIAL_GAMES,
     TASK_SECONDS,
     SecondsPerGame,
-    play,
+    play_games,
     play_missing_games,
 )
 from ludoteca.executor import LOCAL, WAIT, _Wait
 
-PASSES, SAMPLE = 3, 1.0  # tasks of each pair, and seconds of each task
+TASKS_PER_PAIR = 3
+SAMPLE_SECONDS = 1.0  # intended duration of a task
 
 
 @dataclass(frozen=True)
@@ -28,36 +30,36 @@ class PilotRun:
     """Result of a pilot run.
 
     Attributes:
-        tournament: the whole tournament.
+        tournament: the tournament.
         played: number of games in the log.
-        seconds_per_game: expected mean of the missing games.
-        slowest: seconds per game of the slowest pair of agents and game, and its name.
-        compiling: seconds of compilation before the first game.
-        forecast: forecast for the missing games.
+        seconds_per_game: expected mean over the missing games.
+        slowest: seconds per game of the slowest pair and game, and their names.
+        compile_seconds: seconds of compilation before the first game.
+        forecast: forecast of the time of the missing games.
     """
 
     tournament: Tournament
     played: int
     seconds_per_game: float
     slowest: tuple[float, str]
-    compiling: float
+    compile_seconds: float
     forecast: Forecast
 
     def lines(self, price: float) -> list[str]:
         """Return the plan as text; `price` is the price of a core hour in dollars."""
-        left = self.tournament.total_games - self.played
+        num_missing = self.tournament.total_games - self.played
         seconds, name = self.slowest
         return [
-            f"plan: {self.tournament.total_games:,} games, {self.played:,} of them on record, "
-            f"{left:,} left",
+            f"plan: {self.tournament.total_games:,} games, {self.played:,} of them played, "
+            f"{num_missing:,} left",
             f"a game takes {self.seconds_per_game:.4g} s of one core on average; the slowest, "
             f"{name}, {seconds:.4g} s",
-            f"left: {format_duration(self.forecast.seconds)} of one worker, in tasks of "
-            f"{TASK_SECONDS:g} s; each machine first compiles, here "
-            f"{format_duration(self.compiling)}",
+            f"remaining: {format_duration(self.forecast.seconds)} of one worker, in tasks of "
+            f"{TASK_SECONDS:g} s; each machine compiles first, which took "
+            f"{format_duration(self.compile_seconds)} here",
             *forecast_lines(self.forecast, price),
-            "The same command without --plan plays the rest. Every result is written as it comes; "
-            "a run that was stopped resumes there.",
+            "The same command without --plan plays the remaining games. Results are saved every "
+            "few seconds; after an interruption, the same command resumes.",
         ]
 
 
@@ -71,10 +73,10 @@ def play_pilot(
 ) -> PilotRun:
     """Play some games of every pair in every game, and forecast the remaining time.
 
-    They are games of the tournament and stay in its log.
+    These are games of the tournament and stay in its log.
 
     Args:
-        tournament: the whole tournament.
+        tournament: the tournament.
         folder: folder of the log.
         processes: number of processes, see `run_tournament`.
         progress: show progress on standard error.
@@ -84,45 +86,53 @@ def play_pilot(
         ValueError: if the folder belongs to another tournament, or agents cannot play a game.
     """
     with GameLog(tournament, Path(folder)) as log:
-        compiling, last = play_missing_games(log, processes, progress, executor, _pilot_tasks)
-        left = (log.outcomes == MISSING).sum((2, 3))
-        pace = log.seconds / np.maximum((log.outcomes != MISSING).sum((2, 3)), 1)
-        for (game, pair), seconds in last.items():
-            pace[game, tournament.pairs.index(pair)] = seconds
-        total = float((pace * left).sum())
-        worst, number = divmod(int(pace.argmax()), pace.shape[1])
-        names = " against ".join(tournament.names[a] for a in tournament.pairs[number])
+        compile_seconds, last_seconds = play_missing_games(
+            log, processes, progress, executor, _pilot_tasks
+        )
+        num_missing = (log.outcomes == MISSING).sum((2, 3))
+        seconds_per_game = log.seconds / np.maximum((log.outcomes != MISSING).sum((2, 3)), 1)
+        for (game, pair), seconds in last_seconds.items():
+            seconds_per_game[game, tournament.pairs.index(pair)] = seconds
+        total = float((seconds_per_game * num_missing).sum())
+        slowest_game, slowest_pair = divmod(int(seconds_per_game.argmax()), len(tournament.pairs))
+        names = " against ".join(tournament.names[a] for a in tournament.pairs[slowest_pair])
         return PilotRun(
             tournament=tournament,
             played=log.games_played,
-            seconds_per_game=total / max(int(left.sum()), 1),
-            slowest=(float(pace[worst, number]), f"{names} in {tournament.games[worst]}"),
-            compiling=compiling,
+            seconds_per_game=total / max(int(num_missing.sum()), 1),
+            slowest=(
+                float(seconds_per_game.max()),
+                f"{names} in {tournament.games[slowest_game]}",
+            ),
+            compile_seconds=compile_seconds,
             forecast=Forecast(
                 total,
-                chain=min(max(TASK_SECONDS, float(pace.max())), total),
+                chain=min(max(TASK_SECONDS, float(seconds_per_game.max())), total),
                 driver=log.seconds_per_result * total / TASK_SECONDS,
             ),
         )
 
 
 def _pilot_tasks(
-    log: GameLog, matches: list[Match], pace: SecondsPerGame
+    log: GameLog, matches: list[Match], seconds_per_game: SecondsPerGame
 ) -> Iterator[Callable[[], PlayedGames] | _Wait]:
-    """Yield `PASSES` tasks of every pair; `pace` holds the seconds per game of its last task.
+    """Yield `TASKS_PER_PAIR` tasks of every pair, sized by the `seconds_per_game` of its last task.
 
     The first games of a process take longer, and few games give a poor estimate.
     """
-    first = {(match.game, match.pair): match for match in reversed(matches)}
-    ranges = {key: log.missing(match)[0] for key, match in sorted(first.items())}
-    for _ in range(PASSES):
+    first_matches = {(match.game, match.pair): match for match in reversed(matches)}
+    ranges = {key: log.missing(match)[0] for key, match in sorted(first_matches.items())}
+    for _ in range(TASKS_PER_PAIR):
         for key, (low, high) in ranges.items():
-            while log.missing(first[key])[:1] not in ([], [(low, high)]):
+            # Wait until the games of the last task of this pair are in the log.
+            while log.missing(first_matches[key])[:1] not in ([], [(low, high)]):
                 yield WAIT
             count = (
-                INITIAL_GAMES if key not in pace else max(int(SAMPLE / pace[key]), INITIAL_GAMES)
+                INITIAL_GAMES
+                if key not in seconds_per_game
+                else max(int(SAMPLE_SECONDS / seconds_per_game[key]), INITIAL_GAMES)
             )
             count = min(count, high - low)
             if count > 0:
-                yield partial(play, log.tournament, first[key], low, count)
+                yield partial(play_games, log.tournament, first_matches[key], low, count)
                 ranges[key] = low + count, high

@@ -13,14 +13,14 @@ from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.validation import check_seed
-from ludoteca.evaluate.match_clock import check_time_control
+from ludoteca.evaluate.match_clock import validate_time_control
 
-DRAWS = ("half", "loss")
+DRAW_VALUES = ("half", "loss")
 
 
 @dataclass(frozen=True)
 class Match:
-    """Match of two agents in one game; the unit of repetition.
+    """Match of two agents in one game: one repetition of the games of a pair.
 
     Attributes:
         game: index of the game.
@@ -37,21 +37,22 @@ class Match:
 class Tournament:
     """Round robin: every two agents play each other in every game.
 
-    Two agents alternate in moving first. In a game for four players, each holds every other seat,
-    and the agent with the best seat wins.
+    Two agents alternate in moving first. In a game of four players, each agent holds every other
+    seat, and the agent with the best seat wins.
 
     Attributes:
         games: spec strings of the games.
         agents: spec strings of the agents.
         games_per_pair: number of games of every two agents in every game.
-        repeats: number of matches of equal length that these are divided into.
-        seed: determines all games, as far as the agents draw only from their random streams.
-        draws: value of a draw in the tables: `"half"` a win, or a `"loss"` for both.
+        repeats: number of matches of equal length into which these games are divided.
+        seed: seed of the tournament, which makes it reproducible if the agents draw random numbers
+            only from the streams passed to them.
+        draws: value of a draw in the tables: `"half"` a win, or a `"loss"` for both agents.
         names: names of the agents; by default, the differences of their spec strings.
-        time_control: clocks of the players, or None.
+        time_control: time control of the games, or None.
 
     Raises:
-        ValueError: if a value is out of range, unknown, or appears twice.
+        ValueError: if a value is out of range or unknown, or a game, agent or name is repeated.
     """
 
     games: tuple[str, ...]
@@ -81,7 +82,7 @@ class Tournament:
             if game.num_players % 2:
                 raise ValueError(f"pairs cannot share the {game.num_players} seats of {game.spec}")
             if self.time_control is not None:
-                check_time_control(game, self.time_control)
+                validate_time_control(game, self.time_control)
         for agent in self.agents:
             find_maker(agent)
         integer("repeats", self.repeats, 1, 10**6)
@@ -93,7 +94,7 @@ class Tournament:
                 f"{self.repeats} repeats"
             )
         check_seed(self.seed)
-        choice("draws", self.draws, DRAWS)
+        choice("draws", self.draws, DRAW_VALUES)
 
     @property
     def games_per_match(self) -> int:
@@ -107,7 +108,7 @@ class Tournament:
 
     @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...]:
-        """Indices of every two agents, `(a, b)` with a < b."""
+        """Indices of all pairs of agents, `(a, b)` with a < b."""
         return tuple(combinations(range(len(self.agents)), 2))
 
     def matches(self) -> list[Match]:
@@ -126,7 +127,7 @@ class Tournament:
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
     def identity(self) -> dict[str, Any]:
-        """Return everything that decides which games are played, as JSON values."""
+        """Return the settings that determine the games, as JSON values."""
         return {
             "games": list(self.games),
             "agents": list(self.agents),
@@ -137,26 +138,26 @@ class Tournament:
 
 
 def short_names(agents: Sequence[str]) -> tuple[str, ...]:
-    """Return short names for agents: their spec strings without the parameters all share.
+    """Return short names for agents: their spec strings without the parameters that all share.
 
     `mcts:policy=etc,simulations=9` and `mcts:policy=ucb1,simulations=9` become `etc` and `ucb1`.
     Spec strings that differ in more than one parameter keep the parameters' names.
     """
     if len(agents) < 2:
         return tuple(agents)
-    parsed = [(name, _items(text)) for name, text in map(split_agent_spec, agents)]
+    parsed = [(name, _params_of(text)) for name, text in map(split_agent_spec, agents)]
     common = set.intersection(*({*items} for _, items in parsed))
-    left = [[item for item in items if item not in common] for _, items in parsed]
-    one_kind = len({name for name, _ in parsed}) == 1
-    keys = {key for items in left for key, _ in items}
-    if one_kind and len(keys) == 1 and all(left):
-        names = [items[0][1] for items in left]
+    differing = [[item for item in items if item not in common] for _, items in parsed]
+    same_name = len({name for name, _ in parsed}) == 1
+    keys = {key for items in differing for key, _ in items}
+    if same_name and len(keys) == 1 and all(differing):
+        names = [items[0][1] for items in differing]
     else:
         names = [
-            ("" if one_kind and items else name)
-            + (":" if items and not one_kind else "")
+            ("" if same_name and items else name)
+            + (":" if items and not same_name else "")
             + ",".join(f"{key}={value}" if key else value for key, value in items)
-            for (name, _), items in zip(parsed, left, strict=True)
+            for (name, _), items in zip(parsed, differing, strict=True)
         ]
     return tuple(names) if len(set(names)) == len(names) else tuple(agents)
 
@@ -164,7 +165,7 @@ def short_names(agents: Sequence[str]) -> tuple[str, ...]:
 def split_specs(texts: Sequence[str]) -> tuple[str, ...]:
     """Split spec strings that are joined by commas: `"hex:board_size=7,swap=True,connect4"`.
 
-    A part with an equal sign but no colon before it is a parameter of the spec string before it.
+    A text `NAME=VALUE` after a comma is a parameter of the spec string before it.
     """
     specs: list[str] = []
     for text in texts:
@@ -176,7 +177,7 @@ def split_specs(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(specs)
 
 
-def _items(text: str) -> list[tuple[str, str]]:
-    """Return the parameters of a spec string as written; a value may have no key."""
+def _params_of(text: str) -> list[tuple[str, str]]:
+    """Return the parameters of a spec string as `(key, value)`; a value may have an empty key."""
     parts = [part.partition("=") for part in text.split(",") if part]
     return [(key, value) if equals else ("", key) for key, equals, value in parts]

@@ -15,12 +15,16 @@ from ludoteca.evaluate.statistics.ratings import Ratings
 DPI, COLORS = 110, 96
 BLUE, GRAY, LIGHT = "#2f6db5", "#555555", "#dfe8f3"
 MARKERS = "osD^vP*Xhd<>"
-MAX_LEGEND = len(MARKERS)  # more games have no legend
-MAX_ANNOTATED = 24  # larger heat maps have no numbers
+MAX_LEGEND = len(MARKERS)  # maximum number of games with a legend
+MAX_ANNOTATED = 24  # maximum number of agents in a heat map with numbers
 
 
 def box_plot(
-    points: NDArray[Any], names: Sequence[str], games: Sequence[str], most: int, score_name: str
+    points: NDArray[Any],
+    names: Sequence[str],
+    games: Sequence[str],
+    max_points: int,
+    score_name: str,
 ) -> bytes:
     """Draw the distribution of each agent's points over the games.
 
@@ -28,8 +32,8 @@ def box_plot(
         points: points. Shape `[games, agents]`.
         names: names of the agents.
         games: titles of the games.
-        most: maximum number of points.
-        score_name: name of the points.
+        max_points: maximum number of points.
+        score_name: name of the points, such as `"wins"`.
     """
     order = np.argsort(np.median(points, axis=0), kind="stable")
     figure, axes = _figure(9.0, 1.6 + 0.5 * len(names))
@@ -38,7 +42,7 @@ def box_plot(
         orientation="horizontal",
         widths=0.6,
         patch_artist=True,
-        showfliers=False,  # all points are drawn anyway
+        showfliers=False,  # all points are plotted below
         boxprops={"facecolor": LIGHT, "edgecolor": GRAY},
         medianprops={"color": BLUE, "linewidth": 2},
         whiskerprops={"color": GRAY},
@@ -47,10 +51,10 @@ def box_plot(
     rows = np.arange(1, len(names) + 1)
     for g, title in enumerate(games):
         has_legend = g < MAX_LEGEND and len(games) <= MAX_LEGEND
-        spread = 0.18 * (g / max(len(games) - 1, 1) * 2 - 1)  # equal points stay apart
+        offset = 0.18 * (g / max(len(games) - 1, 1) * 2 - 1)  # equal points do not overlap
         axes.plot(
             points[g, order],
-            rows + spread,
+            rows + offset,
             MARKERS[g] if has_legend else "o",
             color=f"C{g % 10}" if has_legend else GRAY,
             label=title if has_legend else None,
@@ -58,30 +62,32 @@ def box_plot(
             zorder=3,
         )
     axes.set_yticks(rows, [names[a] for a in order])
-    axes.axvline(most / 2, color=GRAY, linewidth=0.8, linestyle=":")
-    axes.set_xlabel(f"{score_name} of {most:,} games of each kind (dotted: half of them)")
+    axes.axvline(max_points / 2, color=GRAY, linewidth=0.8, linestyle=":")
+    axes.set_xlabel(f"{score_name} of {max_points:,} games of each kind (dotted: half of them)")
     axes.set_title("Points over the games: quartiles, median, and every game")
     if len(games) <= MAX_LEGEND:
         axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
     return figure_png(figure, COLORS)
 
 
-def label(name: str, most: int = 36) -> str:
-    """Return a name of at most `most` characters: a long one without its middle."""
-    return name if len(name) <= most else f"{name[: most // 3]}…{name[1 - most + most // 3 :]}"
+def shorten(name: str, length: int = 36) -> str:
+    """Return a name of at most `length` characters: a longer name loses its middle."""
+    start = length // 3
+    return name if len(name) <= length else f"{name[:start]}…{name[1 - length + start :]}"
 
 
-def heat_map(shares: NDArray[np.float64], names: Sequence[str], score_name: str) -> bytes:
+def heat_map(fractions: NDArray[np.float64], names: Sequence[str], score_name: str) -> bytes:
     """Draw pairwise results: percentages of the row's agent against the column's, the best first.
 
     Args:
-        shares: fractions from 0 to 1, 0 on the diagonal. Shape `[agents, agents]`.
+        fractions: fractions of points, row against column, 0 on the diagonal. Shape
+            `[agents, agents]`.
         names: names of the agents.
-        score_name: name of the fractions.
+        score_name: name of the fractions, for the title.
     """
-    n, order = len(names), np.argsort(-shares.sum(1), kind="stable")
-    names, shares = [names[a] for a in order], shares[order][:, order]
-    percentages = np.where(np.eye(n, dtype=bool), np.nan, 100 * shares)
+    n, order = len(names), np.argsort(-fractions.sum(1), kind="stable")
+    names, fractions = [names[a] for a in order], fractions[order][:, order]
+    percentages = np.where(np.eye(n, dtype=bool), np.nan, 100 * fractions)
     cell = min(0.5, 6.5 / n)
     figure, axes = _figure(2.6 + 1.2 * cell * n, 1.9 + cell * n)
     image = axes.imshow(percentages, cmap="RdBu", vmin=0, vmax=100, aspect="auto")
@@ -112,8 +118,8 @@ def rating_plot(ratings: Ratings, names: Sequence[str]) -> bytes:
     order = np.argsort(ratings.elo, kind="stable")
     figure, axes = _figure(8.0, 1.5 + 0.38 * len(names))
     elo, rows = ratings.elo[order], np.arange(len(names))
-    reach = np.stack([elo - ratings.low[order], ratings.high[order] - elo])
-    axes.errorbar(elo, rows, xerr=reach, fmt="o", color=BLUE, ecolor=GRAY, capsize=4)
+    errors = np.stack([elo - ratings.low[order], ratings.high[order] - elo])
+    axes.errorbar(elo, rows, xerr=errors, fmt="o", color=BLUE, ecolor=GRAY, capsize=4)
     for row, x in zip(rows, elo, strict=True):
         axes.annotate(
             f"{x:+.0f}", (x, row), (0, 6), textcoords="offset points", ha="center", fontsize=8
@@ -134,25 +140,25 @@ def rank_plot(
     n = len(names)
     order = np.argsort(mean_ranks, kind="stable")
     bars = groups(mean_ranks, critical_difference)
-    left = (n + 1) // 2  # the better half is written to the left, the others to the right
-    depth = 1.0 + 0.35 * len(bars)  # of the first name below the axis
-    lowest = depth + 0.6 * max(left - 1, n - left - 1)
+    num_left = (n + 1) // 2  # names of the better half are on the left, the others on the right
+    depth = 1.0 + 0.35 * len(bars)  # distance of the first name below the axis
+    lowest = depth + 0.6 * max(num_left - 1, n - num_left - 1)
     figure, axes = _figure(9.0, 1.4 + 0.42 * (lowest + 1.4))
-    pad = 0.15 * (n - 1)
-    axes.set_xlim(1 - pad, n + pad)
+    margin = 0.15 * (n - 1)
+    axes.set_xlim(1 - margin, n + margin)
     axes.set_ylim(-lowest - 0.4, 1.4)
     axes.axis("off")
     axes.plot([1, n], [0, 0], color="black", linewidth=1)
     for rank in range(1, n + 1):
         axes.plot([rank, rank], [0, 0.15], color="black", linewidth=1)
         axes.text(rank, 0.22, str(rank), ha="center", va="bottom")
-    axes.plot([1, min(1 + critical_difference, n + pad)], [1.0, 1.0], color=GRAY, linewidth=2)
+    axes.plot([1, min(1 + critical_difference, n + margin)], [1.0, 1.0], color=GRAY, linewidth=2)
     label = f"critical difference {critical_difference:.2f}"
     axes.text(1, 1.1, label, color=GRAY, va="bottom", fontsize=9)
-    for place, a in enumerate(order):
+    for position, a in enumerate(order):
         rank = mean_ranks[a]
-        on_left = place < left
-        row = place if on_left else n - 1 - place
+        on_left = position < num_left
+        row = position if on_left else n - 1 - position
         y, x = -(depth + 0.6 * row), (1 if on_left else n)
         axes.plot([rank, rank, x], [0, y, y], color=GRAY, linewidth=0.8)
         axes.plot(rank, 0, "o", color=BLUE, markersize=5, zorder=3)

@@ -1,4 +1,4 @@
-"""Report of a tournament: Markdown, figures, and all numbers as CSV and JSON."""
+"""Report of a tournament: Markdown, figures, and results as CSV and JSON."""
 
 import json
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from ludoteca.duration import format_duration
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.markdown import number, table
-from ludoteca.evaluate.match_table import rules_name
+from ludoteca.evaluate.match_table import title_with_params
 from ludoteca.evaluate.statistics.alpha_rank import alpha_rank
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.statistics.nash_averaging import nash_average
@@ -21,7 +21,7 @@ from ludoteca.evaluate.tournament import plots, sections
 from ludoteca.evaluate.tournament.analysis import Analysis, analyze
 from ludoteca.evaluate.tournament.export import pair_json, to_csv, to_json
 from ludoteca.evaluate.tournament.results import Results
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.provenance import run_provenance
 
 REPORT = "report.md"
@@ -33,7 +33,7 @@ def write_report(results: Results, folder: str | Path, **about: Any) -> None:
     Args:
         results: results of the tournament.
         folder: the folder; it is made if it does not exist.
-        about: further entries of the provenance, such as the number of processes.
+        about: other entries of the provenance, such as the number of processes.
 
     Raises:
         OSError: if a file cannot be written.
@@ -42,18 +42,18 @@ def write_report(results: Results, folder: str | Path, **about: Any) -> None:
     folder = Path(folder)
     analysis = analyze(results.points())
     provenance = run_provenance("scipy", "matplotlib", **about)
-    for name, figure in draw(results, analysis).items():
-        write_whole(folder / name, figure)
+    for name, figure in draw_figures(results, analysis).items():
+        write_atomically(folder / name, figure)
     pairs = [pair_json(results, pair) for pair in results.pair_results]
-    write_whole(folder / "results.csv", to_csv(pairs))
+    write_atomically(folder / "results.csv", to_csv(pairs))
     content = to_json(results, analysis) | {"pairs": pairs} | provenance
-    write_whole(folder / "results.json", json.dumps(content) + "\n")
-    write_whole(folder / REPORT, to_markdown(results, analysis, **provenance))
+    write_atomically(folder / "results.json", json.dumps(content) + "\n")
+    write_atomically(folder / REPORT, to_markdown(results, analysis, **provenance))
 
 
-def titles(results: Results) -> tuple[str, ...]:
-    """Return the titles of the games, with parameters that are not the defaults."""
-    return tuple(rules_name(game) for game in _games(results))
+def game_titles(results: Results) -> tuple[str, ...]:
+    """Return the titles of the games, with parameters that differ from the defaults."""
+    return tuple(title_with_params(game) for game in _games(results))
 
 
 def points_name(results: Results) -> str:
@@ -61,7 +61,7 @@ def points_name(results: Results) -> str:
     return "wins" if results.tournament.draws == "loss" else "points"
 
 
-def shares(results: Results) -> NDArray[np.float64]:
+def point_fractions(results: Results) -> NDArray[np.float64]:
     """Return the fraction of the points of agent a against b over all games, `[a, b]`."""
     draw_points = 0.0 if results.tournament.draws == "loss" else 0.5
     played = len(results.tournament.games) * results.tournament.games_per_pair
@@ -69,17 +69,17 @@ def shares(results: Results) -> NDArray[np.float64]:
     return points
 
 
-def draw(results: Results, analysis: Analysis) -> dict[str, bytes]:
-    """Return the figures that make sense for these games and agents, as PNG files by name."""
-    names, score_name = tuple(map(plots.label, results.tournament.names)), points_name(results)
+def draw_figures(results: Results, analysis: Analysis) -> dict[str, bytes]:
+    """Return the figures as PNG files by name; some need several games, or three agents."""
+    names, score_name = tuple(map(plots.shorten, results.tournament.names)), points_name(results)
     figures = {
-        "heat_map.png": plots.heat_map(shares(results), names, f"Share of {score_name}"),
+        "heat_map.png": plots.heat_map(point_fractions(results), names, f"Share of {score_name}"),
         "ratings.png": plots.rating_plot(results.ratings, names),
     }
     if len(results.tournament.games) > 1:
-        most = results.games_per_agent
+        max_points = results.games_per_agent
         figures["points.png"] = plots.box_plot(
-            analysis.points, names, titles(results), most, score_name
+            analysis.points, names, game_titles(results), max_points, score_name
         )
     if analysis.nemenyi is not None:
         figures["ranks.png"] = plots.rank_plot(
@@ -93,16 +93,16 @@ def to_markdown(
 ) -> str:
     """Return the report in Markdown; `about` and `versions` are its provenance."""
     t, score_name = results.tournament, points_name(results)
-    names, games = t.names, titles(results)
+    names, games = t.names, game_titles(results)
     ratings = results.ratings
     links = figure_links(analysis)
     agents = [[name, f"`{spec}`"] for name, spec in zip(names, t.agents, strict=True)]
     blocks = (
-        f"# Tournament of {len(names)} agents in {_count(len(games), 'game')}",
+        f"# Tournament of {len(names)} agents in {_number_of(len(games), 'game')}",
         _summary(results, analysis, ratings),
         f"## {score_name.capitalize()}",
-        f"Each agent played {results.games_per_agent:,} games of each kind; the best result in "
-        "each game is bold.",
+        f"Each agent played each game {results.games_per_agent:,} times; the most {score_name} in "
+        "each game are bold.",
         sections.points_table(analysis, names, games),
         links["points"],
         "## Pairwise results",
@@ -115,10 +115,11 @@ def to_markdown(
         sections.rating_table(ratings, results.ratings_by_game, games, names),
         "![Ratings](ratings.png)",
         "## Nash averaging and alpha-rank",
-        "Rankings that cope with cycles and with redundant agents. The Nash rating is the expected "
-        "advantage (wins minus losses, by games) over an agent drawn with the Nash probabilities, "
-        "the maximum-entropy equilibrium; alpha-rank mass is the share of time in an evolutionary "
-        "process with strong selection. Both take the observed results as exact.",
+        "Rankings that are robust to cyclic results and redundant agents. The Nash rating is the "
+        "expected advantage (wins minus losses, per game) over an agent drawn with the Nash "
+        "probabilities, the maximum-entropy equilibrium; alpha-rank mass is the fraction of time "
+        "in an evolutionary process with strong selection. Both take the observed results as "
+        "exact.",
         sections.nash_table(
             nash_average(results.advantages()), alpha_rank(results.advantages()), names
         ),
@@ -132,11 +133,11 @@ def to_markdown(
         sections.wilcoxon_text(analysis, names),
         "## Games",
         _games_table(results, games),
-        *_clock(results),
+        *_clock_section(results),
         "## Forfeits" if results.forfeits else "",
         sections.forfeits_table([forfeit for _, forfeit in results.forfeits], names),
         "## Agents",
-        table(("name", "agent"), agents, texts=2),
+        table(("name", "agent"), agents, text_columns=2),
         "## Provenance",
         *provenance_paragraphs(about, versions),
         f"Playing took {format_duration(results.seconds)}, summed over all processes. The same "
@@ -162,7 +163,7 @@ def _summary(results: Results, analysis: Analysis, ratings: Ratings) -> str:
     best = int(np.argmax(analysis.total))
     possible = results.games_per_agent * len(t.games)
     interval = f"{ratings.low[best]:+.0f} to {ratings.high[best]:+.0f}"
-    counted = (
+    scoring = (
         "Points are wins: a draw counts as a loss for both."
         if t.draws == "loss"
         else "A win counts a point, a draw half a point."
@@ -176,13 +177,13 @@ def _summary(results: Results, analysis: Analysis, ratings: Ratings) -> str:
     return (
         f"**{t.names[best]}** has the most {score_name}: {number(analysis.total[best])} of "
         f"{possible:,}. Its Elo rating is {ratings.elo[best]:+.0f} ({interval}).\n\n"
-        f"Every two agents played {t.games_per_pair:,} games of each kind ({t.repeats} x "
-        f"{t.games_per_match}), alternating in moving first: {t.total_games:,} games in all. "
-        f"{counted}{seats}"
+        f"Every two agents played each game {t.games_per_pair:,} times ({t.repeats} x "
+        f"{t.games_per_match}), alternating in moving first: {t.total_games:,} games in total. "
+        f"{scoring}{seats}"
     )
 
 
-def _clock(results: Results) -> tuple[str, ...]:
+def _clock_section(results: Results) -> tuple[str, ...]:
     """Return the section on the clock and the times of the agents' moves, if there is a clock."""
     t = results.tournament
     if t.time_control is None:
@@ -210,26 +211,26 @@ def _games_table(results: Results, names: Sequence[str]) -> str:
     for g, (game, name) in enumerate(zip(_games(results), names, strict=True)):
         pairs = [pair for pair in results.pair_results if pair.game == g]
         played = sum(pair.games for pair in pairs)
-        first = sum(pair.wins_first + pair.losses_second for pair in pairs)
-        drawn = sum(pair.draws for pair in pairs)
+        seat_0_wins = sum(pair.wins_first + pair.losses_second for pair in pairs)
+        draws = sum(pair.draws for pair in pairs)
         plies = sum(pair.mean_plies * pair.games for pair in pairs) / played
-        low, high = wilson(first, played)
+        low, high = wilson(seat_0_wins, played)
         rows.append(
             [
                 name,
                 f"`{game.spec}`",
-                f"{100 * first / played:.1f} ({100 * low:.1f} to {100 * high:.1f})",
-                f"{100 * drawn / played:.1f}",
+                f"{100 * seat_0_wins / played:.1f} ({100 * low:.1f} to {100 * high:.1f})",
+                f"{100 * draws / played:.1f}",
                 f"{plies:.1f}",
             ]
         )
     headings = ("game", "rules", "seat 0 wins, %", "draws, %", "mean plies")
-    return table(headings, rows, texts=2)
+    return table(headings, rows, text_columns=2)
 
 
 def _games(results: Results) -> list[Game]:
     return [make_game(game) for game in results.tournament.games]
 
 
-def _count(n: int, noun: str) -> str:
+def _number_of(n: int, noun: str) -> str:
     return f"{n} {noun}{'s' * (n != 1)}"

@@ -23,12 +23,12 @@ class PairResult:
         game: index of the game.
         pair: indices of the agents.
         wins: wins of the first agent of the pair.
-        draws: draws.
+        draws: drawn games.
         losses: losses of the first agent.
-        wins_first: wins of the first agent in seat 0 (moving first).
-        wins_second: its wins in seat 1.
+        wins_first: wins of the first agent in seat 0, moving first.
+        wins_second: wins of the first agent in seat 1.
         losses_first: losses of the first agent in seat 0.
-        losses_second: its losses in seat 1.
+        losses_second: losses of the first agent in seat 1.
         wins_by_repeat: wins of the first agent in each repeat.
         mean_plies: mean number of plies of a game.
     """
@@ -58,8 +58,8 @@ class Results:
         tournament: the tournament.
         outcomes: outcome of every game for the first agent of the pair: 1, 0 or -1. Shape
             `[games, pairs, repeats, games_per_match]`.
-        seconds: time of playing, summed over all processes.
-        forfeits: forfeits with their matches, in order.
+        seconds: playing time, summed over all processes.
+        forfeits: matches and their forfeits, sorted by match and game.
         times: times of each agent's moves, or empty without a clock.
     """
 
@@ -111,11 +111,11 @@ class Results:
 
     def wins(self) -> NDArray[np.int64]:
         """Return the wins of agent a against b in game g, `[g, a, b]`."""
-        return self._against(1, -1)
+        return self._pairwise_counts(1, -1)
 
     def draws(self) -> NDArray[np.int64]:
         """Return the draws of agents a and b in game g, `[g, a, b]`."""
-        return self._against(0, 0)
+        return self._pairwise_counts(0, 0)
 
     @cached_property
     def ratings(self) -> Ratings:
@@ -128,7 +128,7 @@ class Results:
         return [rate(w, d) for w, d in zip(self.wins(), self.draws(), strict=True)]
 
     def advantages(self) -> NDArray[np.float64]:
-        """Return the wins minus the losses of a against b, by the number of games, `[a, b]`."""
+        """Return the wins minus the losses of a against b per game, `[a, b]`."""
         wins, t = self.wins().sum(0), self.tournament
         advantages: NDArray[np.float64] = (wins - wins.T) / (t.games_per_pair * len(t.games))
         return advantages
@@ -157,13 +157,19 @@ class Results:
         """Number of games of each agent in each game."""
         return self.tournament.games_per_pair * (len(self.tournament.agents) - 1)
 
-    def _against(self, of_first: int, of_second: int) -> NDArray[np.int64]:
+    def _pairwise_counts(self, outcome: int, reverse: int) -> NDArray[np.int64]:
+        """Return how often a and b had an outcome in game g, `[g, a, b]`.
+
+        Args:
+            outcome: the outcome, -1, 0 or 1, if a is the first agent of the pair.
+            reverse: the same outcome if a is the second agent.
+        """
         t = self.tournament
-        count = np.zeros((len(t.games), len(t.agents), len(t.agents)), np.int64)
+        counts = np.zeros((len(t.games), len(t.agents), len(t.agents)), np.int64)
         for k, (a, b) in enumerate(t.pairs):
-            count[:, a, b] = (self.outcomes[:, k] == of_first).sum((1, 2))
-            count[:, b, a] = (self.outcomes[:, k] == of_second).sum((1, 2))
-        return count
+            counts[:, a, b] = (self.outcomes[:, k] == outcome).sum((1, 2))
+            counts[:, b, a] = (self.outcomes[:, k] == reverse).sum((1, 2))
+        return counts
 
     def _pair_result(self, game: int, k: int) -> PairResult:
         outcomes = self.outcomes[game, k]

@@ -1,4 +1,4 @@
-"""Execution of a tournament in processes, and its resumption after an interruption."""
+"""Execution of a tournament in parallel processes, resumable after an interruption."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -12,21 +12,22 @@ from ludoteca.agents.time_control import TimeControl
 from ludoteca.envs.clock import clock
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.match import play_match, seat_agents
+from ludoteca.evaluate.match import make_match_agents, play_match
 from ludoteca.evaluate.match_compilation import compile_match
-from ludoteca.evaluate.tournament.game_log import LETTERS, GameLog, PlayedGames
+from ludoteca.evaluate.tournament.game_log import GameLog
 from ludoteca.evaluate.tournament.plan import Match, Tournament
+from ludoteca.evaluate.tournament.played_games import OUTCOME_LETTERS, PlayedGames
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.executor import LOCAL, Executor, _Wait, make_executor
 from ludoteca.progress import progress_bar
-from ludoteca.worker import resolving
+from ludoteca.worker import name_location_in_errors
 
-INITIAL_GAMES = 2  # games of a task while the time of a game is unknown
+INITIAL_GAMES = 2  # number of games of a task before the time of a game is known
 SecondsPerGame = dict[tuple[int, tuple[int, int]], float]  # seconds per game, by game and pair
 Tasks = Callable[
     [GameLog, list[Match], SecondsPerGame], Iterator[Callable[[], PlayedGames] | _Wait]
 ]
-TASK_SECONDS = 2.0  # duration of a task, all that a kill loses
+TASK_SECONDS = 2.0  # intended duration of a task; a killed process loses only its task
 
 
 def run_tournament(
@@ -39,9 +40,9 @@ def run_tournament(
 ) -> Results:
     """Play the missing games of a tournament, and return all its results.
 
-    Games are saved in the folder every few seconds. After an interruption of any kind, the same
-    call resumes the tournament. Game k of a match has its own random streams, so the
-    results depend neither on interruptions nor on the number of processes.
+    Games are saved in the folder every few seconds, and the same call resumes the tournament after
+    an interruption. Game k of a match has its own random streams, so the results depend neither on
+    interruptions nor on the number of processes.
 
     Args:
         tournament: the tournament.
@@ -53,7 +54,7 @@ def run_tournament(
 
     Raises:
         ValueError: if the folder belongs to another tournament, or agents cannot play a game.
-        RuntimeError: if a process dies repeatedly, or cannot play these games.
+        RuntimeError: if a process crashes repeatedly, or cannot load the games or agents.
         ConnectionError: if the cluster cannot be reached.
         OSError: if the folder cannot be written.
     """
@@ -74,25 +75,27 @@ def play_missing_games(
         processes: number of processes.
         progress: show progress on standard error.
         executor: executor of the games.
-        tasks: yields the tasks; by default all missing games.
+        tasks: generator function that yields the tasks; by default they are all missing games.
 
     Returns:
-        The seconds of compilation, and the seconds per game of each pair's last task.
+        The seconds of compilation, and the seconds per game in the last task of each pair.
     """
     matches = [match for match in log.tournament.matches() if log.missing(match)]
     if not matches:
         return 0.0, {}
     with make_executor(executor, processes) as workers:
         compile_seconds = _compile(log, matches, workers, progress)
-        return compile_seconds, _play(log, matches, workers, progress, tasks or _game_tasks)
+        return compile_seconds, _run_tasks(log, matches, workers, progress, tasks or _game_tasks)
 
 
 def _compile(log: GameLog, matches: list[Match], workers: Executor, progress: bool) -> float:
-    """Compile every game and agent in one worker each, for the common cache; return the seconds."""
+    """Compile each agent for each game, which fills the workers' cache; return the seconds."""
     tournament, start = log.tournament, perf_counter()
     game_agents = {(match.game, a): None for match in matches for a in match.pair}
     tasks = (
-        partial(prepare, tournament.games[game], tournament.agents[a], tournament.time_control)
+        partial(
+            compile_agent, tournament.games[game], tournament.agents[a], tournament.time_control
+        )
         for game, a in game_agents
     )
     with progress_bar(len(game_agents), progress, "agents compiled", transient=True) as advance:
@@ -101,10 +104,10 @@ def _compile(log: GameLog, matches: list[Match], workers: Executor, progress: bo
     return perf_counter() - start
 
 
-def _play(
+def _run_tasks(
     log: GameLog, matches: list[Match], workers: Executor, progress: bool, tasks: Tasks
 ) -> SecondsPerGame:
-    """Play the tasks and log their games; return the seconds per game of each pair's last task."""
+    """Run the tasks and log their games; return the seconds per game in each pair's last task."""
     seconds_per_game: SecondsPerGame = {}
     total = log.tournament.total_games
     with progress_bar(total, progress, done=log.games_played) as advance:
@@ -123,7 +126,7 @@ def _game_tasks(
     matches: list[Match],
     seconds_per_game: SecondsPerGame,
 ) -> Iterator[Callable[[], PlayedGames]]:
-    """Yield the missing games as tasks of about `TASK_SECONDS`, by the latest times per game."""
+    """Yield the missing games as tasks of about `TASK_SECONDS`, from the latest times per game."""
     tournament = log.tournament
     for match in matches:
         for low, high in log.missing(match):
@@ -131,13 +134,13 @@ def _game_tasks(
                 seconds = seconds_per_game.get((match.game, match.pair))
                 count = INITIAL_GAMES if seconds is None else max(int(TASK_SECONDS / seconds), 1)
                 count = min(count, high - low)
-                yield partial(play, tournament, match, low, count)
+                yield partial(play_games, tournament, match, low, count)
                 low += count
 
 
-def prepare(game: str, agent: str, time_control: TimeControl | None = None) -> None:
-    """Compile the code of a game and an agent, and compute the agent's first action."""
-    with resolving(game, agent):
+def compile_agent(game: str, agent: str, time_control: TimeControl | None = None) -> None:
+    """Compile the code of a game and an agent, by choosing the agent's first action."""
+    with name_location_in_errors(game, agent):
         rules = make_game(game)
         made_agent = make_agent(agent, rules)
     compile_match(rules)
@@ -151,13 +154,13 @@ def prepare(game: str, agent: str, time_control: TimeControl | None = None) -> N
     made_agent.act(state, mover, np.zeros((1, 1), np.uint64), env_index)
 
 
-def play(tournament: Tournament, match: Match, first: int, count: int) -> PlayedGames:
-    """Play consecutive games of a match."""
+def play_games(tournament: Tournament, match: Match, first: int, count: int) -> PlayedGames:
+    """Play `count` consecutive games of a match, from game `first`."""
     start = clock()
     spec, agents = tournament.games[match.game], [tournament.agents[a] for a in match.pair]
-    with resolving(spec, *agents):
+    with name_location_in_errors(spec, *agents):
         game = make_game(spec)
-        pair = seat_agents(game, agents)
+        pair = make_match_agents(game, agents)
     result = play_match(
         game,
         pair,
@@ -171,7 +174,7 @@ def play(tournament: Tournament, match: Match, first: int, count: int) -> Played
     is_first = (first + np.arange(count)[:, None] + seats) % 2 == 0
     best = np.where(is_first, result.returns, -np.inf).max(1)
     best_other = np.where(is_first, -np.inf, result.returns).max(1)
-    letters = "".join(LETTERS[int(sign) + 1] for sign in np.sign(best - best_other))
+    letters = "".join(OUTCOME_LETTERS[int(sign) + 1] for sign in np.sign(best - best_other))
     plies = round(result.mean_plies * count)
     seconds = clock() - start
     return PlayedGames(match, first, letters, plies, seconds, result.forfeits, result.times)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from ludoteca.agents.time_control import TimeControl
-from ludoteca.envs.targets import names_from
+from ludoteca.envs.targets import untrusted_names
 from ludoteca.evaluate.match_clock import times_from_json
 from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.results import Results
@@ -31,7 +31,7 @@ def read_results(folder: Path) -> Results:
     content = json.loads(path.read_text())
     plan = content["tournament"]
     clock = plan.get("time_control")  # reports without a clock have none
-    with names_from(path):
+    with untrusted_names(path):
         tournament = Tournament(
             games=tuple(plan["games"]),
             agents=tuple(plan["agents"]),

@@ -1,4 +1,4 @@
-"""Tuning of agents' parameters by games: parameters, optimizers, and the run that ends in a match.
+"""Tuning of agents' parameters by playing games: parameters, optimizers, runs and reports.
 
-Imports `ludoteca.evaluate.match` and what it imports; only `ludoteca.evaluate.cli` imports it.
+It depends on `ludoteca.evaluate.match`; only `ludoteca.evaluate.cli` imports it.
 """

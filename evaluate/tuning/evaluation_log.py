@@ -1,6 +1,6 @@
 """Log of the evaluations of a tuning run: an append-only file, one line per evaluation.
 
-The same command passes the recorded scores to its optimizer, and so continues where it stopped.
+A resumed run first passes the logged scores to its optimizer.
 """
 
 from collections.abc import Mapping
@@ -10,20 +10,20 @@ from typing import Any
 
 from ludoteca.line_log import LineLog, claim_folder
 
-SETTINGS, EVALUATIONS = "settings.json", "evaluations.jsonl"
+SETTINGS_FILE, EVALUATIONS_FILE = "settings.json", "evaluations.jsonl"
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Games of an agent with certain values of the tuned parameters.
+    """Result of the games of an agent with certain values of the tuned parameters.
 
     Attributes:
-        values: the values by parameter, as in the agent's spec string.
+        values: values of the parameters by name, as in the agent's spec string.
         wins: number of games won.
         draws: number of games drawn.
         losses: number of games lost.
-        opponent_values: values of the agent that played the games as opponent, in a pair of points;
-            None if other agents did.
+        opponent_values: values of the opponent, if the points of a pair played each other; None if
+            the opponents were other agents.
     """
 
     values: dict[str, str]
@@ -60,11 +60,11 @@ class EvaluationLog(LineLog):
         Raises:
             ValueError: if the folder belongs to a run with other settings, its log is damaged, or
                 another run is writing to it.
-            OSError: if it cannot be read or written.
+            OSError: if the log cannot be read or written.
         """
         self.evaluations: list[Evaluation] = []
-        claim_folder(folder / SETTINGS, settings, folder / EVALUATIONS, "tuning run")
-        super().__init__(folder / EVALUATIONS, f"another run is tuning in {folder}")
+        claim_folder(folder / SETTINGS_FILE, settings, folder / EVALUATIONS_FILE, "tuning run")
+        super().__init__(folder / EVALUATIONS_FILE, f"another run is tuning in {folder}")
         try:
             self.read(lambda fields: self.evaluations.append(_parse(fields)))
         except BaseException:
@@ -72,7 +72,7 @@ class EvaluationLog(LineLog):
             raise
 
     def add(self, evaluation: Evaluation) -> None:
-        """Add an evaluation, to the file first."""
+        """Add an evaluation to the file, then to `evaluations`."""
         self.append(asdict(evaluation))
         self.evaluations.append(evaluation)
 

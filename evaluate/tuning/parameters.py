@@ -1,4 +1,4 @@
-"""Parameters to tune: their values, and their places in the spec string of an agent."""
+"""Parameters to tune: ranges or choices of values, and their keys in spec strings of agents."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ DIGITS = 4  # significant digits of a value
 
 @dataclass(frozen=True)
 class TunedParameter:
-    """Parameter of an agent with the values that it may have.
+    """Tuned parameter of an agent: a range of values, or choices.
 
-    Optimizers see a position in [0, 1]. A parameter has a range or choices.
+    Optimizers see a value as a position in [0, 1].
 
     Attributes:
         name: key in the agent's spec string, such as `"policy.alpha"`.
@@ -22,7 +22,7 @@ class TunedParameter:
         high: highest value of the range.
         is_log: whether positions are uniform in the logarithm of the value.
         is_integer: whether values are rounded to integers.
-        choices: the values, if they are not a range.
+        choices: the values of a parameter without a range.
     """
 
     name: str
@@ -47,7 +47,7 @@ class TunedParameter:
         """Return the position in [0, 1] of a value.
 
         Raises:
-            ValueError: if it is not one of the parameter's values.
+            ValueError: if the text is not a value of the parameter.
         """
         if self.choices:
             if text not in self.choices:
@@ -59,14 +59,14 @@ class TunedParameter:
         value = _number(text, f"the agent's {self.name}")
         if not self.low <= value <= self.high:
             raise ValueError(
-                f"the agent's {self.name}={text} lies outside its range {self.low:g}:{self.high:g}"
+                f"the agent's {self.name}={text} is outside of its range {self.low:g}:{self.high:g}"
             )
         if self.is_log:
             return (log(value) - log(self.low)) / (log(self.high) - log(self.low))
         return (value - self.low) / (self.high - self.low)
 
     def levels(self, count: int) -> list[float]:
-        """Return up to `count` positions, evenly spaced, with different values."""
+        """Return up to `count` evenly spaced positions with different values; choices: one each."""
         if self.choices:
             return [(k + 0.5) / len(self.choices) for k in range(len(self.choices))]
         positions = [k / (count - 1) for k in range(count)]
@@ -74,12 +74,12 @@ class TunedParameter:
 
 
 def parse_parameter(text: str) -> TunedParameter:
-    """Return the parameter of a text such as `"policy.alpha=0.01:2:log"`.
+    """Parse a parameter from a text such as `"policy.alpha=0.01:2:log"`.
 
     `NAME=LOW:HIGH` is a range; `:int` and `:log` may follow. `NAME=A|B|C` are choices.
 
     Raises:
-        ValueError: if the text is neither.
+        ValueError: if the text is neither a range nor choices.
     """
     name, equals, values = text.partition("=")
     expected = (
@@ -93,25 +93,26 @@ def parse_parameter(text: str) -> TunedParameter:
         if len(set(choices)) < len(choices) or "," in values:
             raise ValueError(f"the choices of {name} must be different, without commas: {values!r}")
         return TunedParameter(name, choices=choices)
-    low_text, *rest = values.split(":")
-    if not rest or len(set(rest[1:])) < len(rest[1:]) or set(rest[1:]) - set(FLAGS):
+    low_text, _, high_and_flags = values.partition(":")
+    high_text, *flags = high_and_flags.split(":")
+    if ":" not in values or len(set(flags)) < len(flags) or set(flags) - set(FLAGS):
         raise ValueError(expected)
-    low, high = _number(low_text, f"LOW of {name}"), _number(rest[0], f"HIGH of {name}")
-    is_log, is_integer = "log" in rest[1:], "int" in rest[1:]
+    low, high = _number(low_text, f"LOW of {name}"), _number(high_text, f"HIGH of {name}")
+    is_log, is_integer = "log" in flags, "int" in flags
     if not low < high:
-        raise ValueError(f"the range of {name} must begin below its end, got {values!r}")
+        raise ValueError(f"LOW of {name} must be less than HIGH, got {values!r}")
     if is_log and low <= 0:
-        raise ValueError(f"a range with :log must begin above 0, got {text!r}")
+        raise ValueError(f"LOW of a range with :log must be positive, got {text!r}")
     if is_integer and (low % 1 or high % 1):
-        raise ValueError(f"a range with :int must have whole ends, got {text!r}")
+        raise ValueError(f"LOW and HIGH of a range with :int must be integers, got {text!r}")
     return TunedParameter(name, low, high, is_log, is_integer)
 
 
 def parse_parameters(texts: Sequence[str]) -> tuple[TunedParameter, ...]:
-    """Return the parameters of several texts, see `parse_parameter`.
+    """Parse parameters from several texts, see `parse_parameter`.
 
     Raises:
-        ValueError: if there is none, one is invalid, or one comes twice.
+        ValueError: if there are no texts, one is invalid, or a name is repeated.
     """
     parameters = tuple(map(parse_parameter, texts))
     names = [parameter.name for parameter in parameters]
@@ -121,40 +122,42 @@ def parse_parameters(texts: Sequence[str]) -> tuple[TunedParameter, ...]:
 
 
 def start_positions(spec: str, parameters: Sequence[TunedParameter]) -> list[float]:
-    """Return the positions of the values in an agent's spec string; 0.5 for those it lacks.
+    """Return the positions of the values in an agent's spec string; 0.5 for missing values.
 
     Raises:
-        ValueError: if a value is not one of its parameter's values.
+        ValueError: if a value is outside of its range or choices.
     """
-    given = dict(item.partition("=")[::2] for item in split_agent_spec(spec)[1].split(","))
+    spec_values = dict(item.partition("=")[::2] for item in split_agent_spec(spec)[1].split(","))
     return [
-        parameter.position(given[parameter.name]) if parameter.name in given else 0.5
+        parameter.position(spec_values[parameter.name]) if parameter.name in spec_values else 0.5
         for parameter in parameters
     ]
 
 
 def with_values(spec: str, values: Mapping[str, str]) -> str:
-    """Return an agent's spec string with values of parameters, which replace those it has."""
+    """Return an agent's spec string with other values of parameters."""
     text = split_agent_spec(spec)[1]
     name = spec.removesuffix(text).removesuffix(":")
     items = dict.fromkeys(filter(None, text.split(",")))
-    kept = [item for item in items if item.partition("=")[0] not in values]
-    return f"{name}:{','.join([*kept, *(f'{key}={value}' for key, value in values.items())])}"
+    other_items = [item for item in items if item.partition("=")[0] not in values]
+    return (
+        f"{name}:{','.join([*other_items, *(f'{key}={value}' for key, value in values.items())])}"
+    )
 
 
 def values_at(parameters: Sequence[TunedParameter], point: Sequence[float]) -> dict[str, str]:
-    """Return the values of the parameters at a point of the unit cube, by name."""
+    """Return the values of the parameters at a point of the unit cube, by parameter name."""
     return {
         parameter.name: parameter.value(position)
         for parameter, position in zip(parameters, point, strict=True)
     }
 
 
-def _number(text: str, what: str) -> float:
+def _number(text: str, name: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = float("nan")
     if not isfinite(value):
-        raise ValueError(f"{what} must be a number, got {text!r}")
+        raise ValueError(f"{name} must be a number, got {text!r}")
     return value

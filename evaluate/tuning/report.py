@@ -9,13 +9,13 @@ from matplotlib.figure import Figure
 
 from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.tuning.run import TuningResult
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.provenance import run_provenance
 from ludoteca.terminal_table import TerminalTable
 
 
 def values_table(result: TuningResult) -> TerminalTable:
-    """Return the values of the tuned parameters, at the start and recommended."""
+    """Return the table of the starting and recommended values of the parameters."""
     table = TerminalTable(
         ["parameter", "start", "tuned"],
         title=f"{result.game}: {result.games:,} games in {len(result.evaluations):,} evaluations",
@@ -26,17 +26,17 @@ def values_table(result: TuningResult) -> TerminalTable:
 
 
 def matches_table(result: TuningResult) -> TerminalTable:
-    """Return the final matches of the tuned agent."""
+    """Return the table of the final matches of the tuned agent."""
     table = TerminalTable(
         ["opponent", "games", "wins", "draws", "losses", "score %", "95 % interval", "Elo"],
         title=f"{result.agent} against",
-        caption="games that the optimizer has not seen; a draw counts as half a win",
+        caption="games that the optimizer did not use; a draw counts as half a win",
     )
     for match in result.matches:
         games = match.wins + match.draws + match.losses
         low, high = match.interval
         table.add(
-            "itself at the start" if match.opponent == result.start else match.opponent,
+            "agent with starting values" if match.opponent == result.start else match.opponent,
             f"{games:,}",
             str(match.wins),
             str(match.draws),
@@ -51,12 +51,12 @@ def matches_table(result: TuningResult) -> TerminalTable:
 def write_report(result: TuningResult, folder: Path) -> None:
     """Write `tuning.json` and `tuning.png` to a folder."""
     content = tuning_json(result) | run_provenance()
-    write_whole(folder / "tuning.json", dumps(content, indent=2) + "\n")
-    write_whole(folder / "tuning.png", tuning_png(result))
+    write_atomically(folder / "tuning.json", dumps(content, indent=2) + "\n")
+    write_atomically(folder / "tuning.png", tuning_png(result))
 
 
 def tuning_json(result: TuningResult) -> dict[str, Any]:
-    """Return the result as JSON values, without the evaluations, which the log has."""
+    """Return the result as JSON values; the evaluations themselves are in the log."""
     return {
         "game": result.game,
         "agent": result.agent,
@@ -70,7 +70,7 @@ def tuning_json(result: TuningResult) -> dict[str, Any]:
 
 
 def tuning_png(result: TuningResult) -> bytes:
-    """Return a figure of the evaluated values and their scores, a row for each parameter."""
+    """Return a PNG figure of the evaluated values and their scores, with a row per parameter."""
     parameters = result.parameters
     figure = Figure(figsize=(7, 0.8 + 1.8 * len(parameters)), layout="constrained")
     rows = figure.subplots(len(parameters), 1, sharex=True, squeeze=False)[:, 0]

@@ -1,4 +1,4 @@
-"""Tuning run: an optimizer asks, games answer, and a match measures the gain."""
+"""Tuning run: an optimizer proposes values, games score them, and matches measure the result."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.validation import check_seed
-from ludoteca.evaluate.match import MatchResult, play_match, seat_agents
+from ludoteca.evaluate.match import MatchResult, make_match_agents, play_match
 from ludoteca.evaluate.statistics.intervals import score_interval
 from ludoteca.evaluate.statistics.ratings import elo_difference
 from ludoteca.evaluate.tuning.evaluation_log import Evaluation, EvaluationLog
@@ -29,7 +29,7 @@ from ludoteca.progress import progress_bar
 
 @dataclass(frozen=True)
 class FinalMatch:
-    """Match of the tuned agent, with games that the optimizer has not seen.
+    """Match of the tuned agent, of games that the optimizer did not use.
 
     Attributes:
         opponent: spec string of the opponent.
@@ -58,13 +58,13 @@ class TuningResult:
         game: spec string of the game.
         agent: spec string of the tuned agent.
         parameters: the tuned parameters.
-        values: recommended values by parameter.
-        start: spec string of the agent at the start.
-        start_values: values by parameter at the start.
-        games: number of games of the evaluations.
+        values: recommended values of the parameters, by name.
+        start: spec string of the agent with the starting values.
+        start_values: starting values of the parameters, by name.
+        games: total number of games of the evaluations.
         evaluations: all evaluations in their order.
-        matches: final matches: against the agent at the start, then against the other opponents.
-            Without the first if the values have not changed.
+        matches: final matches: against the agent with the starting values, unless they are the
+            recommended ones, then against the other opponents.
     """
 
     game: str
@@ -94,19 +94,19 @@ def tune_agent(
     num_threads: int = 1,
     progress: bool = False,
 ) -> TuningResult:
-    """Tune parameters of an agent by games.
+    """Tune parameters of an agent by playing games.
 
     After an interruption the same call resumes the run.
 
     Args:
         game: the game, or its spec string.
-        agent: spec string of the agent; values of tuned parameters in it are the start.
-        parameters: the parameters and their values, see `parse_parameter`.
+        agent: spec string of the agent, with the starting values of the tuned parameters.
+        parameters: texts of the parameters, see `parse_parameter`.
         out: folder of the run.
         optimizer: spec string of the optimizer, see `OPTIMIZERS`.
-        against: spec strings of the opponents. By default the agent at the start; and SPSA lets its
-            two points play each other.
-        games: number of games of the optimizer.
+        against: spec strings of the opponents; by default the agent with the starting values. With
+            SPSA, by default the two points of a pair play each other.
+        games: total number of games of the evaluations.
         batch: number of games of an evaluation, shared by the opponents.
         match_games: number of games of each final match.
         random_plies: number of random plies at the beginning of each game.
@@ -126,17 +126,17 @@ def tune_agent(
     opponents = tuple(against) or (start_agent,)
     integer("games", games, 2, 10**9)
     integer("match_games", match_games, 2, 10**9)
-    unit = 2 * len(opponents)
-    if integer("batch", batch, unit, 10**6) % unit:
+    min_batch = 2 * len(opponents)
+    if integer("batch", batch, min_batch, 10**6) % min_batch:
         raise ValueError(
-            f"batch must be a multiple of {unit}, two games for each opponent, got {batch}"
+            f"batch must be a multiple of {min_batch}, two games for each opponent, got {batch}"
         )
-    seat_agents(game, [start_agent, *opponents[:1]])  # raises if they cannot play
-    pairs = find_optimizer(optimizer).plays_pairs and not against
-    evaluations = games // batch * (2 if pairs else 1)
-    made = make_optimizer(optimizer, tuned, start, evaluations, check_seed(seed))
+    make_match_agents(game, [start_agent, *opponents[:1]])  # raises if they cannot play
+    plays_pairs = find_optimizer(optimizer).plays_pairs and not against
+    evaluations = games // batch * (2 if plays_pairs else 1)
+    optimizer_object = make_optimizer(optimizer, tuned, start, evaluations, check_seed(seed))
     evaluate = _Evaluator(
-        game, agent, tuned, () if pairs else opponents, batch, random_plies, seed, num_threads
+        game, agent, tuned, () if plays_pairs else opponents, batch, random_plies, seed, num_threads
     )
     settings = {
         "game": game.spec,
@@ -150,8 +150,8 @@ def tune_agent(
         "seed": seed,
     }
     with EvaluationLog(Path(out), settings) as log:
-        _optimize(made, evaluate, log, games, progress)
-        values = values_at(tuned, made.best().tolist())
+        _optimize(optimizer_object, evaluate, log, games, progress)
+        values = values_at(tuned, optimizer_object.best().tolist())
         best_agent = with_values(agent, values)
         rivals = dict.fromkeys([start_agent, *opponents])
         matches = tuple(
@@ -185,7 +185,7 @@ def tune_agent(
 
 
 class _Evaluator:
-    """Games of points of the unit cube, against opponents or between the two points of a pair."""
+    """Evaluator of points of the unit cube, by games against opponents or between points."""
 
     def __init__(
         self,
@@ -198,27 +198,31 @@ class _Evaluator:
         seed: int,
         num_threads: int,
     ):
-        """Make an evaluator; without opponents, points play in pairs. See `tune_agent`."""
+        """Make an evaluator; without opponents, the points of a pair play each other.
+
+        See `tune_agent` for the arguments.
+        """
         self._game, self._agent, self._parameters = game, agent, parameters
         self._opponents, self.batch = opponents, batch
         self._random_plies, self._seed, self._num_threads = random_plies, seed, num_threads
 
     def evaluations(self, points: Points) -> int:
-        """Return the number of evaluations, of `batch` games each, that give all scores."""
+        """Return the number of evaluations, of `batch` games each, that score all points."""
         return len(points) if self._opponents else len(points) // 2
 
     def evaluate(self, points: Points, k: int, first_game: int) -> Evaluation:
         """Play the games of point `k`, or of the first point of pair `k` against the second."""
         if not self._opponents:
-            own, other = (
+            first, second = (
                 values_at(self._parameters, points[row].tolist()) for row in (2 * k, 2 * k + 1)
             )
-            agents = [with_values(self._agent, values) for values in (own, other)]
-            return Evaluation(own, *self._play(agents, self.batch, first_game), other)
+            agents = [with_values(self._agent, values) for values in (first, second)]
+            return Evaluation(first, *self._play(agents, self.batch, first_game), second)
         values = values_at(self._parameters, points[k].tolist())
-        agent, share = with_values(self._agent, values), self.batch // len(self._opponents)
+        agent = with_values(self._agent, values)
+        games = self.batch // len(self._opponents)
         counts = [
-            self._play([agent, opponent], share, first_game + number * share)
+            self._play([agent, opponent], games, first_game + number * games)
             for number, opponent in enumerate(self._opponents)
         ]
         wins, draws, losses = np.sum(counts, 0).tolist()
@@ -230,7 +234,7 @@ class _Evaluator:
         return scores if self._opponents else np.stack([scores, 1 - scores], 1).ravel()
 
     def _play(self, agents: Sequence[str], games: int, first_game: int) -> tuple[int, int, int]:
-        """Return wins, draws and losses of the first agent."""
+        """Play a match; return wins, draws and losses of the first agent."""
         record = play_match(
             self._game,
             agents,
@@ -246,22 +250,22 @@ class _Evaluator:
 def _optimize(
     optimizer: Optimizer, evaluator: _Evaluator, log: EvaluationLog, games: int, progress: bool
 ) -> None:
-    """Evaluate points until the games are used up; recorded evaluations come first."""
-    recorded = iter(tuple(log.evaluations))
+    """Evaluate points until the games are used up; logged evaluations are not played again."""
+    logged = iter(tuple(log.evaluations))
     played = 0
     with progress_bar(games, progress) as advance:
         points = optimizer.ask()
-        while played + (cost := evaluator.batch * evaluator.evaluations(points)) <= games:
+        while played + (num_games := evaluator.batch * evaluator.evaluations(points)) <= games:
             evaluations = []
             for k in range(evaluator.evaluations(points)):
-                evaluation = next(recorded, None)
+                evaluation = next(logged, None)
                 if evaluation is None:
                     evaluation = evaluator.evaluate(points, k, played)
                     log.add(evaluation)
                 evaluations.append(evaluation)
                 advance(evaluator.batch)
             optimizer.tell(evaluator.scores(evaluations))
-            played += cost
+            played += num_games
             points = optimizer.ask()
 
 

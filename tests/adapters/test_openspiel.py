@@ -260,5 +260,5 @@ def test_games_of_other_packages_are_registered_or_warn(monkeypatch: pytest.Monk
     assert "ludoteca_dots_and_boxes" in pyspiel.registered_names()
     monkeypatch.setitem(GAMES, "Broken-v0", "no.such:game")
     monkeypatch.setattr(adapter, "game_source", lambda id_: "a package")
-    with pytest.warns(UserWarning, match="Broken-v0 is not a game of OpenSpiel"):
+    with pytest.warns(UserWarning, match="Broken-v0 is not registered in OpenSpiel"):
         register_all()

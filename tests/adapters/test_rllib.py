@@ -296,7 +296,7 @@ def test_convolutions_and_dqn_learn_too(tmp_path):
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (config("ludoteca", {"game": "tictactoe"}), "for one agent give env_config an 'opponent'"),
+        (config("ludoteca", {"game": "tictactoe"}), "for one agent set 'opponent' in env_config"),
         (config("ludoteca", {"game": "tictactoe"}, **VECTOR), "needs an opponent in env_config"),
         (config("ludoteca", AGAINST).multi_agent(**SHARED), r"leave multi_agent\(...\) out"),
         (config("ludoteca", AGAINST | {"observation": "flat"}), "observation='flat_dict'"),

@@ -113,11 +113,11 @@ def test_seeds_attributes_and_bad_arguments() -> None:
         (lambda: env.step([0, 1], [0, 0]), "each given once"),
         (lambda: env.step([0.0] * 3), "actions must be integers of shape"),
         (lambda: env.seed([1]), "expected 3 seeds"),
-        (lambda: env.reset(3), "numbered from 0 to 2"),
+        (lambda: env.reset(3), "expected distinct indices of games, 0 to 2"),
         (lambda: env.set_env_attr("spec", "b", 0), "all games share 'spec'"),
         (lambda: TianshouVecEnv("tictactoe", 2, opponent=None), r"need opponent=\.\.\."),
         (lambda: TianshouVecEnv("tictactoe", 2).step([0, 0]), "call reset before step"),
-        (lambda: TianshouVecEnv("tictactoe", 2).reset(0), "first reset must be of all"),
+        (lambda: TianshouVecEnv("tictactoe", 2).reset(0), "first reset must reset all"),
     ]:
         with pytest.raises(ValueError, match=message):
             call()

@@ -136,7 +136,7 @@ def test_quickest_win_is_played_and_a_loss_is_delayed() -> None:
     report = agent.search(s)
     assert (report.action, report.proven, report.depth) == (3, "win", 1)
     assert report.principal_variation == (game.action_names[3],)
-    game.step(s, 6)  # the other player has to block, which is the only move that does not lose
+    game.step(s, 6)  # the other player must block: every other move loses
     assert agent.search(s).action == 3
 
 

@@ -21,7 +21,7 @@ DIRECTIONS = ((-1, 0), (0, 1), (1, 0), (0, -1))  # north, east, south, west
 
 
 def choose(agent, s, seat=0, times=1, seed=0):
-    """Ask `times` times in the same position, with other random streams each time."""
+    """Return the agent's actions in one position, for `times` different random streams."""
     states = agent.game.empty(times)
     states[:] = np.array(s, agent.game.state)
     before = states.copy()
@@ -49,7 +49,7 @@ def is_uniform(actions, expected):
     return chisquare(counts).pvalue > 0.001
 
 
-# Agents are compiled for each game: one of each kind by default, the others in `make test-slow`.
+# Agents are compiled for each game: some games run by default, the others in `make test-slow`.
 SOME_GAMES = ("HungryGeese-v0", "Othello-v0", "Connect4-v0", "Tron-v0", "Breakthrough-v0")
 
 
@@ -80,7 +80,10 @@ def test_random_is_uniform():
 
 
 def othello_gains(board, mover):
-    """Return how many discs each placement turns over; board holds 0, 1 (black) and 2 (white)."""
+    """Return the number of discs that each placement turns over.
+
+    The board holds 0 (empty), 1 (black) and 2 (white).
+    """
     size, own, other = len(board), 1 + mover, 2 - mover
     gains = {}
     for row, column in np.argwhere(board == 0):
@@ -118,7 +121,7 @@ def test_greedy_othello_takes_the_most_discs(spec):
 
 
 def greedy_goose(s, player):
-    """Return what kaggle-environments' GreedyAgent chooses, or None if it draws at random."""
+    """Return the action of kaggle-environments' GreedyAgent, or None if it draws at random."""
     rows, columns = s.occupied.shape
     flocks = geese(s)
 
@@ -171,7 +174,7 @@ def test_greedy_goose_matches_kaggle(spec):
 @pytest.mark.parametrize(
     ("game", "actions", "winning"),
     [
-        ("tictactoe", (0, 3, 1, 4), {2}),  # its own line, though 5 would stop the other's
+        ("tictactoe", (0, 3, 1, 4), {2}),  # completes its line instead of blocking with 5
         ("tictactoe", (0, 3, 1, 4, 8), {5}),
         ("tictactoe", (0, 1, 4, 2, 6, 5), {3, 8}),
         ("connect4", (0, 1, 0, 1, 0, 1), {0}),
@@ -204,7 +207,10 @@ def test_one_ply_avoids_crashes_where_possible():
     for _ in range(2):
         game.step(s, np.array([0, 2]))  # both ride to their borders
     agent = agent_of("greedy", "tron")
-    assert set(choose(agent, s, 0, times=500)) == {1, 3}  # north is the border, south its wall
+    assert set(choose(agent, s, 0, times=500)) == {
+        1,
+        3,
+    }  # north is the border, south the player's own wall
     assert set(choose(agent, s, 1, times=500)) == {1, 3}
 
 

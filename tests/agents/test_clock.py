@@ -20,7 +20,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.search_workload import SearchWorkload
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.tournament.plan import Match, Tournament
-from ludoteca.evaluate.tournament.run import play
+from ludoteca.evaluate.tournament.run import play_games
 
 pytestmark = pytest.mark.interpreted
 
@@ -133,7 +133,7 @@ def test_match_and_tournament_times_exclude_compilation(compiling, monkeypatch):
         lambda spec, rules: CompilingAgent(rules) if spec == "greedy" else RandomAgent(rules),
     )
     tournament = Tournament(games=("tictactoe",), agents=("random", "greedy"), repeats=1)
-    result = play(tournament, Match(0, (0, 1), 0), 0, 2)
+    result = play_games(tournament, Match(0, (0, 1), 0), 0, 2)
     assert CompilingAgent.compiling is None
     assert 0 < result.seconds < 0.4
 

@@ -42,7 +42,7 @@ def random_planes(shape, count):
 
 
 @pytest.mark.parametrize(("spec", "filters", "blocks"), NETWORKS)
-def test_a_compiled_network_computes_what_pytorch_does(spec, filters, blocks):
+def test_compiled_network_matches_pytorch(spec, filters, blocks):
     network, shape = random_network(spec, filters, blocks)
     assert can_compile(network)
     run = CompiledNetwork(network, 0.5)
@@ -93,7 +93,7 @@ def test_vectors_are_arrays_in_interpreted_code():
     assert np.allclose(values[: vectors.LANES], v, atol=1e-6)
 
 
-def test_transformed_weights_of_a_kernel_at_its_center_only():
+def test_transformed_weights_of_a_kernel_with_only_a_center():
     weights = np.zeros((2, 3, 3, 3), np.float32)
     weights[1, 2, 1, 1] = 36
     transformed = transform_weights(weights)
@@ -131,7 +131,7 @@ def test_the_backend_is_compiled_where_possible(spec, filters, blocks):
     assert not np.allclose(again(planes), before)
 
 
-def test_networks_that_cannot_be_compiled_run_by_pytorch_or_say_so():
+def test_networks_that_cannot_be_compiled_run_by_pytorch_or_raise():
     game = make_game("hex:board_size=5")
     narrow = make_q_network(QConfig(filters=(vectors.LANES + 1,), blocks=1), game)
     assert Runner(narrow, backend="auto").backend == "torch"

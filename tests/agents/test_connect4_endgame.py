@@ -67,7 +67,7 @@ def check_solution(game: Game, s: Any, solution: EndgameSolution) -> None:
 
 
 def agree(game: Game, s: Any) -> int:
-    """Check a solution against a search of everything; return the score."""
+    """Check a solution against an exhaustive search; return the score."""
     solution, known = solve_endgame(game, s, all_moves=True), solve(game, from_state=s)
     assert solution.score == known.returns[int(s.to_move)]
     assert solution.scores == known.actions

@@ -19,8 +19,8 @@ pytestmark = pytest.mark.interpreted
 SPECS = ["tron:rows=5,columns=5", "hungry_geese", "hungry_geese:num_players=2,rows=4,columns=4"]
 
 
-def ignorant(game):
-    """Return a evaluate that has no idea."""
+def uniform_evaluation(game):
+    """Return an evaluation with a uniform policy and the value 0 for every position."""
 
     def evaluate(states, seats):
         policies = np.full((len(states), game.num_actions), 1 / game.num_actions, np.float32)
@@ -29,9 +29,9 @@ def ignorant(game):
     return evaluate
 
 
-def started(game, count, plies=0, seed=0):
-    """Return positions after some random safe plies."""
-    found = game.empty(count)
+def positions_after(game, count, plies=0, seed=0):
+    """Return `count` positions after `plies` random safe plies."""
+    result = game.empty(count)
     agent = make_agent("random_safe", game)
     for k in range(count):
         s = game.new(seed + k)
@@ -46,8 +46,8 @@ def started(game, count, plies=0, seed=0):
                 with np.errstate(over="ignore"):
                     game.step(t, joint)
                 s = s if game.is_terminal(t) else t
-        found[k] = s
-    return found
+        result[k] = s
+    return result
 
 
 def streams(count):
@@ -57,47 +57,49 @@ def streams(count):
 @pytest.mark.parametrize("spec", SPECS)
 def test_visits_of_every_active_player_add_up(spec):
     game = make_game(spec)
-    states = started(game, 6, plies=3)
-    found = DecoupledNetworkGuidedSearch(game, 6, 40).run(states, ignorant(game), 40, streams(6))
+    states = positions_after(game, 6, plies=3)
+    result = DecoupledNetworkGuidedSearch(game, 6, 40).run(
+        states, uniform_evaluation(game), 40, streams(6)
+    )
     for b in range(6):
         s = states.view(np.recarray)[b]
         active = [game.is_active(s, p) for p in range(game.num_players)]
-        assert (found.visit_counts[b].sum(1) == np.where(active, 40, 0)).all()
-    tried = found.visit_counts > 0
-    assert np.isnan(found.action_values[~tried]).all()
-    assert (abs(found.action_values[tried]) <= 1).all()
+        assert (result.visit_counts[b].sum(1) == np.where(active, 40, 0)).all()
+    tried = result.visit_counts > 0
+    assert np.isnan(result.action_values[~tried]).all()
+    assert (abs(result.action_values[tried]) <= 1).all()
 
 
 def test_exploration_visits_actions_of_low_prior():
     game = make_game("hungry_geese")
-    states = started(game, 4, plies=3)
+    states = positions_after(game, 4, plies=3)
 
-    def sure(positions, seats):
+    def certain_evaluation(positions, seats):
         policies = np.zeros((len(positions), 4), np.float32)
         policies[:, 0], policies[:, 1:] = 0.997, 0.001
         return policies, np.zeros(len(positions), np.float32)
 
     search = DecoupledNetworkGuidedSearch(game, 4, 30)
-    plain = search.run(states, sure, 30, streams(4))
-    wide = search.run(states, sure, 30, streams(4), uniform_fraction=0.5)
+    plain = search.run(states, certain_evaluation, 30, streams(4))
+    explored = search.run(states, certain_evaluation, 30, streams(4), uniform_fraction=0.5)
     active = plain.visit_counts.sum(2) > 0
     assert (plain.visit_counts[active][:, 1:] == 0).mean() > 0.8
-    assert (wide.visit_counts[active] > 0).all()
-    for found in (plain, wide):
-        assert np.allclose(found.priors[active], [0.997, 0.001, 0.001, 0.001])
-        assert (found.priors[~active] == 0).all()
+    assert (explored.visit_counts[active] > 0).all()
+    for result in (plain, explored):
+        assert np.allclose(result.priors[active], [0.997, 0.001, 0.001, 0.001])
+        assert (result.priors[~active] == 0).all()
 
 
 @pytest.mark.parametrize("leaf_batch", [1, 4])
 def test_searches_of_a_batch_are_independent(leaf_batch):
     game = make_game("hungry_geese")
-    states = started(game, 5, plies=4)
+    states = positions_after(game, 5, plies=4)
     together = DecoupledNetworkGuidedSearch(game, 8, 30, leaf_batch).run(
-        states, ignorant(game), 30, streams(5)
+        states, uniform_evaluation(game), 30, streams(5)
     )
     search = DecoupledNetworkGuidedSearch(game, 1, 30, leaf_batch)
     for b in range(5):
-        alone = search.run(states[b : b + 1], ignorant(game), 30, streams(5)[b : b + 1])
+        alone = search.run(states[b : b + 1], uniform_evaluation(game), 30, streams(5)[b : b + 1])
         assert np.array_equal(alone.visit_counts[0], together.visit_counts[b])
         assert np.array_equal(alone.action_values[0], together.action_values[b], equal_nan=True)
 
@@ -105,9 +107,9 @@ def test_searches_of_a_batch_are_independent(leaf_batch):
 @pytest.mark.slow
 def test_search_avoids_crashes_with_uniform_priors():
     game = make_game("tron:rows=5,columns=5")
-    states = started(game, 40, plies=4)
-    found = DecoupledNetworkGuidedSearch(game, 40, 300).run(
-        states, ignorant(game), 300, streams(40)
+    states = positions_after(game, 40, plies=4)
+    result = DecoupledNetworkGuidedSearch(game, 40, 300).run(
+        states, uniform_evaluation(game), 300, streams(40)
     )
     checked = 0
     for b in range(40):
@@ -119,47 +121,49 @@ def test_search_avoids_crashes_with_uniform_priors():
                 for i, j in ((-1, 0), (0, 1), (1, 0), (0, -1))
             ]
             if any(free) and not all(free):
-                assert free[found.visit_counts[b, p].argmax()]
+                assert free[result.visit_counts[b, p].argmax()]
                 checked += 1
     assert checked > 20
 
 
 def test_values_and_priors_of_the_network_guide_the_search():
     game = make_game("hungry_geese")
-    states = started(game, 1)
+    states = positions_after(game, 1)
 
     def rows(states, seats):
         k = np.arange(len(states))
         return states["body"][k, seats, states["start"][k, seats]] // 11
 
-    begun = rows(states.repeat(4), np.arange(4))
+    initial_rows = rows(states.repeat(4), np.arange(4))
 
     def evaluate(states, seats):
-        # Nothing but east and north is tried, and who has gone north is known to be better off.
+        # Only east and north have a prior; a goose that left its first row has a high value.
         policies = np.tile(np.array([0.1, 0.9, 0, 0], np.float32), (len(states), 1))
-        better = rows(states, seats) != begun[seats]
+        better = rows(states, seats) != initial_rows[seats]
         return policies, np.where(better, 0.9, -0.9).astype(np.float32)
 
-    found = DecoupledNetworkGuidedSearch(game, 1, 200).run(
+    result = DecoupledNetworkGuidedSearch(game, 1, 200).run(
         states, evaluate, 200, streams(1), c_puct=0.5
     )
-    assert (found.visit_counts[0, :, 2:] == 0).all()
-    assert (found.visit_counts[0, :, 0] > found.visit_counts[0, :, 1]).all()
-    assert np.allclose(found.priors[0], [0.1, 0.9, 0, 0])
+    assert (result.visit_counts[0, :, 2:] == 0).all()
+    assert (result.visit_counts[0, :, 0] > result.visit_counts[0, :, 1]).all()
+    assert np.allclose(result.priors[0], [0.1, 0.9, 0, 0])
 
 
 def test_search_stops_at_its_time_limit():
     game = make_game("tron")
     search = DecoupledNetworkGuidedSearch(game, 1, 10**5, leaf_batch=4)
-    found = search.run(started(game, 1), ignorant(game), 10**5, streams(1), seconds=0.05)
-    assert 4 <= found.visit_counts[0, 0].sum() < 10**5
+    result = search.run(
+        positions_after(game, 1), uniform_evaluation(game), 10**5, streams(1), seconds=0.05
+    )
+    assert 4 <= result.visit_counts[0, 0].sum() < 10**5
 
 
 def test_too_many_simulations_or_games_raise():
     game = make_game("tron")
     search = DecoupledNetworkGuidedSearch(game, 2, 10)
     with pytest.raises(ValueError, match="2 searches of 10 simulations, got 3 of up to 10"):
-        search.run(started(game, 3), ignorant(game), 10, streams(3))
+        search.run(positions_after(game, 3), uniform_evaluation(game), 10, streams(3))
 
 
 @pytest.mark.parametrize(
@@ -193,26 +197,26 @@ def test_improved_policy_matches_hand_computation():
     nan = np.nan
     visits = np.array([[3, 1, 0, 0], [4, 0, 0, 0], [0, 0, 0, 0]])
     values = np.array([[0.5, -0.5, nan, nan], [0.2, nan, nan, nan], [nan] * 4], np.float32)
-    given = np.array([[0.5, 0.3, 0.2, 0], [0.9, 0.1, 0, 0], [0] * 4], np.float32)
-    policies, means, _ = improved_policies(given, visits, values, value_scale=2.0)
+    priors = np.array([[0.5, 0.3, 0.2, 0], [0.9, 0.1, 0, 0], [0] * 4], np.float32)
+    policies, means, _ = improved_policies(priors, visits, values, value_scale=2.0)
     # Values from 0 to 1 are 0.75 and 0.25, and their mean, weighted with visits, is 0.625.
     weights = np.array([0.5 * np.exp(1.5), 0.3 * np.exp(0.5), 0.2 * np.exp(1.25), 0])
     assert np.allclose(policies[0], weights / weights.sum(), rtol=1e-5)
-    assert np.allclose(policies[1], [0.9, 0.1, 0, 0])  # nothing was compared
-    assert (policies[2] == 0).all()  # is out
+    assert np.allclose(policies[1], [0.9, 0.1, 0, 0])  # only one action has a value
+    assert (policies[2] == 0).all()  # the player is eliminated
     assert np.allclose(means, [0.25, 0.2, 0])
-    sharp, _, gains = improved_policies(given, visits, values, value_scale=1e6)
+    sharp, _, gains = improved_policies(priors, visits, values, value_scale=1e6)
     assert np.allclose(sharp[0], [1, 0, 0, 0])
-    # All on what is worth 0.75, instead of half of it, 0.3 on 0.25 and 0.2 on 0.625.
+    # Probability 1 for value 0.75, instead of 0.5 for 0.75, 0.3 for 0.25 and 0.2 for 0.625.
     assert np.allclose(gains, [0.75 - (0.5 * 0.75 + 0.3 * 0.25 + 0.2 * 0.625), 0, 0])
 
 
 @pytest.mark.parametrize(
-    ("visits", "mean", "fpu", "even"),
+    ("visits", "mean", "fpu", "switch_value"),
     [
         # N = 9: 0.5 - 0.1 + 1.5 * 0.25 * 3 / 1 - 1.5 * 0.5 * 3 / 10
         ((9, 0), None, 0.1, 1.3),
-        # Without reduction: 0.1 more.
+        # Without reduction: the switch value is higher by 0.1.
         ((9, 0), None, 0.0, 1.4),
         # N = 7, sqrt(7) = 2.645751: 0.3 + 1.5 * 0.25 * 2.645751 / 3 - 1.5 * 0.5 * 2.645751 / 6
         ((5, 2), 0.3, 0.1, 0.3),
@@ -220,13 +224,18 @@ def test_improved_policy_matches_hand_computation():
         ((1, 4), 0.3, 0.1, -0.370820),
     ],
 )
-def test_puct_of_each_player_switches_action_at_hand_computed_value(visits, mean, fpu, even):
-    """`Q + c P sqrt(N) / (1 + n)`, without visits Q = V - fpu; two actions are compared."""
+def test_puct_of_each_player_switches_action_at_hand_computed_value(
+    visits, mean, fpu, switch_value
+):
+    """Two actions have equal scores `Q + c P sqrt(N) / (1 + n)` at the switch value of the first.
+
+    An action without visits has Q = V - fpu.
+    """
     game = make_game(SPECS[0])
     compiled, trees = make_simulation(game, "puct", False), make_trees(game, 1, 4)
     for p in range(2):
-        for more, chosen in ((-3e-5, 1), (3e-5, 0)):
-            trees.states[0] = started(game, 1)[0]
+        for offset, chosen in ((-3e-5, 1), (3e-5, 0)):
+            trees.states[0] = positions_after(game, 1)[0]
             compiled.reset(trees)
             trees.nodes["evaluated"][0, 0], trees.values[0, 0] = True, 0.5
             arms = trees.arms[0, 0]
@@ -236,7 +245,7 @@ def test_puct_of_each_player_switches_action_at_hand_computed_value(visits, mean
                 arms["prior"][p, actions[k]] = (0.5, 0.25)[k]
                 arms["visits"][p, actions[k]] = visits[k]
             arms["prior"][1 - p, game.legal(trees.states.view(np.recarray)[0], 1 - p)[0]] = 1
-            arms["value"][p, actions[0]] = visits[0] * (even + more)
+            arms["value"][p, actions[0]] = visits[0] * (switch_value + offset)
             arms["value"][p, actions[1]] = visits[1] * (mean or 0)
             params = SelectionParams(2 * 1.5, np.inf, 2 * fpu, fpu_by_prior=False)
             compiled.descend(trees, np.array([1]), np.array([BY_POLICY]), params)
@@ -253,5 +262,5 @@ def test_a_search_ends_when_it_is_stopped():
         return len(calls) == 5
 
     guided = DecoupledNetworkGuidedSearch(game, 1, 200)
-    found = guided.run(states, ignorant(game), 200, streams(1), is_stopped=is_stopped)
-    assert found.visit_counts[0].sum(1).tolist() == [5, 5]
+    result = guided.run(states, uniform_evaluation(game), 200, streams(1), is_stopped=is_stopped)
+    assert result.visit_counts[0].sum(1).tolist() == [5, 5]

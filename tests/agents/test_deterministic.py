@@ -27,7 +27,7 @@ LETTERS = ("0123456789ABCDEFGH", "abcdefghij")
 
 
 def position(lines, last="--", **params):
-    """Return the game and the position of a picture; `last` are the last actions."""
+    """Return the game and the position drawn in `lines`; `last` are the last actions."""
     cells = "".join(lines)
     bodies = [[cells.index(x) for x in letters if x in cells] for letters in LETTERS]
     food = [i for i, letter in enumerate(cells) if letter == "*"]
@@ -47,7 +47,7 @@ def position(lines, last="--", **params):
 
 
 def choose(agent, s, seat=0):
-    """Ask with three random streams: the answer must not depend on them."""
+    """Return the agent's action, after checking that it is equal for three random streams."""
     states = agent.game.empty(3)
     states[:] = np.array(s, agent.game.state)
     before, rngs = states.copy(), np.arange(3, dtype=np.uint64).reshape(3, 1)
@@ -58,7 +58,7 @@ def choose(agent, s, seat=0):
     return actions[0]
 
 
-# A dead end of two cells: what closes it stays for longer than half the goose's length.
+# A dead end of two cells: the bodies around it stay for longer than half the goose's length.
 POCKET = """
     .........
     .4321....
@@ -69,9 +69,9 @@ POCKET = """
     .........
     .a.......
 """
-# A corridor of three cells, and the tail makes room at its end just in time.
+# A corridor of three cells, at whose end the tail leaves just in time.
 FOLLOWED = POCKET.replace("ABCDE", ".....").replace("6789", "678.")
-# Goose 1 is as near to the food.
+# Both geese are equally near to the food.
 RACE = """
     ...........
     ...........
@@ -96,7 +96,7 @@ SURROUNDED = """
     ..edcb.
     .......
 """
-# The food to the east is goose 0's; the food to the south is beside the head of goose 1.
+# The eastern food is nearer to goose 0; the southern food is beside the head of goose 1.
 TAIL = """
     .......
     .......
@@ -120,7 +120,7 @@ LOST = """
 """
 
 
-# A goose of three, and goose 1 is nearer to the food in the east.
+# Goose 0 has the length 3; goose 1 is nearer to the food in the east.
 SHORT = """
     ...........
     ...........
@@ -142,29 +142,65 @@ CELL = """
     ("board", "last", "params", "expected"),
     [
         pytest.param(POCKET, "S", {}, EAST, id="food in a dead end is left"),
-        pytest.param(POCKET, "S", {"corridor": 0}, WEST, id="with a shallow look it is taken"),
-        pytest.param(FOLLOWED, "S", {}, WEST, id="bodies move on and open corridors"),
+        pytest.param(POCKET, "S", {"corridor": 0}, WEST, id="a shallow corridor search takes it"),
+        pytest.param(FOLLOWED, "S", {}, WEST, id="moving bodies open corridors"),
         pytest.param(FARTHER, "N", {}, EAST, id="the nearest goose gets food"),
         pytest.param(NEARER, "N", {}, WEST, id="food of a nearer goose is left, the tail followed"),
-        pytest.param(RACE, "N", {}, WEST, id="food of a goose as near is left"),
+        pytest.param(RACE, "N", {}, WEST, id="food of an equally near goose is left"),
         pytest.param(NEARER, "N", {"hungry": 4}, EAST, id="a short goose tries to get it anyway"),
-        pytest.param(BETWEEN, "E", {}, NORTH, id="a cell beside a rival's head is left alone"),
-        pytest.param(SURROUNDED, "E", {}, EAST, id="unless there is no other"),
-        pytest.param(TAIL, "E", {}, NORTH, id="tails of geese that may eat are left alone"),
-        pytest.param(TAIL.replace("..*", "..."), "E", {}, EAST, id="other tails move on"),
-        pytest.param(ONLY_A_TAIL, "E", {}, EAST, id="the goose may not eat after all"),
-        pytest.param(LOST, "E", {}, NORTH, id="where nothing is left it does not turn back"),
+        pytest.param(BETWEEN, "E", {}, NORTH, id="a cell beside a rival's head is avoided"),
+        pytest.param(
+            SURROUNDED,
+            "E",
+            {},
+            EAST,
+            id="a cell beside a rival's head is taken if it is the only one",
+        ),
+        pytest.param(TAIL, "E", {}, NORTH, id="tails of geese that may eat are avoided"),
+        pytest.param(
+            TAIL.replace("..*", "..."),
+            "E",
+            {},
+            EAST,
+            id="tails of geese that cannot eat are followed",
+        ),
+        pytest.param(
+            ONLY_A_TAIL,
+            "E",
+            {},
+            EAST,
+            id="the tail of a goose that may eat is taken if it is the only cell",
+        ),
+        pytest.param(LOST, "E", {}, NORTH, id="without a free cell it does not turn back"),
         pytest.param(SHORT, "N", {}, EAST, id="a short goose goes for food of a nearer goose"),
-        pytest.param(SHORT, "N", THESIS, NORTH, id="the thesis' ignores it, and moves on"),
-        pytest.param(SHORT, "N", THESIS | {"hungry": 3}, EAST, id="unless it is asked to"),
-        pytest.param(SHORT, "N", THESIS | {"tail": True}, WEST, id="or to follow its tail"),
-        pytest.param(NEARER, "N", THESIS, NORTH, id="a longer goose does not either"),
-        pytest.param(FARTHER, "N", THESIS, EAST, id="the thesis' goes for its own food"),
-        pytest.param(RACE, "N", THESIS, NORTH, id="which is not that of a goose as near"),
-        pytest.param(POCKET, "S", THESIS, EAST, id="the thesis' leaves food in a dead end"),
-        pytest.param(CELL, "N", {}, EAST, id="two cells are looked for"),
-        pytest.param(CELL, "N", THESIS, NORTH, id="the thesis' num_cells at half its length"),
-        pytest.param(BETWEEN, "E", THESIS, NORTH, id="the thesis' ignores cells beside heads"),
+        pytest.param(SHORT, "N", THESIS, NORTH, id="thesis variant: a short goose ignores it"),
+        pytest.param(
+            SHORT,
+            "N",
+            THESIS | {"hungry": 3},
+            EAST,
+            id="thesis variant with hungry=3: a short goose goes for it",
+        ),
+        pytest.param(
+            SHORT,
+            "N",
+            THESIS | {"tail": True},
+            WEST,
+            id="thesis variant with tail=True: it follows its tail",
+        ),
+        pytest.param(
+            NEARER, "N", THESIS, NORTH, id="thesis variant: a longer goose leaves it and its tail"
+        ),
+        pytest.param(FARTHER, "N", THESIS, EAST, id="thesis variant: the nearest goose gets food"),
+        pytest.param(
+            RACE, "N", THESIS, NORTH, id="thesis variant: food of an equally near goose is left"
+        ),
+        pytest.param(POCKET, "S", THESIS, EAST, id="thesis variant: food in a dead end is left"),
+        pytest.param(CELL, "N", {}, EAST, id="a corridor of two cells is enough"),
+        pytest.param(CELL, "N", THESIS, NORTH, id="thesis variant: half its length is needed"),
+        pytest.param(
+            BETWEEN, "E", THESIS, NORTH, id="thesis variant: cells beside heads are not special"
+        ),
     ],
 )
 def test_choices_on_hand_drawn_boards(board, last, params, expected):
@@ -178,7 +214,7 @@ def test_geese_of_the_greatest_length_do_not_grow():
 
 
 def test_cells_that_rivals_may_reach_are_avoided():
-    """Behind the food there is room for three steps only as long as goose 1 stands still."""
+    """The corridor behind the food has three cells, but goose 1 can enter it."""
     board = """
         .........
         ..g......
@@ -195,7 +231,7 @@ def test_cells_that_rivals_may_reach_are_avoided():
 
 
 def test_corridor_search_is_bounded():
-    """Goose 0, of 100, has closed a room of 25 cells, in which there are very many paths."""
+    """Goose 0, of length 100, encloses a room of 25 cells with a very large number of paths."""
     game = hungry_geese(num_players=2, rows=20, columns=20, min_food=1, max_length=150)
     s = game.new()
     wall = [(5, c) for c in range(8, 12)] + [(r, 11) for r in range(6, 12)]
@@ -213,13 +249,13 @@ def test_corridor_search_is_bounded():
     assert len(body) == 100
     for corridor, expected in ((0.2, SOUTH), (0.5, NORTH)):
         assert choose(deterministic(game, corridor), s) == expected
-        assert chosen_by_the_book(s, 0, corridor, 3, 3) == expected
+        assert reference_action(s, 0, corridor, 3, 3) == expected
     assert 20 <= corridor_depth(s, 0, SOUTH, MAX_DEPTH, 0, 0) <= 25
     assert corridor_depth(s, 0, NORTH, MAX_DEPTH, 0, 0) == MAX_DEPTH
 
 
-def chosen_by_the_book(s, seat, corridor, reach, hungry, shortest=2, tail=True):
-    """Choose as the agent says it does, written with lists, sets and recursion."""
+def reference_action(s, seat, corridor, reach, hungry, shortest=2, tail=True):
+    """Return the action of the documented rules, by lists, sets and recursion."""
     rows, columns = s.occupied.shape
     flock, heads = geese(s), [goose[0] if goose else None for goose in geese(s)]
     goose, food = flock[seat], s.food[: s.num_food].tolist()
@@ -242,8 +278,8 @@ def chosen_by_the_book(s, seat, corridor, reach, hungry, shortest=2, tail=True):
         for body in flock
     ]
 
-    def lies(cell, time, eaten, careful=True):
-        """Return whether a body is on the cell that is entered at a time."""
+    def is_occupied(cell, time, eaten, careful=True):
+        """Return whether a body is on a cell at a time; if `careful`, rivals near food may grow."""
         for p, body in enumerate(flock):
             stays = min(eaten, s.max_length - len(body)) if p == seat else careful and may_eat[p]
             if cell in body[: max(0, len(body) - max(0, time - stays))]:
@@ -260,7 +296,7 @@ def chosen_by_the_book(s, seat, corridor, reach, hungry, shortest=2, tail=True):
                     return
                 num_cells += 1
                 cell, time = neighbor(path[-1], action), len(path)
-                if cell in path or lies(cell, time, eaten):
+                if cell in path or is_occupied(cell, time, eaten):
                     continue
                 if reach and nearest_rival(cell) <= min(reach, time):
                     continue
@@ -274,15 +310,15 @@ def chosen_by_the_book(s, seat, corridor, reach, hungry, shortest=2, tail=True):
     def rate(action):
         cell = neighbor(goose[0], action)
         away = 0 if goal is None else distance(cell, goal)
-        if lies(cell, 1, 0):
-            return (0 if lies(cell, 1, 0, careful=False) else 1), 0, -away
+        if is_occupied(cell, 1, 0):
+            return (0 if is_occupied(cell, 1, 0, careful=False) else 1), 0, -away
         depth = depth_of(action, limit, reach) + (depth_of(action, limit, 0) if reach else 0)
         contested = any(distance(head, cell) == 1 for head in rivals)
         return (1 if contested else 2), depth, -away
 
     own = [f for f in food if distance(goose[0], f) < nearest_rival(f)]
-    wanted = own or (food if len(goose) <= hungry else [])
-    goal = min(wanted, key=lambda f: distance(goose[0], f), default=goose[-1] if tail else None)
+    targets = own or (food if len(goose) <= hungry else [])
+    goal = min(targets, key=lambda f: distance(goose[0], f), default=goose[-1] if tail else None)
     limit = min(MAX_DEPTH, max(shortest, int(len(goose) * corridor)))
     back = (s.last_action[seat] + 2) % 4 if s.last_action[seat] != NONE else NONE
     return max((action for action in range(4) if action != back), key=rate)
@@ -326,7 +362,7 @@ def test_agent_matches_plain_python_reference(spec, params):
             for s in positions[:: 1 + len(positions) // 8]:
                 for p in np.flatnonzero(s.length):
                     action = choose(agent, s, p)
-                    assert action == chosen_by_the_book(s, p, **settings)
+                    assert action == reference_action(s, p, **settings)
                     seen.add(int(action))
     assert seen == {NORTH, EAST, SOUTH, WEST}
 

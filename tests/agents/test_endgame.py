@@ -39,7 +39,7 @@ def wrap_around() -> Any:
 
 
 def squares(picture: str, letter: str) -> np.uint64:
-    """Return the squares of a picture that show a letter."""
+    """Return the bitboard of the squares that show a letter in a picture."""
     rows = enumerate(picture.split())
     return np.uint64(
         sum(
@@ -52,7 +52,7 @@ def squares(picture: str, letter: str) -> np.uint64:
 
 
 def position(game: Game, picture: str, black: bool = True) -> Any:
-    """Return the position of a picture: x black, o white, . empty."""
+    """Return the position drawn as text: x black, o white, . empty."""
     s = game.new()
     s.discs[:] = squares(picture, "x"), squares(picture, "o")
     s.to_move = 0 if black else 1
@@ -76,13 +76,13 @@ def random_games(game: Game, games: int, seed: int) -> list[list[Any]]:
 
 
 def final_score(s: Any, player: int) -> int:
-    """Return how many more discs a player has in the end; empty squares go to the winner."""
+    """Return a player's final disc difference; empty squares count for the winner."""
     mine, theirs = (int(s.discs[k]).bit_count() for k in (player, 1 - player))
     left = s.board.shape[1] ** 2 - mine - theirs
     return mine - theirs + left * ((mine > theirs) - (mine < theirs))
 
 
-# A second set of rules, square by square, and a search of all that can happen.
+# A second implementation of the rules, square by square, and an exhaustive search.
 
 
 def cells(s: Any) -> str:
@@ -108,7 +108,7 @@ def rays(size: int) -> list[list[list[int]]]:
 
 
 def after(board: str, square: int) -> str | None:
-    """Return the board after a disc of m on a square, or None if it turns nothing over."""
+    """Return the board after `m` places a disc on a square, or None if no disc is turned over."""
     if board[square] != ".":
         return None
     turned = [square]
@@ -129,7 +129,7 @@ def swapped(board: str) -> str:
 
 @cache
 def brute_force(board: str) -> int:
-    """Return the score of perfect play for m, who is to move: every line is played to its end."""
+    """Return the score for `m`, who is to move, by an exhaustive search."""
     moves = [later for k in range(len(board)) if (later := after(board, k))]
     if moves:
         return max(-brute_force(swapped(later)) for later in moves)
@@ -155,18 +155,18 @@ def check_solution(game: Game, s: Any, solution: EndgameSolution) -> None:
 
 @pytest.mark.parametrize("auto_pass", [pytest.param(False, marks=pytest.mark.slow), True])
 @pytest.mark.parametrize(
-    ("size", "most"),
+    ("size", "max_empty"),
     [
         pytest.param(4, 9, marks=pytest.mark.slow),
         pytest.param(6, 9, marks=pytest.mark.slow),
         (8, 8),
     ],
 )
-def test_scores_match_exhaustive_search(size: int, most: int, auto_pass: bool) -> None:
+def test_scores_match_exhaustive_search(size: int, max_empty: int, auto_pass: bool) -> None:
     game = make_game(f"othello:board_size={size},auto_pass={auto_pass}")
     passes = wiped_out = early = 0
     for positions in random_games(game, 12, seed=size):
-        for s in positions[-1 - most : -1]:
+        for s in positions[-1 - max_empty : -1]:
             solution = solve_endgame(game, s, all_moves=True)
             assert solution.score == brute_force(cells(s)), cells(s)
             check_solution(game, s, solution)
@@ -222,7 +222,7 @@ def test_a_wiped_out_opponent_loses_every_square() -> None:
 
 
 def test_player_without_moves_passes() -> None:
-    """White has no move; black then turns white's last disc over, and gets the last square too."""
+    """White has no move; black turns white's last disc over, and wins the empty last square."""
     full = "xxxxxxxx " * 7
     s = position(GAME, full + "xxxxxo..", black=False)
     solution = solve_endgame(GAME, s, all_moves=True)
@@ -236,12 +236,12 @@ def test_player_without_moves_passes() -> None:
 
 @pytest.mark.parametrize("number", range(1, 20))
 def test_published_scores_of_all_moves(number: int) -> None:
-    known = FFO[number]
-    s = known.state()
+    published = FFO[number]
+    s = published.state()
     assert GAME.validate(s) == ""
     solution = solve_endgame(GAME, s, all_moves=True)
-    assert solution.scores == known.scores
-    assert solution.empty == known.empty in (14, 15, 16)
+    assert solution.scores == published.scores
+    assert solution.empty == published.empty in (14, 15, 16)
     check_solution(GAME, s, solution)
 
 
@@ -255,12 +255,12 @@ def test_published_scores_of_all_moves(number: int) -> None:
     + [40],
 )
 def test_published_best_moves(number: int) -> None:
-    known = FFO[number]
-    solution = solve_endgame(GAME, known.state())
-    score, moves = known.best
+    published = FFO[number]
+    solution = solve_endgame(GAME, published.state())
+    score, moves = published.best
     assert solution.score == score
     assert solution.name in moves
-    check_solution(GAME, known.state(), solution)
+    check_solution(GAME, published.state(), solution)
 
 
 @pytest.mark.slow
@@ -279,11 +279,11 @@ def test_the_same_position_gives_the_same_solution() -> None:
 
 
 def test_search_resumes_where_it_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = solve_endgame(GAME, FFO[1].state())
+    complete = solve_endgame(GAME, FFO[1].state())
     monkeypatch.setattr(limits, "SLICE", 97)
-    pieces = solve_endgame(GAME, FFO[1].state())
-    assert pieces.nodes == whole.nodes > 97
-    assert pieces.score == whole.score
+    sliced = solve_endgame(GAME, FFO[1].state())
+    assert sliced.nodes == complete.nodes > 97
+    assert sliced.score == complete.score
 
 
 def test_small_transposition_table_keeps_scores_exact(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -321,9 +321,9 @@ def test_discs_connected_to_corners_are_stable() -> None:
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize("mine", range(6, 13))
 def test_unplayable_last_square_counts_for_the_winner(mine, swapped) -> None:
-    """From a1 on 4x4, one color alone is on the row and the column, the other on the diagonal.
+    """On 4x4, only a1 is empty; its row and column have one color, its diagonal the other.
 
-    So nobody can take a1; with 8 discs to 7, for example, the empty square makes it 9 to 7.
+    So neither player can move to a1. With 8 discs to 7, for example, the score is 9 to 7.
     """
     straight = sum(1 << square for square in (1, 2, 3, 8, 16, 24))
     rest = [9, 18, 27, 10, 11, 17, 19, 25, 26]  # the diagonal first

@@ -22,7 +22,7 @@ from ludoteca.evaluate.protocols.htp import HTPServer
 
 pytestmark = pytest.mark.interpreted
 
-# Plays the first empty cell of a 3x3 board; the argument says how it is broken.
+# Engine that plays the first empty cell of a 3x3 board; its argument selects a defect.
 ENGINE = """
 import os, sys, time
 kind, taken = sys.argv[1], set()
@@ -116,7 +116,7 @@ def test_broken_engines_forfeit_with_the_reason(engine, kind, reason, message):
     assert f"forfeited 2 times (2 {reason})" in match_text(result)
 
 
-def test_engines_are_given_the_play_clock(engine):
+def test_engines_get_the_play_clock(engine):
     for seconds, forfeits in ((60.5, 0), (50, 1)):
         result = play_match(
             "hex:board_size=3",
@@ -150,7 +150,7 @@ def test_forfeits_of_other_agents_in_sequential_games():
 
 
 class Quitter(type(make_agent("random", make_game("tictactoe")))):
-    """Agent that leaves a game at its second move."""
+    """Agent that forfeits a game at its second move."""
 
     def act(self, states, seats, rngs, env_indices):
         actions = super().act(states, seats, rngs, env_indices)

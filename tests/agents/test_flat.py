@@ -28,7 +28,10 @@ NORTH, EAST, SOUTH, WEST = range(4)
 
 
 def position(lines, last, **params):
-    """Draw two geese, `0123` and `abcd` from head to tail, and food; `last` are their actions."""
+    """Return the game and the position drawn in `lines`.
+
+    The geese are `0123` and `abcd` from head to tail, food is `*`; `last` are their last actions.
+    """
     cells = "".join(lines)
     bodies = [[cells.index(x) for x in letters if x in cells] for letters in ("01234", "abcde")]
     food = [i for i, letter in enumerate(cells) if letter == "*"]
@@ -47,7 +50,7 @@ def position(lines, last, **params):
 
 
 # North and west of goose 0 are bodies, south is its neck; it can only go east, where food is.
-FED = (
+FOOD_EAST = (
     [
         "..bcd.",
         "..a0*.",
@@ -60,7 +63,7 @@ FED = (
 
 
 def interpret(spec, game, s, seat=0, seed=3):
-    """Return the action, the mean reward of each first move, and how often each was tried."""
+    """Return the action, the mean reward of each first move, and the number of its playouts."""
     agent = make_agent(spec, game)
     states, work = view_records(game.empty(STATES)), np.zeros(1, work_dtype(game))
     states[0] = np.array(s, game.state)
@@ -74,7 +77,7 @@ def interpret(spec, game, s, seat=0, seed=3):
 
 
 def test_reward_matches_the_thesis():
-    _, s = position(*FED)
+    _, s = position(*FOOD_EAST)
     assert length_to_the_fifth(s, 0, 6) == 7 + 3**5
     assert length_to_the_fifth(s, 1, 4) == 5 + 4**5
     s.length[1] = 0
@@ -84,7 +87,7 @@ def test_reward_matches_the_thesis():
 
 
 def test_one_step_playouts_match_hand_computation():
-    game, s = position(*FED)
+    game, s = position(*FOOD_EAST)
     # East it eats: length 4 after one step. Every other move kills; south is never tried.
     action, means, _ = interpret("flat:simulations=60,playout_depth=1,playout=valid", game, s)
     assert action == EAST
@@ -106,14 +109,14 @@ def test_steps_are_counted_up_to_the_end_of_the_game():
     _, means, _ = interpret("flat:simulations=20,playout_depth=1", game, s)
     assert (means[[NORTH, WEST]] == 2 + 3**5).all()
     _, means, _ = interpret("flat:simulations=20,playout_depth=2", game, s)
-    assert means[NORTH] == 3 + 3**5  # from here the food is too far
+    assert means[NORTH] == 3 + 3**5  # the food is too far to be reached in two steps
     _, same, _ = interpret("flat:simulations=20,playout_depth=6", game, s)
     np.testing.assert_array_equal(means, same)
 
 
 def test_player_without_moves_has_no_means():
     game, s = position(["012...", "......", "abc...", "......"], "WW")
-    s.length[1] = 0  # a goose without company has won, and nothing is simulated after that
+    s.length[1] = 0  # the last living goose has won, so nothing is simulated
     s.occupied[2] = 0
     action, _, visits = interpret("flat", game, s)
     assert action == 0
@@ -141,7 +144,7 @@ def test_equal_moves_are_chosen_equally_often():
     [
         ("tictactoe", (0, 3, 1, 4), 2),
         ("connect4", (0, 1, 0, 1, 0, 1), 0),
-        ("connect4", (1, 0, 2, 0, 3), {0, 4}),  # one of both ends must be stopped: all lose
+        ("connect4", (1, 0, 2, 0, 3), {0, 4}),  # only one of two threats can be blocked: all lose
     ],
 )
 def test_turn_based_games(name, moves, winning):
@@ -227,8 +230,8 @@ def test_invalid_parameters_raise(spec, message):
         make_agent(spec, make_game("connect4"))
 
 
-def drawn(name, game, s, player=0, times=1200):
-    """Draw from a playout policy many times, interpreted."""
+def action_counts(name, game, s, player=0, times=1200):
+    """Draw from an interpreted playout policy `times` times; return the count of each action."""
     legal, rng = np.arange(4, dtype=np.int16), np.array([1], np.uint64)
     with np.errstate(over="ignore"):
         choose = playout_policy(name, game)
@@ -241,31 +244,32 @@ def is_uniform(counts, actions):
 
 
 def test_valid_geese_do_not_turn_back():
-    game, s = position(*FED)
-    assert is_uniform(drawn("valid", game, s), [NORTH, EAST, WEST])
+    game, s = position(*FOOD_EAST)
+    assert is_uniform(action_counts("valid", game, s), [NORTH, EAST, WEST])
     s.last_action[0] = -1
-    assert is_uniform(drawn("valid", game, s), [NORTH, EAST, SOUTH, WEST])
+    assert is_uniform(action_counts("valid", game, s), [NORTH, EAST, SOUTH, WEST])
 
 
 def test_safe_geese_step_onto_free_cells():
-    game, s = position(*FED)
-    assert is_uniform(drawn("safe", game, s), [EAST])
-    assert is_uniform(drawn("safe", game, s, player=1), [SOUTH, WEST])
-    # The own tail moves on; where nothing is free, any move but back.
+    game, s = position(*FOOD_EAST)
+    assert is_uniform(action_counts("safe", game, s), [EAST])
+    assert is_uniform(action_counts("safe", game, s, player=1), [SOUTH, WEST])
+    # A goose's tail leaves its cell. Without a free cell, any move but back is drawn.
     game, s = position(["03..", "12..", "....", "abcd"], "NW")
-    assert is_uniform(drawn("safe", game, s), [EAST, WEST])  # a row of the torus is in the north
+    # North of the first row is the last one: the board is a torus.
+    assert is_uniform(action_counts("safe", game, s), [EAST, WEST])
     game, s = position(["..bcd", "..a0e", "...1.", "...2."], "NW")
-    assert is_uniform(drawn("safe", game, s), [NORTH, EAST, WEST])
+    assert is_uniform(action_counts("safe", game, s), [NORTH, EAST, WEST])
 
 
 def test_safe_riders_do_not_crash():
     game = tron(4, 4)
     s = game.new()
-    assert is_uniform(drawn("safe", game, s), [NORTH, EAST, SOUTH, WEST])
+    assert is_uniform(action_counts("safe", game, s), [NORTH, EAST, SOUTH, WEST])
     game.step(s, np.array([NORTH, SOUTH]))
-    assert is_uniform(drawn("safe", game, s), [EAST, WEST])
+    assert is_uniform(action_counts("safe", game, s), [EAST, WEST])
     s.walls[:] = 1
-    assert is_uniform(drawn("safe", game, s), [NORTH, EAST, SOUTH, WEST])
+    assert is_uniform(action_counts("safe", game, s), [NORTH, EAST, SOUTH, WEST])
 
 
 @pytest.mark.slow

@@ -25,19 +25,19 @@ def first_legal(planes, masks):
 
 
 class Recorder:
-    """Remembers what it was shown, and chooses the first legal action."""
+    """Policy that records its arguments and chooses the first legal action."""
 
     def __init__(self):
-        self.shown = []
+        self.calls = []
 
     def __call__(self, planes, masks):
-        self.shown.append((planes.copy(), masks.copy()))
-        masks[:] = 1  # its own to change
-        return self.shown[-1][1].argmax(1).tolist()
+        self.calls.append((planes.copy(), masks.copy()))
+        masks[:] = 1  # a policy may change its arguments
+        return self.calls[-1][1].argmax(1).tolist()
 
 
 def ask(agent, games=3, plies=2):
-    """Return what the agent chooses in positions after some first moves."""
+    """Return the agent's actions in `games` positions after `plies` first moves."""
     states = GAME.empty(games)
     for k in range(games):
         s = states.view(np.recarray)[k]
@@ -67,7 +67,7 @@ def test_function_observes_what_environments_return():
     env = GameEnv(GAME, opponent=FunctionAgent(GAME, recorder), agent_seat=1)
     env.reset(seed=0)
     env.step(4)
-    (_, _), (planes, masks) = recorder.shown
+    (_, _), (planes, masks) = recorder.calls
     assert planes.dtype == np.int8
     assert masks.tolist() == [[0, 1, 1, 1, 0, 1, 1, 1, 1]]
     s = GAME.new()
@@ -81,7 +81,7 @@ def test_function_observes_what_environments_return():
 def test_options_change_the_observations():
     recorder = Recorder()
     ask(FunctionAgent(GAME, recorder))
-    planes = recorder.shown[0][0]
+    planes = recorder.calls[0][0]
     for options, expected in (
         ({"dtype": "float32"}, planes.astype(np.float32)),
         ({"channels_last": True}, np.moveaxis(planes, 1, -1)),
@@ -90,8 +90,8 @@ def test_options_change_the_observations():
     ):
         other = Recorder()
         ask(FunctionAgent(GAME, other, **options))
-        assert other.shown[0][0].dtype == expected.dtype
-        assert np.array_equal(other.shown[0][0], expected)
+        assert other.calls[0][0].dtype == expected.dtype
+        assert np.array_equal(other.calls[0][0], expected)
 
 
 def test_simultaneous_games_and_vector_environments_accept_functions():
@@ -216,12 +216,12 @@ def test_invalid_specs_raise(spec, error, problem):
 
 def test_current_folder_may_be_last_on_the_path(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.setattr(targets, "_folders", [])
+    monkeypatch.setattr(targets, "_search_folders", [])
     (tmp_path / "json.py").write_text("raise SystemExit\n")
     (tmp_path / "only_here.py").write_text("def policy(planes, masks):\n    return masks.argmax(1)")
     with pytest.raises(ModuleNotFoundError):
         targets.load_target("only_here:policy")
-    targets.also_search(tmp_path)
+    targets.add_search_folder(tmp_path)
     assert targets.load_target("json:dumps")
     assert str(tmp_path) not in sys.path
     try:

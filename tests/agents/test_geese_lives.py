@@ -21,7 +21,7 @@ BOARDS = (
 
 
 def why_geese_die(game, bodies, food, last, actions, step):
-    """Return why each goose dies in a step, or None: by the rules, with lists of cells."""
+    """Return each goose's cause of death in a step, or None, by the rules on lists of cells."""
     rows, columns, hunger, most = (
         game.params[key] for key in ("rows", "columns", "hunger_rate", "max_length")
     )
@@ -60,15 +60,18 @@ def why_geese_die(game, bodies, food, last, actions, step):
     return causes
 
 
-def random_replay(game, seed, mind):
-    """Play a game in which geese mostly avoid turning back, and sometimes leave."""
+def random_replay(game, seed, redraw_probability):
+    """Play a random game in which geese sometimes forfeit.
+
+    An action that turns back is drawn again with `redraw_probability`.
+    """
     rng, s, played, last = np.random.default_rng(seed), game.new(seed), [], None
     while not game.is_terminal(s):
         actions = [0] * game.num_players
         for p in range(game.num_players):
             if game.legal(s, p):
                 actions[p] = int(rng.integers(4))
-                while last and rng.random() < mind and abs(actions[p] - last[p]) == 2:
+                while last and rng.random() < redraw_probability and abs(actions[p] - last[p]) == 2:
                     actions[p] = int(rng.integers(4))
                 if rng.random() < 0.002:
                     actions[p] = FORFEIT
@@ -113,13 +116,13 @@ def test_causes_of_death_are_those_of_the_rules(spec):
             assert lives.lengths[k, p] == len(geese(positions[-1])[p])
             assert lives.scores[k, p] == positions[-1].score[p]
             seen[cause, forced] += 1
-    if spec == BOARDS[1]:  # enough happens there
+    if spec == BOARDS[1]:  # on this board every cause of death occurs
         assert {cause for cause, _ in seen} == {None, *CAUSES}
         assert {forced for cause, forced in seen if cause == "another's body"} == {True, False}
 
 
 @pytest.mark.slow
-def test_lives_are_of_one_kind_of_games():
+def test_lives_need_replays_of_one_game_of_hungry_geese():
     with pytest.raises(ValueError, match="expected replays of one game hungry_geese, got none"):
         lives_of([])
     other = play_match("tron", ["random", "random"], 1, num_replays=1).replays

@@ -18,7 +18,7 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.envs.adapters.sb3 import SB3VecEnv
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
-from ludoteca.files import check_archive, opening, parse_json, read_bytes, read_json
+from ludoteca.files import check_archive, open_regular_file, parse_json, read_bytes, read_json
 
 pytestmark = pytest.mark.interpreted
 
@@ -50,26 +50,26 @@ def test_files_are_read_up_to_a_size(tmp_path):
     file = tmp_path / "x"
     file.write_bytes(b"0123456789")
     assert read_bytes(file, 10) == b"0123456789"
-    with pytest.raises(ValueError, match="x: more than 9 bytes, the most that is read"):
+    with pytest.raises(ValueError, match="x: expected at most 9 bytes"):
         read_bytes(file, 9)
-    assert b"Linux" in read_bytes("/proc/version", 1000)  # its size is said to be 0
-    with pytest.raises(ValueError, match="more than 5 bytes"):
+    assert b"Linux" in read_bytes("/proc/version", 1000)  # its reported size is 0
+    with pytest.raises(ValueError, match="expected at most 5 bytes"):
         read_bytes("/proc/version", 5)
     with (tmp_path / "sparse").open("wb") as sparse:
         sparse.truncate(1 << 40)
-    with pytest.raises(ValueError, match="more than 268,435,456 bytes"):
+    with pytest.raises(ValueError, match="expected at most 268,435,456 bytes"):
         Replay.load(tmp_path / "sparse")
-    with opening(file) as opened:
+    with open_regular_file(file) as opened:
         assert opened.read(3) == b"012"
 
 
 def test_invalid_json_raises_with_the_file_name(tmp_path):
     file = tmp_path / "x.json"
     for content, message in (
-        (b"{", "x.json is damaged: it is not JSON"),
-        (DEEP.encode(), "x.json is damaged: its JSON is nested too deeply"),
+        (b"{", "x.json is damaged: not JSON"),
+        (DEEP.encode(), "x.json is damaged: the JSON is nested too deeply"),
         (b"\xff", "x.json: not text in UTF-8"),
-        (b"9" * 5000, "x.json is damaged: it is not JSON: Exceeds the limit"),
+        (b"9" * 5000, "x.json is damaged: not JSON: Exceeds the limit"),
     ):
         file.write_bytes(content)
         with pytest.raises(ValueError, match=message):
@@ -113,7 +113,7 @@ def test_spec_values_must_have_the_type_of_their_parameter(game, spec, error, me
 
 
 @pytest.mark.parametrize(
-    ("more", "message"),
+    ("parameter", "message"),
     [
         ("device=hex5", "device must be one that PyTorch can use.* got 'hex5'"),
         ("device=meta", "device must be one that PyTorch can use.* got 'meta'"),
@@ -122,9 +122,9 @@ def test_spec_values_must_have_the_type_of_their_parameter(game, spec, error, me
         ("precision=3", "precision must be one of 'auto', 'float32', 'bfloat16', got '3'"),
     ],
 )
-def test_network_settings_are_validated(network, more, message):
+def test_network_settings_are_validated(network, parameter, message):
     with pytest.raises(ValueError, match=message):
-        make_agent(f"az:{network},{more}", GAME)
+        make_agent(f"az:{network},{parameter}", GAME)
 
 
 # Network files.
@@ -139,8 +139,8 @@ def network(tmp_path):
     return path
 
 
-def rewritten(path, change):
-    """Let a function change our document in the header of a network file."""
+def rewrite_metadata(path, change):
+    """Replace the metadata in the header of a network file by `change(metadata)`."""
     weights, metadata = load_weights(path)
     save_weights(path, weights, change(metadata))
 
@@ -165,19 +165,19 @@ def rewritten(path, change):
     ],
 )
 def test_network_size_in_a_file_is_checked_before_building(network, change, message, monkeypatch):
-    """The first one would take 120 GB: networks are only built where they take no memory."""
+    """The first network would take 120 GB: networks are built on the device "meta" only."""
 
     def make(config, game):
         assert torch.empty(0).device.type == "meta"
         return make_pv_network(config, game)
 
     monkeypatch.setattr(alphazero, "make_pv_network", make)
-    rewritten(network, lambda metadata: metadata | change)
+    rewrite_metadata(network, lambda metadata: metadata | change)
     with pytest.raises(ValueError, match=message):
         make_agent(f"az:{network}", GAME)
 
 
-def with_header(path, text):
+def replace_header(path, text):
     """Replace the header of a network file."""
     content = path.read_bytes()
     size = int.from_bytes(content[:8], "little")
@@ -198,7 +198,7 @@ def with_header(path, text):
     ],
 )  # fmt: skip
 def test_invalid_headers_raise(network, text):
-    with_header(network, text)
+    replace_header(network, text)
     for read in (read_header, load_weights):
         with pytest.raises(ValueError, match="holds no network of this package"):
             read(network)
@@ -225,7 +225,7 @@ def test_non_finite_weights_raise(network):
 
 @pytest.fixture(scope="module")
 def members(tmp_path_factory):
-    """Return what lies in a model file of PPO."""
+    """Return the contents of a model file of PPO by the names of its members."""
     path = tmp_path_factory.mktemp("sb3") / "model.zip"
     kwargs = {"net_arch": [4], "activation_fn": torch.nn.ReLU}
     PPO(
@@ -235,14 +235,14 @@ def members(tmp_path_factory):
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def model(folder, members, **changed):
+def write_model(folder, members, **changed):
     with zipfile.ZipFile(folder / "model.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in (members | changed).items():
             archive.writestr(name, content)
     return folder / "model.zip"
 
 
-def described(members, part, **changed):
+def change_description(members, part, **changed):
     data = json.loads(members["data"])
     data[part] |= changed
     return {"data": json.dumps(data).encode()}
@@ -289,13 +289,13 @@ DICT = {":type:": "<class 'gymnasium.spaces.dict.Dict'>"}
     ],
 )
 def test_model_descriptions_are_validated(tmp_path, members, part, changed, message):
-    path = model(tmp_path, members, **described(members, part, **changed))
+    path = write_model(tmp_path, members, **change_description(members, part, **changed))
     with pytest.raises(ValueError, match=message):
         load_sb3_agent(GAME, path)
 
 
-def packed(tensors, compression=zipfile.ZIP_STORED):
-    """Return weights as PyTorch writes them, packed anew."""
+def pack_weights(tensors, compression=zipfile.ZIP_STORED):
+    """Return tensors in PyTorch's file format, as a ZIP archive with the given compression."""
     data, again = io.BytesIO(), io.BytesIO()
     torch.save(tensors, data)
     with zipfile.ZipFile(data) as source, zipfile.ZipFile(again, "w", compression) as target:
@@ -309,19 +309,19 @@ def packed(tensors, compression=zipfile.ZIP_STORED):
     [
         (lambda: bytes(20 << 20), "unpacks from .* to 20,971,520 bytes"),
         (
-            lambda: packed({"a": torch.zeros(5 << 20)}, zipfile.ZIP_DEFLATED),
+            lambda: pack_weights({"a": torch.zeros(5 << 20)}, zipfile.ZIP_DEFLATED),
             "unpacks to .* bytes in",
         ),
-        (lambda: packed({"a": torch.zeros(1).expand(10**12)}), "are incomplete"),
-        (lambda: packed({"a": torch.tensor(float("nan"))}), "not all finite"),
-        (lambda: packed([1, 2]), "expected weights by name"),
-        (lambda: packed({"a": 5}), "expected weights by name"),
-        (lambda: b"", "is no model saved by"),
-        (lambda: b"PK\x03\x04" + bytes(100), "is no model saved by"),
+        (lambda: pack_weights({"a": torch.zeros(1).expand(10**12)}), "are incomplete"),
+        (lambda: pack_weights({"a": torch.tensor(float("nan"))}), "not all finite"),
+        (lambda: pack_weights([1, 2]), "expected weights by name"),
+        (lambda: pack_weights({"a": 5}), "expected weights by name"),
+        (lambda: b"", "is not a model saved by"),
+        (lambda: b"PK\x03\x04" + bytes(100), "is not a model saved by"),
     ],
 )
 def test_invalid_model_weights_raise(tmp_path, members, make, message):
-    path = model(tmp_path, members, **{"policy.pth": make()})
+    path = write_model(tmp_path, members, **{"policy.pth": make()})
     assert path.stat().st_size < 1 << 20
     with pytest.raises(ValueError, match=message):
         load_sb3_agent(GAME, path)
@@ -329,18 +329,18 @@ def test_invalid_model_weights_raise(tmp_path, members, make, message):
 
 @pytest.mark.parametrize("data", [b"", b"[]", DEEP.encode(), b'{"policy_class": 5}', b"\xff"])
 def test_invalid_model_documents_raise(tmp_path, members, data):
-    with pytest.raises(ValueError, match="is no model saved by Stable-Baselines3"):
-        load_sb3_agent(GAME, model(tmp_path, members, data=data))
+    with pytest.raises(ValueError, match="is not a model saved by Stable-Baselines3"):
+        load_sb3_agent(GAME, write_model(tmp_path, members, data=data))
 
 
 def test_model_document_that_unpacks_too_large_raises(tmp_path, members):
-    path = model(tmp_path, members, data=b" " * (20 << 20))
+    path = write_model(tmp_path, members, data=b" " * (20 << 20))
     with pytest.raises(ValueError, match=r"its data unpacks from .* to 20,971,520 bytes"):
         load_sb3_agent(GAME, path)
 
 
 def test_valid_model_is_loaded(tmp_path, members):
-    agent = load_sb3_agent(GAME, model(tmp_path, members))
+    agent = load_sb3_agent(GAME, write_model(tmp_path, members))
     states = GAME.empty(1)
     states[0] = GAME.new()
     zero = np.zeros(1, np.int64)

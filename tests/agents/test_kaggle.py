@@ -27,7 +27,7 @@ NORTH, EAST, SOUTH, WEST = range(4)
 ENV_INDEX = np.zeros(1, np.int64)
 
 
-# What is shown.
+# Observations.
 
 
 @pytest.mark.parametrize("spec", BOARDS)
@@ -68,7 +68,7 @@ def test_observation_from_mid_game_is_converted_as_far_as_possible():
 
 
 def test_observations_match_recorded_kaggle_environments():
-    """In recorded games, see `tests/oracles/record_geese.py`; only food is put where it was."""
+    """The games were recorded by `tests/oracles/record_geese.py`; food is placed as recorded."""
     with np.load(GOLDEN) as file:
         golden = {name: file[name] for name in file.files}
     at = goose = entry = food = 0
@@ -121,7 +121,7 @@ def test_invalid_observations_raise(change, message):
 
 
 def test_configuration_matches_kaggle_environments():
-    # As kaggle-environments 1.33.2 gives it to agents.
+    # An observation of kaggle-environments 1.33.2.
     assert configuration(GAME) == {
         "episodeSteps": 200,
         "actTimeout": 1,
@@ -139,7 +139,7 @@ def test_configuration_matches_kaggle_environments():
     ]  # fmt: skip
 
 
-def test_a_submission_sees_what_kaggle_shows(write, tmp_path):
+def test_a_submission_gets_the_observations_of_kaggle(write, tmp_path):
     agent = KaggleAgent(GAME, write(f"""
         import json, os
 
@@ -159,7 +159,7 @@ def test_a_submission_sees_what_kaggle_shows(write, tmp_path):
     assert [settings for _, settings in lines] == [configuration(GAME) | raw] * 3
 
 
-# What is an agent.
+# Objects of a submission that are its agent.
 
 AGENTS = {
     "the last function": ("def a(o): return 'EAST'\ndef b(o, c): return 'SOUTH'", SOUTH),
@@ -263,9 +263,9 @@ def test_modules_of_a_submission_are_imported_anew_per_game(write):
         assert [ask(agent), ask(agent)] == [NORTH, SOUTH]
 
 
-# What loses a goose, and nothing else.
+# Failures that forfeit a goose but do not end the match.
 
-BAD = {
+FAILURES = {
     "crash": ("if obs.step == 3: 1 / 0", "crash", "ZeroDivisionError: division by zero"),
     "exit": ("if obs.step == 3: raise SystemExit", "crash", "SystemExit"),
     "process": ("if obs.step == 3: os._exit(5)", "crash", "the process ended with exit code 5"),
@@ -283,11 +283,11 @@ BAD = {
     ("line", "kind", "message"),
     [
         pytest.param(*case, marks=pytest.mark.slow if name == "busy" else (), id=name)
-        for name, case in BAD.items()
+        for name, case in FAILURES.items()
     ],
 )
 def test_failures_forfeit_the_goose_but_not_the_match(write, line, kind, message):
-    """Geese run north; the bad one leaves at its fourth move, and the game continues without it."""
+    """Geese move north; one forfeits at its fourth move, and the game continues without it."""
     source = "import os, time\ndef agent(obs, conf):\n    {}\n    return 'NORTH'"
     bad = write(source.format(line), "bad.py")
     good = write(source.format("pass"), "good.py")

@@ -78,14 +78,14 @@ RAW = """
 )
 def test_writing_to_the_pipe_forfeits_the_goose(write, data):
     agent = KaggleAgent(GAME, write(RAW.format(data=data)))
-    begun = time.monotonic()
+    start = time.monotonic()
     assert ask(agent) == FORFEIT
     assert agent.forfeit_reason(0, 0)[0] == CRASH
-    assert time.monotonic() - begun < 20
+    assert time.monotonic() - start < 20
 
 
 ANSWERS = {
-    "a text that lies about its length": (
+    "a string with a wrong length": (
         "class S(str):\n    def __len__(self): return 1\ndef a(o): return S('x' * 10**6)",
         "crash",
         "bytes, more than",
@@ -161,7 +161,7 @@ def test_threads_that_a_submission_leaves_do_not_matter(write):
 
 
 def test_closed_pipes_end_the_wait(write):
-    """It closes the one by which it is asked, and keeps the other."""
+    """The submission closes the pipe of its requests, and keeps the pipe of its answers."""
     agent = KaggleAgent(GAME, write("""
         import os
         def agent(obs):
@@ -172,10 +172,10 @@ def test_closed_pipes_end_the_wait(write):
                     except OSError: pass
             return "EAST"
     """))  # fmt: skip
-    begun = time.monotonic()
+    start = time.monotonic()
     assert FORFEIT in [ask(agent) for _ in range(3)]
     assert agent.forfeit_reason(0, 0)[0] == CRASH
-    assert time.monotonic() - begun < 20
+    assert time.monotonic() - start < 20
 
 
 def test_writing_to_a_stalled_process_times_out(write):
@@ -189,11 +189,11 @@ def test_writing_to_a_stalled_process_times_out(write):
     assert not process.alive
 
 
-# Modules that stay from game to game.
+# Modules that stay imported from game to game.
 
 
 def test_a_submission_with_torch_plays_many_games_in_one_process(write, tmp_path):
-    """It is imported once, its weights lie at Kaggle's path, and the file is run for each game."""
+    """Torch is imported once; `main.py` is run for each game and loads weights by Kaggle's path."""
     import torch
 
     write("seen = []", "bot/beside.py")
@@ -220,12 +220,12 @@ def test_a_submission_with_torch_plays_many_games_in_one_process(write, tmp_path
     for _ in range(20):
         agent.reset(ENV_INDEX)
         answers.append(ask(agent))
-    # The file has been run once before the first game, to see that it can be loaded.
+    # `main.py` was also run once before the first game, to check that it can be loaded.
     assert answers == [EAST] * 20, agent.forfeit_reason(0, 0)
 
 
 def test_modules_with_dynamic_attributes_are_not_inspected(write):
-    """As `torch.classes` does, whose `__path__` cannot be iterated."""
+    """Such a module is `torch.classes`, whose `__path__` cannot be iterated."""
     agent = KaggleAgent(GAME, write("""
         import sys, types
 
@@ -247,9 +247,9 @@ def test_modules_with_dynamic_attributes_are_not_inspected(write):
         assert ask(agent) == EAST, agent.forfeit_reason(0, 0)
 
 
-# Folders as competitors submitted them.
+# Folders, as competitors submitted them: each line opens a file of the folder by Kaggle's path.
 
-FINDS = {
+FILE_ACCESSES = {
     "open": "assert open(F + '/w.txt').read() == 'w'",
     "open in a module": "import sys; sys.path.append(F); import inner; inner.helper()",
     "sys.path first": "import sys; sys.path.insert(0, F + '/'); import inner; inner.helper()",
@@ -272,7 +272,7 @@ def folder_with(write, line):
     return write(main, "bot/main.py")
 
 
-@pytest.mark.parametrize("line", FINDS.values(), ids=FINDS)
+@pytest.mark.parametrize("line", FILE_ACCESSES.values(), ids=FILE_ACCESSES)
 def test_kaggle_folder_is_redirected_to_the_submission(write, line):
     main = folder_with(write, line)
     agent = KaggleAgent(GAME, main.parent)
@@ -298,7 +298,7 @@ def as_tar(folder, file, prefix=""):
 
 @pytest.mark.parametrize("prefix", ["", "my_bot/"])
 def test_archives_stay_unpacked_while_the_agent_lives(write, tmp_path, prefix):
-    main = folder_with(write, FINDS["open in a module"])
+    main = folder_with(write, FILE_ACCESSES["open in a module"])
     agent = KaggleAgent(GAME, as_tar(main.parent, tmp_path / "submission.tar.gz", prefix))
     assert ask(agent) == EAST, agent.forfeit_reason(0, 0)
     folder = agent.path.parent
@@ -308,7 +308,7 @@ def test_archives_stay_unpacked_while_the_agent_lives(write, tmp_path, prefix):
 
 
 def test_zip_archives_are_supported(write, tmp_path):
-    main = folder_with(write, FINDS["open"])
+    main = folder_with(write, FILE_ACCESSES["open"])
     with zipfile.ZipFile(tmp_path / "bot.zip", "w") as zipped:
         for file in main.parent.iterdir():
             zipped.write(file, file.name)
@@ -351,7 +351,7 @@ def test_an_archive_with_a_file_without_a_name_is_refused(tmp_path):
         KaggleAgent(GAME, tmp_path / "bot.zip")
 
 
-def test_an_archive_without_a_main_says_what_was_expected(tmp_path):
+def test_an_archive_without_a_main_file_is_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "bot.zip", "w") as zipped:
         zipped.writestr("bot.py", "")
     with pytest.raises(FileNotFoundError, match=r"a folder with a main.py, or one as an archive"):

@@ -43,7 +43,7 @@ def load(source):
 
 
 def positions_of(game, seed):
-    """Return the positions of a game of random geese that look where they go, in order."""
+    """Return the positions of a game between `random_safe` geese, in order."""
     s, rng, legal = game.new(seed), np.array([seed], np.uint64), np.arange(4)
     positions = [s.copy()]
     with np.errstate(over="ignore"):
@@ -55,7 +55,7 @@ def positions_of(game, seed):
 
 
 def choices(agent, s, seat, draws):
-    """Return what a policy kernel may choose in a position, going by some random streams."""
+    """Return the actions that a policy kernel chooses in a position, for `draws` random streams."""
     legal = np.arange(4, dtype=np.int16)
     with np.errstate(over="ignore"):
         return {
@@ -163,7 +163,7 @@ def test_the_command_has_help(capsys):
 
 
 class Residual(nn.Module):
-    """Adds what its layers make of x."""
+    """Layers whose output is added to their input."""
 
     def __init__(self, *inner):
         super().__init__()
@@ -186,7 +186,7 @@ class Beside(nn.Module):
 
 
 class Cell(nn.Module):
-    """Shows one cell only."""
+    """Layer that returns the features of one cell."""
 
     def forward(self, x):
         return x[:, :, 3, 5]
@@ -194,7 +194,7 @@ class Cell(nn.Module):
 
 @pytest.fixture
 def more_modules(monkeypatch):
-    """Teach the converter the modules above: a line each."""
+    """Register the modules above with the converter."""
     for kind, convert in (
         (Residual, lambda m, w: (("add", layers_of(m.inner, w)),)),
         (Beside, lambda m, w: (("concat", tuple(layers_of(stack, w) for stack in m.stacks)),)),
@@ -232,7 +232,7 @@ def toy(padding, n=3):
 
 
 def trained(network, seed=0):
-    """Return a network whose statistics and weights are anything, in evaluation mode."""
+    """Return a network with random weights and statistics, in evaluation mode."""
     torch.manual_seed(seed)
     with torch.no_grad():
         for tensor in network.parameters():
@@ -264,7 +264,7 @@ def test_networks_compute_the_same_in_numpy(padding, n):
 
 @pytest.mark.usefixtures("more_modules")
 def test_a_network_is_exported_with_its_weights(monkeypatch, tmp_path):
-    """The frame for agents with networks: `network_policy` in a line of the table."""
+    """`network_policy`, registered as an exporter, exports an agent with a network."""
     game = hungry_geese()
     network = trained(toy("circular"), seed=3)
     torch.nn.init.zeros_(network[-1].bias)
@@ -314,5 +314,5 @@ def test_unknown_layers_are_refused():
 
 
 def test_positions_are_tracked_between_observations():
-    """The helper above makes games in which every step counts."""
+    """The helper `positions_of` returns the positions after consecutive steps."""
     assert all(b.steps == a.steps + 1 for a, b in pairwise(positions_of(hungry_geese(), 0)))

@@ -22,7 +22,7 @@ ENV_INDEX = np.zeros(1, np.int64)
 SMALL_GEESE = "hungry_geese:num_players=2,rows=5,columns=6,episode_steps=40"
 
 
-# In matches and environments.
+# Submissions in matches and environments.
 
 RANDOM = """
     import random
@@ -116,7 +116,7 @@ def test_agent_as_a_function_plays_the_same_game(spec):
 
 
 class Recorder(Agent):
-    """Remembers when games begin."""
+    """Agent that records the calls of `reset`."""
 
     started = 0
 

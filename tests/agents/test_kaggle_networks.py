@@ -167,7 +167,7 @@ def test_exported_search_matches_network_guided_search(spec, leaf_batch):
     game = make_game(spec)
 
     def evaluate(positions, seats):
-        """Opinions that depend on the position: on heads, lengths and the step."""
+        """Return policies and values that depend on the heads, the lengths and the step."""
         hints = np.array(
             [
                 [s.body[p, s.start[p]], s.length.sum(), s.steps]
@@ -175,7 +175,7 @@ def test_exported_search_matches_network_guided_search(spec, leaf_batch):
             ]
         )
         weights = np.abs(np.sin(hints @ [[1.0, 2, 3, 4], [2, 3, 5, 7], [1, 1, 2, 2]])) + 0.1
-        weights[:, 3] = np.where(hints[:, 0] % 2 == 0, 0, weights[:, 3])  # not to be tried
+        weights[:, 3] = np.where(hints[:, 0] % 2 == 0, 0, weights[:, 3])  # excluded by a zero prior
         policies = (weights / weights.sum(1, keepdims=True)).astype(np.float32)
         return policies, np.cos(hints.sum(1)).astype(np.float32)
 

@@ -21,13 +21,13 @@ NORTH, EAST, SOUTH, WEST = range(4)
 ENV_INDEX = np.zeros(1, np.int64)
 
 
-# The clock.
+# Time limits.
 
 SLOW = "import time\ndef agent(obs):\n    time.sleep({})\n    return 'EAST'"
 
 
 def test_overtime_is_taken_from_the_time_bank_of_the_game(write):
-    """Each move takes 0.5 s more than it may, and the bank holds 0.9 s: enough for one."""
+    """Each move exceeds its limit by 0.5 s, and the overage of 0.9 s is enough for one move."""
     agent = KaggleAgent(GAME, write(SLOW.format(0.6)), act_timeout=0.1, overage=0.9)
     for _ in range(2):
         agent.reset(ENV_INDEX)
@@ -156,7 +156,7 @@ def test_processes_end_with_a_killed_parent(write, tmp_path):
 
 
 def test_children_of_a_submission_end_with_the_parent(write, tmp_path):
-    """Even if that is killed, and the submission never gives up the interpreter's lock."""
+    """This holds even if the parent is killed and the submission never releases the GIL."""
     file = tmp_path / "pids.txt"
     path = write(f"""
         import os, re, subprocess, sys

@@ -39,7 +39,7 @@ def test_every_game_is_searched_and_visits_add_up(id_: str) -> None:
     check_tree(agent_tree(agent))
 
 
-# One of each kind; the others, compiled anew like these, wait for `make test-slow`.
+# One policy of each class: each is compiled, so the others run only in `make test-slow`.
 SOME_POLICIES = ("ucb1", "epsilon_greedy", "exp3", "omc", "thompson", "puct")
 
 
@@ -58,7 +58,7 @@ def test_every_policy_takes_the_winning_move(policy: str) -> None:
         ).search(s)
         assert report.simulations >= 400
         assert {one.name: one.mean for one in report.candidates}["c1"] == 1
-        # Uniform visits and those of OMC, which looks away from a sure best, say little.
+        # The visits of `uniform`, and of OMC, which leaves a certainly best action, show little.
         if action_selection == "mean" or (
             policy not in ("uniform", "omc", "omc_stochastic") and action_selection != "policy"
         ):
@@ -128,12 +128,12 @@ def test_time_limit_holds_for_slow_simulations(
     monkeypatch.setattr("ludoteca.agents.search.clock.clock", lambda: now)
     search_for(0.1, 0.0, run)
     assert now >= 0.1
-    assert now <= max(0.1 + max(0.1 / 20, cost), 8 * cost)  # the first look is after eight
+    assert now <= max(0.1 + max(0.1 / 20, cost), 8 * cost)  # the clock is first read after eight
     assert max(counts) <= 64
 
     counts.clear()
     search_for(1e9, 0.0, run)
-    assert 200_000 <= sum(counts) < 200_064  # the end of a search ends it, too
+    assert 200_000 <= sum(counts) < 200_064  # ends when `run` returns True
 
 
 def test_draws_may_count_as_losses() -> None:
@@ -150,7 +150,7 @@ def test_draws_may_count_as_losses() -> None:
 
 def test_playouts_may_follow_a_policy() -> None:
     game = make_game("othello")
-    agent = MCTSAgent(game, simulations=1, playout="greedy", amaf="amaf")  # AMAF writes moves down
+    agent = MCTSAgent(game, simulations=1, playout="greedy", amaf="amaf")  # AMAF records moves
     agent.search(game.new(), np.array([5], np.uint64))
     work = view_records(agent._threads.trees[0].work)[0]
     s, legal = game.new(), np.zeros(game.num_actions, np.int16)
@@ -177,7 +177,7 @@ def test_playouts_may_follow_a_policy() -> None:
 def test_truncated_playouts_are_evaluated() -> None:
     game = make_game("othello")
     by_default = MCTSAgent(game, simulations=4, playout=":depth=0").search(game.new())
-    # Each of the four first moves leaves 4 discs to 1.
+    # After each of the four first moves the discs are 4 to 1.
     assert [one.mean for one in by_default.candidates] == pytest.approx([0.5 + 0.5 * 3 / 5] * 4)
     returns = MCTSAgent(game, simulations=4, playout=":depth=0,evaluation=returns").search(
         game.new()

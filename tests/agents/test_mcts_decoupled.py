@@ -30,8 +30,8 @@ from ludoteca.envs.registry import make_game
 pytestmark = pytest.mark.interpreted
 
 
-# Goose 0 came north; the rival's body closes north and west, and south is its own neck. Goose 1
-# came south; it must not turn back, nor meet the body of goose 0.
+# Goose 0 last moved north: the rival's body blocks north and west, and its own neck is south.
+# Goose 1 last moved south; it must neither turn back nor hit the body of goose 0.
 TRAP = (
     [
         ".bcd.",
@@ -42,7 +42,7 @@ TRAP = (
     ],
     "NS",
 )
-# North of goose 0 is a body, and so is east.
+# Goose 0 has other bodies north and east of it.
 CROWD = (
     [
         "....klmno..",
@@ -60,7 +60,7 @@ CROWD = (
 @pytest.mark.parametrize("policy", POLICIES)
 def test_every_policy_finds_the_only_surviving_move(policy):
     game, s = geese_position(*TRAP)
-    simulations = 300 if policy == "exp3" else 60  # which learns slowly
+    simulations = 300 if policy == "exp3" else 60  # EXP3 learns slowly
     search = Search(game, s, SearchConfig(policy), depth=2).run(simulations, interpreted=True)
     visits, values = search.arms["visits"][0, 0], search.arms["value"][0, 0]
     assert visits.sum() == search.arms["visits"][0, 1].sum() == simulations
@@ -88,7 +88,7 @@ def test_search_of_four_geese():
     rngs = np.arange(6, dtype=np.uint64).reshape(6, 1)
     actions = agent.act(states, np.array([0, 0, 0, 1, 1, 1]), rngs, np.zeros(6, np.int64))
     assert (actions[:3] == WEST).all()
-    assert set(actions[3:]) <= {EAST, WEST}  # goose 1 has its neck in the south, 2 in the north
+    assert set(actions[3:]) <= {EAST, WEST}  # goose 1 has its neck south, and goose 2 is north
     s.length[1] = 0  # dead, and taken off the board
     s.occupied[5:, 2:5] = 0
     report = agent.search(s)
@@ -104,18 +104,18 @@ def test_searches_of_the_fewest_and_most_geese(players):
     assert (search.arms["visits"][0].sum(1) == 20).all()
     assert search.nodes["joint"][: search.size].max() < 4**players
     value = search.arms["value"][0].sum()
-    # A lone goose has neither won nor lost; many share half of all points between them.
+    # A lone goose scores 1/2; several geese score 1/2 on average.
     assert value == pytest.approx(20 * players / 2)
 
 
 @pytest.mark.parametrize(
     ("lines", "action"),
     [
-        # Blue crashes next; red wins by the move that does not.
+        # Blue crashes in the next ply; red wins by the move that does not crash.
         (["....rR..", "....rrrr", "bbbbbbbB"], EAST),
         (["...r.Rr.", "..rrrrrr", "bbbbbbbB"], WEST),
-        # Red has room for two steps in the west, blue for four in his corridor, red for five in
-        # the east: he must ride there, and wins.
+        # Red has room for two steps in the west and for five in the east, blue for four in its
+        # corridor: red wins by riding east.
         (["..R.....", "rrrrrrrr", "bbbB...."], EAST),
         ([".....R..", "rrrrrrrr", "....Bbbb"], WEST),
     ],
@@ -194,7 +194,7 @@ def test_search_is_reproducible_and_does_not_observe_future_chance():
     agent.search(other)
     reports.append(agent.search(s, np.array([7], np.uint64)))
     reports.append(make_agent(GOOSE, game).search(s, np.array([7], "u8")))
-    s.rng[0] = 12345  # what the game would draw next
+    s.rng[0] = 12345  # other random numbers of the game
     reports.append(agent.search(s, np.array([7], np.uint64)))
     players = [report.players for report in reports]
     assert all(one == players[0] for one in players)

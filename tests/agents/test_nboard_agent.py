@@ -17,7 +17,7 @@ from ludoteca.evaluate.protocols.nboard import NBoardServer
 
 pytestmark = pytest.mark.interpreted
 
-# Plays the first legal move by its own rules of Othello; the argument says how it is broken.
+# Engine that plays the first legal move by its own rules of Othello; its argument selects a defect.
 ENGINE = """
 import re, sys, time
 kind, size, board, mover = sys.argv[1], 0, "", "*"

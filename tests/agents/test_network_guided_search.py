@@ -24,7 +24,9 @@ pytestmark = pytest.mark.interpreted
 CONFIGS = {"puct": NetworkSearchConfig(), "gumbel": NetworkSearchConfig("gumbel")}
 
 
-def knows_nothing(game):
+def uniform_evaluation(game):
+    """Return an evaluation with a uniform policy and the value 0 for every position."""
+
     def evaluate(planes):
         return np.zeros((len(planes), game.num_actions), np.float32), np.zeros(
             len(planes), np.float32
@@ -45,8 +47,8 @@ def search(game, positions, simulations, config, evaluate=None, **options):
     for k, s in enumerate(positions):
         states[k] = s
     guided = NetworkGuidedSearch(Encoder(game), len(positions), int(np.max(simulations)), config)
-    found = guided.run(states, evaluate or knows_nothing(game), simulations, **options)
-    return found, guided.trees
+    result = guided.run(states, evaluate or uniform_evaluation(game), simulations, **options)
+    return result, guided.trees
 
 
 def select(policy, trees, params):
@@ -90,10 +92,12 @@ def test_puct_matches_hand_computation(tree):
     assert select("puct", tree, params) == 2  # illegal actions never
 
 
-# Two actions: one with visits, the other with or without. At this mean of the first both have the
-# same score `Q + c P sqrt(N) / (1 + n)`, worked out by hand; a little more, and it is chosen.
-#   c = c_init + ln((N + c_base + 1) / c_base); without visits Q = V - fpu sqrt(P of those with)
-EVEN = {
+# Each case has two actions: the first has visits, the second may have none. The last number is the
+# mean of the first action at which both have the same score `Q + c P sqrt(N) / (1 + n)`, computed
+# by hand. With a slightly higher mean the first action is chosen, otherwise the second.
+#   c = c_init + ln((N + c_base + 1) / c_base)
+#   An action without visits has Q = V - fpu_reduction * sqrt(prior of the visited actions).
+SWITCH_VALUES = {
     # c = 1.25 + ln(20 / 10) = 1.943147; V - 0.25 sqrt(0.9) = -0.037171
     # -0.037171 + 1.943147 * 0.1 * 3 / 1 - 1.943147 * 0.9 * 3 / 10
     "first play": ((9, 0), (0.9, 0.1), None, 0.2, {"c_base": 10.0}, 0.021124),
@@ -103,7 +107,7 @@ EVEN = {
         (4, 0), (0.25, 0.75), None, 0.5,
         {"c_init": 1.0, "c_base": 10.0, "fpu_reduction": 1.0}, 1.967651,
     ),
-    # As before, without reduction: 0.5 more.
+    # As before, without reduction: the switch value is higher by 0.5.
     "no reduction": (
         (4, 0), (0.25, 0.75), None, 0.5,
         {"c_init": 1.0, "c_base": 10.0, "fpu_reduction": 0.0}, 2.467651,
@@ -115,23 +119,27 @@ EVEN = {
 
 
 @pytest.mark.parametrize(
-    ("visits", "priors", "mean", "value", "params", "even"), EVEN.values(), ids=EVEN
+    ("visits", "priors", "mean", "value", "params", "switch_value"),
+    SWITCH_VALUES.values(),
+    ids=SWITCH_VALUES,
 )
-def test_puct_switches_action_at_hand_computed_value(visits, priors, mean, value, params, even):
+def test_puct_switches_action_at_hand_computed_value(
+    visits, priors, mean, value, params, switch_value
+):
     trees = with_attributes(make_trees(make_game("tictactoe"), 1, 3))
     trees.values[0, ROOT] = (value + 1) / 2
     trees.priors[0, ROOT] = ILLEGAL
     trees.priors[0, ROOT, [2, 5]], trees.visits[0, ROOT, [2, 5]] = priors, visits
     sums = np.zeros(9)
     sums[5] = 0 if mean is None else mean * visits[1]
-    for more, expected in ((-3e-5, 5), (3e-5, 2)):
-        sums[2] = visits[0] * (even + more)
+    for offset, expected in ((-3e-5, 5), (3e-5, 2)):
+        sums[2] = visits[0] * (switch_value + offset)
         set_values(trees, sums)
         assert select("puct", trees, SelectionParams(**params)) == expected
 
 
 def test_pending_simulations_have_virtual_loss_in_puct():
-    """Of 4 visits 2 were won and two are pending: the mean is (2 - 2) / 4, and N = 5, n = 4."""
+    """Of 4 visits two were won and two are pending: the mean is (2 - 2) / 4; N = 5 and n = 4."""
     trees = with_attributes(make_trees(make_game("tictactoe"), 1, 3, leaf_batch=4))
     trees.values[0, ROOT] = 0.5
     trees.priors[0, ROOT] = ILLEGAL
@@ -141,10 +149,10 @@ def test_pending_simulations_have_virtual_loss_in_puct():
     sums[2] = 2.0 + 2 * -1
     # c = 1 + ln(11 / 5) = 1.788457; 0 + 1.788457 * 0.5 * 2.236068 * (1 / 5 - 1 / 2) = -0.599864
     params = SelectionParams(c_init=1.0, c_base=5.0)
-    for more, expected in ((-3e-5, 2), (3e-5, 5)):
-        sums[5] = -0.599864 + more
+    for offset, expected in ((-3e-5, 2), (3e-5, 5)):
+        sums[5] = -0.599864 + offset
         set_values(trees, sums)
-        assert trees.scores[0, ROOT, 2] == 2  # of the two that were won
+        assert trees.scores[0, ROOT, 2] == 2  # from the two won simulations
         assert select("puct", trees, params) == expected
 
 
@@ -165,7 +173,7 @@ def test_improved_policy_matches_hand_computation(tree):
 def test_sequential_halving_matches_hand_computation():
     assert sequence_of_considered_visits(1, 3) == (0, 1, 2)
     assert sequence_of_considered_visits(2, 4) == (0, 0, 1, 1)
-    # Two phases of eight: all four twice, the better two four times more.
+    # Two phases of eight visits: all four actions twice, then the better two four times each.
     assert sequence_of_considered_visits(4, 16) == (0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5)
     for considered in range(1, 20):
         for simulations in (1, 2, 7, 16, 50):
@@ -178,7 +186,8 @@ def test_halving_keeps_the_better_half():
     halving = SequentialHalving(
         noisy, legal, max_num_considered_actions=4, simulations=np.array([16])
     )
-    values = np.array([[0.0, 0.0, 5.0, 4.0, 9.0]])  # the last two are better than they look
+    # Of the legal actions, the two with the lowest logits have the highest values.
+    values = np.array([[0.0, 0.0, 5.0, 4.0, 9.0]])
     visits = np.zeros((1, 5), np.int32)
     chosen = []
     for k in range(16):
@@ -201,7 +210,7 @@ def test_each_search_halves_by_its_own_budget():
         alone, _ = search(game, [positions[k]], int(budget), CONFIGS["gumbel"])
         assert np.array_equal(mixed.visit_counts[k], alone.visit_counts[0])
         assert mixed.action[k] == alone.action[0]
-    # Sixteen: all seven moves once, the best three once more, and the rest for the best two.
+    # 16 simulations: all seven moves once, the best three once more, and six for the best two.
     assert sorted(mixed.visit_counts[0].tolist()) == [1, 1, 1, 1, 2, 5, 5]
 
 
@@ -211,58 +220,58 @@ def test_more_simulations_than_the_workspace_holds_raise(name):
     guided = NetworkGuidedSearch(Encoder(game), 2, 8, CONFIGS[name])
     for count, simulations in ((2, 9), (2, np.array([8, 9])), (3, 8)):
         with pytest.raises(ValueError, match=r"for 2 searches of 8 simulations, got \d of up to"):
-            guided.run(game.empty(count), knows_nothing(game), simulations)
+            guided.run(game.empty(count), uniform_evaluation(game), simulations)
 
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_search_takes_a_win_and_prevents_a_loss(name):
     game = make_game("tictactoe")
     win = after(game, 0, 3, 1, 4)  # X wins with 2
-    threat = after(game, 0, 4, 8, 2)  # O threatens 6; X has to go there
-    found, trees = search(game, [win, threat, game.new()], np.array([200, 400, 50]), CONFIGS[name])
-    assert found.action[:2].tolist() == [2, 6]
-    assert found.action_weights[0].argmax() == 2
-    assert found.action_values[0, 2] == 1
-    assert found.root_value[0] > 0.2
-    assert np.allclose(found.action_weights.sum(1), 1, atol=1e-5)
-    assert found.visit_counts.sum(1).tolist() == [200, 400, 50]
-    assert (found.visit_counts[0, [0, 1, 3, 4]] == 0).all()  # taken cells
+    threat = after(game, 0, 4, 8, 2)  # O threatens to win with 6; X must play it
+    result, trees = search(game, [win, threat, game.new()], np.array([200, 400, 50]), CONFIGS[name])
+    assert result.action[:2].tolist() == [2, 6]
+    assert result.action_weights[0].argmax() == 2
+    assert result.action_values[0, 2] == 1
+    assert result.root_value[0] > 0.2
+    assert np.allclose(result.action_weights.sum(1), 1, atol=1e-5)
+    assert result.visit_counts.sum(1).tolist() == [200, 400, 50]
+    assert (result.visit_counts[0, [0, 1, 3, 4]] == 0).all()  # taken cells
     assert (trees.size <= [201, 401, 51]).all()
 
 
 def test_values_are_for_the_player_to_move():
-    """The second player to move, and about to win: good for him, whatever the first one thinks."""
+    """The second player is to move and can win: the root value is high for this player."""
     game = make_game("tictactoe")
     s = after(game, 0, 3, 1, 4, 8)  # O wins with 5
-    found, trees = search(game, [s], 100, CONFIGS["puct"])
-    assert found.action[0] == 5
-    assert found.root_value[0] > 0.5
+    result, trees = search(game, [s], 100, CONFIGS["puct"])
+    assert result.action[0] == 5
+    assert result.root_value[0] > 0.5
     assert trees.scores[0, ROOT, 5] == trees.visits[0, ROOT, 5]  # a win each time
 
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_both_colors_of_hex_search_alike(name):
-    """A position and its mirror image with colors exchanged, by a network that has opinions."""
+    """Search a position and its mirror image with exchanged colors, by a non-uniform network."""
     n = 4
     game = make_game(f"hex:board_size={n}")
 
     def transposed(action):
         return action % n * n + action // n
 
-    black = after(game, 5, 2, 11, 8)  # black to move, who has 5 and 11
+    black = after(game, 5, 2, 11, 8)  # black is to move and has stones on 5 and 11
     white = after(game, transposed(2), transposed(5), transposed(8), transposed(11))
-    white.to_move = 1  # white to move, who has the transposed ones
+    white.to_move = 1  # white is to move and has the transposed stones
 
     def evaluate(planes):
         flat = planes.reshape(len(planes), -1).astype(np.float32)
         weights = np.sin(np.arange(flat.shape[1] * n * n, dtype=np.float32)).reshape(-1, n * n)
         return flat @ weights / 4, np.tanh(flat @ weights[:, 3] / 9)
 
-    found, _ = search(game, [black, white], 60, CONFIGS[name], evaluate)
-    assert found.visit_counts[0].max() > 5
+    result, _ = search(game, [black, white], 60, CONFIGS[name], evaluate)
+    assert result.visit_counts[0].max() > 5
     for action in range(n * n):
-        assert found.visit_counts[0, action] == found.visit_counts[1, transposed(action)]
-    assert found.root_value[0] == found.root_value[1]
+        assert result.visit_counts[0, action] == result.visit_counts[1, transposed(action)]
+    assert result.root_value[0] == result.root_value[1]
 
 
 def test_searches_of_a_batch_are_independent():
@@ -290,26 +299,26 @@ def test_dirichlet_noise_changes_only_priors_of_legal_moves():
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_immediate_wins_are_found_regardless_of_the_network(name):
-    """A network that never thinks of the last column, where a line is made, and sees no danger."""
+    """The network gives the decisive last column almost no prior, and all positions one value."""
     game = make_game("connect4")
 
-    def blind(planes):
+    def biased_evaluation(planes):
         logits = np.zeros((len(planes), 7), np.float32)
         logits[:, 6] = -50
         return logits, np.full(len(planes), -0.9, np.float32)
 
     win = after(game, 6, 0, 6, 0, 6, 1)  # player 0 has three in the last column
-    threat = after(game, 6, 0, 6, 1, 6)  # player 1 must stop that
-    found, _ = search(game, [win, threat], 40, CONFIGS[name], blind)
-    assert found.action[0] == 6
-    assert found.action_weights[0, 6] > 0.9
-    assert found.action_values[0, 6] == 1
-    others = [value for a, value in enumerate(found.action_values[1]) if a != 6 and value == value]
+    threat = after(game, 6, 0, 6, 1, 6)  # player 1 must block this line
+    result, _ = search(game, [win, threat], 40, CONFIGS[name], biased_evaluation)
+    assert result.action[0] == 6
+    assert result.action_weights[0, 6] > 0.9
+    assert result.action_values[0, 6] == 1
+    others = [value for a, value in enumerate(result.action_values[1]) if a != 6 and value == value]
     assert others
     assert max(others) == -1  # all moves but one are known to lose
-    careless = CONFIGS[name]._replace(decisive=False)
-    found, _ = search(game, [threat], 40, careless, blind)
-    assert np.nanmax(found.action_values[0, :6]) > -1
+    not_decisive = CONFIGS[name]._replace(decisive=False)
+    result, _ = search(game, [threat], 40, not_decisive, biased_evaluation)
+    assert np.nanmax(result.action_values[0, :6]) > -1
 
 
 @pytest.mark.parametrize("leaf_batch", [1, 4])
@@ -330,14 +339,14 @@ def test_a_search_that_stops_early_chooses_the_same_action(leaf_batch):
         states[k] = s
     budget = np.array([48, 96, 17] * 4)
     guided = NetworkGuidedSearch(Encoder(game), len(states), 96, leaf_batch=leaf_batch)
-    whole = guided.run(states, evaluate, budget)
+    complete = guided.run(states, evaluate, budget)
     early = guided.run(states, evaluate, budget, stop_early=True)
-    assert np.array_equal(early.action, whole.action)
+    assert np.array_equal(early.action, complete.action)
     counts, most = early.visit_counts.sum(1), np.sort(early.visit_counts, 1)
-    assert (whole.visit_counts.sum(1) == budget).all()
+    assert (complete.visit_counts.sum(1) == budget).all()
     assert (counts <= budget).all()
     assert counts.sum() < 0.95 * budget.sum()
-    # It stopped as soon as the lead was larger than what remained.
+    # A search stopped as soon as the lead of its best action exceeded the remaining simulations.
     stopped = counts < budget
     assert ((most[:, -1] - most[:, -2]) > budget - counts)[stopped].all()
     one_before = most[:, -1] - most[:, -2] - leaf_batch <= budget - counts + leaf_batch
@@ -353,13 +362,13 @@ def test_forced_moves_are_not_searched_and_time_counts():
     states = game.empty(2)
     states[0], states[1] = forced, game.new()
     guided = NetworkGuidedSearch(Encoder(game), 2, 40)
-    result = guided.run(states, knows_nothing(game), 40, stop_early=True)
+    result = guided.run(states, uniform_evaluation(game), 40, stop_early=True)
     assert result.action[0] == game.legal(forced)[0]
     assert result.visit_counts[0].sum() == 1
     assert result.visit_counts[1].sum() > 20
-    assert guided.run(states, knows_nothing(game), 40).visit_counts.sum() == 80
-    # One simulation takes longer than this: it is the only one.
-    in_time = guided.run(states[1:], knows_nothing(game), 40, seconds=1e-9, stop_early=True)
+    assert guided.run(states, uniform_evaluation(game), 40).visit_counts.sum() == 80
+    # The time limit is shorter than one simulation, so only one is made.
+    in_time = guided.run(states[1:], uniform_evaluation(game), 40, seconds=1e-9, stop_early=True)
     assert in_time.visit_counts.sum() == 1
 
 
@@ -371,7 +380,7 @@ def test_a_search_ends_when_it_is_stopped(policy):
         calls.append(None)
         return len(calls) == 5
 
-    found, _ = search(game, [game.new()], 200, CONFIGS[policy], is_stopped=is_stopped)
-    assert found.visit_counts.sum() == 5
-    assert found.action[0] in game.legal(game.new())
+    result, _ = search(game, [game.new()], 200, CONFIGS[policy], is_stopped=is_stopped)
+    assert result.visit_counts.sum() == 5
+    assert result.action[0] in game.legal(game.new())
     assert len(calls) == 5

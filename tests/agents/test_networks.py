@@ -151,8 +151,8 @@ def test_epsilon_plays_random_legal_moves():
     assert (abs(counts[game.legal(s)] - 1000) < 150).all()
 
 
-def test_zero_weights_learn_nothing_but_the_last_biases():
-    """Why the document's zero initialization cannot be meant literally."""
+def test_with_zero_weights_only_the_last_biases_learn():
+    """With all weights zero, as the document says literally, no gradient reaches the layers."""
     game = make_game("hex:board_size=3")
     for init in ("zero", "zero_head"):
         config = QConfig(kind="tanaka2018", filters=(4, 8), dueling=False, bounded=False, init=init)

@@ -34,7 +34,7 @@ OTHELLO_PASS = 64
 
 
 class Witness(OpenSpielAgent):
-    """Moves at random, and checks that OpenSpiel's state is the position it was asked about."""
+    """Bot that moves at random, and checks that OpenSpiel's state is the expected position."""
 
     def __init__(self, game):
         super().__init__(game, simulations=2)
@@ -119,7 +119,7 @@ def test_agent_takes_an_immediate_win(spec):
         assert result_of(game, s)[mover] == 1
 
 
-def test_random_numbers_come_from_the_given_streams():
+def test_random_numbers_come_from_the_random_streams_of_the_call():
     games = [
         [
             replay.actions
@@ -246,7 +246,7 @@ def play_in_batch(
 
 
 def ask(agent: Agent, s: Any) -> int:
-    """Ask an agent for a move in i 0."""
+    """Return the agent's action for the environment index 0."""
     states = agent.game.empty(1)
     states[0] = s
     seats = np.array([agent.game.player(states.view(np.recarray)[0])])
@@ -254,7 +254,7 @@ def ask(agent: Agent, s: Any) -> int:
 
 
 def won_game(game: Any, seed: int) -> tuple[list[Any], int]:
-    """Return the positions of a random game before each move, and who won with the last one."""
+    """Return the positions of a random game before each move, and the winner, who moved last."""
     rng = np.random.default_rng(seed)
     while True:
         s, positions = game.new(), []

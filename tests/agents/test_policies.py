@@ -41,7 +41,7 @@ def scores(name: str, s: Statistics, c: list[float]) -> NDArray[np.float64]:
 
 
 def some_parameters(name: str, rng: np.random.Generator) -> list[list[float]]:
-    """Return the table's parameters of a policy, and random ones."""
+    """Return the default parameters of a policy, and three random sets of them."""
     default = [float(value) for value in POLICIES[name].params.values()]
     others = [[value * rng.uniform(0.2, 3) for value in default] for _ in range(3)]
     return [default, *(others if default else [])]
@@ -54,7 +54,7 @@ def test_index_matches_the_source(name: str) -> None:
         for arms in (2, 3, 10, 57):
             s = random_statistics(rng, arms)
             ours, reference = scores(name, s, c), INDEX[name](s, c)
-            if name == "omc":  # up to a factor that all arms share
+            if name == "omc":  # its indices may differ by a common factor
                 ours, reference = normalized(ours), normalized(reference)
             precision = 1e-5 if name == "kl_ucb" else 1e-9
             np.testing.assert_allclose(ours, reference, rtol=precision, atol=precision)
@@ -68,7 +68,7 @@ def test_weights_match_the_source(name: str) -> None:
         for arms in (2, 3, 10, 57):
             s = random_statistics(rng, arms)
             weights = scores(name, s, c)
-            if name == "exp3":  # the kernel returns exponents; the search mixes
+            if name == "exp3":  # the kernel returns exponents, which the search turns into weights
                 weights = (1 - c[0]) * special.softmax(weights) + c[0] / arms
             np.testing.assert_allclose(
                 normalized(weights), PROBABILITY[name](s, c), rtol=1e-9, atol=1e-12
@@ -112,23 +112,26 @@ def test_further_indices_match_hand_computation() -> None:
         parent = Parent(t, log_t, k, (best, 0.01, 2), c, stream(1))
         return POLICIES[name].score(child, mean, parent)
 
-    # The variance counts: V = 0.0196 + 0.0606971 = 0.0802971 < 1/4.
+    # The variance is below the bound: V = 0.0196 + 0.0606971 = 0.0802971 < 1/4.
     assert score("ucb_tuned", 5000, 100, 10_000, 2) == pytest.approx(0.0321619, abs=1e-6)
     # No bonus for the arms with more than their share of the pulls.
     assert score("moss", 50, 30, 100, 4) == 0.6
     # Explore: 1 pull of 2 scores above every mean, and none below 2.
     assert score("etc", 1, 1, 9, 4) == 3
-    # epsilon / K, for those that are not the best.
+    # epsilon / K for an arm that is not the best.
     assert score("epsilon_greedy", 10, 6, 100, 4, best=0.7) == pytest.approx(1 / 64)
-    # Two that are best share the rest, 15/16.
+    # Two best arms share the remaining 15/16.
     assert score("epsilon_greedy", 10, 7, 100, 4, best=0.7) == pytest.approx(1 / 64 + 15 / 32)
 
 
-# Which child the search itself visits.
+# The following tests let the search choose a child.
 
 
-def block_of(s: Statistics, name: str) -> tuple[Callable[[], tuple[int, float]], Any]:
-    """Return a function that lets the search choose among children, and the random stream."""
+def search_choice(s: Statistics, name: str) -> tuple[Callable[[], tuple[int, float]], Any]:
+    """Return a function that lets the search choose a child, and the random stream.
+
+    The function returns the index of the child and the probability of its choice.
+    """
     game, config = make_game("tictactoe"), SearchConfig(policy=name)
     choose, _, _ = make_selection(game, config)
     nodes = np.zeros(s.k + 1, node_dtype(name))
@@ -154,7 +157,7 @@ def test_search_samples_with_the_policy_probabilities(name: str) -> None:
     s = random_statistics(np.random.default_rng(3), 5)
     c = list(POLICIES[name].params.values())
     expected = PROBABILITY[name](s, c)
-    choose, _ = block_of(s, name)
+    choose, _ = search_choice(s, name)
     draws = 4000
     counts = np.zeros(s.k)
     with np.errstate(over="ignore"):
@@ -162,12 +165,13 @@ def test_search_samples_with_the_policy_probabilities(name: str) -> None:
             arm, drawn = choose()
             counts[arm] += 1
             assert drawn == pytest.approx(expected[arm])
-    likely = expected * draws >= 5  # the chi-square test needs some of each; the others together
-    observed = [*counts[likely], counts[~likely].sum()]
-    wanted = [*expected[likely] * draws, expected[~likely].sum() * draws]
-    if not (~likely).any():
-        observed, wanted = observed[:-1], wanted[:-1]
-    assert stats.chisquare(observed, wanted).pvalue > 0.001
+    # The chi-square test needs at least 5 expected draws of each arm; the other arms form one.
+    frequent = expected * draws >= 5
+    observed = [*counts[frequent], counts[~frequent].sum()]
+    expected_counts = [*expected[frequent] * draws, expected[~frequent].sum() * draws]
+    if not (~frequent).any():
+        observed, expected_counts = observed[:-1], expected_counts[:-1]
+    assert stats.chisquare(observed, expected_counts).pvalue > 0.001
 
 
 @pytest.mark.parametrize("name", INDICES)
@@ -177,15 +181,16 @@ def test_the_search_visits_the_child_of_highest_index(name: str) -> None:
         for _ in range(20):
             s = random_statistics(rng, 6)
             index = INDEX[name](s, list(POLICIES[name].params.values()))
-            choose, _ = block_of(s, name)
+            choose, _ = search_choice(s, name)
             precision = 1e-5 if name == "kl_ucb" else 1e-12
             assert index[choose()[0]] == pytest.approx(index.max(), abs=precision)
 
 
-# As bandits.
+# The following tests play the policies as bandits.
 
 
-# Each policy is compiled: those that other tests use, too, play here, the others in the slow tests.
+# Each policy is compiled. Those that other tests compile anyway run by default, the others only in
+# `make test-slow`.
 COMPILED = ("ucb1", "exp3")
 LOW_REGRET = ("kl_ucb", "ucb1", "ucb_tuned", "moss", "ucb_alpha1", "ucb_alpha2", "thompson", "pbbm")
 
@@ -197,7 +202,7 @@ LOW_REGRET = ("kl_ucb", "ucb1", "ucb_tuned", "moss", "ucb_alpha1", "ucb_alpha2",
 def test_every_policy_beats_uniform(name: str) -> None:
     problems = np.tile([0.5, 0.9, 0.4, 0.5, 0.2], (40, 1))
     regret = play_bandits(name, problems, 3000, seed=2).mean()
-    # Uniform choices lose 0.9 less the mean of all, 0.5, each round.
+    # Uniform choices lose the best mean, 0.9, minus the mean of all arms, 0.5, in each round.
     uniform = 0.4 * 3000
     if name == "uniform":
         assert regret == pytest.approx(uniform, rel=0.02)
@@ -213,9 +218,9 @@ def test_the_thesis_policies_beat_ucb1(arms: int) -> None:
     problems = random_problems(200, arms, seed=1)
     ucb1 = play_bandits("ucb1", problems, 20_000)
     for name in ("ucb_alpha1", "ucb_alpha2"):
-        reward_estimate = ucb1 - play_bandits(name, problems, 20_000)
-        assert reward_estimate.mean() > 3 * reward_estimate.std() / math.sqrt(len(reward_estimate))
-        assert reward_estimate.mean() > 0.3 * ucb1.mean()
+        saved_regret = ucb1 - play_bandits(name, problems, 20_000)
+        assert saved_regret.mean() > 3 * saved_regret.std() / math.sqrt(len(saved_regret))
+        assert saved_regret.mean() > 0.3 * ucb1.mean()
 
 
 def test_regret_of_exp3_keeps_its_bound() -> None:
@@ -255,10 +260,8 @@ def test_rave_weight_matches_hand_computation(case: str) -> None:
     nodes["action"][1:3] = 4, 7
     nodes["visits"][1:3], nodes["value"][1] = visits, value
     nodes["amaf_visits"][1], nodes["amaf_value"][1] = amaf_visits, amaf_value
-    nodes[5]["first_child"], nodes[5]["num_children"] = (
-        6,
-        2,
-    )  # the ancestor of GRAVE and its children
+    # Node 5 is GRAVE's ancestor with its children 6 and 7.
+    nodes[5]["first_child"], nodes[5]["num_children"] = 6, 2
     nodes["action"][6:8] = (2, 4) if "unknown" not in case else (2, 3)
     nodes["amaf_visits"][6:8], nodes["amaf_value"][6:8] = (9, 60), (9.0, 36.0)
     params = np.zeros(1, SEARCH_PARAMS)
@@ -268,14 +271,14 @@ def test_rave_weight_matches_hand_computation(case: str) -> None:
     clear_reference(work)
     if case in ("grave", "grave of an action unknown there"):
         set_reference(tree, 5, work)
-    for more, chosen in ((-2e-6, 1), (2e-6, 2)):
-        tree.value[2] = visits * (expected + more)
+    for offset, chosen in ((-2e-6, 1), (2e-6, 2)):
+        tree.value[2] = visits * (expected + offset)
         memory = (tree, ROOT, work, view_records(params)[0])
         assert choose(*memory) == chosen
 
 
-@pytest.mark.parametrize("more", [-1e-6, 1e-6])
-def test_unvisited_action_is_selected_below_first_play_urgency(more) -> None:
+@pytest.mark.parametrize("offset", [-1e-6, 1e-6])
+def test_unvisited_action_is_selected_below_first_play_urgency(offset) -> None:
     """The best of two visited children has the index 0.6 + 1 / 10."""
     game = make_game("tictactoe")
     choose, _, _ = make_selection(game, SearchConfig(policy="ucb_minimal"))
@@ -284,9 +287,9 @@ def test_unvisited_action_is_selected_below_first_play_urgency(more) -> None:
     nodes[1]["num_visited"], nodes[1]["block_visits"] = 2, 14
     nodes["visits"][1:3], nodes["value"][1:3] = (10, 4), (6.0, 1.0)
     params = np.zeros(1, SEARCH_PARAMS)
-    params["policy_params"][0, 0], params["fpu"] = 1, 0.7 + more
+    params["policy_params"][0, 0], params["fpu"] = 1, 0.7 + offset
     work = np.zeros(1, work_dtype(game))
     work["rng"] = 5
     memory = (view_records(nodes), ROOT, view_records(work)[0])
     with np.errstate(over="ignore"):
-        assert choose(*memory, view_records(params)[0]) == (3 if more > 0 else 1)
+        assert choose(*memory, view_records(params)[0]) == (3 if offset > 0 else 1)

@@ -18,14 +18,14 @@ TRON = make_game("tron")
 
 
 class Corner(Agent):
-    """Plays the legal action with the lowest or highest number; remembers what it was asked."""
+    """Agent that plays the lowest or highest legal action and records its calls."""
 
     def __init__(self, game: Any, highest: bool = False):
         super().__init__(game)
-        self.highest, self.begun, self.asked = highest, [], []
+        self.highest, self.reset_indices, self.asked = highest, [], []
 
     def reset(self, env_indices: Any) -> None:
-        self.begun += env_indices.tolist()
+        self.reset_indices += env_indices.tolist()
 
     def act(self, states: Any, seats: Any, rngs: Any, env_indices: Any) -> Any:
         self.asked += env_indices.tolist()
@@ -79,14 +79,14 @@ def test_results_decay_when_a_member_joins() -> None:
     assert (first.games, first.points) == (4, 3)
 
 
-def test_one_member_plays_each_whole_game() -> None:
+def test_one_pool_member_plays_a_game_to_its_end() -> None:
     pool = OpponentPool(latest_prob=0.5, seed=1)
     low, high = Corner(GAME), Corner(GAME, highest=True)
     pool.add("low", low)
     pool.add("high", high)
     agent, env_indices = PoolAgent(GAME, pool), np.arange(40)
     agent.reset(env_indices)
-    assert set(low.begun + high.begun) == set(range(40))
+    assert set(low.reset_indices + high.reset_indices) == set(range(40))
     states, seats = GAME.empty(40), np.zeros(40, np.int64)
     for k in range(40):
         states[k] = np.array(GAME.new(k), GAME.state)
@@ -94,7 +94,7 @@ def test_one_member_plays_each_whole_game() -> None:
     actions = agent.act(states, seats, rngs, env_indices)
     assert (rngs == 1).all()  # each stream was advanced by the member that used it
     assert sorted(low.asked + high.asked) == list(range(40))
-    assert set(low.asked) <= set(low.begun)
+    assert set(low.asked) <= set(low.reset_indices)
     assert (actions[low.asked] == 0).all()
     assert (actions[high.asked] == 8).all()
     assert 3 < len(low.asked) < 20  # a quarter of 40 is expected

@@ -43,7 +43,7 @@ def test_unit_sampler_is_uniform_and_positive() -> None:
     with np.errstate(over="ignore"):
         draws = [sample_uniform(rng) for _ in range(4000)]
     assert stats.kstest(draws, "uniform").pvalue > 0.001
-    # The state from which 64 zero bits come, and one from which only ones come.
+    # The random streams whose next output has 64 zero bits, or 64 one bits.
     assert unit_of_bits(0) == 2.0**-53
     assert unit_of_bits(2**64 - 1) == 1.0
 

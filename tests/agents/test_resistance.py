@@ -56,14 +56,14 @@ def choose(agent, s, seed=0):
 
 
 def stones_of(s, player):
-    """Return the stones of a player and of the other, turned so that he joins north and south."""
+    """Return the stones of a player, who then joins north and south, and of the opponent."""
     cells = s.cells[1:-1, 1:-1]
     black, white = (cells & BLACK) != 0, (cells & WHITE) != 0
     return (black, white) if player == s.white_first else (white.T, black.T)
 
 
 def reference(own, enemy):
-    """Solve a circuit from north to south by the pseudoinverse of its whole Laplacian."""
+    """Return the resistance from north to south, by the pseudoinverse of the full Laplacian."""
     n = len(own)
     north, south = n * n, n * n + 1
     resistance = np.where(enemy, INF, np.where(own, 0.0, 1.0))
@@ -77,8 +77,8 @@ def reference(own, enemy):
         pairs.append((column, north, resistance[0, column]))
         pairs.append(((n - 1) * n + column, south, resistance[n - 1, column]))
 
-    def components(wanted):
-        linked = np.array([pair[:2] for pair in pairs if wanted(pair[2])]).reshape(-1, 2)
+    def components(is_linked):
+        linked = np.array([pair[:2] for pair in pairs if is_linked(pair[2])]).reshape(-1, 2)
         graph = coo_array((np.ones(len(linked)), linked.T), shape=(n * n + 2, n * n + 2))
         return connected_components(graph, directed=False)
 
@@ -220,7 +220,7 @@ def test_values_and_moves_follow_from_the_resistances(first):
         np.testing.assert_allclose(values[~stones], np.tanh(gain / 2)[~stones], atol=1e-9)
         assert (values[stones] == -1).all()
         assert ((values[~stones] >= -1e-12) & (values[~stones] <= 1)).all()
-        # The first of those that are equal but for rounding.
+        # The first cell whose value equals the maximum up to rounding is chosen.
         assert choose(agent, s) == np.flatnonzero(values.ravel() >= values.max() - 1e-9)[0]
         wins = [after_move(game, s, a).winner == player for a in game.legal(s)]
         np.testing.assert_array_equal(values[~stones] == 1, wins)
@@ -251,7 +251,7 @@ def test_the_same_positions_get_the_same_moves_in_any_order():
     actions = agent.act(states, seats, rngs, env_indices)
     back = HeuristicAgent(game).act(states[::-1].copy(), seats[::-1].copy(), rngs, env_indices)
     np.testing.assert_array_equal(actions, back[::-1])
-    np.testing.assert_array_equal(rngs, kept)  # nothing is left to chance
+    np.testing.assert_array_equal(rngs, kept)  # no random numbers are drawn
 
 
 @pytest.mark.slow
@@ -301,7 +301,7 @@ def test_heuristic_blocks_an_immediate_win():
     s = after(game, [1, 0, 11, 4, 16, 24, 21])
     assert after_move(game, after_move(game, s, 2), 6).winner == 0
     assert choose(agent, s) == 6
-    # The formula promises no block, but where one cell would save the game it is mostly chosen.
+    # The formula does not guarantee a block, but mostly chooses the only cell that prevents a loss.
     rng = np.random.default_rng(8)
     blocked = []
     for plies in np.tile(np.arange(9, 21), 60):

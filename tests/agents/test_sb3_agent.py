@@ -267,7 +267,7 @@ def test_pickles_among_the_weights_are_not_read(tmp_path):
     weights = io.BytesIO()
     torch.save({"mlp_extractor.policy_net.0.weight": Trap(str(sprung))}, weights)
     rewrite(path, "policy.pth", lambda _: weights.getvalue())
-    with pytest.raises(ValueError, match="no model saved by Stable-Baselines3"):
+    with pytest.raises(ValueError, match="not a model saved by Stable-Baselines3"):
         load_sb3_agent(GAME, path)
     assert not sprung.exists()
 
@@ -297,15 +297,15 @@ def test_error_names_descriptions_that_do_not_fit(part, key, value, problem, tmp
         load_sb3_agent(GAME, path)
 
 
-def test_files_that_are_no_models_are_refused(tmp_path):
+def test_files_that_are_not_models_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"no model file .*nowhere"):
         load_sb3_agent(GAME, tmp_path / "nowhere")
     (tmp_path / "text.zip").write_text("not a zip file")
-    with pytest.raises(ValueError, match=r"text.zip is no model saved by Stable-Baselines3"):
+    with pytest.raises(ValueError, match=r"text.zip is not a model saved by Stable-Baselines3"):
         load_sb3_agent(GAME, tmp_path / "text.zip")
     with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
         archive.writestr("data", "[]")
-    with pytest.raises(ValueError, match=r"other.zip is no model saved by Stable-Baselines3"):
+    with pytest.raises(ValueError, match=r"other.zip is not a model saved by Stable-Baselines3"):
         load_sb3_agent(GAME, tmp_path / "other.zip")
 
 
@@ -319,7 +319,7 @@ def test_a_model_of_another_game_is_refused():
         SB3Agent.from_model(GAME, model, channels_last=True)
 
 
-def test_models_with_memory_are_refused():
+def test_recurrent_models_are_refused():
     model = make_model(RecurrentPPO, "MlpLstmPolicy")
     with pytest.raises(TypeError, match="is recurrent"):
         SB3Agent.from_model(GAME, model)

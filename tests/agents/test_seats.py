@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from ludoteca.agents.games.hungry_geese import corridors as goose_corridors
-from ludoteca.agents.games.hungry_geese import features as features
+from ludoteca.agents.games.hungry_geese import features
 from ludoteca.agents.networks.ac_network import ACConfig, load_ac_network, make_ac_network
 from ludoteca.agents.networks.layers import Trunk
 from ludoteca.agents.networks.pooling import global_pooling
@@ -108,8 +108,10 @@ def corridors(s, p, near, steps_occupied):
             if cell not in path and not blocked and not rival_arrives:
                 if n == goose_corridors.MAX_LENGTH:
                     return n, num_cells
-                there, more = longest([*path, cell], eaten + (s.occupied[row, column] < 0))
-                deepest, num_cells = max(deepest, there), num_cells + more
+                depth, cells_searched = longest(
+                    [*path, cell], eaten + (s.occupied[row, column] < 0)
+                )
+                deepest, num_cells = max(deepest, depth), num_cells + cells_searched
                 if deepest == goose_corridors.MAX_LENGTH or num_cells > goose_corridors.MAX_CELLS:
                     return goose_corridors.MAX_LENGTH, num_cells
         return deepest, num_cells
@@ -248,8 +250,8 @@ def test_symmetries_of_the_encoder_match_the_rules(spec):
 
 
 def test_circular_padding_matches_pytorch():
-    given = torch.randn(3, 5, 7, 11, dtype=torch.float64)
-    ours, theirs = (given.clone().requires_grad_() for _ in range(2))
+    inputs = torch.randn(3, 5, 7, 11, dtype=torch.float64)
+    ours, theirs = (inputs.clone().requires_grad_() for _ in range(2))
     weights = torch.randn(3, 5, 11, 15, dtype=torch.float64)
     expected = nn.functional.pad(theirs, (2, 2, 2, 2), mode="circular")
     padded = pad_circularly(ours, 2)
@@ -314,15 +316,15 @@ def test_invalid_encoders_raise(spec, view, problem):
 
 @pytest.mark.parametrize("cell", [None, 38])
 def test_global_pooling_gradients_match_pytorch(cell):
-    given = torch.randn(3, 4, 7, 11, dtype=torch.float64).to(memory_format=torch.channels_last)
-    ours, theirs = (given.clone().requires_grad_() for _ in range(2))
+    inputs = torch.randn(3, 4, 7, 11, dtype=torch.float64).to(memory_format=torch.channels_last)
+    ours, theirs = (inputs.clone().requires_grad_() for _ in range(2))
     parts = [theirs.mean((2, 3)), theirs.amax((2, 3))]
     if cell is not None:
         parts.append(theirs.flatten(2)[:, :, cell])
     expected = torch.cat(parts, 1)
     pooled = global_pooling(ours, cell)
     assert torch.allclose(pooled, expected)
-    assert torch.allclose(global_pooling(given, cell), expected)  # without gradients
+    assert torch.allclose(global_pooling(inputs, cell), expected)  # without gradients
     weights = torch.randn_like(expected)
     (pooled * weights).sum().backward()
     (expected * weights).sum().backward()

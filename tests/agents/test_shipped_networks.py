@@ -13,7 +13,7 @@ from ludoteca.agents.networks.cards import load_card, trained_against
 from ludoteca.agents.networks.weights import load_weights, shipped_weights
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.cards import agree, main, play
+from ludoteca.evaluate.cards import main, play_card_match, rates_agree
 from ludoteca.evaluate.exploit import best_response, move_accuracy
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.statistics.intervals import wilson
@@ -37,14 +37,14 @@ CARDS = [
     for name in names
 ]
 MODULES = {"ac": "actor_critic", "az": "alphazero", "cnn": "imitation", "dqn": "dqn"}
-# What is played of a card by default: the first match against this opponent, and games.
+# By default, only the card's first match against this opponent is replayed, with so many games.
 BRIEFLY = {
     "ac": ("deterministic", 40),
     "az": ("random", 4),
     "cnn": ("greedy", 100),
     "dqn": ("mixed:epsilon=0.2", 24),
 }
-# All matches are played in the slow tests, up to so many games.
+# The slow tests replay all matches of a card, with at most so many games each.
 GAMES = {"az": 40}
 
 
@@ -83,12 +83,12 @@ def test_card_has_training_and_strength(kind, name):
 
 
 def play_again(match, games):
-    played = play(match["game"], match["agents"], games, seed=77)
+    played = play_card_match(match["game"], match["agents"], games, seed=77)
     for recorded, replayed in zip(match["seats"], played, strict=True):
-        assert agree(recorded, replayed), (match["agents"], recorded, replayed)
+        assert rates_agree(recorded, replayed), (match["agents"], recorded, replayed)
 
 
-# A board is compiled in seconds: one network of a kind plays here, all of them in the slow tests.
+# Each board is compiled, which takes seconds: these networks play only in the slow tests.
 SLOW = ("ac-geese", "cnn-geese", "az-othello", "az-hex5", "dqn-hex5", "dqn-hex7", "dqn-hex11")
 
 
@@ -122,15 +122,17 @@ def test_all_matches_of_a_card_are_played_again(kind, name):
 
 
 def test_exaggerated_cards_are_detected():
-    said = {"wins": 1997, "games": 2000}
-    assert agree(said, {"wins": 11, "games": 12, "distinct": 12})
-    assert not agree(said, {"wins": 6, "games": 12, "distinct": 12})
-    assert not agree({"wins": 200, "games": 400}, {"wins": 300, "games": 400, "distinct": 400})
-    assert agree({"wins": 200, "games": 400}, {"wins": 60, "games": 100, "distinct": 100})
-    # Games that are all the same are one, which is won or not.
-    assert agree(said, {"wins": 10, "games": 10, "distinct": 1})
-    assert not agree(said, {"wins": 0, "games": 10, "distinct": 1})
-    assert not agree({"wins": 0, "games": 10}, {"wins": 10, "games": 10, "distinct": 1})
+    on_card = {"wins": 1997, "games": 2000}
+    assert rates_agree(on_card, {"wins": 11, "games": 12, "distinct": 12})
+    assert not rates_agree(on_card, {"wins": 6, "games": 12, "distinct": 12})
+    assert not rates_agree(
+        {"wins": 200, "games": 400}, {"wins": 300, "games": 400, "distinct": 400}
+    )
+    assert rates_agree({"wins": 200, "games": 400}, {"wins": 60, "games": 100, "distinct": 100})
+    # Equal games count as one, which is won or not.
+    assert rates_agree(on_card, {"wins": 10, "games": 10, "distinct": 1})
+    assert not rates_agree(on_card, {"wins": 0, "games": 10, "distinct": 1})
+    assert not rates_agree({"wins": 0, "games": 10}, {"wins": 10, "games": 10, "distinct": 1})
 
 
 def test_card_names_training_opponents():
@@ -159,12 +161,12 @@ def test_commands_write_and_measure_cards(tmp_path, monkeypatch, capsys):
     assert main(["measure", *arguments]) == 0
     match = load_card("dqn", "hex5")["strength"][-1]
     assert (match["agents"], match["games"]) == (["dqn:hex5", "heuristic"], 4)
-    # Nothing is random: two games in a seat are one, whose interval says little.
+    # Both agents are deterministic: the two games per seat are identical and count as one.
     assert [(seat["games"], seat["distinct"]) for seat in match["seats"]] == [(2, 1), (2, 1)]
     assert match["seats"][0]["low"] < 0.3
     assert len(load_card("dqn", "hex5")["strength"]) == len(before["strength"])
-    given = ["--trained-by", before["trained_by"], "--trained-against", "mixed:epsilon=0.2"]
-    assert main(["new", "dqn:hex5", *given]) == 0
+    arguments = ["--trained-by", before["trained_by"], "--trained-against", "mixed:epsilon=0.2"]
+    assert main(["new", "dqn:hex5", *arguments]) == 0
     made = load_card("dqn", "hex5")
     assert made | {"strength": 0} == before | {"strength": 0}
     assert made["strength"][0] == before["strength"][0]
@@ -193,7 +195,7 @@ def test_the_first_player_of_hex_wins():
 
 
 @pytest.mark.slow
-def test_the_first_player_of_hex_wins_against_everything():
+def test_the_first_player_of_hex_wins_against_all_lines_of_play():
     game = make_game("hex:board_size=5")
     response = best_response(game, make_agent("az:hex5,simulations=4", game), 0)
     assert response.draws == response.losses == 0

@@ -22,7 +22,7 @@ GAME = make_game("tictactoe")
 
 
 class Residual(nn.Module):
-    """A network that is no plain sequence, with layers that act otherwise in training."""
+    """Network that is not a plain `Sequential` and has layers with a training mode."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -148,7 +148,7 @@ def test_unsupported_networks_cannot_be_saved(tmp_path: Path) -> None:
         return seen.flatten(1) @ torch.rand(18, 9)
 
     flat = nn.Sequential(nn.Flatten(), nn.Linear(18, 8))
-    with pytest.raises(ValueError, match=r"has 9 actions, and the network returns .* \(8,\)"):
+    with pytest.raises(ValueError, match=r"has 9 actions, but the network returns .* \(8,\)"):
         save_policy(tmp_path / "a", GAME, flat)
     with pytest.raises(ValueError, match=r"cannot have the operation 'aten\.rand"):
         save_policy(tmp_path / "b", GAME, drawing)
@@ -178,7 +178,7 @@ def rewritten(source: Path, target: Path, old: str, new: str) -> Path:
         ("aten.amax.default", "python.eval", "cannot have the operation"),
         ('"graph-1"', '"graph-9"', "its format is 'graph-9'"),
         ('"tictactoe:board_size=3,line=3"', '"hex:board_size=5"', "it plays hex, not tictactoe"),
-        ('"input"', '"inputs"', "not the graph of a network"),
+        ('"input"', '"inputs"', "expected the graph of a network"),
         ('"weight": "leave.weight"', '"weight": "enter.weight"', "does not run"),
         ('"weight": "leave.weight"', '"weight": "gone"', "does not run"),
         ('"int8"', '"int80"', "dtype must be one of"),

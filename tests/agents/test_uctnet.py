@@ -48,14 +48,14 @@ def after(game, *actions):
     return s
 
 
-def opinion(planes):
-    """A network's value of positions, for their movers: no number comes twice."""
+def distinct_values(planes):
+    """Return a different value in [-1, 1] for each position, for the player to move."""
     flat = planes.reshape(len(planes), -1).astype(np.float64)
     return np.tanh(flat @ np.sin(1 + np.arange(flat.shape[1]) ** 2)).astype(np.float32)
 
 
 def evaluate(planes):
-    return np.zeros((len(planes), 9), np.float32), opinion(planes)
+    return np.zeros((len(planes), 9), np.float32), distinct_values(planes)
 
 
 def search(game, positions, simulations, config, leaf_batch=1, streams=None, **options):
@@ -65,19 +65,21 @@ def search(game, positions, simulations, config, leaf_batch=1, streams=None, **o
     guided = NetworkGuidedSearch(
         Encoder(game), len(states), simulations, config, leaf_batch=leaf_batch
     )
-    found = guided.run(states, options.pop("by", evaluate), simulations, streams=streams, **options)
-    return found, guided.trees
+    result = guided.run(
+        states, options.pop("evaluate_leaves", evaluate), simulations, streams=streams, **options
+    )
+    return result, guided.trees
 
 
 class Reference:
-    """UCT in plain Python, as Browne et al. (2012), algorithm 2, write it down."""
+    """UCT in plain Python, after algorithm 2 of Browne et al. (2012)."""
 
     def __init__(self, game, s, stream, c):
         self.game, self.stream, self.c = game, stream, c
         self.encoder, self.children, self.root = Encoder(game), {}, s
 
     def simulate(self):
-        """Return the visits and sums of the root's children, by action, after one more time."""
+        """Simulate once; return the visits and value sum of each action at the root."""
         s, path = self.root.copy(), []
         while True:
             key = tuple(action for _, action, _ in path)
@@ -114,7 +116,7 @@ class Reference:
         states = self.game.empty(1)
         states[0] = s
         seat = int(s.to_move)
-        value = float(opinion(self.encoder.encode(states, np.array([seat]))[0])[0])
+        value = float(distinct_values(self.encoder.encode(states, np.array([seat]))[0])[0])
         return value if seat == 0 else -value
 
 
@@ -132,17 +134,17 @@ def test_search_matches_plain_python_reference(c):
     game = make_game("tictactoe")
     s = after(game, 4)
     stream = np.array([[77]], np.uint64)
-    found, trees = search(game, [s], 300, uct_config(c_uct=c), streams=stream)
+    result, trees = search(game, [s], 300, uct_config(c_uct=c), streams=stream)
     reference = Reference(game, s, np.array([77], np.uint64), c)
     for _ in range(300):
         node = reference.simulate()
     legal = game.legal(s)
-    assert [node[a][0] for a in legal] == found.visit_counts[0, legal].tolist()
+    assert [node[a][0] for a in legal] == result.visit_counts[0, legal].tolist()
     totals = 2 * trees.scores[0, ROOT] - trees.visits[0, ROOT]  # of values in [-1, 1]
     assert np.allclose([node[a][1] for a in legal], totals[legal], atol=1e-4)
     assert stream[0, 0] == reference.stream[0]  # advanced alike
     means = {a: total / n for a, (n, total) in node.items()}
-    assert found.action[0] == max(means, key=lambda a: means[a])
+    assert result.action[0] == max(means, key=lambda a: means[a])
 
 
 @pytest.fixture
@@ -171,13 +173,13 @@ def test_uct_matches_hand_computation(tree):
     assert select("uct", tree, params) == [0, 2, 3][int(np.argmax(scores))] == 3
     with np.errstate(over="ignore"):
         tree.visits[0, ROOT, 2] = 0
-        assert select("uct", tree, params) == 2  # without visits, whatever the others' values
+        assert select("uct", tree, params) == 2  # an action without visits comes first
         tree.visits[0, ROOT] = 0
         assert {select("uct", tree, params) for _ in range(50)} == {0, 2, 3}
 
 
 def test_pending_simulations_have_virtual_loss(tree):
-    """A simulation under way is a visit without a score yet."""
+    """A pending simulation is a visit without a score."""
     params = SelectionParams(c_uct=0.0)
     assert select("uct", tree, params) == 3
     tree.visits[0, ROOT, 3] += 1  # 4.25 / 6 is less than 0.75
@@ -197,29 +199,30 @@ def test_leaf_batches_evaluate_several_leaves(config, leaf_batch):
     positions = [game.new(), after(game, 0, 3, 1, 4), after(game, 0, 4, 8, 2)]
     seen = []
 
-    def by(planes):
+    def counting_evaluate(planes):
         seen.append(len(planes))
         return evaluate(planes)
 
     streams = np.arange(3, dtype=np.uint64)[:, None].copy()
-    found, trees = search(game, positions, 90, config, leaf_batch, streams, by=by)
-    assert (found.visit_counts.sum(1) == 90).all()
+    result, trees = search(
+        game, positions, 90, config, leaf_batch, streams, evaluate_leaves=counting_evaluate
+    )
+    assert (result.visit_counts.sum(1) == 90).all()
     scores = trees.scores[:, ROOT].sum(1)
     assert ((scores >= 0) & (scores <= 90)).all()
     assert len(seen) <= 1 + -(-90 // leaf_batch)
     for b in range(3):
         nodes = trees.nodes[b, : trees.size[b]]
-        # The simulations through a node were counted once more when it was evaluated, or as often
-        # if it is the root.
+        # The simulation that evaluated a node counts as a visit to it, but not to its children.
         for node in range(1, len(nodes)):
             if nodes["evaluated"][node]:
                 visits = trees.visits[b, nodes["parent"][node], nodes["joint"][node]]
                 assert trees.visits[b, node].sum() == nodes["visits"][node] <= visits - 1
     assert sum(seen) == sum(trees.nodes["evaluated"][b, : trees.size[b]].sum() for b in range(3))
-    if leaf_batch < 100:  # one round is not enough to see a win
-        assert found.action[1] == 2
+    if leaf_batch < 100:  # with a single batch of leaves the win is not found
+        assert result.action[1] == 2
     alone, _ = search(game, positions[1:2], 90, config, leaf_batch, np.array([[1]], np.uint64))
-    np.testing.assert_array_equal(alone.visit_counts[0], found.visit_counts[1])
+    np.testing.assert_array_equal(alone.visit_counts[0], result.visit_counts[1])
 
 
 def test_gumbel_evaluates_one_leaf_per_batch():
@@ -233,31 +236,33 @@ def test_gumbel_evaluates_one_leaf_per_batch():
 def test_max_depth_one_expands_only_the_root(leaf_batch):
     game = make_game("tictactoe")
     s = after(game, 0, 4)
-    found, trees = search(game, [s], 60, uct_config(max_depth=1), leaf_batch)
+    result, trees = search(game, [s], 60, uct_config(max_depth=1), leaf_batch)
     assert trees.size[0] == 1 + 7
-    assert found.visit_counts.sum() == 60
+    assert result.visit_counts.sum() == 60
     for child in range(1, trees.size[0]):
         value = 1 - 2 * trees.values[0, child, 0]  # of the opponent
         action = trees.nodes["joint"][0, child]
-        assert found.action_values[0, action] == pytest.approx(value, abs=1e-5)
-    assert found.action[0] == np.nanargmax(found.action_values[0])
+        assert result.action_values[0, action] == pytest.approx(value, abs=1e-5)
+    assert result.action[0] == np.nanargmax(result.action_values[0])
 
 
 def test_search_stops_at_its_time_limit():
     game = make_game("tictactoe")
-    found, _ = search(game, [game.new()], 5000, UCT, seconds=0.0)
-    assert found.visit_counts.sum() < 5000
+    result, _ = search(game, [game.new()], 5000, UCT, seconds=0.0)
+    assert result.visit_counts.sum() < 5000
 
 
 def test_shortest_time_limit_still_gives_legal_moves():
     game = make_game("othello")
 
-    def blind(planes):
+    def uniform_evaluation(planes):
         return np.zeros((len(planes), 65), np.float32), np.zeros(len(planes), np.float32)
 
-    found, _ = search(game, [game.new()], 5000, UCT, seconds=0.0, by=blind)
-    assert found.visit_counts.sum() == 1
-    assert found.action[0] in game.legal(game.new())
+    result, _ = search(
+        game, [game.new()], 5000, UCT, seconds=0.0, evaluate_leaves=uniform_evaluation
+    )
+    assert result.visit_counts.sum() == 1
+    assert result.action[0] in game.legal(game.new())
 
 
 def test_networks_of_other_games_are_refused():
@@ -287,7 +292,7 @@ def test_agent_plays_legal_moves(network_file, spec, view, wins):
     game = make_game(spec)
     agent = f"uctnet:{network_file(game, view)},simulations=30,leaf_batch=2"
     result = play_match(game, [agent, "random"], 10, seed=1)
-    assert result.totals[0].wins >= wins  # who knows nothing sees the end of short games at least
+    assert result.totals[0].wins >= wins  # untrained, but its search sees the ends of short games
     again = play_match(game, [agent, "random"], 10, seed=1)
     np.testing.assert_array_equal(result.returns, again.returns)
 
@@ -295,7 +300,7 @@ def test_agent_plays_legal_moves(network_file, spec, view, wins):
 def test_search_takes_the_time_of_the_clock(network_file):
     game = make_game("tictactoe")
     agent = UCTNetAgent(game, network_file(game), simulations=5, max_nodes=50)
-    agent.search(game.new())  # its trees are too small for those that follow
+    agent.search(game.new())  # allocates trees too small for the timed search
     agent.set_time_control(TimeControl(60))
     assert agent.seconds == TimeControl(60).thinking_seconds
     assert agent.search(game.new()).simulations == 49
@@ -318,21 +323,21 @@ def test_agent_prefers_an_immediate_win(network_file, options):
 
 
 def test_network_value_is_for_the_player_to_move(tmp_path):
-    """A network that always says that the second player wins: the first finds nothing good."""
+    """The network has the value tanh(1) everywhere; actions have values for the player to move."""
     game = make_game("tictactoe")
     network = make_value_network(SMALL, game)
     with torch.no_grad():
         for weights in network.parameters():
             weights.zero_()
         network.head[4].bias.fill_(1.0)
-    path = tmp_path / "sure.safetensors"
+    path = tmp_path / "certain.safetensors"
     metadata = {"game": game.spec, "network": SMALL.as_dict()}
     save_weights(path, network.state_dict(), metadata)
     agent = UCTNetAgent(game, path, simulations=9)
-    sure = math.tanh(1)
+    predicted_value = math.tanh(1)
     first, second = agent.values(game.new()), agent.values(after(game, 4))
-    assert np.allclose(first, -sure, atol=1e-6)
-    assert np.allclose(np.delete(second, 4), sure, atol=1e-6)
+    assert np.allclose(first, -predicted_value, atol=1e-6)
+    assert np.allclose(np.delete(second, 4), predicted_value, atol=1e-6)
 
 
 def test_alphazero_evaluates_leaf_batches(tmp_path):
@@ -369,14 +374,14 @@ def test_alphazero_searches_for_some_time(tmp_path):
 def test_invalid_settings_raise(network_file):
     game = make_game("tictactoe")
     path = network_file(game)
-    for wrong, message in (
+    for parameter, message in (
         ("simulations=0", "simulations must be"),
         ("max_depth=-1", "max_depth must be"),
         ("leaf_batch=0", "leaf_batch must be"),
         ("speed=1", "agent uctnet has no parameter 'speed'"),
     ):
         with pytest.raises(ValueError, match=message):
-            make_agent(f"uctnet:{path},{wrong}", game)
+            make_agent(f"uctnet:{path},{parameter}", game)
     with pytest.raises(ValueError, match="plays tictactoe, not othello"):
         make_agent(f"uctnet:{path}", make_game("othello"))
     with pytest.raises(FileNotFoundError, match="no network"):

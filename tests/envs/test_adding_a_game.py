@@ -102,7 +102,7 @@ class Copy:
 
     @contextmanager
     def edited(self, old: str, new: str) -> Iterator[None]:
-        """Change the rules of the new game for a while."""
+        """Replace text in the new game's rules; restore it at the end of the context."""
         path = self.root / "envs" / "games" / "domineering.py"
         text = path.read_text()
         assert text.count(old) == 1, f"the rules should hold {old!r} once"
@@ -131,7 +131,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
 
 
 def results(output: str) -> dict[str, str]:
-    """Return how each test ended, from what `pytest -v` printed."""
+    """Return the outcome of each test from the output of `pytest -v`."""
     outcomes = re.findall(
         r"^(\S+::.*?) (PASSED|FAILED|ERROR|SKIPPED)\b", output, flags=re.MULTILINE
     )
@@ -139,7 +139,7 @@ def results(output: str) -> dict[str, str]:
 
 
 def passed(copy: Copy, words: str) -> set[str]:
-    """Run the document's only command with `words` in it; return the tests, which all pass."""
+    """Run the only command that contains `words`; return the names of its tests, which all pass."""
     (command,) = (command_text for command_text in commands() if words in command_text)
     done = copy.run(command)
     assert done.returncode == 0, done.stdout
@@ -234,7 +234,7 @@ def test_conformance(copy: Copy) -> None:
 def test_a_wrong_rule_fails(copy: Copy, old: str, new: str, caught_by: str) -> None:
     (command,) = (command_text for command_text in commands() if "test_perft.py" in command_text)
     with copy.edited(old, new):
-        # Overlapping dominoes make games longer than promised, and so the solver crash.
+        # Overlapping dominoes make games longer than max_plies, which crashes the solver.
         done = copy.run(f"{command} --exitfirst")
     ended = {test.partition("::")[2]: end for test, end in results(done.stdout).items()}
     assert done.returncode == 1, done.stdout

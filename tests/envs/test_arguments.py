@@ -32,9 +32,9 @@ VALUES: tuple[Any, ...] = (
     None, True, 1.5, float("nan"), "a", "", b"x", Odd(), [], {}, {"a": 1}, (1,), np.array([1, 2]),
     -1, 10**30, np.int64(1), np.float64(1.0), 1j, set(), int,
 )  # fmt: skip
-# Which of the values are right, by argument; by default none is. `-1` and `10**30` are illegal
-# actions, not wrong ones, and `(1,)` is an array that holds one integer.
-RIGHT: dict[str, tuple[str, ...]] = {
+# Valid values by argument, as `repr` shows them. `-1` and `10**30` are valid but illegal actions,
+# and `(1,)` is an array of one integer.
+VALID_VALUES: dict[str, tuple[str, ...]] = {
     "game": (),
     "opponent": ("None",),  # of vector environments: self-play
     "agent_seat": (),
@@ -91,7 +91,7 @@ def make(kind: str, game: Any, **options: Any) -> Any:
 
 def check_call(name: str, value: Any, call: Callable[[], Any], names: tuple[str, ...] = ()) -> None:
     """Check that a call accepts a valid value, and refuses an invalid one with a clear error."""
-    if repr(value) in RIGHT[name]:
+    if repr(value) in VALID_VALUES[name]:
         call()
         return
     with pytest.raises((ValueError, TypeError)) as error:

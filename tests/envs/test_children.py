@@ -13,8 +13,8 @@ from ludoteca.child_processes import ChildProcess, ChildProcesses, run_child
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a Unix system")
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)
-# A command that ignores polite requests, with a child of its own in the background.
-FAMILY = "trap '' TERM INT HUP; sleep 600 & echo $$ $!; wait; sleep 600"
+# Command that ignores SIGTERM, SIGINT and SIGHUP, with a child in the background.
+STUBBORN_COMMAND = "trap '' TERM INT HUP; sleep 600 & echo $$ $!; wait; sleep 600"
 PARENT = """
 import sys, threading, time
 from ludoteca.child_processes import ChildProcess
@@ -35,7 +35,7 @@ def pids_of(process):
 
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_command_and_its_children_end_with_the_parent(number):
-    with start(PARENT, FAMILY) as parent:
+    with start(PARENT, STUBBORN_COMMAND) as parent:
         pids = pids_of(parent)
         assert len(pids) == 2
         time.sleep(0.1)
@@ -45,10 +45,11 @@ def test_a_command_and_its_children_end_with_the_parent(number):
 
 
 def test_children_end_with_the_parent_although_its_fork_lives():
-    # Written at once, so that lines of several processes do not mix.
+    # `os.write` writes a line at once, so that the lines of several processes do not mix.
     forking = "import os\nos.write(1, b'%d\\n' % (os.fork() or os.getpid()))\ntime.sleep(600)"
-    with start(PARENT.replace("time.sleep(600)", forking), FAMILY) as parent:
-        # Lines of the command, of the fork and of the parent, in any order: the first has two.
+    with start(PARENT.replace("time.sleep(600)", forking), STUBBORN_COMMAND) as parent:
+        # Lines of the command, of the fork and of the parent, in any order: the command's line has
+        # two numbers.
         *single, pids = sorted((pids_of(parent) for _ in range(3)), key=len)
         forks = {pid for line in single for pid in line} - {parent.pid}
         assert (len(pids), len(forks)) == (2, 1)
@@ -136,7 +137,7 @@ with ThreadPoolExecutor(2) as pool, ChildProcesses() as children:
 
 def test_commands_that_ignore_an_interrupt_are_killed():
     children = ChildProcesses()
-    child = ChildProcess(["sh", "-c", FAMILY], stdout=subprocess.PIPE)
+    child = ChildProcess(["sh", "-c", STUBBORN_COMMAND], stdout=subprocess.PIPE)
     children._running.add(child)
     pids = pids_of(child)
     with child:
@@ -150,8 +151,8 @@ def test_a_command_that_has_stopped_its_guard_is_killed():
     stopping = "kill -STOP $PPID; echo $$; exec sleep 600"
     child = ChildProcess(["sh", "-c", stopping], stdout=subprocess.PIPE, text=True)
     pids = pids_of(child)
-    begun = time.monotonic()
+    start_time = time.monotonic()
     child.kill()
-    assert time.monotonic() - begun < 4
+    assert time.monotonic() - start_time < 4
     assert are_gone([child.pid, *pids])
     child.stdout.close()

@@ -11,7 +11,7 @@ from numba import config
 from source_copy import copy_sources
 
 from ludoteca.envs import code_cache
-from ludoteca.envs.code_cache import DIGEST, private_folder
+from ludoteca.envs.code_cache import DIGEST_BYTES, private_folder
 from ludoteca.envs.jit import compiled
 
 
@@ -54,12 +54,20 @@ def test_broken_files_are_deleted_and_written_anew(folder: Path) -> None:
     flipped = bytearray(whole)
     flipped[len(whole) // 2] ^= 1
     no_pickle = hashlib.sha256(noise).digest() + noise
-    lengths = (0, 1, DIGEST - 1, DIGEST, DIGEST + 1, len(whole) // 2, len(whole) - 1)
+    lengths = (
+        0,
+        1,
+        DIGEST_BYTES - 1,
+        DIGEST_BYTES,
+        DIGEST_BYTES + 1,
+        len(whole) // 2,
+        len(whole) - 1,
+    )
     for broken in [*(whole[:n] for n in lengths), noise, bytes(flipped), no_pickle, whole + b"0"]:
         file.write_bytes(broken)
         code_cache._warned.clear()
         add = make_adder(5)
-        with pytest.warns(RuntimeWarning, match=f"{file.name} is broken .* compiled anew"):
+        with pytest.warns(RuntimeWarning, match=f"{file.name} is broken .* compiled again"):
             assert add(1) == 6
         assert hits(add) == 0
         with warnings.catch_warnings():
@@ -75,7 +83,7 @@ def test_a_full_disk_gives_one_warning_and_the_code_runs(folder: Path) -> None:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))  # files grow no larger
     try:
-        with pytest.warns(RuntimeWarning, match="cannot be kept .* set NUMBA_CACHE_DIR") as seen:
+        with pytest.warns(RuntimeWarning, match="cannot be cached .* set NUMBA_CACHE_DIR") as seen:
             assert (add(1), other(1)) == (7, 8)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
@@ -161,4 +169,4 @@ def test_an_installation_that_cannot_be_written_to(
     private.chmod(0o777)  # others could write to it, so nothing there is trusted
     assert tree.run(play, **changes) == first
     errors = capfd.readouterr().err
-    assert errors.count("RuntimeWarning: compiled code cannot be kept") == 1
+    assert errors.count("RuntimeWarning: compiled code cannot be cached") == 1

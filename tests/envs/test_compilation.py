@@ -22,7 +22,7 @@ from ludoteca.envs.jit import compiled, factory, kernel
 from ludoteca.envs.registry import make_game
 
 
-@factory("search", needed=("add", "subtract"))
+@factory("search", used_together=("add", "subtract"))
 def make_pair(game: Any, constant: int) -> Any:
     @compiled
     def add(x: int) -> int:
@@ -56,7 +56,7 @@ def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reset what was compiled, announced and measured."""
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(compilation, "_announced", set())
-    for name, value in {"measured": 0.0, "typical": 0.0, "messages": True}.items():
+    for name, value in {"measured_seconds": 0.0, "typical_seconds": 0.0, "messages": True}.items():
         monkeypatch.setattr(compilation._Progress, name, value)
 
 
@@ -71,7 +71,9 @@ def test_compilation_is_announced_once_per_game_and_purpose(
     assert make_slow_adder(game, 2)(1) == 3
     assert make_slow_adder(game, 1)(2.0) == 3.0
     assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr(compilation._Progress, "typical", 0.0)  # as if this machine were not known
+    monkeypatch.setattr(
+        compilation._Progress, "typical_seconds", 0.0
+    )  # as if this machine were not known
     make_slow_adder(make_game("hex:board_size=4"), 99)(1)
     assert "hex 4x4 search (first time on this machine, about " in capsys.readouterr().err
 

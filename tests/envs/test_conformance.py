@@ -22,7 +22,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.registry import GAMES, make_game
 
 with warnings.catch_warnings():
-    # On import, PettingZoo's own tests make a game in its old style, which it deprecates.
+    # On import, PettingZoo's tests use a deprecated interface.
     warnings.simplefilter("ignore", DeprecationWarning)
     from pettingzoo.test import (
         api_test,
@@ -33,24 +33,24 @@ with warnings.catch_warnings():
         state_test,
     )
 
-# What is tested here is the Python around the rules. `test_interpreted` compares both modes.
+# These tests are about the Python around the rules. `test_interpreted` compares both modes.
 pytestmark = pytest.mark.interpreted
 
 ids = pytest.mark.parametrize("id_", GAMES)
 boards = pytest.mark.parametrize("board", ["default", "small"])
 styles = pytest.mark.parametrize("style", ["make", "module"] if HAS_REGISTRY else ["module"])
 
-# PettingZoo's api_test expects bare boxes, except from a list of its own games, those with masks.
+# PettingZoo's api_test warns of spaces that are not boxes, except for a list of its own games.
 dictionaries = pytest.mark.filterwarnings(
     "ignore:Observation space for each agent probably should be gymnasium.spaces.box:UserWarning",
     "ignore:Observation is not a NumPy array:UserWarning",
 )
-# An empty board is all zeros, and rightly so.
+# PettingZoo warns of observations that are all zeros, as those of an empty board are.
 empty_boards = pytest.mark.filterwarnings(
     "ignore:Observation numpy array is all zeros:UserWarning",
     "ignore:State numpy array is all zeros:UserWarning",
 )
-# SB3 takes every box of three axes for an image of bytes; planes of 0 and 1 are none.
+# SB3 treats every box with three axes as an image of bytes, also planes of 0 and 1.
 not_images = pytest.mark.filterwarnings(
     "ignore:It seems that your observation.*is an image:UserWarning",
     "ignore:The minimal resolution for an image is 36x36:UserWarning",
@@ -148,8 +148,8 @@ def masked_moves(env: Any, rng: np.random.Generator) -> Iterator[tuple[str, Any]
         env.step(None if over else int(rng.choice(legal)))
 
 
-# PettingZoo's max_cycles_test samples actions without masks, and so loses its games to the default
-# rule for illegal actions before any truncation; it also wants every agent to live until then.
+# PettingZoo's max_cycles_test is not usable: it samples actions without masks, so that the default
+# rule for illegal actions ends its games before truncation, and it requires that no agent dies.
 @ids
 @boards
 def test_max_cycles_truncates_aec_games(id_: str, params: dict[str, Any]) -> None:
@@ -166,7 +166,7 @@ def test_max_cycles_truncates_aec_games(id_: str, params: dict[str, Any]) -> Non
             else:
                 moves[agent] += 1
         assert max(moves.values()) <= 2
-        # A game that was cut short took all the moves it may have.
+        # A truncated game has `max_cycles` moves.
         if truncated:
             assert max(moves.values()) == 2
             assert all(moves[agent] == 2 for agent in truncated)
@@ -200,7 +200,7 @@ def test_max_cycles_truncates_parallel_games(id_: str, params: dict[str, Any]) -
 
 
 @ids
-def test_max_cycles_of_a_whole_game_truncates_nothing(id_: str) -> None:
+def test_max_cycles_of_max_plies_truncates_nothing(id_: str) -> None:
     env = maker("make", "aec", id_)(max_cycles=make_game(id_).max_plies)
     env.reset(seed=0)
     for agent, over in masked_moves(env, np.random.default_rng(1)):
@@ -284,8 +284,8 @@ def test_registering_twice_is_harmless() -> None:
     assert before == registries
 
 
-def test_a_pettingzoo_without_a_registry_is_enough() -> None:
-    # Before 1.27 it had none.
+def test_pettingzoo_without_a_registry_is_supported() -> None:
+    # PettingZoo has a registry since 1.27.
     script = (
         "import pettingzoo\n"
         "for name in ('make', 'register', 'aec_registry', 'parallel_registry'):\n"
@@ -330,7 +330,7 @@ def test_spaces_are_the_same_objects_at_every_call(id_: str) -> None:
         for one, other in zip(first, again, strict=True):
             assert one[0] is other[0]
             assert one[1] is other[1]
-        # Agents sample from streams of their own.
+        # Each agent's action space samples from its own random generator.
         assert len({id(action_space) for _, action_space in first}) == len(first)
     single = gym.make(f"ludoteca/{id_}").unwrapped
     spaces = single.observation_space, single.action_space

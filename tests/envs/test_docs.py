@@ -44,12 +44,12 @@ def quick_part(blocks: list[Block]) -> list[Block]:
 
 
 def run_blocks(document: Path, blocks: list[Block], quick: bool = False) -> dict[str, Any]:
-    """Run blocks of a document, which share their names; return those.
+    """Run the blocks of a document in one namespace; return the namespace.
 
     In interpreted mode, blocks tagged `compiled` compile nevertheless.
 
     Raises:
-        AssertionError: if one prints something else than the document says.
+        AssertionError: if the output of a block differs from the document.
     """
     names: dict[str, Any] = {"__name__": "__main__"}
     interpreted = is_interpreted()
@@ -104,7 +104,7 @@ def test_examples_with_compiled_blocks_run(
 def test_the_network_of_the_tutorial_agrees_with_perfect_play(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Training as the document says, every first move gets the sign of its result."""
+    """After the document's training, the value of each first move has the sign of its result."""
     empty_folder(tmp_path, monkeypatch)
     blocks = examples(TUTORIAL.read_text(encoding="utf-8"))
     assert any("slow" in block.tags for block in blocks)
@@ -126,7 +126,7 @@ def test_tutorials_run_from_top_to_bottom(
 
 
 def test_the_values_shown_in_the_tutorial_agree_with_perfect_play() -> None:
-    """The table in the document has the signs that `solve` finds."""
+    """The values in the document's table have the signs of the solver's results."""
     (shown,) = (
         block.output
         for block in examples(TUTORIAL.read_text(encoding="utf-8"))

@@ -31,7 +31,7 @@ NOT_RUN = {
     "my-engine": "needs an engine",
     "ludoteca ggp-player": "waits for a game manager",
     "--clock": "plays for minutes; its own tests are smaller",
-    "--watch": "plays a film in the terminal",
+    "--watch": "plays an animation in the terminal",
     "--peers": "needs the peers of `make peers`",
     "ludoteca bench": "measures for minutes",
     "ludoteca reproduce": "computes for hours",
@@ -47,8 +47,8 @@ NOT_RUN = {
 }
 
 
-def runs(command: str, folder: Path) -> bool:
-    """Return whether a command is run: its files are there, and no reason forbids it."""
+def is_runnable(command: str, folder: Path) -> bool:
+    """Return whether a command is run: its files exist, and NOT_RUN has no reason against it."""
     if "--executor ray" in command:
         return False  # the tests of Ray do
     if "export onnx" in command and importlib.util.find_spec("onnx") is None:
@@ -95,7 +95,7 @@ def test_commands_run(document: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     for _, command, _ in commands_of(document):
-        if runs(command, tmp_path):
+        if is_runnable(command, tmp_path):
             printed = run(smaller(command))
             assert printed.strip(), command
 

@@ -40,10 +40,10 @@ SMALL = f"{TARGET}:size=1"
 
 
 class HighestAgent(Agent):
-    """Plays the legal action of the highest number, or of the highest but `skip`.
+    """Agent that plays the legal action with the highest number, after skipping some.
 
     Args:
-        skip: how many legal actions are higher, if there are so many.
+        skip: maximum number of skipped actions; the lowest legal action is never skipped.
     """
 
     def __init__(self, game: Game, skip: int = 0):
@@ -51,7 +51,7 @@ class HighestAgent(Agent):
         self.skip = skip
 
     def act(self, states, seats, rngs, env_indices):
-        """Choose for one position after the other."""
+        """Choose an action for each position."""
         legal = [self.game.legal(s) for s in states.view(np.recarray)]
         return np.array(
             [actions[-1 - min(self.skip, len(actions) - 1)] for actions in legal], np.int64
@@ -63,7 +63,7 @@ MISNAMED = type("Misnamed", (HighestAgent,), {"__module__": "test_extensions"})
 
 @pytest.fixture
 def clean(monkeypatch):
-    """Forget what a test registers and loads."""
+    """Remove the games, agents and modules that a test registers and loads."""
     before = {*GAMES}, {*AGENTS}
     monkeypatch.setattr(targets, "_loaded", dict(targets._loaded))
     yield
@@ -101,7 +101,7 @@ def test_a_target_of_a_registered_game_is_that_game():
         ("dots_and_boxes", "unknown game 'dots_and_boxes'"),
         (
             "hexx:five",
-            r"unknown game 'hexx' \(did you mean 'hex'\?\).*; nor is it a module: ",
+            r"unknown game 'hexx' \(did you mean 'hex'\?\).*; and not a module: ",
         ),
         ("hexx:board_size=5", r"unknown game 'hexx' \(did you mean 'hex'\?\)"),
         ("hex:dots_and_boxes", "expected key=value after the colon of 'hex:dots_and_boxes', got"),
@@ -122,12 +122,12 @@ def test_invalid_factories_are_errors(clean):
 
     wrong = {
         "must have a default for rows": lambda rows: copied(),
-        r"must take all its parameters by name, and has \*sizes": lambda *sizes: copied(),
-        r"and has \*\*sizes": lambda **sizes: copied(),
-        "a parameter opponent, which is an option of the env": lambda opponent=1: copied(),
+        r"must accept all its parameters by name, got \*sizes": lambda *sizes: copied(),
+        r"got \*\*sizes": lambda **sizes: copied(),
+        "a parameter opponent, a keyword argument": lambda opponent=1: copied(),
         "must return a Game, it returned 3": lambda: 3,
-        "a game called 'Another One'": lambda: copied("Another One"),
-        r"\['size'\]; it holds \[\]": lambda size=1: copied(),
+        "a game with the name 'Another One'": lambda: copied("Another One"),
+        r"\['size'\], got \[\]": lambda size=1: copied(),
         "'hex': that is a name of Hex-v0": lambda: copied("hex"),
         "'gomoku': that is a name of TicTacToe-v0": lambda: copied("gomoku"),
         "'Hex-v0': that is": partial(ludoteca.register_game, id="Hex-v0"),
@@ -138,7 +138,7 @@ def test_invalid_factories_are_errors(clean):
         register = given if isinstance(given, partial) else ludoteca.register_game
         with pytest.raises((ValueError, TypeError), match=problem):
             register((lambda: copied()) if isinstance(given, partial) else given)
-    with pytest.raises(TypeError, match="a game, not a function that returns it"):
+    with pytest.raises(TypeError, match="a game, not a function"):
         ludoteca.register_game(copied())
     assert "Another-v0" not in GAMES
 
@@ -249,7 +249,7 @@ def test_names_keep_their_meaning():
 
 @pytest.fixture
 def evil(tmp_path, monkeypatch):
-    """Return a module's name; importing it leaves a mark."""
+    """Yield the name of a module, and check that it was not imported: importing writes a file."""
     (tmp_path / "evil_module.py").write_text(
         f"open({str(tmp_path / 'imported')!r}, 'w')\nfrom dots_and_boxes import dots_and_boxes\n"
     )
@@ -273,7 +273,10 @@ def test_names_in_files_import_nothing(evil, tmp_path, clean):
         (tmp_path / "results.json").write_text(json.dumps({"tournament": plan, "pairs": []}))
         with pytest.raises(ValueError, match="which is not imported"):
             read_results(tmp_path)
-    with targets.names_from("a file"), pytest.raises(ValueError, match="which is not imported"):
+    with (
+        targets.untrusted_names("a file"),
+        pytest.raises(ValueError, match="which is not imported"),
+    ):
         make_agent(f"function:{evil}:policy", game)
 
 
@@ -376,7 +379,7 @@ def test_installed_packages_offer_games_and_agents(tmp_path):
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     printed = {line.partition(" ")[0]: line for line in lines[:7]}
-    warned = "the package dots 1.2 offers 'hex' in ludoteca.games, which is the name of"
+    warned = "the package dots 1.2 offers 'hex' in ludoteca.games, a name that is taken by"
     assert warned in printed["warned"]
     assert printed["loaded"] == "loaded set()"
     assert printed["made"] == "made dots_and_boxes:size=1"
@@ -384,7 +387,7 @@ def test_installed_packages_offer_games_and_agents(tmp_path):
     broken = [line for line in lines if line.startswith("broken")]
     assert "package wreck 0.1 is broken" in broken[0]
     assert "RuntimeError: this package is broken" in broken[0]
-    assert "makes a game called 'dots_and_boxes', and must make one called 'misnamed'" in broken[1]
+    assert "makes a game with the name 'dots_and_boxes', expected 'misnamed'" in broken[1]
     left_out = next(line for line in lines if line.startswith("left out"))
     assert "the game sunk is left out: package wreck 0.1 is broken" in left_out
     listed = done.stdout.partition("left out")

@@ -86,7 +86,7 @@ def test_parallel(id_: str, kind: str, rule: str, small: Small, make: Make) -> N
     game_batch = env.unwrapped.game_batch
     seat = game.num_players - 1 if game.simultaneous else int(game_batch.episode_states["mover"][0])
     mover = env.possible_agents[seat]
-    action = wrong_action(kind, game_batch.masks[0, seat if game_batch.width > 1 else 0])
+    action = wrong_action(kind, game_batch.masks[0, seat if game_batch.num_acting > 1 else 0])
     if action is None:
         return
     before, state = env.save(), env.state()

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.interpreted
     ],
     ids=["illegal_action", "dtype", "render_mode", "unknown"],
 )
-# Gymnasium warns of a strange render mode before it asks us, who refuse it.
+# Gymnasium warns of an unknown render mode before the environment refuses it.
 @pytest.mark.filterwarnings("ignore:.*render_mode='3d' that is not in the possible:UserWarning")
 def test_invalid_options(
     id_: str, api: str, options: dict[str, Any], message: str, make: Make

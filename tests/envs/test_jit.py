@@ -107,7 +107,7 @@ def make_ratio(
 
 
 def test_the_digest_depends_on_the_values_of_closure_variables() -> None:
-    """The same file with other functions, or with the same constants in another order."""
+    """Functions of one file differ in a closure variable, or in the order of its constants."""
 
     def up(x: float) -> float:
         return x + 1
@@ -138,7 +138,7 @@ print(json.dumps(source_digest(choose)))
 
 
 def test_the_digest_of_code_without_a_file_depends_on_its_body() -> None:
-    """Such as a notebook cell: bytecode, constants, names and inner functions count."""
+    """In a notebook cell, bytecode, constants, names and inner functions change the digest."""
 
     def define(code: str) -> Any:
         names: dict[str, Any] = {}

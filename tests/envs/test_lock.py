@@ -31,7 +31,7 @@ def _impatient(monkeypatch):
 def test_other_processes_cannot_lock_until_the_holder_ends(tmp_path):
     with start(HOLDER, tmp_path) as holder:
         assert holder.stdout.readline() == "locked\n"
-        # Of a long command the beginning is shown.
+        # The message shows the beginning of a long command.
         shown = rf"in use by process {holder.pid} \(.* -c .*import sys, time.*\): wait"
         with pytest.raises(ValueError, match=shown):
             lock_folder(tmp_path)

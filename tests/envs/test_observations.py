@@ -18,7 +18,7 @@ from ludoteca.envs.api.parallel import parallel_env
 from ludoteca.envs.api.single import GameEnv
 from ludoteca.envs.api.vector import GameVectorEnv
 from ludoteca.envs.game import Game
-from ludoteca.envs.observation import KINDS, ObservationFormat
+from ludoteca.envs.observation import OBSERVATION_KINDS, ObservationFormat
 from ludoteca.envs.registry import GAMES, make_game
 
 pytestmark = pytest.mark.interpreted
@@ -31,7 +31,7 @@ with warnings.catch_warnings():
 Small = Callable[[str], Game]
 ids = pytest.mark.parametrize("id_", GAMES)
 FORMATS = [
-    *(ObservationFormat(kind) for kind in KINDS),
+    *(ObservationFormat(kind) for kind in OBSERVATION_KINDS),
     ObservationFormat("flat", mask_dtype="float32"),
     ObservationFormat("dict", keys=("obs", "mask"), mask_dtype="bool", end_mask="ones"),
     ObservationFormat("flat_dict", keys=["observations", "action_mask"], end_mask="zeros"),
@@ -266,7 +266,7 @@ def test_floats_and_the_order_of_channels_hold_in_every_format(case: str, small:
 
 
 def test_final_masks_are_ones_by_default_in_dictionaries_of_vector_environments() -> None:
-    for kind in KINDS:
+    for kind in OBSERVATION_KINDS:
         default = "ones" if kind.endswith("dict") else "zeros"
         assert GameVectorEnv("tictactoe", 2, observation=kind).format.end_mask == default
         for end in ("zeros", "ones"):

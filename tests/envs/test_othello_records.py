@@ -48,7 +48,7 @@ def test_the_shortest_game_ends_with_64_discs_for_black() -> None:
     assert read_games(ggf)[0].replay == record.replay
     for wrong in ("RE[-64.000]", "RE[0.000]"):
         with pytest.raises(
-            ValueError, match=r"line 1, column \d+: RE.*but after the moves the res"
+            ValueError, match=r"line 1, column \d+: RE.*but the moves lead to the ret"
         ):
             read_games(ggf.replace("RE[+64.000]", wrong))
     (late,) = read_games(ggf.replace("RE[+64.000]", "RE[-64.000:t]"))
@@ -75,13 +75,13 @@ def test_transcripts_are_read_in_all_their_forms() -> None:
         (f"{HEAD}B[i9];)", "expected a square such as d3, or a pass, got 'i9'"),
         (f"{HEAD}W[d3];)", "expected a move of black, got one of white"),
         (f"{HEAD}RE[won];)", "expected a result such as RE[+12.000], got RE[won]"),
-        (f"{HEAD}KB[3];)", "KB is a komi move: games with komi are not read"),
+        (f"{HEAD}KB[3];)", "KB is a komi move: games with komi are not supported"),
         (f"{HEAD};)".replace("TY[8]", "TY[8a]"), "expected Othello without variants, such as"),
-        (f"{HEAD};)".replace("TY[8]", "TY[10]"), "expected a board of 4, 6, 8, got TY[10]"),
-        (f"{HEAD};)".replace("O*", "*O"), "expected the usual start with black to move"),
-        (f"{HEAD};)".replace(" *]", " O]"), "expected the usual start with black to move"),
+        (f"{HEAD};)".replace("TY[8]", "TY[10]"), "expected board size 4, 6, 8, got TY[10]"),
+        (f"{HEAD};)".replace("O*", "*O"), "expected the standard starting position"),
+        (f"{HEAD};)".replace(" *]", " O]"), "expected the standard starting position"),
         (f"{HEAD};)".replace("BO[8", "BO[6"), "expected BO with 8, 64 squares and the player"),
-        ("(;GM[Othello];)", "line 1, column 3: expected the start position, such as BO[8"),
+        ("(;GM[Othello];)", "line 1, column 3: expected the starting position, such as BO[8"),
     ],
 )  # fmt: skip
 def test_errors_name_line_and_column(text: str, message: str) -> None:
@@ -158,13 +158,13 @@ def test_content_counts_more_than_the_suffix(tmp_path: Path) -> None:
 
 def test_sizes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "MAX_CHARACTERS", 5)
-    with pytest.raises(ValueError, match="more than 5 characters, the most that is read"):
+    with pytest.raises(ValueError, match="expected at most 5 characters"):
         read_games("f5d6c3")
 
 
 def test_a_format_without_the_game_is_an_error() -> None:
     replay = Replay("tictactoe", 0, [], None)
-    with pytest.raises(ValueError, match="SGF is for hex and othello, got a game of tictactoe"):
+    with pytest.raises(ValueError, match="SGF supports hex and othello, got a game of tictactoe"):
         write_games([replay], ".sgf")
     with pytest.raises(ValueError, match=r"expected one of \.ggf, \.sgf, \.txt, got '\.pgn'"):
         write_games([replay], ".pgn")

@@ -12,10 +12,10 @@ from typing import Any
 import cloudpickle
 import gymnasium as gym
 import pettingzoo
-import playing_on
 import pytest
+import recorded_play
 from boards import REPRESENTATIVES
-from playing_on import FirstLegal, play_on
+from recorded_play import FirstLegal, record_play
 from stable_baselines3 import PPO
 
 from ludoteca.agents import make_agent
@@ -31,24 +31,24 @@ from ludoteca.envs.registry import GAMES, make_game
 Small = Callable[[str], Game]
 
 
-def in_another_process(things: list[tuple[str, Any]], file: Path) -> dict[str, Any]:
+def play_in_another_process(named_objects: list[tuple[str, Any]], file: Path) -> dict[str, Any]:
     """Resume environments and agents in a new process; return their results by name."""
-    file.write_bytes(cloudpickle.dumps(things))
-    command = [sys.executable, playing_on.__file__, str(file)]
+    file.write_bytes(cloudpickle.dumps(named_objects))
+    command = [sys.executable, recorded_play.__file__, str(file)]
     environment = os.environ | {"LUDOTECA_COMPILE_MESSAGES": "0"}
     subprocess.run(command, check=True, timeout=300, env=environment)
     found: dict[str, Any] = pickle.loads(Path(f"{file}.played").read_bytes())
     return found
 
 
-def begun(env: Any, steps: int = 3) -> Any:
-    """Reset an environment and play some steps, so that there is a state to keep."""
+def after_steps(env: Any, steps: int = 3) -> Any:
+    """Return the environment after a reset and some steps, so that it has a state to pickle."""
     if isinstance(env, SB3VecEnv):
         env.seed(3)
         env.reset()
     else:
         env.reset(seed=3)
-    play_on(env, steps)
+    record_play(env, steps)
     return env
 
 
@@ -78,7 +78,7 @@ def special_environments() -> list[tuple[str, Any]]:
     ]
 
 
-# A script, or a notebook, with a game of its own.
+# A script or notebook that defines a game.
 SCRIPT = """
 import numpy as np
 from ludoteca.envs.game import Game, unique
@@ -153,7 +153,7 @@ def games_of_a_script() -> list[tuple[str, Any]]:
     ]
 
 
-# Agents of every kind, with memory, with threads, and with networks; most in the slow tests.
+# Agents with a reused tree and with a network; the slow tests have more.
 AGENTS = (
     ("tictactoe", "mcts:simulations=20,reuse=True"),
     ("hex:board_size=5", "dqn:hex5,epsilon=0.3"),
@@ -175,49 +175,51 @@ MORE_AGENTS = (
 )
 
 
-def resumed(thing: Any) -> Any:
+def resumed(original: Any) -> Any:
     """Let an agent play, so that it has memory, and return it."""
-    play_on(thing)
-    return thing
+    record_play(original)
+    return original
 
 
 def agents(specs: tuple[tuple[str, str], ...]) -> list[tuple[str, Any]]:
     return [(f"{game} {spec}", resumed(make_agent(spec, make_game(game)))) for game, spec in specs]
 
 
-def check_that_copies_resume(things: list[tuple[str, Any]], file: Path) -> None:
-    played = in_another_process(things, file)
-    for name, thing in things:
-        twin = copy.deepcopy(thing)
-        by_pickle = thing if "script" in name or "without" in name else roundtrip(thing)
-        expected = play_on(by_pickle)
+def check_that_copies_resume(named_objects: list[tuple[str, Any]], file: Path) -> None:
+    played = play_in_another_process(named_objects, file)
+    for name, original in named_objects:
+        deep_copy = copy.deepcopy(original)
+        unpickled = original if "script" in name or "without" in name else roundtrip(original)
+        expected = record_play(unpickled)
         assert played[name] == expected, name
-        if by_pickle is not thing:
-            assert play_on(thing) == expected, name
+        if unpickled is not original:
+            assert record_play(original) == expected, name
         if name != "python":  # copies share opponents
-            assert play_on(twin) == expected, name
+            assert record_play(deep_copy) == expected, name
 
 
-def roundtrip(thing: Any) -> Any:
-    return pickle.loads(pickle.dumps(thing))
+def roundtrip(original: Any) -> Any:
+    return pickle.loads(pickle.dumps(original))
 
 
 @pytest.mark.slow
 @pytest.mark.interpreted
 def test_environments_and_agents_resume_in_another_process(small: Small, tmp_path: Path) -> None:
-    """Both processes interpret; the slow test below compiles."""
+    """Both processes run interpreted; another slow test runs compiled."""
     made = [env for env in environments("Tron-v0", small) if env[0].startswith("parallel")]
     made += environments("TicTacToe-v0", small) + special_environments() + games_of_a_script()
-    things = [(name, begun(env)) for name, env in made] + agents(AGENTS)
-    check_that_copies_resume(things, tmp_path / "things")
+    named_objects = [(name, after_steps(env)) for name, env in made] + agents(AGENTS)
+    check_that_copies_resume(named_objects, tmp_path / "objects")
 
 
 @pytest.mark.slow
 def test_all_games_and_more_agents_resume_in_another_process(small: Small, tmp_path: Path) -> None:
-    things = agents((*AGENTS, *MORE_AGENTS))
+    named_objects = agents((*AGENTS, *MORE_AGENTS))
     for id_ in REPRESENTATIVES:
-        things += [(name, begun(env)) for name, env in environments(id_, small)]
-    things += [(name, begun(env)) for name, env in special_environments() + games_of_a_script()]
+        named_objects += [(name, after_steps(env)) for name, env in environments(id_, small)]
+    named_objects += [
+        (name, after_steps(env)) for name, env in special_environments() + games_of_a_script()
+    ]
     game = small("TicTacToe-v0")
     model = PPO("MlpPolicy", SB3VecEnv(game, 2), n_steps=8, batch_size=8)
     model.save(tmp_path / "model.zip")
@@ -226,7 +228,7 @@ def test_all_games_and_more_agents_resume_in_another_process(small: Small, tmp_p
     save_weights(
         tmp_path / "value.safetensors", make_value_network(config, game).state_dict(), metadata
     )
-    things += [
+    named_objects += [
         ("sb3 from a file", load_sb3_agent(game, tmp_path / "model.zip")),
         ("sb3 that draws", SB3Agent.from_model(game, model, deterministic=False)),
         ("uctnet", make_agent(f"uctnet:{tmp_path / 'value.safetensors'},simulations=20", game)),
@@ -234,8 +236,8 @@ def test_all_games_and_more_agents_resume_in_another_process(small: Small, tmp_p
     for id_ in GAMES:
         params = dict(small(id_).params)
         env = gym.make_vec(f"ludoteca/{id_}", num_envs=3, opponent="random", **params)
-        things.append((id_, begun(env)))
-    check_that_copies_resume(things, tmp_path / "things")
+        named_objects.append((id_, after_steps(env)))
+    check_that_copies_resume(named_objects, tmp_path / "objects")
 
 
 def test_a_pickled_stepper_is_the_same_in_this_process() -> None:

@@ -9,9 +9,9 @@ from rendered_games import SVG, play, position, sample
 
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.render import board_text, cell_at, render, rgb_array, scene, svg
-from ludoteca.envs.render.geometry import geometry
+from ludoteca.envs.render.geometry import board_geometry
 from ludoteca.envs.render.shapes import Circle, Polygon, Text
-from ludoteca.envs.render.status import board_codes, outcome, status_text
+from ludoteca.envs.render.status import board_codes, describe_result, status_text
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -59,7 +59,7 @@ def test_status_names_mover_and_result(name):
     start, _, end = (s for s, _ in sample(game))
     assert game.layout.counts or "to move" in status_text(game, start)
     assert "to move" not in status_text(game, end)
-    assert status_text(game, end).startswith(outcome(game, end))
+    assert status_text(game, end).startswith(describe_result(game, end))
 
 
 def test_status_of_finished_games():
@@ -86,14 +86,14 @@ def test_status_of_geese_has_their_lengths():
             assert status_text(game, s) == ", ".join(parts)
 
 
-def test_several_best_geese_tie():
+def test_geese_with_equal_scores_tie():
     game = make_game("hungry_geese:num_players=3,episode_steps=2")
     s = game.new(1)
     s.steps = s.max_steps
     s.score[:] = 5, 9, 9
-    assert outcome(game, s) == "goose B and goose C tie for first"
+    assert describe_result(game, s) == "goose B and goose C tie for first"
     s.score[:] = 9
-    assert outcome(game, s) == "draw"
+    assert describe_result(game, s) == "draw"
 
 
 def test_hex_board_is_a_rhombus():
@@ -125,7 +125,7 @@ def test_columns_of_connect_four_are_numbered():
 )
 def test_cell_at_inverts_centers(spec):
     game = make_game(spec)
-    board = geometry(game.layout)
+    board = board_geometry(game.layout)
     for row in range(game.layout.rows):
         for column in range(game.layout.columns):
             x, y = board.center(row, column)
@@ -142,7 +142,7 @@ def test_cell_at_inverts_centers(spec):
 
 
 def test_hex_rows_shift_right_and_neighbors_touch():
-    board = geometry(make_game("hex:board_size=5").layout)
+    board = board_geometry(make_game("hex:board_size=5").layout)
     (x, y), (below_x, below_y) = board.center(0, 0), board.center(1, 0)
     assert below_x - x == pytest.approx(board.cell / 2)
     assert below_y > y
@@ -154,7 +154,7 @@ def test_hex_rows_shift_right_and_neighbors_touch():
 def test_hex_edges_have_their_owners_colors():
     game = make_game("hex")
     pixels = rgb_array(scene(game, game.new()))
-    board = geometry(game.layout)
+    board = board_geometry(game.layout)
     band = 0.2 * board.cell
     middle = (game.layout.rows - 1) // 2
     x, y = board.center(0, middle)
@@ -171,7 +171,7 @@ def test_pixels_at_a_piece_have_its_color(name):
     game = make_game(name)
     s, _ = sample(game)[1]
     pixels = rgb_array(scene(game, s))
-    board = geometry(game.layout)
+    board = board_geometry(game.layout)
     codes = board_codes(game, s)
     for row, column in np.argwhere(codes).tolist():
         piece = game.layout.pieces[codes[row, column] - 1]
@@ -179,7 +179,7 @@ def test_pixels_at_a_piece_have_its_color(name):
         offset = {"disc": 0.2, "ring": 0.3, "head": 0.28}.get(piece.shape, 0) * board.cell
         if piece.shape != "body":  # drawn in a lighter color
             color = [int(piece.color[i : i + 2], 16) for i in (1, 3, 5)]
-            # Above and left of the center there are no letters, marks and beaks.
+            # Letters, marks and beaks do not cover the point above and left of the center.
             pixel = pixels[int(y - offset * 0.7), int(x - offset * 0.7)]
             assert np.abs(pixel - np.array(color)).max() <= 12, (piece.name, row, column)
 
@@ -188,7 +188,7 @@ def test_last_move_is_marked():
     game, s = position("connect4", ["4", "4"])
     marked, plain = scene(game, s, 3), scene(game, s)
     extra = [shape for shape in marked.shapes if shape not in plain.shapes]
-    x, y = geometry(game.layout).center(4, 3)  # on top of the first disc
+    x, y = board_geometry(game.layout).center(4, 3)  # on top of the first disc
     assert [(mark.x, mark.y) for mark in extra] == [(x, y)]
     game, s = position("tictactoe", ["b2"])
     assert len(scene(game, s, 4).shapes) == len(scene(game, s).shapes) + 1
@@ -218,7 +218,7 @@ def test_a_goose_is_drawn_across_the_border():
     s.occupied[2, [0, 5, 4]] = 1
     s.food[:], s.num_food = -1, 0
     pixels = rgb_array(scene(game, s))
-    board = geometry(game.layout)
+    board = board_geometry(game.layout)
     y = int(board.center(2, 0)[1])
     empty = pixels[int(board.center(0, 0)[1]), int(board.center(0, 0)[0])]
     left = board.center(2, 0)[0] - 0.45 * board.cell
@@ -242,7 +242,7 @@ def test_values_are_written_in_empty_cells():
     game, s = position("connect4", ["4"])
     values = np.array([np.nan, np.nan, np.nan, 0.25, np.nan, -0.5, np.nan])
     texts = [t for t in scene(game, s, values=values).shapes if isinstance(t, Text)][:2]
-    board = geometry(game.layout)
+    board = board_geometry(game.layout)
     assert {(t.text, t.x, t.y) for t in texts} == {
         ("0.25", *board.center(4, 3)),
         ("-0.50", *board.center(5, 5)),
@@ -297,7 +297,7 @@ def test_unknown_modes_are_an_error():
 
 def test_each_disc_is_a_circle():
     game, s = position("othello", ["d3"])
-    board = geometry(game.layout)
+    board = board_geometry(game.layout)
     circles = [shape for shape in scene(game, s, captions=()).shapes if isinstance(shape, Circle)]
     centers = {board.center(row, column) for row, column in np.argwhere(board_codes(game, s))}
     assert {(circle.x, circle.y) for circle in circles} == centers
@@ -314,7 +314,7 @@ def test_rows_may_be_numbered_from_the_bottom():
         "black to move, last move c2-b3",
     ]
     labels = {(label.text, label.y) for label in scene(game, s).base if isinstance(label, Text)}
-    board = geometry(game.layout)
+    board = board_geometry(game.layout)
     for row in range(4):
         assert (str(4 - row), board.center(row, 0)[1]) in labels
 
@@ -323,7 +323,7 @@ def test_both_cells_of_the_last_move_are_tinted():
     game, s = position("breakthrough", ["a2-b3"])
     marked = scene(game, s, game.action_names.index("a2-b3"))
     extra = [shape for shape in marked.shapes if shape not in scene(game, s).shapes]
-    board = geometry(game.layout)
+    board = board_geometry(game.layout)
     corners = [board.outline(4, 0)[0], board.outline(3, 1)[0]]  # of a2 and b3
     assert [(tint.x - 1, tint.y - 1) for tint in extra] == corners
     game, s = position("free_for_all", ["a3-b5"])
@@ -334,7 +334,7 @@ def test_both_cells_of_the_last_move_are_tinted():
 def test_every_second_cell_may_be_dark():
     game = make_game("sheep_and_wolf")
     pixels = rgb_array(scene(game, game.new()))
-    board = geometry(game.layout)
+    board = board_geometry(game.layout)
     dark = [int(game.layout.dark[i : i + 2], 16) for i in (1, 3, 5)]
     for row in range(1, 7):
         for column in range(8):

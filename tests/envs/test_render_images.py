@@ -58,9 +58,9 @@ def test_gif_has_every_image_and_its_duration():
 @pytest.mark.parametrize("animate", [svg_animation, gif])
 def test_invalid_animations_are_errors(animate):
     small, large = make_game("hex:board_size=3"), make_game("hex:board_size=4")
-    with pytest.raises(ValueError, match="at least one picture"):
+    with pytest.raises(ValueError, match="at least one scene"):
         animate([])
-    with pytest.raises(ValueError, match="picture 1 of size"):
+    with pytest.raises(ValueError, match="scene 1, of size"):
         animate([scene(small, small.new()), scene(large, large.new())])
     with pytest.raises(ValueError, match="times must be positive"):
         animate([scene(small, small.new())], seconds=0)

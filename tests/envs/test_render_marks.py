@@ -5,7 +5,7 @@ import pytest
 
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.render import Marks, marked, rgb_array, scene, svg
-from ludoteca.envs.render.geometry import geometry
+from ludoteca.envs.render.geometry import board_geometry
 from ludoteca.envs.render.shapes import Circle, Line, Scene, Text
 
 
@@ -19,7 +19,7 @@ def added(spec, marks, *actions):
     picture = marked(plain, game, s, marks)
     assert picture.shapes[: len(plain.shapes)] == plain.shapes
     assert picture.base == plain.base
-    return geometry(game.layout), picture.shapes[len(plain.shapes) :]
+    return board_geometry(game.layout), picture.shapes[len(plain.shapes) :]
 
 
 def test_choices_are_dots_and_rings_around_pieces():

@@ -20,8 +20,8 @@ from ludoteca.envs.render import (
     with_players,
 )
 from ludoteca.envs.render.__main__ import choose
-from ludoteca.envs.render.geometry import geometry
-from ludoteca.envs.render.shapes import Circle, Path, Rectangle, Scene, Text, colors, moved
+from ludoteca.envs.render.geometry import board_geometry
+from ludoteca.envs.render.shapes import Circle, Path, Rectangle, Scene, Text, colors, shifted
 from ludoteca.envs.render.status import best_players, board_codes
 from ludoteca.envs.render.terminal import terminal_board
 
@@ -63,7 +63,7 @@ def test_every_image_shows_the_players_and_their_standing(name):
         assert " ".join(texts(picture.base)).count("somebody") == game.num_players
         for line in standing:
             assert line.text in texts(picture.shapes)
-    board = geometry(game.layout).width
+    board = board_geometry(game.layout).width
     for shape in (*pictures[-1].base, *pictures[-1].shapes):
         if isinstance(shape, Text) and shape.anchor == "left":
             assert board <= shape.x < shape.x + 0.5 * shape.size * len(shape.text) < board + 260
@@ -129,7 +129,7 @@ def test_long_names_are_broken_and_then_cut():
 
 
 def test_gifs_contain_colors_that_appear_late():
-    """A body that is in neither the first, the middle nor the last image keeps its color."""
+    """The palette has colors that are missing in the first, the middle and the last image."""
     from PIL import Image
 
     def picture(k, color):
@@ -159,7 +159,7 @@ def test_paths_have_flat_ends_and_round_bends():
     line = ET.fromstring(svg(picture)).find(f"{SVG}polyline")
     assert line.get("points") == "10,10 40,10 40,40"
     assert (line.get("fill"), line.get("stroke-linejoin")) == ("none", "round")
-    assert moved(path, 1, 2).points == ((11, 12), (41, 12), (41, 42))
+    assert shifted(path, 1, 2).points == ((11, 12), (41, 12), (41, 42))
     assert colors(path) == {"#000000"}
     assert colors(Circle(0, 0, 1, None, "#123456")) == {"#123456"}
 

@@ -166,7 +166,7 @@ def test_a_move_played_twice_is_an_error(id_: str, finished: Any, small: Small) 
                 Replay.from_json(json.dumps(data))
         return
     data["actions"].insert(1, data["actions"][0])
-    with pytest.raises(ValueError, match=r"move \d+|result"):
+    with pytest.raises(ValueError, match=r"move \d+|returns"):
         Replay.from_json(json.dumps(data))
 
 
@@ -177,7 +177,7 @@ def test_players_that_are_out_cannot_act(finished: Any) -> None:
             if not active(data, k, player):
                 data["actions"][k][player] = 2
                 with pytest.raises(
-                    ValueError, match=f"move {k}: player {player} is out, but the replay lets it"
+                    ValueError, match=f"move {k}: player {player} is eliminated, but the replay has"
                 ):
                     Replay.from_json(json.dumps(data))
                 return
@@ -193,7 +193,7 @@ def test_a_wrong_result_is_an_error(id_: str, finished: Any) -> None:
     wrong += [[-value for value in right]] if any(right) else [[1, -1]]
     for returns in wrong:
         data["returns"] = returns
-        with pytest.raises(ValueError, match=f"after its {plies} moves the game's result is"):
+        with pytest.raises(ValueError, match=f"after its {plies} moves the game has the returns"):
             Replay.from_json(json.dumps(data))
 
 
@@ -201,7 +201,7 @@ def test_a_wrong_result_is_an_error(id_: str, finished: Any) -> None:
 def test_a_game_cut_short_has_no_result(id_: str, finished: Any) -> None:
     data = finished(id_)
     data["actions"].pop()
-    with pytest.raises(ValueError, match="moves the game's result is None, but the replay says"):
+    with pytest.raises(ValueError, match="moves the game has the returns None, but the replay has"):
         Replay.from_json(json.dumps(data))
     data["returns"] = None
     assert Replay.from_json(json.dumps(data)).returns is None
@@ -268,7 +268,7 @@ def test_text_that_is_not_a_replay_is_an_error(text: str) -> None:
     ],
     ids=lambda value: str(value)[:12],
 )
-def test_values_of_a_wrong_kind_are_errors(key: str, wrong: Any, finished: Any) -> None:
+def test_values_of_a_wrong_type_are_errors(key: str, wrong: Any, finished: Any) -> None:
     data = finished("TicTacToe-v0")
     with pytest.raises(ValueError, match="not a replay: ") as caught:
         Replay.from_json(json.dumps(data | {key: wrong}))
@@ -322,7 +322,7 @@ def test_an_interrupted_save_leaves_only_the_old_file(tmp_path: Path) -> None:
     path.write_text("old")
 
     def break_off() -> None:
-        with files.writing(path) as file:
+        with files.atomic_writer(path) as file:
             file.write(b"half a fi")
             raise OSError("disk full")
 

@@ -204,7 +204,7 @@ def test_both_evaluations_of_sb3_work():
 
 
 @pytest.mark.parametrize("game", GAMES)
-# SB3 takes all that has three axes for an image, which should have bytes and more pixels.
+# SB3 treats observations with three axes as images, and warns of their type and size.
 @pytest.mark.filterwarnings("ignore:It seems that your observation:UserWarning")
 @pytest.mark.filterwarnings("ignore:The minimal resolution for an image:UserWarning")
 @pytest.mark.filterwarnings("ignore:Treating image space as channels-last:UserWarning")

@@ -19,7 +19,7 @@ ids = pytest.mark.parametrize("id_", ["TicTacToe-v0", "Othello-v0", "Tron-v0", "
 
 
 class FirstLegal(Agent):
-    """Plays the legal action with the lowest number, and records its calls."""
+    """Agent that plays the legal action with the lowest number and records its calls."""
 
     def __init__(self, game: Any):
         super().__init__(game)
@@ -40,7 +40,7 @@ class FirstLegal(Agent):
 
 
 class Refusing(FirstLegal):
-    """Raises an error when games are reset."""
+    """Agent whose `reset` raises an error."""
 
     def reset(self, env_indices: Any) -> None:
         raise RuntimeError("no")
@@ -165,5 +165,5 @@ def test_invalid_opponents_are_errors_and_change_nothing(make: Any, small: Any) 
 
 def test_in_self_play_set_opponent_is_an_error() -> None:
     env = GameVectorEnv("tictactoe", 2)
-    with pytest.raises(ValueError, match=r"made with opponent=\.\.\.: in self-play the caller mov"):
+    with pytest.raises(ValueError, match=r"made with opponent=\.\.\.: in self-play the caller act"):
         env.set_opponent("random")

@@ -7,7 +7,7 @@ import pytest
 
 from ludoteca.envs.formats.record import RecordText
 from ludoteca.envs.formats.registry import FORMATS, read_games, write_games
-from ludoteca.envs.formats.sgf_tree import escaped, parse_collection, simple_text
+from ludoteca.envs.formats.sgf_tree import escape, parse_collection, simple_text
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay, returns_of
 
@@ -44,7 +44,7 @@ def test_games_of_hex_survive(rules: str, size: int) -> None:
 def test_games_of_othello_survive(suffix: str, size: int) -> None:
     if suffix == ".txt" and size != 8:
         with pytest.raises(
-            ValueError, match="transcripts are of Othello on 8x8, got othello:board"
+            ValueError, match="transcripts are for Othello on 8x8, got othello:board"
         ):
             write_games([random_replay(f"othello:board_size={size}", 0)], suffix)
         return
@@ -54,7 +54,7 @@ def test_games_of_othello_survive(suffix: str, size: int) -> None:
     assert any("pass" in names(replay) for replay in replays)
     read = [record.replay for record in read_games(write_games(replays, suffix))]
     for one, other in zip(read, replays, strict=True):
-        # Without passes in the text, one before which the record ends is not known.
+        # The text omits passes, so a pass at its end is lost.
         cut = suffix == ".txt" and names(other)[-1] == "pass"
         assert list(one.actions) == list(other.actions)[: -1 if cut else None]
         assert (one.game, one.returns, one.players) == (other.game, other.returns, other.players)
@@ -82,7 +82,7 @@ joined]C[a (;B[x\]) comment]
     assert game.replay.players == ("Ana ] \\", "two lines joined")
     assert names(game.replay) == ["a3", "swap", "b2", "c3"]
     assert game.replay.game == "hex:board_size=5,first=black,swap=True"
-    assert game.notes == ("1 variation is skipped: only the main line is read",)
+    assert game.notes == ("1 variation is skipped: only the main line was read",)
     assert empty.replay == Replay("hex:board_size=11,first=black,swap=False", 0, [], None)
 
 
@@ -125,14 +125,14 @@ def test_othello_by_letters_with_the_start_set_up() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("(;GM[1])", "line 1, column 5: expected a game GM 11 (hex) or 2 (othello), got GM[1]"),
-        ("(;SZ[5])", "line 1, column 1: expected a game GM 11 (hex) or 2 (othello), got no GM"),
+        ("(;GM[1])", "line 1, column 5: expected a game with GM 11 (hex) or 2 (othello)"),
+        ("(;SZ[5])", "line 1, column 1: expected a game with GM 11 (hex) or 2 (othello)"),
         ("(;GM[11]SZ[5]\n;B[a9])", "line 2, column 3: a9 is not a cell of a board of 5 x 5"),
         ("(;GM[11]SZ[5];B[a1];W[a1])", "column 22: move 2: a1 is illegal: legal are b1 c1"),
         ("(;GM[11]SZ[5];B[a1];B[a2])", "column 22: expected a move of W, got B"),
         ("(;GM[11]SZ[5];B[a1];W[b1];B[swap])", "column 28: only the second move may be a swap"),
         ("(;GM[11]SZ[5];B[pass])", "column 16: expected a cell such as a1, swap-pieces"),
-        ("(;GM[11]SZ[5];B[resign];W[a1])", "column 26: a move after resign"),
+        ("(;GM[11]SZ[5];B[resign];W[a1])", "column 26: expected no move after resign"),
         ("(;GM[11]SZ[99])", "column 11: expected a square board of 2, 3"),
         ("(;GM[11]SZ[5:6])", "got SZ[5:6]"),
         ("(;GM[11]AB[a1])", "column 11: AB sets up stones: expected an empty board"),
@@ -140,13 +140,13 @@ def test_othello_by_letters_with_the_start_set_up() -> None:
         ("(;GM[11];B[a1]W[b1])", "column 11: expected one move in a node, got several"),
         ("(;GM[11];B[a1][b1])", "column 11: expected one move in a node, got several"),
         ("(;GM[11]PL[x])", "column 11: expected PL[B] or PL[W], got PL[X]"),
-        ("(;GM[11]SZ[2]RE[W+];B[a1];W[b1];B[a2])", "column 16: RE[W+], but after the moves the"),
+        ("(;GM[11]SZ[2]RE[W+];B[a1];W[b1];B[a2])", "column 16: RE[W+], but the moves lead to the"),
         ("(;GM[11]SZ[2];B[a1];W[b1];B[a2];W[b2])", "the game is over, but the record continues w"),
-        ("(;GM[11];B[a1]", "line 1, column 1: this game has no ')' at its end"),
-        ("(;GM[11];B[a1", "column 11: this value of B has no ']' at its end"),
+        ("(;GM[11];B[a1]", "line 1, column 1: the game tree that begins here has no closing ')'"),
+        ("(;GM[11];B[a1", "column 11: this value of B has no closing ']'"),
         ("(;GM[11];B)", "column 11: expected a value of B, which begins with '['"),
-        ("(;GM[11]GM[11])", "column 9: property GM stands twice in one node"),
-        ("(;GM[11](;B[a1]);W[a2])", "column 17: a node stands after a variation"),
+        ("(;GM[11]GM[11])", "column 9: property GM occurs twice in a node"),
+        ("(;GM[11](;B[a1]);W[a2])", "column 17: expected '(' or ')' after a variation"),
         ("(;GM[11]())", "column 10: expected a node, which begins with ';', got ')'"),
         ("(;GM[11]((;B[a1])))", "column 10: expected a node, which begins with ';', got '('"),
         ("(;GM[11]) x", "column 11: expected '(;' or the end, got 'x'"),
@@ -154,7 +154,7 @@ def test_othello_by_letters_with_the_start_set_up() -> None:
         ("(;GM[11]black[a1])", "column 9: black is not a property: expected capital letters"),
         ("(;GM[2];W[d3])", "column 10: expected a move of black, got one of white"),
         ("(;GM[2];B[d3];W[a1])", "column 16: move 2: a1 is illegal: legal are c3 e3 c5"),
-        ("(;GM[2]AB[a1])", "column 10: AB sets up another start: expected the four discs"),
+        ("(;GM[2]AB[a1])", "column 10: AB sets up discs: expected only the four"),
         ("(;GM[2]PL[W])", "column 10: expected black to move first"),
     ],
 )  # fmt: skip
@@ -170,7 +170,7 @@ def test_escapes() -> None:
     assert simple_text("a\\\\\nb") == "a\\ b"
     assert simple_text("a\\\nb\tc") == "ab c"
     for text in ("]", "\\", "a:b", "\\]", "x\\\\]", "Zoë (;"):
-        (tree,) = parse_collection(RecordText(f"(;PB[{escaped(text)}])"))
+        (tree,) = parse_collection(RecordText(f"(;PB[{escape(text)}])"))
         assert simple_text(tree.nodes[0]["PB"].values[0]) == text
 
 
@@ -178,4 +178,6 @@ def test_deep_and_long_trees_are_read_without_recursion() -> None:
     deep = "(;GM[11]" + "(;C[x]" * 5_000 + ")" * 5_001
     assert read_games(deep)[0].notes == ()
     wide = "(;GM[11]" + "(;B[a1])" * 5_000 + ")"
-    assert read_games(wide)[0].notes == ("4999 variations are skipped: only the main line is read",)
+    assert read_games(wide)[0].notes == (
+        "4999 variations are skipped: only the main line was read",
+    )

@@ -16,7 +16,7 @@ from ludoteca.envs.engine.episode_state import (
     episode_state_dtype,
     scratch_dtype,
 )
-from ludoteca.envs.engine.legality import NONE, make_legality
+from ludoteca.envs.engine.legality import ALL_LEGAL, make_legality
 from ludoteca.envs.engine.step_rules import make_step_rules
 from ludoteca.envs.engine.stepper import make_stepper
 from ludoteca.envs.game import FORFEIT, Game
@@ -43,8 +43,12 @@ class OneGame:
             self.rules, self.legality = make_step_rules(game, choose), make_legality(game)
         self.states = game.empty(1).view(np.recarray)
         self.episodes = np.zeros(1, episode_state_dtype(game)).view(np.recarray)
-        self.scratch = np.zeros(1, scratch_dtype(game)).view(np.recarray)
-        self.s, self.episode, self.work = self.states[0], self.episodes[0], self.scratch[0]
+        self.scratch_records = np.zeros(1, scratch_dtype(game)).view(np.recarray)
+        self.s, self.episode, self.scratch = (
+            self.states[0],
+            self.episodes[0],
+            self.scratch_records[0],
+        )
         plies = game.max_plies * (game.num_players if game.simultaneous else 1)
         self.history = np.zeros(1 + plies, np.int16)
         width = game.num_players if game.simultaneous and seat_rule == EVERY_SEAT else 1
@@ -52,16 +56,16 @@ class OneGame:
         self.masks = np.zeros((width, game.num_actions), np.int8)
         with np.errstate(over="ignore"):  # uint64 wraps around
             self.rules.reset(self.s, self.episode, self.history, seat_rule)
-            self.rules.opponents_step(self.s, self.episode, self.history, self.work)
+            self.rules.opponents_step(self.s, self.episode, self.history, self.scratch)
         self.observe()
 
     def observe(self) -> None:
-        legal = self.work.legal
+        legal = self.scratch.legal
         self.rules.observe(self.s, self.episode, self.planes, self.masks, legal)
 
     def step(self, *actions: int, illegal_rule: int = LOSE) -> None:
         rows = (self.masks[None], self.planes[None], self.planes[None], self.history[None])
-        arrays = (self.states, self.episodes, np.array([actions]), *rows, self.scratch)
+        arrays = (self.states, self.episodes, np.array([actions]), *rows, self.scratch_records)
         self.stepper.step(arrays, (EVERY_SEAT, illegal_rule, DISABLED), 0, 0, 1)
 
 
@@ -139,11 +143,11 @@ def test_a_joint_action_is_validated_for_all_active_players() -> None:
     game = OneGame(TRON, EVERY_SEAT)
     find = game.legality.find_illegal_in_joint
     legal = game.masks.argmax(1)
-    assert find(game.s, legal, game.work) == NONE
-    assert find(game.s, np.array([legal[0], 99]), game.work) == 1
-    assert find(game.s, np.array([FORFEIT, legal[1]]), game.work) == NONE
+    assert find(game.s, legal, game.scratch) == ALL_LEGAL
+    assert find(game.s, np.array([legal[0], 99]), game.scratch) == 1
+    assert find(game.s, np.array([FORFEIT, legal[1]]), game.scratch) == ALL_LEGAL
     game.rules.apply_joint_action(
-        game.s, game.episode, np.array([FORFEIT, legal[1]]), game.history, game.work
+        game.s, game.episode, np.array([FORFEIT, legal[1]]), game.history, game.scratch
     )
     assert game.episode.over
     assert game.episode.rewards.tolist() == [-1, 1]
@@ -151,7 +155,7 @@ def test_a_joint_action_is_validated_for_all_active_players() -> None:
 
 def test_opponents_that_are_not_compiled_act_after_the_agent() -> None:
     game = OneGame(TICTACTOE, 0)
-    arguments = (game.s, game.episode, np.array([4]), game.masks, game.history, game.work, LOSE)
+    arguments = (game.s, game.episode, np.array([4]), game.masks, game.history, game.scratch, LOSE)
     assert game.rules.apply_action(*arguments)
     assert game.episode.mover == 1
     assert game.history[:2].tolist() == [1, 4]

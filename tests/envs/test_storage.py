@@ -28,7 +28,7 @@ pytestmark = pytest.mark.interpreted
 
 Small = Callable[[str], Game]
 ids = pytest.mark.parametrize("id_", GAMES)
-# Hypothesis complains of fixtures that are not made anew for each example: ours never change.
+# Hypothesis warns of fixtures that are shared by all examples; ours never change.
 few = settings(
     max_examples=8,
     deadline=None,
@@ -151,7 +151,7 @@ def test_bytes_with_a_strange_header_are_errors(header: bytes) -> None:
 def test_bytes_with_a_strange_count_are_errors(count: Any) -> None:
     game = make_game("tictactoe")
     data = storage._pack({"game": game.spec, "count": count}, game.empty(1).tobytes())
-    message = f"positions of tictactoe.* do not take {game.state.itemsize} bytes"
+    message = f"positions of tictactoe.*, but the data has {game.state.itemsize} bytes"
     with pytest.raises(ValueError, match=message):
         states_from_bytes(game, data)
 
@@ -167,7 +167,7 @@ def test_text_that_is_not_a_position_is_an_error(text: str) -> None:
 
 
 @ids
-def test_fields_of_a_wrong_kind_are_errors(id_: str, small: Small) -> None:
+def test_fields_of_a_wrong_type_are_errors(id_: str, small: Small) -> None:
     game = small(id_)
     good = json.loads(state_to_json(game, position(game, 1, 3)))
     for name in good["state"]:
@@ -288,7 +288,7 @@ def step_once(env: Any, rng: np.random.Generator) -> Any:
 
 def choose(env: Any, agent: str, rng: np.random.Generator) -> int:
     game_batch = env.unwrapped.game_batch
-    mask = game_batch.masks[0, env.possible_agents.index(agent) if game_batch.width > 1 else 0]
+    mask = game_batch.masks[0, env.possible_agents.index(agent) if game_batch.num_acting > 1 else 0]
     return int(rng.choice(np.flatnonzero(mask))) if rng.random() < 0.9 else -1
 
 
@@ -396,7 +396,7 @@ def test_restoring_other_data_is_an_error_and_changes_nothing(
 
 
 def repack(data: bytes, change: Callable[[dict[str, Any], bytearray], None]) -> bytes:
-    """Change saved data, with a valid checksum."""
+    """Return saved data after `change(header, content)`, with a valid checksum."""
     header, body = storage._unpack(data)
     content = bytearray(body)
     change(header, content)
@@ -406,7 +406,7 @@ def repack(data: bytes, change: Callable[[dict[str, Any], bytearray], None]) -> 
 @pytest.mark.parametrize("id_", EVERY_GAME)
 @apis
 def test_a_tampered_environment_is_an_error_or_safe(api: str, id_: str, make: Any) -> None:
-    """After changes of bytes, restoring fails without effect, or the games can be played on."""
+    """With changed bytes, restoring fails without effect, or the restored games can be played."""
     env, other = make(api, id_), make(api, id_)
     env.reset(seed=1)
     other.reset(seed=2)
@@ -471,7 +471,7 @@ def test_impossible_episode_states_are_errors(
 
 @pytest.mark.parametrize("id_", ["TicTacToe-v0", "HungryGeese-v0"])
 @pytest.mark.parametrize("plies", [-1, 1000, 32767])
-def test_a_game_longer_than_any_is_an_error(id_: str, plies: int, make: Any) -> None:
+def test_too_long_games_are_errors(id_: str, plies: int, make: Any) -> None:
     env = make("single", id_)
     env.reset(seed=1)
     before = env.save()
@@ -480,7 +480,7 @@ def test_a_game_longer_than_any_is_an_error(id_: str, plies: int, make: Any) -> 
         at = len(body) - env.game_batch.history.nbytes
         body[at : at + 2] = np.int16(plies).tobytes()
 
-    with pytest.raises(ValueError, match=r"no game of .* plies"):
+    with pytest.raises(ValueError, match=r"the history has .* plies"):
         env.restore(repack(before, change))
     assert env.save() == before
 

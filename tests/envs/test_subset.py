@@ -32,7 +32,7 @@ class RecordingAgent(Agent):
 
 @pytest.mark.parametrize("spec", GAMES)
 @pytest.mark.parametrize("opponent", [None, "random", "python"])
-def test_games_of_a_subset_equal_those_of_the_whole_batch(spec: str, opponent: str | None) -> None:
+def test_games_of_a_subset_equal_those_of_the_batch(spec: str, opponent: str | None) -> None:
     game = make_game(spec)
     noting = [RecordingAgent(game), RecordingAgent(game)]
     whole, parts = (
@@ -60,7 +60,7 @@ def test_games_of_a_subset_equal_those_of_the_whole_batch(spec: str, opponent: s
         assert (parts.history == whole.history).all()
         over = whole.episode_states["over"]
         if over.any():
-            # Those that are over stay, and the others can be stepped.
+            # From here on, finished games must not change, and the others can be stepped.
             break
     assert over.any()
     left = np.flatnonzero(~over)
@@ -69,4 +69,4 @@ def test_games_of_a_subset_equal_those_of_the_whole_batch(spec: str, opponent: s
         step_subset(parts, left, parts.masks[left].argmax(2).astype(np.int64))
         assert (parts.states[over] == finished).all()
     with pytest.raises(ValueError, match="cannot step games that are over"):
-        step_subset(parts, np.flatnonzero(over)[:1], np.zeros((1, parts.width), np.int64))
+        step_subset(parts, np.flatnonzero(over)[:1], np.zeros((1, parts.num_acting), np.int64))

@@ -130,24 +130,24 @@ FLIPPED = Symmetry("flipped", np.arange(9)[::-1].copy(), np.array([0, 1, 2, 3]))
 BROKEN = {
     "legal actions must ascend": {"legal_actions": mask_repeats},
     r"legal actions must ascend, got \[3, 2, 1, 0\]": {"legal_actions": mask_descends},
-    r"actions are 0 to 3, got \[1, 2, 3, 4\]": {"legal_actions": mask_too_high},
+    r"actions must be 0 to 3, got \[1, 2, 3, 4\]": {"legal_actions": mask_too_high},
     "is_terminal is True, but 1 actions are legal": {"legal_actions": mask_after_the_end},
-    "max_plies of .* is 4, but after so many the game": {"legal_actions": mask_stays_full},
+    "max_plies of .* is 4, but the game continues": {"legal_actions": mask_stays_full},
     r"finished game must add up to 0, got \[1.0, 1.0\]": {"returns": both_win},
     r"returns must be 0 before the end, got \[0.5, -0.5\]": {"returns": paid_early},
-    r"numbers in \[-1, 1\] for all, got \[(2|-2).0": {"returns": pays_two},
-    r"numbers in \[-1, 1\] for all, got \[0.0, 7.0\]": {"returns": forgets_player},
-    "observations are 0 to 1, player 0 sees 0 to 9": {"observe": sees_nine},
-    "player 0 sees -1 to": {"observe": sees_below_zero},
-    "sees something else when asked again": {"observe": sees_chance},
-    "looking at a position changes its field to_move": {"observe": touches},
+    r"returns must be in \[-1, 1\] for every player, got \[(2|-2).0": {"returns": pays_two},
+    r"returns must be in \[-1, 1\] for every player, got \[0.0, 7.0\]": {"returns": forgets_player},
+    "observations must be 0 to 1, player 0 observes 0 to 9": {"observe": sees_nine},
+    "player 0 observes -1 to": {"observe": sees_below_zero},
+    "the second observation of player 0": {"observe": sees_chance},
+    "reading or observing a position changes its field to_move": {"observe": touches},
     "not deterministic: games of seed 0 played twice": {"step": steps_by_chance},
-    "init must overwrite a record that was played, .* its field board": {"init": keeps_the_board},
+    "init must overwrite a record of an ended game, .* field board": {"init": keeps_the_board},
     "init must overwrite|not deterministic": {"init": begins_by_chance},
     "player must be from 0 to 1, got 2": {"player": third_player},
     "is_terminal is False, but 0 actions are legal": {"is_terminal": never_over},
     "is_terminal must return a bool": {"is_terminal": number_as_bool},
-    "validate rejects a position of play: 'to_move is odd'": {"validate": no_position},
+    "validate rejects a position reached by play: 'to_move is odd'": {"validate": no_position},
     "max_plies of .* is 3": {"max_plies": 3},
     "the layout needs a piece of player 1": {
         "layout": replace(GAME.layout, pieces=GAME.layout.pieces[:1])
@@ -155,11 +155,11 @@ BROKEN = {
     "cells of the layout must be 0 to 2, of shape": {
         "layout": replace(GAME.layout, cells=lambda s: s.board + 3)
     },
-    "two actions are called": {"action_names": ("a", "b", "c", "a")},
-    "no space around them": {"action_names": ("a", "b", "c", " d")},
-    "the name 'Dots' must be in lower case": {"name": "Dots"},
+    "two actions have the name": {"action_names": ("a", "b", "c", "a")},
+    "without spaces at either end": {"action_names": ("a", "b", "c", " d")},
+    "the name 'Dots' must consist of lower-case words": {"name": "Dots"},
     "the identity must come first": {"symmetries": lambda: (FLIPPED, IDENTITY)},
-    "actions are no permutation": {
+    "actions are not a permutation": {
         "symmetries": lambda: (IDENTITY, replace(FLIPPED, actions=np.array([0, 1, 1, 3])))
     },
     "image of a game by 'flipped' has other": {"symmetries": lambda: (IDENTITY, FLIPPED)},
@@ -209,13 +209,13 @@ def overflows(s, out):
 
 @pytest.mark.slow
 def test_a_kernel_that_differs_when_compiled_is_found():
-    problem = "compiled, the game of seed 0 differs from plain Python, in returns"
+    problem = "the compiled game of seed 0 differs from the one in plain Python, in returns"
     with np.errstate(over="ignore"), pytest.raises(ContractError, match=problem):
         check_game(replace(GAME, returns=overflows), environments=False)
 
 
 class Wrong(Agent):
-    """An agent with a deliberate bug."""
+    """Agent that plays the first legal action, with a deliberate bug."""
 
     def __init__(self, game, bug=""):
         super().__init__(game)
@@ -253,7 +253,7 @@ class Wrong(Agent):
             r"act must return integers of shape \(2,\) for two positions, got int64 of shape",
         ),
         ("type", "got float64 of shape"),
-        ("illegal", "Wrong chose 100 at the start of tictactoe.*, illegal there: legal are"),
+        ("illegal", "Wrong chose 100 at the start of tictactoe.*, illegal: legal are"),
         ("changes", "act must not change the positions"),
         ("batch", "games of seed 0 differ when played one at a time"),
         ("memory", "games of seed 0 differ when played again"),

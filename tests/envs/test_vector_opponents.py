@@ -31,8 +31,8 @@ def test_compiled_opponents_equal_python_opponents(
     options = {"agent_seat": seat, "illegal_action": rule, "autoreset_mode": mode}
     fused = GameVectorEnv(game, 5, opponent="random", **options)
     plain = GameVectorEnv(game, 5, opponent=Plain(game), **options)
-    assert fused.game_batch.fused
-    assert not plain.game_batch.fused
+    assert fused.game_batch.has_compiled_opponents
+    assert not plain.game_batch.has_compiled_opponents
     illegal = 0.0 if rule == "raise" else 0.1
     assert_same(trajectory(fused, 25, illegal), trajectory(plain, 25, illegal))
 
@@ -46,7 +46,7 @@ def test_compiled_opponents_equal_python_opponents(
 )
 @modes
 def test_opponents_may_win_before_the_agent_can_move(rule: str, mode: AutoresetMode) -> None:
-    """On so small a board some first moves of White win: Black has no legal action, and loses."""
+    """On this small board, White can win by its first move, so that Black has no legal action."""
     game = make_game("knight_through:rows=4,columns=4")
     options = {"agent_seat": 1, "illegal_action": rule, "autoreset_mode": mode}
     fused = GameVectorEnv(game, 40, opponent="random", **options)
@@ -148,7 +148,7 @@ def test_a_list_of_specs_and_objects_is_one_per_seat(small: Small) -> None:
     game = small("HungryGeese-v0")
     listed = GameVectorEnv(game, 3, opponent=["random", RandomAgent(game)], agent_seat="random")
     alike = GameVectorEnv(game, 3, opponent="random", agent_seat="random")
-    assert listed.game_batch.fused
+    assert listed.game_batch.has_compiled_opponents
     assert_same(trajectory(listed, 20), trajectory(alike, 20))
 
 
@@ -182,7 +182,7 @@ class InvalidOpponent(Plain):
         (RuntimeError("the program crashed"), "the program crashed"),
     ],
 )
-def test_errors_of_opponents_name_them_and_change_nothing(
+def test_errors_of_opponents_have_their_names_and_change_nothing(
     id_: str, answer: Any, message: str, small: Small
 ) -> None:
     game = small(id_)

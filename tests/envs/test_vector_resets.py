@@ -23,7 +23,7 @@ pytestmark = pytest.mark.interpreted
 def test_returned_arrays_belong_to_the_caller(
     id_: str, opponent: Any, mode: AutoresetMode, small: Small
 ) -> None:
-    """Later steps do not write to them, and writing to them has no effect."""
+    """Later steps do not change returned arrays, and changing the arrays affects no game."""
 
     def arrays(container: Any) -> list[NDArray[Any]]:
         if isinstance(container, dict):
@@ -172,7 +172,7 @@ def test_invalid_reset_masks_are_errors(mask: Any) -> None:
 
 def test_the_first_reset_must_reset_all_games() -> None:
     env = GameVectorEnv("tictactoe", 2)
-    with pytest.raises(ValueError, match="first reset must be of all games"):
+    with pytest.raises(ValueError, match="first reset must reset all games"):
         env.reset(options={"reset_mask": np.array([True, False])})
     env.reset(options={"reset_mask": np.array([True, True])})
 

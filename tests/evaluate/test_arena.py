@@ -13,7 +13,6 @@ from starlette.testclient import TestClient
 
 from ludoteca.envs.registry import GAMES, game_name
 from ludoteca.envs.replay import Replay
-from ludoteca.evaluate.arena.runs import find_runs
 from ludoteca.evaluate.arena.server import make_app
 
 pytestmark = pytest.mark.interpreted
@@ -115,6 +114,34 @@ def test_a_position_is_set_up_from_json(client):
     assert "set up" in response.json()["error"]
 
 
+def test_a_game_starts_from_edited_cells(client):
+    board = open_game(client, "hex", {"board_size": "4"})
+    with follow(client, board) as socket:
+        player = Player(socket)
+
+        def ask(kind, answer, **more):
+            socket.send_json({"type": kind, **more})
+            return player.receive(answer)
+
+        view = ask("edit", "editor", ply=0)
+        assert (view["cells"], view["player"]) == ([0] * 16, 0)
+        assert view["players"] == ["black", "white"]
+        cells = [1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 2, 0, 0, 0, 0]
+        won = [*cells[:12], 1, 0, 0, 0]
+        answer = ask("check_cells", "cells", cells=won, player=1, ply=0)
+        assert answer["problem"] == "the game is over in this position: black wins"
+        answer = ask("check_cells", "cells", cells=cells, player=1, ply=0, check=7)
+        assert (answer["problem"], answer["check"]) == ("", 7)
+        state = player.do("set_up", position=answer["text"])  # the same as JSON
+        assert state["position"]["codes"] == cells
+        reason = player.refused("set_up_cells", cells=cells[1:], player=1, ply=0)
+        assert "the codes of 16 cells" in reason
+        state = player.do("set_up_cells", cells=cells, player=1, ply=0)
+        assert (state["position"]["status"], state["set_up"]) == ("white to move", True)
+        assert 11 not in state["position"]["legal"]
+    client.delete(f"/api/boards/{board['id']}")
+
+
 def test_an_adviser_analyzes_every_position(client):
     board = open_game(client, "tictactoe")
     with follow(client, board) as socket:
@@ -155,6 +182,18 @@ def test_an_agent_searches_on_the_time_of_a_person():
             assert state["analyses"]["3"]["simulations"] > 40
 
 
+def test_a_search_is_stopped_and_its_move_is_played(client):
+    seats = [MCTS | {"simulations": 1_000_000}, "human"]
+    board = open_game(client, "hex", {"board_size": "5"}, seats)
+    with follow(client, board) as socket:
+        player = Player(socket)
+        assert player.state["seats"][0] == "mcts:simulations=1000000"
+        player.receive("thinking")  # an intermediate analysis
+        socket.send_json({"type": "stop"})
+        state = player.wait(lambda state: state["ply"] == 1)
+        assert 0 < state["analyses"]["0"]["simulations"] < 1_000_000
+
+
 def test_records_of_other_programs_are_opened_and_saved(client):
     sgf = "(;GM[11]SZ[4];B[a2];W[swap-pieces](;B[c2])(;B[d2]))(;GM[2]SZ[8];B[d3];W[c5])"
     opened = client.post("/api/replays?game=2", content=sgf).json()
@@ -167,7 +206,7 @@ def test_records_of_other_programs_are_opened_and_saved(client):
         assert again["spec"] == opened["spec"]
         client.delete(f"/api/boards/{again['id']}")
     hex_board = client.post("/api/replays", content=sgf).json()
-    assert hex_board["notes"] == ["1 variation is skipped: only the main line is read"]
+    assert hex_board["notes"] == ["1 variation is skipped: only the main line was read"]
     for path, message in (
         (f"/api/boards/{hex_board['id']}/replay.ggf", "GGF is for othello, got a game of hex"),
         (f"/api/boards/{hex_board['id']}/replay.pgn", "expected one of .ggf, .sgf, .txt"),
@@ -194,6 +233,22 @@ def test_agents_play_each_other_and_a_replay_is_opened(client):
     assert opened["id"] in {entry["id"] for entry in client.get("/api/boards").json()}
     page = client.get(f"/api/boards/{board['id']}/replay.html").text
     assert page.startswith("<!doctype html>")
+
+
+def test_replays_of_a_run_are_opened(client, tmp_path, monkeypatch):
+    monkeypatch.setattr(client.app.state, "run_folders", (tmp_path,))
+    for k, actions in enumerate(([4], [0, 1])):
+        Replay("tictactoe:board_size=3,line=3", 0, actions, None).save(tmp_path / f"game_{k}.json")
+    (tmp_path / "secret.json").write_text("{}")
+    (run,) = client.get("/api/runs").json()
+    assert run["kind"] == "replays"
+    address = f"/api/runs/{run['id']}"
+    assert client.get(address).json()["replays"] == ["game_0.json", "game_1.json"]
+    board = client.post(f"{address}/replays/1")
+    assert (board.status_code, board.json()["ply"]) == (201, 2)
+    client.delete(f"/api/boards/{board.json()['id']}")
+    for name, status in (("2", 400), ("secret.json", 404), ("-1", 404)):
+        assert client.post(f"{address}/replays/{name}").status_code == status
 
 
 def test_a_failing_agent_stops_the_game_with_a_message():
@@ -256,20 +311,3 @@ def test_wrong_commands_are_refused_with_a_reason(client, message, reason):
         assert "JSON" in player.socket.receive_json()["text"]
         assert player.do("play", action=0, ply=0)["ply"] == 1  # the game is unharmed
     client.delete(f"/api/boards/{board['id']}")
-
-
-def test_curves_of_training_runs_are_served(tmp_path):
-    run = tmp_path / "hex5"
-    run.mkdir()
-    (tmp_path / "empty").mkdir()
-    (run / "metrics.csv").write_text("step,loss,score\n1,0.5,\n2,nan,0.25\n3,0.125,0.75\n")
-    with TestClient(make_app(("random",), runs=(tmp_path,)), base_url=ADDRESS) as client:
-        assert client.get("/api/runs").json() == ["hex5"]
-        assert client.get("/api/runs/0").json()["curves"] == [
-            {"name": "loss", "points": [[1, 0.5], [3, 0.125]]},
-            {"name": "score", "points": [[2, 0.25], [3, 0.75]]},
-        ]
-        for number in ("1", "-1", "..%2f", "x"):
-            assert client.get(f"/api/runs/{number}").status_code == 404
-    with pytest.raises(ValueError, match="not a folder"):
-        find_runs((tmp_path / "missing",))

@@ -286,3 +286,128 @@ def test_a_search_in_a_simultaneous_game_is_stopped(stopper):
         while stopper.look()["plies"] < plies:
             page.keyboard.press("x")
             page.keyboard.press("ArrowUp")
+
+
+def close_game(page):
+    """Close the game on the page: few may be open at once."""
+    page.keyboard.press("m")
+    page.get_by_role("button", name="Close the game").click()
+    page.get_by_role("heading", name="Choose a game").wait_for()
+
+
+def open_editor(page):
+    """Open the position editor of the game on the page."""
+    page.keyboard.press("m")
+    page.get_by_role("button", name="Set up a position").click()
+    page.locator(".editor").wait_for()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_position_is_set_up_by_clicks_and_touches(browser, address, size):
+    width, height = SIZES[size]
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, has_touch=size == "phone"
+    )
+    person = Person(context.new_page(), address)
+    person.start("hex", {"board_size": "5"}, opponent="human")
+    page = person.page
+    open_editor(page)
+    press = (lambda place: place.tap()) if size == "phone" else (lambda place: place.click())
+    cell = lambda name: page.locator(".editor").get_by_role(  # noqa: E731
+        "gridcell", name=re.compile(f"^{name},")
+    )
+    status, start = page.locator(".editor .status"), page.get_by_role("button", name="Play from")
+    for name in ("c1", "c2", "c3", "c4", "c5"):
+        press(cell(name))
+    page.get_by_text("the game is over in this position: black wins").wait_for()
+    assert start.is_disabled()
+    page.get_by_label("white").first.check()  # the piece
+    press(cell("c3"))  # replaces the black stone
+    press(cell("a1"))
+    press(cell("a1"))  # and removes it
+    page.get_by_role("group", name="Player to move").get_by_label("white").check()
+    page.get_by_text("this position is possible").wait_for()
+    assert "error" not in status.get_attribute("class")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    press(start)
+    page.locator(".editor").wait_for(state="detached")
+    page.get_by_text("white to move").first.wait_for()
+    assert page.get_by_role("gridcell", name=re.compile("^c3, white")).count() == 1
+    assert page.get_by_role("gridcell", name=re.compile("^a1, empty")).count() == 1
+    close_game(page)
+    context.close()
+    assert person.problems == []
+
+
+def test_a_position_is_set_up_by_keyboard_alone(person):
+    person.start("breakthrough", opponent="human")
+    page = person.page
+    open_editor(page)
+    editor = page.locator(".editor")
+    page.get_by_role("button", name="Clear the board").press("Enter")
+    page.get_by_text("the player who moved last has no pieces").wait_for()
+    editor.locator('[data-cell="0"]').focus()
+    for key in ("ArrowDown", "1", "Enter", "ArrowDown", "2", "Enter", "ArrowRight", " ", "Delete"):
+        page.keyboard.press(key)
+    page.get_by_text("this position is possible").wait_for()
+    names = [cell.get_attribute("aria-label") for cell in editor.get_by_role("gridcell").all()]
+    assert [name for name in names if "empty" not in name] == ["a5, white", "a4, black"]
+    page.get_by_role("button", name="As JSON").press("Enter")
+    text = page.get_by_label("Position as JSON").input_value()
+    assert "breakthrough:rows=6,columns=6" in text
+    page.keyboard.press("Escape")  # closes the dialog alone
+    assert editor.count() == 1
+    page.get_by_role("button", name="Play from").press("Enter")
+    editor.wait_for(state="detached")
+    page.get_by_role("gridcell", name="a5, white, possible").wait_for()
+    close_game(page)
+
+
+@pytest.mark.parametrize("id_", GAMES)
+def test_every_position_on_the_board_can_be_edited(person, id_):
+    name = game_name(id_)
+    person.start(name, SMALL.get(name, {}), opponent="human")
+    page = person.page
+    page.keyboard.press("m")
+    page.get_by_role("button", name="Set up a position").click()
+    if name == "gdl":
+        page.get_by_label("Position as JSON").wait_for()
+        page.keyboard.press("Escape")
+    else:
+        page.get_by_text("this position is possible").wait_for()
+        page.get_by_role("button", name="Clear the board").click()
+        page.get_by_role("button", name="Starting position").click()
+        page.get_by_text("this position is possible").wait_for()
+        page.get_by_role("button", name="Play from").click()
+        page.locator(".editor").wait_for(state="detached")
+    close_game(page)
+
+
+def test_a_tournament_is_followed_while_it_is_played(browser, tmp_path):
+    from ludoteca.evaluate.tournament.game_log import GameLog
+    from ludoteca.evaluate.tournament.plan import Match, Tournament
+    from ludoteca.evaluate.tournament.played_games import PlayedGames
+
+    chromium()
+    pytest.importorskip("uvicorn", reason="the arena needs uvicorn: the extra `arena`")
+    plan = Tournament(("tictactoe",), ("random", "greedy"), games_per_pair=40, repeats=2)
+    folder = tmp_path / "cup"
+    folder.mkdir()
+    Replay("tictactoe:board_size=3,line=3", 0, [4, 0], None).save(folder / "game_0000.json")
+    with GameLog(plan, folder) as log, arena("--runs", str(tmp_path)) as address:
+        log.add(PlayedGames(Match(0, (0, 1), 0), 0, "LLWL", 30, 0.5))
+        person = Person(browser.new_page(), address)
+        page = person.page
+        page.goto(f"{address}#/runs")
+        page.get_by_text("4 of 40 games").wait_for()
+        rows = page.locator("[data-part=standings] tbody tr")
+        assert rows.first.inner_text().split()[0] == "greedy"
+        page.get_by_text("Pairs", exact=True).click()  # what the user closes stays closed
+        log.add(PlayedGames(Match(0, (0, 1), 0), 4, "LD", 14, 0.2))
+        page.get_by_text("6 of 40 games").wait_for()
+        assert page.locator("[data-part=newest] tbody tr").count() == 6
+        assert page.locator("[data-part=pairs] details[open]").count() == 0
+        page.get_by_role("button", name="game_0000.json").click()
+        page.locator('.game[data-plies="2"]').wait_for()
+        page.close()
+    assert person.problems == []

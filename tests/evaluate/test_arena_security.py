@@ -142,14 +142,21 @@ def test_random_commands_never_fail_inside(client):
     board = client.post("/api/boards", json={"game": "tictactoe", "seats": ["human"] * 2}).json()
     kinds = [
         "play", "choose", "view", "undo", "redo", "restart", "pause", "options", "seats", "analyze",
-        "analyze_all", "stop", "stop_analysis", "get_position", "set_up", "x", None, 3,
+        "analyze_all", "stop", "stop_analysis", "get_position", "set_up", "edit", "check_cells",
+        "set_up_cells", "x", None, 3,
     ]  # fmt: skip
-    values = [0, 1, 8, 9, -1, 2**70, 0.5, "a", None, True, [], {}, ["human"] * 2, ["random"] * 2]
-    names = ["action", "ply", "player", "seed", "on", "pause", "clock", "seats", "position"]
+    values = [
+        0, 1, 8, 9, -1, 2**70, 0.5, "a", None, True, [], {}, ["human"] * 2, ["random"] * 2,
+        [1] + [0] * 8, [2] * 9, [3] * 9, [-1] * 9, ["a"] * 9, [True] * 9,
+    ]  # fmt: skip
+    names = [
+        "action", "ply", "player", "seed", "on", "pause", "clock", "seats", "position", "cells",
+        "check",
+    ]  # fmt: skip
     choose = random.Random(3)
     with client.websocket_connect(f"ws://127.0.0.1:8765/ws/{board['id']}") as socket:
         for _ in range(300):
-            message = {name: choose.choice(values) for name in choose.sample(names, 4)}
+            message = {name: choose.choice(values) for name in choose.sample(names, 5)}
             socket.send_json(message | {"type": choose.choice(kinds)})
         socket.send_json({"type": "get_position", "ply": 0})
         while socket.receive_json()["type"] != "position_json":

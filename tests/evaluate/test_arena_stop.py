@@ -100,7 +100,6 @@ def is_ended(agent, game, params):
 @pytest.mark.parametrize(
     ("agent", "game", "params"),
     [
-        ("mcts:simulations=1000000", *HEX),
         ("mcts:simulations=1000000", "tron", {}),
         ("alphabeta:depth=100", *HEX),
     ],

@@ -26,7 +26,7 @@ from ludoteca.evaluate.studies.bandits.cells import (
     annealing,
     between_neighbors,
     intervals,
-    spread,
+    log_spaced,
 )
 from ludoteca.evaluate.studies.bandits.computation import (
     NOTHING,
@@ -151,11 +151,11 @@ def test_annealing_walks_while_hot_and_descends_when_cold() -> None:
 
 def test_checkpoints_are_spaced() -> None:
     for rounds in (1, 9, 10, 11, 1000, 100_000):
-        at = spread(rounds)
+        at = log_spaced(rounds)
         assert at == sorted(set(at))
         assert at[0] >= 1
         assert at[-1] == rounds
-    assert len(spread(100_000)) == 60
+    assert len(log_spaced(100_000)) == 60
 
 
 def assert_same(first: Findings, second: Findings) -> None:
@@ -257,7 +257,7 @@ def test_a_plan_knows_all_cells(whole: tuple[Path, Findings], policies: tuple[st
 
 
 def test_another_study_does_not_resume_there(whole: tuple[Path, Findings]) -> None:
-    with pytest.raises(ValueError, match="describes another study"):
+    with pytest.raises(ValueError, match="has other settings than this study"):
         run_study(replace(TINY, seed=2), whole[0])
 
 
@@ -324,7 +324,7 @@ def test_invalid_settings_raise() -> None:
         ({"problems": 25}, "problems must be a multiple of block = 10, got 25"),
         ({"annealing_problems": 30}, "annealing_problems must be an integer from 1 to 20"),
         ({"alphas": 2}, "alphas must be an integer from 3"),
-        ({"arms": (1, 2)}, "each K must be 2 at least"),
+        ({"arms": (1, 2)}, "each number of arms must be at least 2"),
     ):
         with pytest.raises(ValueError, match=message):
             replace(TINY, **wrong)
@@ -338,7 +338,7 @@ def test_command_runs_the_study(
     options = ["bandits", "--runs", str(tmp_path), "--problems", "20"]
     assert main([*options, "--shard", "3/2"]) == 2
     assert "shard must be i/n with i from 0 to n - 1, got '3/2'" in capsys.readouterr().err
-    with pytest.raises(SystemExit, match="cells of other shards are needed to resume"):
+    with pytest.raises(SystemExit, match="cells of other shards are missing"):
         main([*options, "--shard", "0/2"])
     assert main(options) == 0
     report = tmp_path / "bandits_20" / "report" / "report.md"

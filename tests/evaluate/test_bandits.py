@@ -13,22 +13,22 @@ from ludoteca.evaluate.bandits import play_bandits, random_problems
 from ludoteca.evaluate.bandits.kernel import MONOTONE, make_play, work_dtype
 
 
-def test_greedy_pays_for_one_pull_of_the_worse_arm() -> None:
+def test_greedy_policy_has_the_regret_of_one_pull() -> None:
     regret = play_bandits(
         "ucb1", [[1.0, 0.0], [0.25, 1.0]], 10, params={"alpha": 0.0}, checkpoints=[1, 2, 3, 10]
     )
     np.testing.assert_allclose(regret[0], [0, 1, 1, 1])
-    assert regret[1, 0] == 0.75  # the first arm comes first
+    assert regret[1, 0] == 0.75  # the first round pulls arm 0
 
 
 def test_ucb1_matches_hand_computation() -> None:
-    """Arms that always and never pay; scores before each pull, alpha = 2.
+    """Arms with success probabilities 1 and 0; scores before each pull with alpha = 2.
 
     t     2             3             4             5             6             7
     arm 0 1 + sqrt(2 ln 2 / 1) = 2.177, 2.048, 1.961, 1.897, 1.847, 1.882
     arm 1 0 + sqrt(2 ln 2 / 1) = 1.177, 1.482, 1.665, 1.794, 1.893, 1.395
 
-    So after the first pulls of both, arm 1 is pulled again as the seventh.
+    So after the first pulls of both, arm 1 is pulled again in round 7.
     """
     regret = play_bandits("ucb1", [[1.0, 0.0]], 8, checkpoints=range(1, 9))
     np.testing.assert_allclose(regret[0], [0, 1, 1, 1, 1, 1, 2, 2])
@@ -39,7 +39,7 @@ def test_explore_then_commit_matches_hand_computation() -> None:
     np.testing.assert_allclose(regret[0], [1, 1, 2, 2, 3, 3, 3, 3, 3])
 
 
-def test_uniform_loses_the_mean_gap() -> None:
+def test_regret_of_uniform_choice_is_the_mean_gap() -> None:
     problems = random_problems(30, 7, seed=1)
     gaps = problems.max(axis=1) - problems.mean(axis=1)
     regret = play_bandits("uniform", problems, 20_000)[:, 0]
@@ -53,16 +53,16 @@ def parameters(policy: str) -> np.ndarray:
 
 
 def play_arms(policy: str, problem: list[float], rounds: int) -> np.ndarray:
-    """Return the arms' records after one run."""
+    """Return the records of the arms after one run."""
     arms, n = np.zeros(len(problem), arm_dtype(policy)), len(problem)
-    memory = np.zeros(1, work_dtype(n)), arms, np.zeros((n + 1, 1), np.uint64), np.zeros((1, 0))
-    at, problems = np.zeros(0, np.int64), np.array([problem])
+    scratch = np.zeros(1, work_dtype(n)), arms, np.zeros((n + 1, 1), np.uint64), np.zeros((1, 0))
+    checkpoints, problems = np.zeros(0, np.int64), np.array([problem])
     play, params = make_play(policy, policy in MONOTONE), parameters(policy)
-    play(problems, 0, 0, 1, rounds, at, params, *memory)
+    play(problems, 0, 0, 1, rounds, checkpoints, params, *scratch)
     return arms
 
 
-def test_arms_pay_with_their_probability() -> None:
+def test_arms_succeed_with_their_probability() -> None:
     arms = play_arms("uniform", [0.0, 0.1, 0.5, 0.8, 1.0], 50_000)
     assert arms["visits"].sum() == 50_000
     means = arms["value"] / arms["visits"]
@@ -73,11 +73,11 @@ def test_arms_pay_with_their_probability() -> None:
 
 
 @pytest.mark.interpreted
-def test_the_nth_pull_of_an_arm_pays_the_same_under_every_policy() -> None:
-    alone = [play_arms("ucb1", [0.5], n)["value"][0] for n in range(1, 201)]
+def test_reward_of_the_nth_pull_does_not_depend_on_the_policy() -> None:
+    total_rewards = [play_arms("ucb1", [0.5], n)["value"][0] for n in range(1, 201)]
     for policy in POLICIES:
         arm = play_arms(policy, [0.5, 0.6, 0.4], 200)[0]
-        assert arm["value"] == alone[arm["visits"] - 1], policy
+        assert arm["value"] == total_rewards[arm["visits"] - 1], policy
 
 
 @pytest.mark.parametrize(
@@ -89,15 +89,15 @@ def test_the_nth_pull_of_an_arm_pays_the_same_under_every_policy() -> None:
 )
 def test_interpreted_and_compiled_agree(policy: str) -> None:
     lazy, problems = policy in MONOTONE, random_problems(2, 4, seed=3)
-    at, params = np.array([10, 80]), view_records(parameters(policy))
+    checkpoints, params = np.array([10, 80]), view_records(parameters(policy))
     work, arms = np.zeros(1, work_dtype(4)), np.zeros(4, arm_dtype(policy))
     scores = np.zeros((2, 2))
     with np.errstate(over="ignore"):
         make_play(policy, lazy).py_func(
-            *(problems, 0, 5, 2, 80, at, params, view_records(work), view_records(arms)),
+            *(problems, 0, 5, 2, 80, checkpoints, params, view_records(work), view_records(arms)),
             *(np.zeros((5, 1), np.uint64), scores),
         )
-    compiled = play_bandits(policy, problems, 80, seed=5, runs=2, checkpoints=at.tolist())
+    compiled = play_bandits(policy, problems, 80, seed=5, runs=2, checkpoints=checkpoints.tolist())
     np.testing.assert_allclose(scores, compiled, rtol=1e-12)
 
 
@@ -108,37 +108,40 @@ def test_interpreted_and_compiled_agree(policy: str) -> None:
         for policy in sorted(MONOTONE)
     ],
 )
-def test_leaving_scores_out_changes_nothing(policy: str) -> None:
+def test_skipping_scores_does_not_change_the_regret(policy: str) -> None:
     problems = [random_problems(10, arms, seed=2) for arms in (2, 7, 40)]
     problems += [np.full((2, 9), 0.5), np.tile([0.0, 1.0, 0.0, 1.0], (1, 2)), np.zeros((1, 5))]
-    at = [1, 50, 500, 3000]
+    checkpoints = [1, 50, 500, 3000]
     for batch in problems:
         plain, lazy = (
-            play_bandits(policy, batch, 3000, checkpoints=at, lazy=lazy) for lazy in (False, True)
+            play_bandits(policy, batch, 3000, checkpoints=checkpoints, lazy=lazy)
+            for lazy in (False, True)
         )
         np.testing.assert_array_equal(plain, lazy)
 
 
 @pytest.mark.parametrize("policy", ["ucb_alpha1", "thompson", "exp3"])
-def test_results_do_not_depend_on_threads_or_parts(policy: str) -> None:
+def test_results_do_not_depend_on_threads_or_slices(policy: str) -> None:
     problems = random_problems(13, 5, seed=2)
-    whole = play_bandits(policy, problems, 300, seed=3, checkpoints=[100, 300])
-    again = play_bandits(policy, problems, 300, seed=3, checkpoints=[100, 300], num_threads=3)
-    np.testing.assert_array_equal(whole, again)
-    part = play_bandits(policy, problems[4:9], 300, seed=3, checkpoints=[100, 300], first_problem=4)
-    np.testing.assert_array_equal(whole[4:9], part)
-    other = play_bandits(policy, problems, 300, seed=4, checkpoints=[100, 300])
-    assert not np.array_equal(whole, other)
+    expected = play_bandits(policy, problems, 300, seed=3, checkpoints=[100, 300])
+    threaded = play_bandits(policy, problems, 300, seed=3, checkpoints=[100, 300], num_threads=3)
+    np.testing.assert_array_equal(expected, threaded)
+    problem_slice = play_bandits(
+        policy, problems[4:9], 300, seed=3, checkpoints=[100, 300], first_problem=4
+    )
+    np.testing.assert_array_equal(expected[4:9], problem_slice)
+    other_seed = play_bandits(policy, problems, 300, seed=4, checkpoints=[100, 300])
+    assert not np.array_equal(expected, other_seed)
     np.testing.assert_array_equal(problems[:4], random_problems(4, 5, seed=2))
 
 
 def test_runs_are_different_and_averaged() -> None:
-    problems = np.tile([0.4, 0.6], (200, 1))  # the same problem 200 times: as good as 200 runs
+    problems = np.tile([0.4, 0.6], (200, 1))  # 200 copies of a problem are equivalent to 200 runs
     result = play_bandits("thompson", problems, 200)
-    many = play_bandits("thompson", problems[:1], 200, runs=200)
+    averaged = play_bandits("thompson", problems[:1], 200, runs=200)
     error = result.std() / math.sqrt(200)
-    assert many[0, 0] == pytest.approx(result.mean(), abs=5 * error)
-    assert many[0, 0] != play_bandits("thompson", problems[:1], 200)[0, 0]
+    assert averaged[0, 0] == pytest.approx(result.mean(), abs=5 * error)
+    assert averaged[0, 0] != play_bandits("thompson", problems[:1], 200)[0, 0]
 
 
 @pytest.mark.parametrize(
@@ -161,6 +164,6 @@ def test_runs_are_different_and_averaged() -> None:
     ],
 )
 def test_invalid_arguments_raise(arguments: dict, message: str) -> None:
-    right = {"policy": "ucb1", "probabilities": [[0.5, 0.6]], "rounds": 10}
+    valid = {"policy": "ucb1", "probabilities": [[0.5, 0.6]], "rounds": 10}
     with pytest.raises(ValueError, match=message):
-        play_bandits(**(right | arguments))
+        play_bandits(**(valid | arguments))

@@ -14,8 +14,8 @@ from ludoteca.evaluate.bench.measures import Comparison, groups
 from ludoteca.evaluate.bench.own_workloads import SingleEnvWorkload, random_games
 from ludoteca.evaluate.bench.report import Report
 from ludoteca.evaluate.bench.rounds import compare, measure_rounds
-from ludoteca.evaluate.bench.sampler import TRIES, MaskSampler
-from ludoteca.evaluate.bench.startup import measure_startup, run_fresh
+from ludoteca.evaluate.bench.sampler import MAX_TRIES, MaskSampler
+from ludoteca.evaluate.bench.startup import measure_startup, time_process
 from ludoteca.evaluate.bench.workloads import (
     PeerFailedError,
     PeerMissingError,
@@ -23,7 +23,7 @@ from ludoteca.evaluate.bench.workloads import (
     Sample,
 )
 
-PEER_SCRIPTS = sorted(workloads.SERVE.parent.glob("*.py"))
+PEER_SCRIPTS = sorted(workloads.SERVE_SCRIPT.parent.glob("*.py"))
 
 
 # One of each kind.
@@ -55,7 +55,7 @@ def test_every_measure_but_startup_runs_without_peers(tmp_path, monkeypatch, cap
     engine = [row for row in report.rows if row.group.startswith("engine")]
     assert all(row.verdict == "information" and row.ratio is not None for row in engine)
     others = [row for row in report.rows if row not in threads + alone + engine]
-    assert {row.verdict for row in others} == {"peers were not asked for"}
+    assert {row.verdict for row in others} == {"peers were not requested"}
     printed = capsys.readouterr().out
     assert "environment speed" in printed
     assert f"all numbers: {file}" in printed
@@ -83,7 +83,7 @@ def test_a_fresh_process_is_timed_with_a_cold_and_a_warm_cache():
 
 def test_a_failing_fresh_process_is_an_error(tmp_path):
     with pytest.raises(RuntimeError, match="no_such_module"):
-        run_fresh("import no_such_module", str(tmp_path))
+        time_process("import no_such_module", str(tmp_path))
 
 
 def test_groups_are_chosen_by_name_or_beginning():
@@ -108,14 +108,25 @@ def test_peer_scripts_compile_and_do_not_import_us(script):
 @pytest.mark.parametrize(
     ("peer", "module", "options", "version"),
     [
-        ("openspiel", "openspiel_loop", {"game": "othello", "choosing": True}, "open_spiel"),
-        ("openspiel", "openspiel_loop", {"game": "connect_four", "choosing": False}, "open_spiel"),
+        ("openspiel", "openspiel_loop", {"game": "othello", "sample_actions": True}, "open_spiel"),
+        (
+            "openspiel",
+            "openspiel_loop",
+            {"game": "connect_four", "sample_actions": False},
+            "open_spiel",
+        ),
         ("pettingzoo", "pettingzoo_aec", {"games": [[0, 1, 0, 1, 0, 1, 0]]}, "pettingzoo"),
         ("kaggle", "kaggle_geese", {}, "kaggle-environments"),
         (
             "pgx",
             "pgx_vector",
-            {"game": "tic_tac_toe", "num_envs": 2, "cores": 1, "choice": "count", "turns": 2},
+            {
+                "game": "tic_tac_toe",
+                "num_envs": 2,
+                "cores": 1,
+                "sampler": "count",
+                "steps_per_call": 2,
+            },
             "pgx",
         ),
     ],
@@ -171,7 +182,7 @@ def test_peers_are_installed_by_name_and_errors_are_messages(monkeypatch, capsys
     assert capsys.readouterr().out == f"pgx: {sys.executable}\n"
     broken = install_peers.Peer(("no_such_module",), (("--no-index", "no-such-package"),))
     monkeypatch.setitem(install_peers.PEERS, "pgx", broken)
-    monkeypatch.setattr(install_peers, "_python_of", lambda folder: Path(sys.executable))
+    monkeypatch.setattr(install_peers, "_interpreter_path", lambda folder: Path(sys.executable))
 
     def fail(command, check):
         raise subprocess.CalledProcessError(7, command)
@@ -184,7 +195,7 @@ def test_peers_are_installed_by_name_and_errors_are_messages(monkeypatch, capsys
 
 
 def test_failing_peer_is_reported_with_its_message(monkeypatch):
-    monkeypatch.setattr(workloads, "interpreter", lambda peer: Path(sys.executable))
+    monkeypatch.setattr(workloads, "find_interpreter", lambda peer: Path(sys.executable))
     with pytest.raises(PeerFailedError, match=r"(?s)pgx ended with code 1 .*no_such_script"):
         PeerWorkload("pgx", "no_such_script")
 
@@ -234,7 +245,7 @@ def test_random_actions_are_legal_and_uniform():
     masks[1, ::2] = 0
     choose = MaskSampler(seed=1)
     drawn = np.array([choose(masks) for _ in range(4000)])
-    assert (1 - 2 / 200) ** TRIES > 0.8  # else row 0 does not test what it says
+    assert (1 - 2 / 200) ** MAX_TRIES > 0.8  # else row 0 does not test what it says
     assert set(drawn[:, 0]) == {3, 199}
     assert abs((drawn[:, 0] == 3).mean() - 0.5) < 0.04
     assert set(drawn[:, 1]) == set(range(11, 200, 2))

@@ -22,7 +22,7 @@ def test_positions_are_solved_and_reported(
     assert timings[0].move == timings[0].principal_variation[0] == "h5"
     assert len(timings[0].seconds) > 1
     printed = capsys.readouterr().out
-    assert "exact endgames of Othello" in printed
+    assert "exact endgame solver of Othello" in printed
     assert "right" in printed
     content = json.loads(file.read_text())
     assert content["positions"][0]["nodes"] == timings[0].nodes

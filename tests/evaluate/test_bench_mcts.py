@@ -27,7 +27,7 @@ def test_speed_is_measured_without_peers(tmp_path, monkeypatch, capsys):
     search, flat = report.rows
     assert search.measure == "Connect Four, 20 simulations, OpenSpiel"
     assert (search.unit, search.floor, search.peer) == ("simulations/s", 5, None)
-    assert search.verdict == "peers were not asked for"
+    assert search.verdict == "peers were not requested"
     assert (flat.unit, flat.floor, flat.peer_name) == ("moves/s", 300, "")
     assert flat.verdict in ("pass", "miss")
     assert search.ours > 0
@@ -153,8 +153,8 @@ def test_verdicts_follow_from_score_intervals(monkeypatch, condition, wins, draw
     )
     results = SimpleNamespace(pair_results=[standing], seconds=1.0)
     monkeypatch.setattr(strength, "run_tournament", lambda *args, **options: results)
-    agents = strength.pair_of(condition, 0.01)
-    standing = strength.play(condition, "tictactoe", agents, 400, Path("nowhere"), 1)
+    agents = strength.agent_specs(condition, 0.01)
+    standing = strength.play_missing_games(condition, "tictactoe", agents, 400, Path("nowhere"), 1)
     assert standing.verdict == verdict
 
 

@@ -1,4 +1,4 @@
-"""Tests of the command line."""
+"""Tests of the command line: tables, files, options, help and error messages."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from command_line import MATCH, run
 
-from ludoteca import __main__ as face
+from ludoteca import __main__ as main_module
 from ludoteca import __version__
 from ludoteca.__main__ import COMMANDS, main
 from ludoteca.agents.registry import ALIASES as AGENT_ALIASES
@@ -42,7 +42,9 @@ def test_match_prints_a_table_and_writes_files(capsys, tmp_path):
     assert "plies a game on average" in out
 
     read = json.loads(file.read_text())
-    assert [path.name for path in file.parent.iterdir()] == ["match.json"]  # nothing temporary
+    assert [path.name for path in file.parent.iterdir()] == [
+        "match.json"
+    ]  # no temporary file is left
     assert read["game"] == "tictactoe:board_size=3,line=3"
     assert (read["games"], read["seed"]) == (40, 7)
     assert {"command", "date", "cpu"} <= set(read["about"])
@@ -151,7 +153,7 @@ def test_parameters_are_options_or_in_the_spec_string(capsys, tmp_path, argument
         (["render", "tictactoe", "--out", "x.png", "--ply", "99"], "ply must be from 0 to"),
     ],
 )
-def test_errors_are_one_line(capsys, arguments, message):
+def test_error_messages_have_one_line(capsys, arguments, message):
     status, out, err = run(capsys, *arguments)
     assert status == 2
     assert out == ""
@@ -171,13 +173,13 @@ def test_errors_are_one_line(capsys, arguments, message):
         (["bench", "agents"], "envs"),
     ],
 )
-def test_malformed_arguments_are_explained(capsys, arguments, message):
+def test_malformed_arguments_give_clear_errors(capsys, arguments, message):
     status, out, err = run(capsys, *arguments)
     assert status == 2
     assert message in err + out
 
 
-def test_a_missing_package_is_named(capsys, monkeypatch, tmp_path):
+def test_error_names_a_missing_package(capsys, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "PIL", None)
     status, _, err = run(capsys, "render", "tictactoe", "--out", str(tmp_path / "x.png"))
     assert status == 2
@@ -185,7 +187,7 @@ def test_a_missing_package_is_named(capsys, monkeypatch, tmp_path):
     assert len(err.splitlines()) == 1
 
 
-def test_tracebacks_on_demand(monkeypatch):
+def test_debug_variable_enables_tracebacks(monkeypatch):
     monkeypatch.setenv("LUDOTECA_DEBUG", "1")
     with pytest.raises(ValueError, match="unknown game 'chess'"):
         main(["match", "chess"])
@@ -205,7 +207,7 @@ def exists(command):
 
 @pytest.mark.parametrize("columns", [60, 80])
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help_that_fits(capsys, monkeypatch, command, columns):
+def test_help_of_every_command_fits_the_terminal(capsys, monkeypatch, command, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
     if not exists(command):
         assert run(capsys, command)[0] == 2
@@ -292,7 +294,9 @@ def test_exploit_prints_results_of_all_games(capsys):
     status, out, _ = run(capsys, "exploit", *arguments)
     assert status == 0
     assert "greedy as second player of tictactoe, against every possible opponent:" in out
-    assert re.search(r"decisions [\d,]+ ends won [\d,]+ ends drawn [\d,]+ ends lost [1-9]", out)
+    assert re.search(
+        r"final positions won [\d,]+ final positions drawn [\d,]+ final positions lost [1-9]", out
+    )
 
 
 @pytest.mark.parametrize("name", ["gomoku", "Connect-Four", "tic_tac_toe", "REVERSI"])
@@ -326,7 +330,7 @@ def test_bench_passes_its_options(capsys, monkeypatch, tmp_path):
     ]
 
 
-def test_the_command_runs_as_a_program(tmp_path):
+def test_package_runs_as_a_program(tmp_path):
     command = [sys.executable, "-W", "error", "-m", "ludoteca"]
     done = subprocess.run([*command, "list", "hex"], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0
@@ -340,7 +344,7 @@ def test_the_command_runs_as_a_program(tmp_path):
 
 def test_the_entry_point_exists():
     script = tomllib.loads(PYPROJECT.read_text())["project"]["scripts"]["ludoteca"]
-    assert script == f"{face.__name__}:{main.__name__}"
+    assert script == f"{main_module.__name__}:{main.__name__}"
 
 
 def test_command_modules_are_imported_lazily(tmp_path):

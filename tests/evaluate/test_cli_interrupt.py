@@ -19,9 +19,9 @@ def wide_terminal(monkeypatch):
     monkeypatch.delenv("LUDOTECA_DEBUG", raising=False)
 
 
-def program(path, arguments, interrupted_by):
-    """Return a process of ours that gets SIGINT from a module that it imports."""
-    for name, code in interrupted_by.items():
+def run_interrupted(path, arguments, interrupting_modules):
+    """Run Python with modules that send SIGINT to the process; return the completed process."""
+    for name, code in interrupting_modules.items():
         file = path / "modules" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"import os, signal, time\n{code}")
@@ -33,8 +33,8 @@ def program(path, arguments, interrupted_by):
     )
 
 
-WHILE_IMPORTING = {"numba.py": "os.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n"}
-WHILE_COMPILING = {
+INTERRUPT_IMPORT = {"numba.py": "os.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n"}
+INTERRUPT_COMPILATION = {
     "sitecustomize.py": """
 from numba.core import event
 
@@ -54,28 +54,30 @@ event.register("numba:compile", Interrupt())
     [["-m", "ludoteca", "list"], ["-m", "ludoteca.train.dqn"], ["ludoteca", "list"]],
     ids=["package", "module", "script"],
 )
-def test_an_interrupted_import_is_one_line(tmp_path, arguments):
+def test_interrupted_import_prints_one_line(tmp_path, arguments):
     script = "import sys\nfrom ludoteca.__main__ import main\nsys.exit(main())\n"
     (tmp_path / "ludoteca").write_text(script)
-    done = program(tmp_path, arguments, WHILE_IMPORTING)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+    completed = run_interrupted(tmp_path, arguments, INTERRUPT_IMPORT)
+    assert (completed.returncode, completed.stdout, completed.stderr) == (130, "", "interrupted\n")
 
 
 def test_interrupt_in_other_programs_raises_keyboard_interrupt(tmp_path):
     (tmp_path / "users.py").write_text("import ludoteca\n")
-    done = program(tmp_path, ["users.py"], WHILE_IMPORTING)
-    assert done.returncode == -signal.SIGINT
-    assert done.stderr.endswith("KeyboardInterrupt\n")
-    assert "Traceback" in done.stderr
+    completed = run_interrupted(tmp_path, ["users.py"], INTERRUPT_IMPORT)
+    assert completed.returncode == -signal.SIGINT
+    assert completed.stderr.endswith("KeyboardInterrupt\n")
+    assert "Traceback" in completed.stderr
 
 
 @pytest.mark.compiled
-def test_interrupted_compiling_is_one_line(tmp_path):
-    done = program(tmp_path, ["-m", "ludoteca", *MATCH, "--games", "2"], WHILE_COMPILING)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+def test_interrupted_compilation_prints_one_line(tmp_path):
+    completed = run_interrupted(
+        tmp_path, ["-m", "ludoteca", *MATCH, "--games", "2"], INTERRUPT_COMPILATION
+    )
+    assert (completed.returncode, completed.stdout, completed.stderr) == (130, "", "interrupted\n")
 
 
-def test_workers_are_not_interrupted_while_they_start(tmp_path):
+def test_starting_workers_ignore_interrupts(tmp_path):
     (tmp_path / "work.py").write_text(
         "from functools import partial\n"
         "from ludoteca.local_executor import LocalExecutor\n"
@@ -88,12 +90,12 @@ import sys
 if "--multiprocessing-fork" in sys.orig_argv:
     os.kill(os.getpid(), signal.SIGINT)
 """
-    done = program(tmp_path, ["work.py"], {"sitecustomize.py": interrupt})
-    assert (done.returncode, done.stdout, done.stderr) == (0, "[1, 2, 4]\n", "")
+    completed = run_interrupted(tmp_path, ["work.py"], {"sitecustomize.py": interrupt})
+    assert (completed.returncode, completed.stdout, completed.stderr) == (0, "[1, 2, 4]\n", "")
 
 
 @pytest.mark.parametrize(
-    ("argv", "original", "ours"),
+    ("argv", "original_argv", "is_ours"),
     [
         (["-m", "x"], ["python", "-P", "-m", "ludoteca.train.dqn", "x"], True),
         (["-m"], ["python", "-mludoteca"], True),
@@ -106,5 +108,5 @@ if "--multiprocessing-fork" in sys.orig_argv:
         ([""], ["python"], False),
     ],
 )
-def test_interrupt_guard_recognizes_our_programs(argv, original, ours):
-    assert is_our_program(argv, original) == ours
+def test_interrupt_guard_recognizes_our_programs(argv, original_argv, is_ours):
+    assert is_our_program(argv, original_argv) == is_ours

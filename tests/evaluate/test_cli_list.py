@@ -54,9 +54,9 @@ def test_list_shows_everything_about_a_game(capsys, name):
 @pytest.mark.parametrize("name", GAMES)
 def test_list_of_a_game_has_the_agents_that_play_it(name):
     game = make_game(name)
-    in_turn = not game.simultaneous
+    is_sequential = not game.simultaneous
     for agent in ("dqn", "az", "uctnet"):
-        assert (incompatibility_reason(agent, game) == "") == in_turn
+        assert (incompatibility_reason(agent, game) == "") == is_sequential
     for agent in ("ac", "cnn"):
         assert incompatibility_reason(agent, game) == ""
     for agent in ("greedy", "deterministic", "heuristic", "random_safe", "mcts"):
@@ -95,7 +95,7 @@ def test_every_parameter_is_described(name):
 @pytest.mark.parametrize("columns", [60, 80, 120])
 def test_lists_fit_the_terminal(capsys, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
-    for arguments, whole in (
+    for arguments, expected in (
         (["list"], ["BreakthroughSuicide-v0", "17 x 7 x 11", "episode_steps=200", "observation"]),
         (["list", "hex"], ["--board-size", "parameter", 'gymnasium.make("ludoteca/Hex-v0")']),
         (["list", "hungry_geese"], ["--episode-steps", "deterministic", "random_valid"]),
@@ -104,4 +104,4 @@ def test_lists_fit_the_terminal(capsys, monkeypatch, columns):
         assert main(arguments) == 0
         out = capsys.readouterr().out
         assert max(map(len, out.splitlines())) <= columns
-        assert all(text in out for text in whole)
+        assert all(text in out for text in expected)

@@ -82,7 +82,7 @@ def test_render_plays_a_game_without_a_replay(capsys, tmp_path):
     assert out.exists()
 
 
-def test_render_refuses_a_replay_of_another_game(capsys, replay_file):
+def test_render_rejects_a_replay_of_another_game(capsys, replay_file):
     arguments = ["--replay", str(replay_file), "--out", "x.svg"]
     status, _, err = run(capsys, "render", "hex", *arguments)
     assert status == 2
@@ -97,7 +97,7 @@ def test_games_of_other_programs_are_printed(capsys, tmp_path):
     file.write_text(SGF)
     status, out, err = run(capsys, "replay", str(file), "--final")
     assert status == 0
-    assert "game 1: 1 variation is skipped: only the main line is read" in err
+    assert "game 1: 1 variation is skipped: only the main line was read" in err
     assert "game 1 hex:board_size=4,first=black,swap=True, seed 0, seat 0 Ana" in out
     assert "game 2 othello:board_size=8" in out
     _, out, err = run(capsys, "replay", str(file), "--game", "2")
@@ -110,30 +110,30 @@ def test_games_of_other_programs_are_printed(capsys, tmp_path):
 
 
 def test_games_are_converted(capsys, tmp_path):
-    file, again = tmp_path / "games.sgf", tmp_path / "again.sgf"
+    file, converted = tmp_path / "games.sgf", tmp_path / "converted.sgf"
     file.write_text(SGF)
-    status, out, _ = run(capsys, "replay", str(file), "--out", str(again))
-    assert (status, out) == (0, f"2 games: {again}")
-    assert again.read_text().startswith("(;FF[4]GM[11]CA[UTF-8]SZ[4]PL[B]RU[swap]PB[Ana]")
+    status, out, _ = run(capsys, "replay", str(file), "--out", str(converted))
+    assert (status, out) == (0, f"2 games: {converted}")
+    assert converted.read_text().startswith("(;FF[4]GM[11]CA[UTF-8]SZ[4]PL[B]RU[swap]PB[Ana]")
     for suffix, start in ((".ggf", "(;GM[Othello]"), (".txt", "d3"), (".json", "{"), (".svg", "<")):
-        made = tmp_path / f"game{suffix}"
-        run(capsys, "replay", str(again), "--game", "2", "--out", str(made))
-        assert made.read_text().startswith(start)
+        game_file = tmp_path / f"game{suffix}"
+        run(capsys, "replay", str(converted), "--game", "2", "--out", str(game_file))
+        assert game_file.read_text().startswith(start)
         if suffix != ".svg":
-            _, printed, _ = run(capsys, "replay", str(made), "--final")
+            _, printed, _ = run(capsys, "replay", str(game_file), "--final")
             assert "ply 1: d3" in printed
     for arguments, message in (
         (["--out", str(tmp_path / "a.ggf")], "GGF is for othello, got a game of hex"),
         (["--out", str(tmp_path / "a.json")], "has 2 games: expected one"),
         (["--watch"], "has 2 games: expected one"),
-        (["--out", str(again), "--ply", "1"], "a .sgf file has whole games: no --final"),
+        (["--out", str(converted), "--ply", "1"], "a .sgf file has whole games: no --final"),
     ):
         status, _, err = run(capsys, "replay", str(file), *arguments)
         assert (status, message in err) == (2, True), err
     status, out, _ = run(
         capsys, "render", "hex", "--replay", str(file), "--out", str(tmp_path / "x.svg")
     )
-    assert status == 2  # two games
+    assert status == 2  # the file has two games
 
 
 def test_positions_are_printed_with_their_moves(capsys, tmp_path):

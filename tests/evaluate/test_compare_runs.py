@@ -1,4 +1,4 @@
-"""Tests of aggregate scores over seeds: definitions, intervals, and the command."""
+"""Tests of the comparison of runs: aggregate scores, bootstrap intervals, and the command."""
 
 import json
 
@@ -51,7 +51,7 @@ def test_probability_of_improvement_is_the_mann_whitney_statistic():
     assert probability_of_improvement(second, first) == pytest.approx(1 - np.mean(expected))
 
 
-def test_definitions_are_those_of_rliable():
+def test_aggregates_equal_those_of_rliable():
     metrics = pytest.importorskip("rliable.metrics", reason="rliable is not installed")
     assert interquartile_mean(SCORES) == pytest.approx(metrics.aggregate_iqm(SCORES))
     assert median(SCORES) == pytest.approx(metrics.aggregate_median(SCORES))
@@ -62,7 +62,7 @@ def test_definitions_are_those_of_rliable():
     assert probability_of_improvement(SCORES, other) == pytest.approx(expected)
 
 
-def test_interval_of_one_task_is_that_of_scipy():
+def test_interval_of_one_task_equals_that_of_scipy():
     scores = SCORES[:, :1]
     ours = bootstrap(mean, scores, resamples=40_000)
     theirs = stats.bootstrap(
@@ -73,7 +73,7 @@ def test_interval_of_one_task_is_that_of_scipy():
 
 
 @pytest.mark.parametrize("aggregate", AGGREGATES.values(), ids=AGGREGATES)
-def test_stratified_intervals_are_those_of_scipy_with_a_sample_for_each_task(aggregate):
+def test_stratified_intervals_equal_those_of_scipy(aggregate):
     def statistic(*tasks, axis):
         return aggregate(np.stack([np.moveaxis(task, axis, -1) for task in tasks], -1))
 
@@ -89,7 +89,8 @@ def test_strata_are_the_tasks():
     scores = np.tile([0.1, 0.9], (5, 1))
     estimate = bootstrap(mean, scores, resamples=200)
     assert (estimate.low, estimate.high) == pytest.approx((0.5, 0.5))
-    # With two runs of 0 and 1 the mean of a sample is 0, 1/2 or 1: a quarter, half, a quarter.
+    # With two runs of scores 0 and 1, the mean of a bootstrap sample is 0, 1/2 or 1, with
+    # probabilities 1/4, 1/2 and 1/4.
     two = bootstrap(mean, [[0.0], [1.0]], confidence=0.4, resamples=4000)
     assert (two.low, two.high) == (0.5, 0.5)
     two = bootstrap(mean, [[0.0], [1.0]], confidence=0.6, resamples=4000)
@@ -106,7 +107,7 @@ def test_intervals_cover_the_true_mean():
 
 
 @pytest.mark.parametrize("scores", [[], [0.5], [[np.nan]], [[[0.5]]]])
-def test_bad_scores_are_refused(scores):
+def test_invalid_scores_are_rejected(scores):
     with pytest.raises(ValueError, match="scores"):
         bootstrap(mean, scores)
 
@@ -136,7 +137,7 @@ def test_command_compares_groups_of_seeds(capsys, tmp_path):
     assert (status, err) == (0, "")
     read = json.loads(file.read_text())
     assert read["opponents"] == ["random"]
-    # Seat scores of 3 wins are (3 + 1) / 10 and (2 + 1) / 10.
+    # A run with 3 wins scores (3 + 1) / 10 in the first seat and (2 + 1) / 10 in the second.
     assert [row[0] for row in read["groups"][0]["scores"]] == pytest.approx([0.35, 0.55, 0.75])
     assert read["groups"][0]["aggregates"]["mean"]["value"] == pytest.approx(0.55)
     assert read["groups"][1]["aggregates"]["optimality gap"]["value"] == pytest.approx(0.75)
@@ -147,7 +148,7 @@ def test_command_compares_groups_of_seeds(capsys, tmp_path):
     assert "with 3 seeds the intervals are too narrow" in out
 
 
-def test_bad_groups_are_explained(capsys, tmp_path):
+def test_invalid_groups_give_clear_errors(capsys, tmp_path):
     write_run(tmp_path / "same" / "1", 1, 3)
     write_run(tmp_path / "same" / "2", 1, 4)
     write_run(tmp_path / "settings" / "1", 1, 3)

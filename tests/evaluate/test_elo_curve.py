@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from ludoteca.agents.networks.pv_network import PVConfig
-from ludoteca.evaluate.elo_curve import checkpoints_of, main, rate_checkpoints
+from ludoteca.evaluate.elo_curve import main, numbered_checkpoints, rate_checkpoints
 from ludoteca.train.alphazero import AlphaZeroConfig
 from ludoteca.train.loop import RLTraining
 
@@ -34,7 +34,7 @@ def test_later_checkpoints_have_higher_ratings(tmp_path):
     training = RLTraining(config, tensorboard=False)
     for _ in training.run():
         pass
-    assert [games for games, _ in sorted(checkpoints_of(tmp_path))] == [200, 400, 600, 800]
+    assert [games for games, _ in sorted(numbered_checkpoints(tmp_path))] == [200, 400, 600, 800]
     agent = "az:path={path},simulations=0"
     rated_agents = rate_checkpoints(
         tmp_path, ("random", "mcts:simulations=300"), agent, games=60, random_plies=1
@@ -54,16 +54,16 @@ def test_later_checkpoints_have_higher_ratings(tmp_path):
     assert (tmp_path / "elo_curve.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_runs_without_checkpoints_are_refused(tmp_path):
+def test_invalid_arguments_are_rejected(tmp_path):
     with pytest.raises(ValueError, match="has no checkpoints: train with --checkpoint-interval"):
         rate_checkpoints(tmp_path)
-    with pytest.raises(ValueError, match=r"agent needs \{path\} in place of the file"):
+    with pytest.raises(ValueError, match=r"agent must contain \{path\}, which stands for"):
         rate_checkpoints(tmp_path, agent="az:x")
     with pytest.raises(ValueError, match="games must be an integer from 2"):
         rate_checkpoints(tmp_path, games=1)
 
 
-def test_command_takes_the_folder_first(tmp_path, monkeypatch, capsys):
+def test_first_argument_of_the_command_is_the_run_folder(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(
         sys, "argv", ["elo_curve", str(tmp_path), "--against", "random", "--games", "4"]
     )

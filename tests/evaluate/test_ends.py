@@ -1,4 +1,4 @@
-"""Tests that workers and tasks of a study end with their parent process."""
+"""Tests that workers, and tasks of a study, end with their parent process."""
 
 import signal
 import sys
@@ -17,7 +17,7 @@ SIGNALS = [
 ]
 
 
-# The second task keeps the interpreter's lock for longer than anyone waits.
+# The second task holds the interpreter lock (GIL) for longer than the test runs.
 WORKERS = """
 import os, re, time
 from functools import partial
@@ -45,15 +45,15 @@ def test_workers_end_with_the_process_that_started_them(tmp_path, number):
 
 
 @dataclass(frozen=True)
-class Slow:
-    """A task of a study that writes numbers of processes, its own and a child's, and waits."""
+class SlowTask:
+    """Task of a study that writes the ids of its process and of a child, and sleeps."""
 
     name: str
     requires: tuple[str, ...] = ()
     settings = {"seed": 0}  # noqa: RUF012
 
     def arguments(self, folder):
-        """Return what stands after `python`."""
+        """Return the arguments of the Python command."""
         code = (
             "import os, subprocess, sys, time\n"
             "child = subprocess.Popen(['sleep', '600'])\n"
@@ -67,13 +67,14 @@ class Slow:
         return folder / self.name / "results.json"
 
 
-def make_slowly(folder):
-    """Make two tasks that are never finished."""
-    run_tasks({name: Slow(name) for name in "ab"}, Path(folder), 2, show=False)
+def run_slow_tasks(folder):
+    """Run two tasks that do not finish."""
+    run_tasks({name: SlowTask(name) for name in "ab"}, Path(folder), 2, show_progress=False)
 
 
 STUDY = (
-    "import sys; sys.path.insert(0, sys.argv[1]); import test_ends as t; t.make_slowly(sys.argv[2])"
+    "import sys; sys.path.insert(0, sys.argv[1]); import test_ends; "
+    "test_ends.run_slow_tasks(sys.argv[2])"
 )
 
 
@@ -90,6 +91,6 @@ def test_tasks_of_a_study_end_with_it(tmp_path, number):
         assert len(pids) == 4
         assert all(map(is_running, pids))
         with pytest.raises(ValueError, match=f"study is in use by process {study.pid} "):
-            make_slowly(folder)
+            run_slow_tasks(folder)
         study.send_signal(number)
         assert are_gone(pids)

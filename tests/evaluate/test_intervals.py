@@ -33,23 +33,23 @@ def test_wilson_interval_matches_the_formula(successes, n, confidence, z):
     assert wilson(successes, n, confidence) == pytest.approx(expected, abs=1e-6)
 
 
-def test_interval_without_trials_is_the_whole_range():
+def test_interval_without_trials_is_from_0_to_1():
     assert wilson(0, 0) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("arguments", [(-1, 10), (11, 10), (1, 0), (5, 10, 0.0), (5, 10, 1.0)])
-def test_invalid_arguments_are_refused(arguments):
+def test_invalid_arguments_are_rejected(arguments):
     with pytest.raises(ValueError, match=r"must be (from 0 to n|between 0 and 1)"):
         wilson(*arguments)
 
 
 @pytest.mark.parametrize(("wins", "n"), [(0, 1), (7, 10), (500, 1000), (1000, 1000)])
 @pytest.mark.parametrize("confidence", [0.9, 0.95])
-def test_without_draws_the_interval_of_a_score_is_wilsons(wins, n, confidence):
+def test_score_interval_without_draws_is_the_wilson_interval(wins, n, confidence):
     assert score_interval(wins, 0, n, confidence) == pytest.approx(wilson(wins, n, confidence))
 
 
-def test_the_ends_of_the_interval_of_a_score_solve_its_equation():
+def test_bounds_of_the_score_interval_solve_its_equation():
     wins, draws, n = 30, 40, 100
     score, z = 0.5, 1.959964
     for p in score_interval(wins, draws, n):
@@ -57,7 +57,7 @@ def test_the_ends_of_the_interval_of_a_score_solve_its_equation():
         assert abs(p - score) == pytest.approx(z * math.sqrt(variance / n), rel=1e-5)
 
 
-def test_draws_make_the_interval_of_a_score_narrow():
+def test_draws_narrow_the_score_interval():
     widths = []
     for draws in (0, 50, 90, 100):
         low, high = score_interval((100 - draws) // 2, draws, 100)
@@ -77,7 +77,7 @@ def test_score_interval_has_its_coverage():
     assert 0.93 < covered / 2000 < 0.97
 
 
-def test_invalid_scores_raise():
+def test_invalid_counts_are_rejected():
     assert score_interval(0, 0, 0) == (0.0, 1.0)
     for wins, draws, n in ((-1, 0, 5), (0, -1, 5), (3, 3, 5)):
         with pytest.raises(ValueError, match="wins and draws must be 0 or more, and at most n"):

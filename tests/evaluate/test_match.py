@@ -18,20 +18,20 @@ from ludoteca.evaluate.statistics.intervals import wilson
 
 pytestmark = pytest.mark.interpreted
 
-BOTH = ("random", "greedy")
+AGENTS = ("random", "greedy")
 
 
-def outcome(result):
-    """All of a result but the time it took."""
+def without_time(result):
+    """Return a match result without the time that the match took."""
     return replace(result, seconds=0.0)
 
 
 @pytest.mark.parametrize("game", EVERY_GAME)
 def test_every_game_is_played_and_its_replays_are_valid(game):
-    result = play_match(game, BOTH, 12, seed=3, num_replays=12)
+    result = play_match(game, AGENTS, 12, seed=3, num_replays=12)
     game = make_game(game)
     assert result.game == game.spec
-    assert result.agents == BOTH
+    assert result.agents == AGENTS
     assert [total.games for total in result.totals] == [12, 12]
     assert sum(total.points for total in result.totals) == pytest.approx(12)
     assert len({replay.seed for replay in result.replays}) == 12
@@ -63,7 +63,7 @@ def test_seats_rotate(agents, games):
 
 
 def test_two_agents_take_turns_in_moving_first():
-    result = play_match("tictactoe", BOTH, 7, num_replays=7)
+    result = play_match("tictactoe", AGENTS, 7, num_replays=7)
     assert [replay.players[0] for replay in result.replays] == ["random", "greedy"] * 3 + ["random"]
     assert [[record.games for record in seats] for seats in result.seats] == [[4, 3], [3, 4]]
 
@@ -79,51 +79,51 @@ def test_two_agents_take_turns_in_moving_first():
     ],
 )
 def test_games_do_not_depend_on_the_batch_size(game):
-    expected = outcome(play_match(game, BOTH, 30, seed=5, num_replays=30))
+    expected = without_time(play_match(game, AGENTS, 30, seed=5, num_replays=30))
     for batch in (1, 7, 29, 1000):
         assert (
-            outcome(play_match(game, BOTH, 30, seed=5, num_replays=30, batch_size=batch))
+            without_time(play_match(game, AGENTS, 30, seed=5, num_replays=30, batch_size=batch))
             == expected
         )
     for threads in (2, 3, 64):
         threaded = play_match(
-            game, BOTH, 30, seed=5, num_replays=30, num_threads=threads, batch_size=8
+            game, AGENTS, 30, seed=5, num_replays=30, num_threads=threads, batch_size=8
         )
-        assert outcome(threaded) == expected
-    assert play_match(game, BOTH, 10, seed=5, num_replays=10).replays == expected.replays[:10]
+        assert without_time(threaded) == expected
+    assert play_match(game, AGENTS, 10, seed=5, num_replays=10).replays == expected.replays[:10]
 
 
-def test_seeds_have_no_games_in_common():
-    seen = Counter()
+def test_matches_of_different_seeds_have_different_games():
+    counts = Counter()
     for seed in range(4):
         result = play_match("hex:board_size=5", ("random", "random"), 50, seed=seed, num_replays=50)
-        seen.update(tuple(replay.actions) for replay in result.replays)
-        seen.update(replay.seed for replay in result.replays)
-    assert len(seen) == 2 * 4 * 50
+        counts.update(tuple(replay.actions) for replay in result.replays)
+        counts.update(replay.seed for replay in result.replays)
+    assert len(counts) == 2 * 4 * 50
 
 
 class Scripted(Agent):
-    """Plays the first legal action; records its calls; may act illegally from some ply on."""
+    """Agent that chooses the first legal action, changed by `transform`, and records its calls."""
 
-    def __init__(self, game, wrong=lambda actions: actions):
+    def __init__(self, game, transform=lambda actions: actions):
         super().__init__(game)
-        self.wrong, self.started, self.asked = wrong, [], []
+        self.transform, self.reset_indices, self.act_indices = transform, [], []
 
     def reset(self, env_indices):
-        self.started += env_indices.tolist()
+        self.reset_indices += env_indices.tolist()
 
     def act(self, states, seats, rngs, env_indices):
-        self.asked += env_indices.tolist()
+        self.act_indices += env_indices.tolist()
         legal = np.zeros(self.game.num_actions, np.int16)
         actions = np.zeros(len(states), np.int64)
         for i, s in enumerate(states.view(np.recarray)):
             self.game.legal_actions(s, legal)
             actions[i] = legal[0]
-            self.game.step(s, legal[0])  # the agent's own copy
-        return self.wrong(actions)
+            self.game.step(s, legal[0])  # acts on the agent's copy only
+        return self.transform(actions)
 
 
-def test_openings_are_random_and_the_same_for_each_agent_in_every_seat():
+def test_random_plies_are_the_same_for_each_agent_in_every_seat():
     def moves(**options):
         match = play_match("hex:board_size=4", ["greedy", "random"], 20, num_replays=20, **options)
         return [list(replay.actions) for replay in match.replays]
@@ -151,8 +151,8 @@ def test_python_agents_play_matches():
     assert {tuple(replay.actions) for replay in result.replays} == {(0, 1, 2, 3, 4, 5, 6)}
     assert result.by_seat[0].wins == 5
     for agent in agents:
-        assert sorted(agent.started) == [0, 0, 0, 1, 1]
-        assert set(agent.asked) == {0, 1}
+        assert sorted(agent.reset_indices) == [0, 0, 0, 1, 1]
+        assert set(agent.act_indices) == {0, 1}
     mixed = play_match(game, (Scripted(game), "random"), 20, seed=1)
     assert mixed.totals[0].games == 20
 
@@ -161,50 +161,58 @@ def test_agent_in_two_seats_is_reset_once_per_game():
     game = make_game("tictactoe")
     agent = Scripted(game)
     play_match(game, (agent, agent), 3, batch_size=3)
-    assert sorted(agent.started) == [0, 1, 2]
+    assert sorted(agent.reset_indices) == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("transform", "message"),
     [
         (
             lambda actions: np.full_like(actions, 0),
-            r"agent 'Scripted' in seat 1 of game 0 chose 0 at ply 1, which is illegal: "
-            r"legal are \[1, 2, 3, 4, 5, 6, 7, 8\]",
+            r"agent 'Scripted' in seat 1 of game 0 chose the illegal action 0 at ply "
+            r"1: legal are \[1, 2, 3, 4, 5, 6, 7, 8\]",
         ),
-        (lambda actions: actions + 100, "in seat 0 of game 1 chose 100 at ply 0"),
-        (lambda actions: actions - 100, "in seat 0 of game 1 chose -100 at ply 0"),
+        (
+            lambda actions: actions + 100,
+            "in seat 0 of game 1 chose the illegal action 100 at ply 0",
+        ),
+        (
+            lambda actions: actions - 100,
+            "in seat 0 of game 1 chose the illegal action -100 at ply 0",
+        ),
         (lambda actions: actions[:-1], r"must return integers of shape \(2,\), got int64 of shape"),
         (lambda actions: actions.astype(float), r"must return integers .* got float64"),
     ],
 )
-def test_error_names_the_failing_agent(wrong, message):
+def test_error_names_the_failing_agent(transform, message):
     game = make_game("tictactoe")
-    first, second = Scripted(game), Scripted(game, wrong)
+    first, second = Scripted(game), Scripted(game, transform)
 
     with pytest.raises(ValueError, match=message):
         play_match(game, (first, second), 4, batch_size=4)
 
 
 def test_error_names_an_illegal_action_in_a_simultaneous_game():
-    class Five(Agent):
+    class AlwaysFive(Agent):
         def act(self, states, seats, rngs, env_indices):
             return np.full(len(states), 5)
 
-    with pytest.raises(ValueError, match=r"'Five' in seat 1 of game 0 chose 5 at ply 0"):
-        play_match("tron", ("random", Five(make_game("tron"))), 2)
+    with pytest.raises(
+        ValueError, match=r"'AlwaysFive' in seat 1 of game 0 chose the illegal action 5 at ply 0"
+    ):
+        play_match("tron", ("random", AlwaysFive(make_game("tron"))), 2)
 
 
 def test_a_failure_in_one_thread_ends_the_match(monkeypatch):
     class Failing(Scripted):
         def act(self, states, seats, rngs, env_indices):
-            raise RuntimeError("out of order")
+            raise RuntimeError("broken agent")
 
     monkeypatch.setattr(
         "ludoteca.evaluate.match.make_agent",
         lambda spec, game: Failing(game) if spec == "failing" else make_agent(spec, game),
     )
-    with pytest.raises(RuntimeError, match="out of order"):
+    with pytest.raises(RuntimeError, match="broken agent"):
         play_match("tictactoe", ("random", "failing"), 100, num_threads=2)
 
 
@@ -214,23 +222,28 @@ def test_a_failure_in_one_thread_ends_the_match(monkeypatch):
         ("hex", ("random",), {}, "a match of hex is between 2 agents, got 1: random"),
         ("hex", ("random",) * 3, {}, "between 2 agents, got 3: random, random, random"),
         ("hungry_geese", ("random",) * 5, {}, "between 2 to 4 agents, got 5"),
-        ("hungry_geese:num_players=1", ("random",), {}, "has one player, and a match needs two"),
+        (
+            "hungry_geese:num_players=1",
+            ("random",),
+            {},
+            "has one player, and a match needs two players",
+        ),
         ("hex", ("random", "zzz"), {}, "unknown agent 'zzz'; there are random, greedy"),
         ("hex", ("random:x=1", "random"), {}, "agent random has no parameter 'x'; it has none"),
-        ("chess", BOTH, {}, "unknown game 'chess'"),
-        ("hex", BOTH, {"games": 0}, "games must be an integer from 1"),
-        ("hex", BOTH, {"batch_size": 0}, "batch_size must be an integer from 1"),
-        ("hex", BOTH, {"num_threads": 0}, "num_threads must be an integer from 1"),
-        ("hex", BOTH, {"num_replays": 11}, "num_replays must be an integer from 0 to 10, got 11"),
-        ("hex", BOTH, {"seed": -1}, "a seed must be an integer from 0"),
+        ("chess", AGENTS, {}, "unknown game 'chess'"),
+        ("hex", AGENTS, {"games": 0}, "games must be an integer from 1"),
+        ("hex", AGENTS, {"batch_size": 0}, "batch_size must be an integer from 1"),
+        ("hex", AGENTS, {"num_threads": 0}, "num_threads must be an integer from 1"),
+        ("hex", AGENTS, {"num_replays": 11}, "num_replays must be an integer from 0 to 10, got 11"),
+        ("hex", AGENTS, {"seed": -1}, "a seed must be an integer from 0"),
     ],
 )
-def test_invalid_matches_are_refused(game, agents, options, message):
+def test_invalid_arguments_are_rejected(game, agents, options, message):
     with pytest.raises(ValueError, match=message):
         play_match(game, agents, **({"games": 10} | options))
 
 
-def test_agents_of_another_game_or_shared_by_threads_are_refused():
+def test_agents_of_another_game_or_shared_by_threads_are_rejected():
     agent = make_agent("random", make_game("hex"))
     with pytest.raises(
         ValueError, match=r"was made for hex:board_size=11.*, not for hex:board_siz"
@@ -266,39 +279,41 @@ def test_equal_agents_score_half():
 
 @pytest.mark.slow
 @pytest.mark.compiled
-def test_thousand_games_take_seconds():
+def test_a_thousand_random_games_take_less_than_a_second():
     assert play_match("othello", ("random", "random"), 1000).seconds < 1
 
 
-def test_progress_is_shown(capsys):
-    play_match("tictactoe", BOTH, 10, progress=True)
+def test_progress_is_not_shown_on_standard_output(capsys):
+    play_match("tictactoe", AGENTS, 10, progress=True)
     captured = capsys.readouterr()
     assert captured.out == ""
 
 
 @pytest.mark.slow
-def test_repeated_deterministic_games_are_counted_once():
+def test_intervals_count_repeated_games_once():
     # There is one game per seating, as both agents are deterministic.
     match = play_match("hex:board_size=5", ["heuristic", "heuristic"], 10, seed=1)
-    assert match.distinct == 2
+    assert match.num_distinct_games == 2
     assert "only 2 of the 10 games are different" in match_summary(make_game(match.game), match)
     assert match_json(match)["distinct"] == 2
     for seat in seat_results(match, ("first", "second")):
         assert (seat["games"], seat["distinct"]) == (5, 1)
         assert (seat["low"], seat["high"]) == wilson(int(seat["wins"] > 0), 1)
-    # With random openings there are more; both agents play each of them.
-    other = play_match("hex:board_size=5", ["heuristic", "heuristic"], 10, seed=1, random_plies=2)
-    assert 2 < other.distinct <= 10
+    # With random plies there are more distinct games.
+    with_random_plies = play_match(
+        "hex:board_size=5", ["heuristic", "heuristic"], 10, seed=1, random_plies=2
+    )
+    assert 2 < with_random_plies.num_distinct_games <= 10
     chance = play_match("hex:board_size=5", ["random", "heuristic"], 40, seed=1)
-    assert chance.distinct > 30
+    assert chance.num_distinct_games > 30
     assert "are different" not in match_summary(make_game(chance.game), chance)
-    (whole,) = seat_results(chance, ("any",))
-    assert (whole["games"], whole["distinct"]) == (40, chance.distinct)
-    assert (whole["low"], whole["high"]) == wilson(whole["wins"], 40)
+    (all_seats,) = seat_results(chance, ("any",))
+    assert (all_seats["games"], all_seats["distinct"]) == (40, chance.num_distinct_games)
+    assert (all_seats["low"], all_seats["high"]) == wilson(all_seats["wins"], 40)
 
 
 def test_digests_identify_games():
-    match = play_match("tictactoe", BOTH, 200, seed=2, num_replays=200)
+    match = play_match("tictactoe", AGENTS, 200, seed=2, num_replays=200)
     digests = {}
     for replay, digest in zip(match.replays, match.game_digests.tolist(), strict=True):
         digests.setdefault(
@@ -306,8 +321,8 @@ def test_digests_identify_games():
         )
         digests[replay.players, tuple(map(tuple, np.atleast_2d(replay.actions)))].add(digest)
     assert all(len(values) == 1 for values in digests.values())
-    assert match.distinct == len(digests)
-    halves = [play_match("tictactoe", BOTH, 50, seed=2, first_game=first) for first in (0, 50)]
+    assert match.num_distinct_games == len(digests)
+    halves = [play_match("tictactoe", AGENTS, 50, seed=2, first_game=first) for first in (0, 50)]
     assert (
         np.concatenate([half.game_digests for half in halves]).tolist()
         == match.game_digests[:100].tolist()

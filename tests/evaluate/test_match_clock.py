@@ -1,4 +1,4 @@
-"""Tests of matches and tournaments with a clock; time passes only where agents spend it."""
+"""Tests of matches and tournaments with a clock; the mocked time passes only in agents."""
 
 import copy
 import json
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tournaments import SMALL
+from tournaments import SMALL_TOURNAMENT
 
 from ludoteca.agents.baselines import RandomAgent
 from ludoteca.agents.registry import make_agent
@@ -18,7 +18,7 @@ from ludoteca.evaluate.match_table import match_json, match_text
 from ludoteca.evaluate.sequential_match import play_sequential_match
 from ludoteca.evaluate.statistics.sprt import Sprt
 from ludoteca.evaluate.timed_match import TimedAgent
-from ludoteca.evaluate.tournament.game_log import GAMES, TOURNAMENT, GameLog
+from ludoteca.evaluate.tournament.game_log import GAMES_FILE, TOURNAMENT_FILE, GameLog
 from ludoteca.evaluate.tournament.report import REPORT, write_report
 from ludoteca.evaluate.tournament.run import run_tournament
 from ludoteca.evaluate.tournament.saved_results import read_results
@@ -27,11 +27,11 @@ pytestmark = pytest.mark.interpreted
 
 
 class SlowAgent(RandomAgent):
-    """Random agent that spends the given seconds on its moves, in turn, and on resets."""
+    """Random agent that advances the mocked clock: by `seconds[k]` at move k, and at resets."""
 
-    def __init__(self, game, passed, seconds, reset_seconds=0.0):
+    def __init__(self, game, now, seconds, reset_seconds=0.0):
         super().__init__(game)
-        self.passed, self.seconds, self.reset_seconds = passed, seconds, reset_seconds
+        self.now, self.seconds, self.reset_seconds = now, seconds, reset_seconds
         self.moves, self.control = 0, None
 
     def set_time_control(self, time_control):
@@ -39,26 +39,26 @@ class SlowAgent(RandomAgent):
 
     def reset(self, env_indices):
         self.moves = 0
-        self.passed[0] += self.reset_seconds
+        self.now[0] += self.reset_seconds
 
     def act(self, states, seats, rngs, env_indices):
         if len(states) > 0:
-            self.passed[0] += self.seconds[self.moves % len(self.seconds)]
+            self.now[0] += self.seconds[self.moves % len(self.seconds)]
             self.moves += 1
         return super().act(states, seats, rngs, env_indices)
 
 
 @pytest.fixture
-def passed(monkeypatch):
-    """Return the time, which only agents change."""
+def now(monkeypatch):
+    """Return the mocked time in seconds, a list of one element that only agents change."""
     seconds = [0.0]
     monkeypatch.setattr(match_runner, "clock", lambda: seconds[0])
     return seconds
 
 
-def play(passed, seconds, control, games=1, spec="connect4", reset_seconds=0.0, **options):
+def play(now, seconds, control, games=1, spec="connect4", reset_seconds=0.0, **options):
     game = make_game(spec)
-    slow = SlowAgent(game, passed, seconds, reset_seconds)
+    slow = SlowAgent(game, now, seconds, reset_seconds)
     return play_match(
         game, [slow, RandomAgent(game)], games, seed=1, time_control=control, **options
     )
@@ -67,7 +67,7 @@ def play(passed, seconds, control, games=1, spec="connect4", reset_seconds=0.0, 
 @pytest.mark.parametrize(
     ("text", "start", "move"), [("10+1", 10, 1), ("0.5", 0, 0.5), ("0+.25", 0, 0.25)]
 )
-def test_clocks_are_read(text, start, move):
+def test_clocks_are_parsed(text, start, move):
     control = TimeControl.parse(text, 60, "random")
     assert (control.start_seconds, control.move_seconds) == (start, move)
     assert (control.bank_seconds, control.out_of_time) == (60, "random")
@@ -76,7 +76,7 @@ def test_clocks_are_read(text, start, move):
 
 
 @pytest.mark.parametrize("text", ["", "1+", "+1", "1+2+3", "-1", "a", "1,5", "1.2.3", "1e3", "nan"])
-def test_other_texts_are_no_clocks(text):
+def test_invalid_clocks_are_rejected(text):
     with pytest.raises(ValueError, match=r"clock must be START\+MOVE in seconds.*got "):
         TimeControl.parse(text)
 
@@ -85,7 +85,7 @@ def test_other_texts_are_no_clocks(text):
     ("field", "value"), [("move_seconds", 0), ("start_seconds", -1), ("bank_seconds", -1),
                          ("move_seconds", 1e9), ("out_of_time", "lose")]
 )  # fmt: skip
-def test_clocks_out_of_range_are_refused(field, value):
+def test_clocks_out_of_range_are_rejected(field, value):
     with pytest.raises(ValueError, match=field):
         TimeControl(**{"move_seconds": 1, field: value})
 
@@ -96,67 +96,67 @@ def test_clocks_out_of_range_are_refused(field, value):
         (TimeControl(1), [0.5, 1.0, 1.5], 0, 3),
         (TimeControl(1, 10), [11.0, 1.0, 1.1], 0, 3),  # the start clock is for the first move
         (TimeControl(1, 10), [11.0], 0, 2),
-        (TimeControl(1, 10), [4.0, 1.5], 7, 2),  # ... and for the reset
+        (TimeControl(1, 10), [4.0, 1.5], 7, 2),  # the start clock is for the reset, too
         (TimeControl(1, 10), [4.0], 7.5, 1),
-        (TimeControl(1, 0), [0.5], 2, 1),  # a reset without a start clock
+        (TimeControl(1, 0), [0.5], 2, 1),  # the reset exceeds a start clock of 0 s
         (TimeControl(1, 0, 2), [2.0, 1.0, 2.0, 1.0, 1.5], 0, 5),  # the bank is for all moves
     ],
 )
-def test_who_is_out_of_time_forfeits(passed, control, seconds, reset_seconds, moves):
-    result = play(passed, seconds, control, reset_seconds=reset_seconds, num_replays=1)
+def test_player_out_of_time_forfeits(now, control, seconds, reset_seconds, moves):
+    result = play(now, seconds, control, reset_seconds=reset_seconds, num_replays=1)
     (forfeit,) = result.forfeits
     assert (forfeit.agent, forfeit.seat, forfeit.ply) == (0, 0, 2 * (moves - 1))
     assert forfeit.kind == "timeout"
     assert forfeit.message.startswith("took ")
     assert result.returns.tolist() == [[-1, 1]]
     assert len(result.replays[0].actions) == 2 * (moves - 1)
-    own, other = result.times
-    assert (own.moves, own.out_of_time, other.out_of_time) == (moves, 1, 0)
-    assert own.seconds == pytest.approx(sum(seconds[k % len(seconds)] for k in range(moves)))
-    assert own.slowest == pytest.approx(max(seconds[k % len(seconds)] for k in range(moves)))
+    slow, fast = result.times
+    assert (slow.moves, slow.out_of_time, fast.out_of_time) == (moves, 1, 0)
+    assert slow.seconds == pytest.approx(sum(seconds[k % len(seconds)] for k in range(moves)))
+    assert slow.slowest == pytest.approx(max(seconds[k % len(seconds)] for k in range(moves)))
 
 
-def test_random_moves_replace_those_out_of_time(passed):
+def test_random_moves_replace_those_out_of_time(now):
     control = TimeControl(1, out_of_time="random")
-    result = play(passed, [0.5, 2.0], control, games=4)
+    result = play(now, [0.5, 2.0], control, games=4)
     assert result.forfeits == ()
     assert result.times[0].out_of_time == sum(n // 2 for n in result.move_times["moves"][
         np.arange(4), [0, 1, 0, 1]])  # fmt: skip
     assert (result.returns != 0).any()
-    text, content = match_text(result), match_json(result)
+    text, content = " ".join(match_text(result).split()), match_json(result)
     assert "clock 0+1 s, out of time is a random move" in text
     assert f"{result.times[0].out_of_time} out of time" in text
     assert content["time_control"]["out_of_time"] == "random"
     assert content["times"][0]["out_of_time"] == result.times[0].out_of_time
 
 
-def test_only_the_late_seat_of_a_simultaneous_game_forfeits(passed):
+def test_only_the_late_seat_of_a_simultaneous_game_forfeits(now):
     game, control = make_game("hungry_geese:rows=5,columns=6"), TimeControl(1)
-    agents = [SlowAgent(game, passed, [0.5, 1.5] + [0.5] * 500), SlowAgent(game, passed, [0.1])]
+    agents = [SlowAgent(game, now, [0.5, 1.5] + [0.5] * 500), SlowAgent(game, now, [0.1])]
     result = play_match(game, agents, 1, seed=1, time_control=control)
     assert [(f.agent, f.seat, f.ply, f.kind) for f in result.forfeits] == [(0, 2, 0, "timeout")]
 
 
-def test_games_of_agents_in_time_are_those_without_a_clock():
+def test_clock_does_not_change_games_of_agents_in_time():
     agents = ["random", "greedy"]
-    timed = play_match("tictactoe", agents, 6, seed=2, time_control=TimeControl(60))
-    free = play_match("tictactoe", agents, 6, seed=2)
-    assert timed.game_digests.tolist() == free.game_digests.tolist()
-    assert (free.times, free.time_control) == ((), None)
-    assert "time_control" not in match_json(free)
-    assert timed.times[0].moves + timed.times[1].moves == timed.plies.sum()
+    with_clock = play_match("tictactoe", agents, 6, seed=2, time_control=TimeControl(60))
+    without_clock = play_match("tictactoe", agents, 6, seed=2)
+    assert with_clock.game_digests.tolist() == without_clock.game_digests.tolist()
+    assert (without_clock.times, without_clock.time_control) == ((), None)
+    assert "time_control" not in match_json(without_clock)
+    assert with_clock.times[0].moves + with_clock.times[1].moves == with_clock.plies.sum()
 
 
-def test_sequential_matches_keep_the_times(passed):
+def test_sequential_matches_keep_the_times(now):
     game = make_game("tictactoe")
-    agents = [SlowAgent(game, passed, [2.0]), RandomAgent(game)]
+    agents = [SlowAgent(game, now, [2.0]), RandomAgent(game)]
     result = play_sequential_match(
         game, agents, Sprt(0, 50), max_games=4, time_control=TimeControl(1)
     )
     assert result.match.times[0].out_of_time == len(result.match.forfeits) == result.match.games
 
 
-def test_wrapped_agents_get_the_clock():
+def test_timed_agent_passes_the_clock_to_its_agent():
     game, control = make_game("tictactoe"), TimeControl(2)
     agent = TimedAgent("mcts", game)
     agent.set_time_control(control)
@@ -173,47 +173,49 @@ def test_wrapped_agents_get_the_clock():
         ("tictactoe", "alphabeta:depth=3"),
     ],
 )
-def test_searches_take_the_time_of_the_clock(game, spec):
+def test_searches_use_the_time_of_the_clock(game, spec):
     rules = make_game(game)
     agent, control = make_agent(spec, rules), TimeControl(0.1)
     agent.set_time_control(control)
     assert agent.seconds == control.thinking_seconds
-    for one in (agent, copy.deepcopy(agent)):
-        report = one.search(rules.new())
+    for searcher in (agent, copy.deepcopy(agent)):
+        report = searcher.search(rules.new())
         assert report.name in rules.action_names
         assert report.simulations > 9 or report.depth > 0
 
 
-def test_clocks_need_players_who_can_forfeit():
+def test_clocks_need_players_that_can_forfeit():
     game = replace(make_game("tictactoe"), num_players=3)
     agents = [RandomAgent(game) for _ in range(3)]
-    with pytest.raises(ValueError, match=r"3 players in turn, who cannot forfeit.*random"):
+    with pytest.raises(ValueError, match=r"of 3 players cannot forfeit.*random"):
         play_match(game, agents, 1, time_control=TimeControl(1))
 
 
-CLOCKED = replace(SMALL, games_per_pair=4, time_control=TimeControl(60, 5, 10, "random"))
+CLOCKED = replace(SMALL_TOURNAMENT, games_per_pair=4, time_control=TimeControl(60, 5, 10, "random"))
 
 
 def test_tournaments_log_the_times(tmp_path):
     results = run_tournament(CLOCKED, tmp_path, processes=1)
     assert all(times.moves > 0 and times.out_of_time == 0 for times in results.times)
-    free = run_tournament(replace(CLOCKED, time_control=None), tmp_path / "free", processes=1)
-    assert np.array_equal(results.outcomes, free.outcomes)
-    lines = (tmp_path / GAMES).read_text().splitlines()
+    without_clock = run_tournament(
+        replace(CLOCKED, time_control=None), tmp_path / "free", processes=1
+    )
+    assert np.array_equal(results.outcomes, without_clock.outcomes)
+    lines = (tmp_path / GAMES_FILE).read_text().splitlines()
     assert all(len(json.loads(line)["times"]) == 2 for line in lines)
-    assert "times" not in (tmp_path / "free" / GAMES).read_text()
-    assert "time_control" not in (tmp_path / "free" / TOURNAMENT).read_text()
+    assert "times" not in (tmp_path / "free" / GAMES_FILE).read_text()
+    assert "time_control" not in (tmp_path / "free" / TOURNAMENT_FILE).read_text()
     with GameLog(CLOCKED, tmp_path) as log:
         assert [times.moves for times in log.times] == [times.moves for times in results.times]
     write_report(results, tmp_path)
     assert "## Clock" in (tmp_path / REPORT).read_text()
-    again = read_results(tmp_path)
-    assert again.tournament == CLOCKED
-    assert [times.moves for times in again.times] == [times.moves for times in results.times]
+    read = read_results(tmp_path)
+    assert read.tournament == CLOCKED
+    assert [times.moves for times in read.times] == [times.moves for times in results.times]
 
 
 @pytest.mark.parametrize("swapped", [False, True])
-def test_clocks_belong_to_a_tournament(tmp_path, swapped):
+def test_results_with_another_clock_are_not_continued(tmp_path, swapped):
     plans = [CLOCKED, replace(CLOCKED, time_control=None)]
     first, second = reversed(plans) if swapped else plans
     with GameLog(first, tmp_path):
@@ -226,9 +228,9 @@ def test_clocks_belong_to_a_tournament(tmp_path, swapped):
     "change", [{"times": []}, {"times": [{}, {}]}, {"times": 3},
                {"times": [{"moves": -1, "seconds": 0, "slowest": 0, "out_of_time": 0}] * 2}]
 )  # fmt: skip
-def test_damaged_times_are_refused(tmp_path, change):
+def test_damaged_times_are_rejected(tmp_path, change):
     run_tournament(CLOCKED, tmp_path, processes=1)
-    file = tmp_path / GAMES
+    file = tmp_path / GAMES_FILE
     first, *others = file.read_text().splitlines()
     damaged = json.dumps(json.loads(first) | change)
     file.write_text("\n".join([damaged, *others]) + "\n")

@@ -13,7 +13,7 @@ CYCLE = np.array([[0.0, -1, 1], [1, 0, -1], [-1, 1, 0]])  # rock, paper, scissor
 
 
 def copies(advantages, numbers):
-    """Return the advantages with as many copies of each agent."""
+    """Return the advantages of `numbers[a]` copies of each agent a."""
     rows = np.repeat(np.arange(len(advantages)), numbers)
     return advantages[np.ix_(rows, rows)]
 
@@ -37,7 +37,8 @@ def test_redundant_copies_share_the_probability_of_their_agent():
 
 
 def test_unequal_cycle_by_hand():
-    # a beats b by 1, b beats c by 2, c beats a by 3: (2, 3, 1) / 6, each by the opposite pair.
+    # a beats b by 1, b beats c by 2, c beats a by 3: the probability of each agent is proportional
+    # to the advantage between the other two, so (2, 3, 1) / 6.
     advantages = np.array([[0.0, 1, -3], [-1, 0, 2], [3, -2, 0]])
     average = nash_average(advantages)
     assert average.probabilities == pytest.approx([2 / 6, 3 / 6, 1 / 6], abs=1e-6)
@@ -64,7 +65,7 @@ def test_equal_agents_share_the_probability():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_equilibrium_has_the_most_entropy(seed):
-    """SLSQP, another method, finds no equilibrium with more entropy."""
+    """SLSQP, another optimizer, finds no equilibrium with more entropy."""
     advantages = np.round(random_advantages(seed, 5) * 2) / 2  # ties make several equilibria
     average = nash_average(advantages)
     p = average.probabilities
@@ -73,7 +74,7 @@ def test_equilibrium_has_the_most_entropy(seed):
     def loss(q):
         return float((q * np.log(np.maximum(q, 1e-12))).sum())
 
-    found = optimize.minimize(
+    best = optimize.minimize(
         loss,
         p * 0.9 + 0.1 / 5,
         bounds=[(0, 1)] * 5,
@@ -82,10 +83,10 @@ def test_equilibrium_has_the_most_entropy(seed):
             {"type": "ineq", "fun": lambda q: -advantages @ q},
         ],
     )
-    assert loss(p) <= found.fun + 1e-4
+    assert loss(p) <= best.fun + 1e-4
 
 
-def test_alpha_rank_is_that_of_open_spiel():
+def test_alpha_rank_equals_that_of_open_spiel():
     reference = pytest.importorskip("open_spiel.python.egt.alpharank", reason="needs OpenSpiel")
     for seed in range(4):
         advantages = random_advantages(seed, 5)
@@ -96,7 +97,7 @@ def test_alpha_rank_is_that_of_open_spiel():
         assert alpha_rank(advantages) == pytest.approx(expected, abs=1e-8)
 
 
-def test_alpha_rank_of_a_cycle_is_uniform_and_of_a_winner_nearly_all():
+def test_alpha_rank_is_uniform_in_a_cycle_and_favors_the_best_agent():
     assert alpha_rank(CYCLE) == pytest.approx([1 / 3] * 3)
     assert alpha_rank(CYCLE, alpha=100) == pytest.approx([1 / 3] * 3)
     order = np.array([[0, 1.0, 1], [-1, 0, 1], [-1, -1, 0]])
@@ -106,11 +107,11 @@ def test_alpha_rank_of_a_cycle_is_uniform_and_of_a_winner_nearly_all():
 
 
 def test_stationary_distribution_by_hand():
-    # Two states: mass is proportional to the probability of entering.
+    # With two states the mass of a state is proportional to the probability of entering it.
     assert stationary(np.array([[0, 0.1], [0.3, 0]])) == pytest.approx([0.75, 0.25])
 
 
-def test_bad_payoffs_are_refused():
+def test_invalid_payoffs_are_rejected():
     with pytest.raises(ValueError, match="expected antisymmetric advantages"):
         nash_average([[0, 1], [1, 0]])
     for function in (nash_average, alpha_rank):

@@ -1,4 +1,4 @@
-"""Display of boards, replays and tables in notebooks."""
+"""Tests of the display of boards, replays and tables in notebooks."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""Tests of commands with custom games and agents, named as module:factory."""
+"""Tests of commands with custom games and agents, given as module:factory."""
 
 import sys
 
@@ -25,19 +25,19 @@ class LastAgent(Agent):
 def first(planes, masks):
     return masks.argmax(1)
 
-def wrong(planes, masks):
+def illegal(planes, masks):
     return 0 * masks.argmax(1)
 """
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Return the current folder, in which there are a game and agents."""
+    """Return the working directory, with modules of a game and agents."""
     (tmp_path / "own_games.py").write_text("from dots_and_boxes import dots_and_boxes\n")
     (tmp_path / "own_players.py").write_text(PLAYERS)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.setattr(targets, "_folders", [])
+    monkeypatch.setattr(targets, "_search_folders", [])
     monkeypatch.setattr(targets, "_loaded", {})
     yield tmp_path
     for name in [name for name in sys.modules if name.startswith("own_")]:
@@ -47,8 +47,8 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_match_of_custom_agents_in_a_custom_game(folder, capsys):
     agents = ["--agents", "own_players:LastAgent:skip=2", "function:own_players:first"]
-    words = ["match", "own_games:dots_and_boxes:size=1", *agents, "--games", "10"]
-    assert main([*words, "--replays", "replays"]) == 0
+    command = ["match", "own_games:dots_and_boxes:size=1", *agents, "--games", "10"]
+    assert main([*command, "--replays", "replays"]) == 0
     printed = capsys.readouterr()
     assert "Dots and Boxes, size=1: 10 games" in printed.out
     assert "own_players:LastAgent:skip=2" in printed.out
@@ -66,7 +66,7 @@ def test_a_replay_does_not_import_its_game(folder, capsys):
     assert "own_games" not in sys.modules
 
 
-@pytest.mark.slow  # all agents are imported, to see which play it
+@pytest.mark.slow  # imports all agents, to list those that play the game
 def test_list_shows_a_custom_game(folder, capsys):
     assert main(["list", "own_games:dots_and_boxes"]) == 0
     printed = capsys.readouterr().out
@@ -83,7 +83,7 @@ def test_lists_show_custom_games_and_agents(folder, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "problem"),
+    ("command", "problem"),
     [
         (["match", "own_games:dots"], "own_games has no 'dots'"),
         (["match", "nowhere:dots"], "unknown game 'nowhere'"),
@@ -94,21 +94,21 @@ def test_lists_show_custom_games_and_agents(folder, capsys):
         (["match", "tictactoe", "--agents", "own_players:first", "random"], "use function:own_"),
         (["match", "tictactoe", "--agents", "nowhere:A", "random"], "unknown agent 'nowhere'"),
         (
-            ["match", "tictactoe", "--agents", "function:own_players:wrong", "random"],
-            "the policy own_players:wrong chose 0",
+            ["match", "tictactoe", "--agents", "function:own_players:illegal", "random"],
+            "the policy own_players:illegal chose 0",
         ),
         (["list", "own_games:nothing"], "own_games has no 'nothing'"),
     ],
 )
-def test_errors_are_one_message(words, problem, folder, capsys):
-    assert main(words) == 2
+def test_error_messages_name_the_problem(command, problem, folder, capsys):
+    assert main(command) == 2
     assert problem in capsys.readouterr().err
 
 
 @pytest.mark.slow
 def test_tournament_of_custom_games_in_processes(folder, capsys):
-    words = ["tournament", "--games", "own_games:dots_and_boxes:size=1", "--out", "out"]
-    words += ["--agents", "own_players:LastAgent", "function:own_players:first", "random"]
-    assert main([*words, "--games-per-pair", "12", "--processes", "2"]) == 0
+    command = ["tournament", "--games", "own_games:dots_and_boxes:size=1", "--out", "out"]
+    command += ["--agents", "own_players:LastAgent", "function:own_players:first", "random"]
+    assert main([*command, "--games-per-pair", "12", "--processes", "2"]) == 0
     text = (folder / "out" / "results.json").read_text()
     assert "own_players:LastAgent" in text

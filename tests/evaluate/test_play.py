@@ -9,7 +9,7 @@ from interactive import TIMEOUT, First, Following, Illegal, Throwing, do, pixel,
 
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import GAMES, make_game
-from ludoteca.envs.render.lettering import fit, wrap
+from ludoteca.envs.render.lettering import shorten, wrap
 from ludoteca.envs.render.shapes import Circle, Text
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.play.action_picker import ActionPicker, is_on_board
@@ -298,8 +298,8 @@ def test_games_between_agents_can_be_paused():
 
 
 def test_long_texts_are_shortened_and_wrapped():
-    assert fit("short", 10, 100) == "short"
-    assert fit("much too long for this", 10, 60) == "much too.."
+    assert shorten("short", 10, 100) == "short"
+    assert shorten("much too long for this", 10, 60) == "much too.."
     assert wrap("one two three", 10, 50) == ["one two", "three"]
     assert wrap("x" * 20, 10, 57) == ["x" * 10, "x" * 10]
     assert wrap("", 10, 56) == []

@@ -24,7 +24,7 @@ from ludoteca.evaluate.tournament.run import run_tournament
 
 pytestmark = pytest.mark.interpreted
 
-LONG = (
+LONG_SPEC = (
     "mcts:policy=ucb_alpha1,simulations=3,solver=True,action_selection=mean,"
     "transpositions=True,decisive=both"
 )
@@ -74,22 +74,22 @@ def test_match_result_prints_its_table() -> None:
 def test_long_names_break_between_parameters(width: int) -> None:
     result = replace(
         play_match("tictactoe", ["random", "random"], 4),
-        agents=(LONG, "sb3:path=" + "x" * 90),
+        agents=(LONG_SPEC, "sb3:path=" + "x" * 90),
     )
     text = match_text(result, width)
     lines = text.split("\n")
-    for word in LONG.split(","):
-        assert any(word in line for line in lines)
-    assert "".join(lines).replace(" ", "").count(LONG) == 1
-    assert "sb3:path=" + "x" * 90 in lines  # nothing to break it at
-    rest = [line for line in lines if "xxx" not in line]
-    assert max(map(len, rest)) <= max(width, 66)  # the table itself has 66
+    for part in LONG_SPEC.split(","):
+        assert any(part in line for line in lines)
+    assert "".join(lines).replace(" ", "").count(LONG_SPEC) == 1
+    assert "sb3:path=" + "x" * 90 in lines  # the name has no place to break
+    other_lines = [line for line in lines if "xxx" not in line]
+    assert max(map(len, other_lines)) <= max(width, 66)  # 66 is the width of the table
 
 
-def test_numbers_of_long_matches_fit() -> None:
+def test_large_counts_of_games_fit() -> None:
     result = play_match("tictactoe", ["random", "random"], 4)
-    many = replace(result.totals[0], games=10**6, wins=10**6, draws=0, losses=0, points=1e6)
-    result = replace(result, games=10**6, totals=(many, many), seats=((many,) * 2,) * 2)
+    record = replace(result.totals[0], games=10**6, wins=10**6, draws=0, losses=0, points=1e6)
+    result = replace(result, games=10**6, totals=(record, record), seats=((record,) * 2,) * 2)
     assert any("1,000,000" in line for line in str(result).split("\n"))
     assert lines_of(replace(result, seconds=0.0))  # no division by zero
 
@@ -97,8 +97,8 @@ def test_numbers_of_long_matches_fit() -> None:
 def test_forfeits_and_unregistered_games_are_printed() -> None:
     result = play_match("tictactoe", ["random", "greedy"], 4)
     reason = "it answered after 1.9 s, which is later than the second that it may take " * 2
-    left = Forfeit(game=3, agent=0, seat=1, ply=2, kind="timeout", message=reason)
-    lines = lines_of(replace(result, forfeits=(left,), game="mine:size=3"))
+    forfeit = Forfeit(game=3, agent=0, seat=1, ply=2, kind="timeout", message=reason)
+    lines = lines_of(replace(result, forfeits=(forfeit,), game="mine:size=3"))
     assert lines[0].startswith("mine:size=3: 4 games")
     assert any(line.startswith("random forfeited 1 times (1 timeout)") for line in lines)
 

@@ -100,7 +100,11 @@ def test_recipe_is_run_and_added_to_the_table(
 @pytest.mark.parametrize(
     ("program", "time_limit", "problem"),
     [
-        ("1 / 0", 60, r"fake: the recipe fake ended with status 1; it wrote(?s:.*)ZeroDivision"),
+        (
+            "1 / 0",
+            60,
+            r"fake: the recipe fake ended with status 1; end of the output(?s:.*)ZeroDivision",
+        ),
         ("import time; time.sleep(60)", 1, "fake: the recipe fake took more than 1 s"),
     ],
 )
@@ -193,20 +197,20 @@ def test_environments_are_made_again_when_requirements_change(
         ({"steps": None}, "expected steps, a number of environment steps, got None"),
         ({"steps": True}, "expected steps"),
         ({"steps": 0}, "expected steps"),
-        ({"seconds": float("nan")}, "expected seconds, the time of learning, got nan"),
+        ({"seconds": float("nan")}, "expected seconds, the training time, got nan"),
         ({"seconds": 0}, "expected seconds"),
-        ({"self_play": 0.9}, r"self_play must be what play_match returns, got 0\.9"),
+        ({"self_play": 0.9}, r"self_play must be a result of play_match, got 0\.9"),
         (
             {"self_play": lambda: match(("random", "greedy"))},
             "one agent against random, the",
         ),
         (
             {"self_play": lambda: match(games=398)},
-            "as many from each seat; got 199",
+            "the same number from each seat; got 199",
         ),
         (
             {"self_play": lambda: match(games=401)},
-            "as many from each seat; got 201",
+            "the same number from each seat; got 201",
         ),
     ],
 )

@@ -39,18 +39,18 @@ def sleeps(monkeypatch):
     return durations
 
 
-def test_terminal_shows_positions_in_turn(replay, sleeps):
+def test_terminal_shows_one_position_after_another(replay, sleeps):
     out = io.StringIO()
     console = Console(file=out, force_terminal=True, width=90, height=30, color_system="truecolor")
     watch_replay(replay, 0.25, console)
     plies = len(replay.actions)
     assert sleeps == [0.25] * (plies + 1)
-    shown = out.getvalue()
-    assert all(shown.count(f"ply {k} of {plies}") >= 1 for k in range(plies + 1))
-    assert "\x1b[1A" in shown  # cursor up, over the last position
+    terminal_output = out.getvalue()
+    assert all(terminal_output.count(f"ply {k} of {plies}") >= 1 for k in range(plies + 1))
+    assert "\x1b[1A" in terminal_output  # cursor up, over the last position
     for name in GEESE:
-        assert shown.count(name) >= plies + 1
-    assert "38;2;" in shown
+        assert terminal_output.count(name) >= plies + 1
+    assert "38;2;" in terminal_output
 
 
 def test_without_a_terminal_all_positions_are_printed_at_once(replay, sleeps):
@@ -87,7 +87,7 @@ def test_every_game_can_be_watched(name, sleeps):
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan")])
-def test_times_must_be_positive(replay, seconds):
+def test_seconds_must_be_positive(replay, seconds):
     with pytest.raises(ValueError, match="seconds must be positive, got"):
         watch_replay(replay, seconds)
 
@@ -139,11 +139,11 @@ def test_replay_command_shows_positions(capsys, file, sleeps):
         (["--watch", "--out", "game.gif"], "either --watch or --out, not both"),
         (["--watch", "--final"], "--watch shows the whole game: no --final, no --ply"),
         (["--final", "--ply", "1"], "either --final or --ply, not both"),
-        (["--seconds", "1"], "--seconds is for --watch and --out"),
+        (["--seconds", "1"], "--seconds needs --watch or --out"),
         (["--ply", "9999"], "ply must be from 0 to"),
     ],
 )
-def test_errors_are_one_line(capsys, monkeypatch, file, options, message):
+def test_error_messages_have_one_line(capsys, monkeypatch, file, options, message):
     monkeypatch.chdir(file.parent)
     monkeypatch.delenv("LUDOTECA_DEBUG", raising=False)
     assert main(["replay", str(file), *options]) == 2

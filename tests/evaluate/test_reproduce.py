@@ -17,16 +17,16 @@ from ludoteca.evaluate.studies.ggp.report import beyond_chance
 from ludoteca.evaluate.studies.verdicts import (
     FAILS,
     HOLDS,
-    OPEN,
+    INCONCLUSIVE,
     UNCORRECTED,
-    all_of,
-    by_interval,
-    by_test,
-    no_difference,
+    verdict_by_interval,
+    verdict_by_test,
+    verdict_of_all,
+    verdict_of_no_difference,
 )
 from ludoteca.evaluate.tournament.results import Results
-from ludoteca.evaluate.tournament.run import play
-from ludoteca.files import write_whole
+from ludoteca.evaluate.tournament.run import play_games
+from ludoteca.files import write_atomically
 
 ROOT = Path(__file__).resolve().parents[2]
 THESIS = {simulations: wins.astype(float) for simulations, wins in uaemex2021.WINS.items()}
@@ -79,13 +79,13 @@ def test_the_thesis_agrees_with_itself():
 
 
 def test_a_lead_within_chance_decides_nothing():
-    """Of 9,600 games, 5,091 wins against 5,079 are as good as equal."""
+    """Of 9,600 games, a lead of 23 wins is no significant difference."""
     wins = {simulations: table.copy() for simulations, table in THESIS.items()}
     wins[100][:, 2] += (wins[100][:, 4].sum() - 12 - wins[100][:, 2].sum()) / 8
     first = conclusions(wins)[0]
     assert first.claim == "alpha1 and alpha2 win the most games in total"
-    assert first.verdict == OPEN
-    assert "is ahead of UCB-Tuned, by " in first.evidence
+    assert first.verdict == INCONCLUSIVE
+    assert "the smallest lead is that of alpha1 over UCB-Tuned: -23 (" in first.evidence
     wins[100][:, 2] += 100
     assert conclusions(wins)[0].verdict == FAILS
 
@@ -110,17 +110,20 @@ def test_intervals_of_differences_of_wins_cover_them():
 
 
 def test_verdicts_need_an_interval_or_a_test():
-    assert (by_interval(0.1, 0.3), by_interval(-0.3, -0.1)) == (HOLDS, FAILS)
-    assert by_interval(-0.1, 0.3) == by_interval(0.0, 0.3) == OPEN
-    assert all_of([HOLDS, HOLDS]) == HOLDS
-    assert all_of([HOLDS, OPEN]) == OPEN
-    assert all_of([HOLDS, OPEN, FAILS]) == FAILS
-    assert by_test(0.001, 0.01, True) == HOLDS
-    assert by_test(0.001, 0.01, False) == FAILS
-    assert by_test(0.01, 0.08, True) == UNCORRECTED
-    assert by_test(0.01, 0.08, False) == by_test(0.3, 1.0, True) == OPEN
-    assert (no_difference(0.2, 1.0), no_difference(0.001, 0.01)) == (HOLDS, FAILS)
-    assert no_difference(0.02, 0.09) == OPEN
+    assert (verdict_by_interval(0.1, 0.3), verdict_by_interval(-0.3, -0.1)) == (HOLDS, FAILS)
+    assert verdict_by_interval(-0.1, 0.3) == verdict_by_interval(0.0, 0.3) == INCONCLUSIVE
+    assert verdict_of_all([HOLDS, HOLDS]) == HOLDS
+    assert verdict_of_all([HOLDS, INCONCLUSIVE]) == INCONCLUSIVE
+    assert verdict_of_all([HOLDS, INCONCLUSIVE, FAILS]) == FAILS
+    assert verdict_by_test(0.001, 0.01, True) == HOLDS
+    assert verdict_by_test(0.001, 0.01, False) == FAILS
+    assert verdict_by_test(0.01, 0.08, True) == UNCORRECTED
+    assert verdict_by_test(0.01, 0.08, False) == verdict_by_test(0.3, 1.0, True) == INCONCLUSIVE
+    assert (verdict_of_no_difference(0.2, 1.0), verdict_of_no_difference(0.001, 0.01)) == (
+        HOLDS,
+        FAILS,
+    )
+    assert verdict_of_no_difference(0.02, 0.09) == INCONCLUSIVE
 
 
 def test_conclusions_can_fail():
@@ -162,7 +165,7 @@ def test_the_report_stands_beside_the_thesis(tmp_path, monkeypatch, capsys):
     assert main(arguments) == 0
     assert capsys.readouterr().out == f"report: {tmp_path / 'report.md'}\n"
     report = (tmp_path / "report.md").read_text()
-    assert "**This is a small run**: 24 games a pair" in report
+    assert "**This is a small run**: 24 games per pair" in report
     assert "(4,378, " in report  # the thesis' total of UCB at 100 simulations
     assert "24.625" in report
     assert "alpha1 is not significantly better than UCB (Wilcoxon)" in report
@@ -181,7 +184,7 @@ def test_the_extended_report_answers(tmp_path, monkeypatch):
         return make_up(tournament, np.tile(strength, (8, 1)))
 
     def write_report(results, folder, **about):  # drawing takes long, and is tested elsewhere
-        write_whole(folder / "report.md", "")
+        write_atomically(folder / "report.md", "")
 
     monkeypatch.setattr(ggp, "run_tournament", run)
     monkeypatch.setattr(ggp, "write_report", write_report)
@@ -204,7 +207,7 @@ def test_a_game_of_the_study_is_played():
         for one in tournament.matches()
         if one.game == uaemex2021.GAMES.index("tictactoe_large") and one.pair == (0, 3)
     )
-    played = play(tournament, match, 0, 2)
+    played = play_games(tournament, match, 0, 2)
     assert len(played.outcomes) == 2
     assert played.plies >= 2 * 9  # five in a row take as long
 

@@ -21,13 +21,13 @@ from ludoteca.evaluate.studies.geese.conclusions import (
     DEPTH,
     FAILS,
     HOLDS,
-    OPEN,
+    INCONCLUSIVE,
     conclusions,
     scores,
     survival,
 )
-from ludoteca.evaluate.studies.geese.match import fates, geese_match, outcomes
-from ludoteca.evaluate.studies.geese.names import FLAT, LOOPS, called
+from ludoteca.evaluate.studies.geese.match import fate_counts, geese_match, outcomes
+from ludoteca.evaluate.studies.geese.names import FLAT, LOOPS, agent_title
 from ludoteca.evaluate.studies.geese.outcomes import (
     difference,
     orders,
@@ -44,7 +44,7 @@ from ludoteca.evaluate.studies.geese.study import (
     thesis_tasks,
 )
 from ludoteca.evaluate.studies.report import write_report
-from ludoteca.evaluate.studies.study import read_records, record
+from ludoteca.evaluate.studies.study import make_record, read_records
 from ludoteca.train.command import parse as parse_training
 from ludoteca.train.data.__main__ import Command
 from ludoteca.train.imitation import parse
@@ -72,15 +72,15 @@ WHO = np.array([[0, 1, 2, 3], [1, 2, 3, 0]])
 
 
 def test_fates_of_geese_by_hand():
-    found = fates(LIVES, WHO == 1)  # seat 1 of the first game, seat 0 of the second
+    found = fate_counts(LIVES, WHO == 1)  # seat 1 of the first game, seat 0 of the second
     assert (found["geese"], found["wins"], found["deaths"]) == (2, 1, 1)
     assert (found["mean_length"], found["length_deviation"]) == (7.0, None)
     assert found["mean_steps"] == (199 + 50) / 2
     assert found["causes"] == dict.fromkeys(CAUSES, 0) | {"own body": 1}
     assert found["forced"] == dict.fromkeys(CAUSES, 0) | {"own body": 1}
     # Seat 0 of the first, seat 3 of the second: it has the highest reward there, but has died.
-    assert fates(LIVES, WHO == 0)["wins"] == 0
-    assert fates(LIVES, WHO == 0)["mean_length"] is None
+    assert fate_counts(LIVES, WHO == 0)["wins"] == 0
+    assert fate_counts(LIVES, WHO == 0)["mean_length"] is None
 
 
 def test_outcomes_by_hand():
@@ -197,7 +197,7 @@ def test_networks_are_the_thesis_and_learn_whose_moves_they_should():
 
 def test_self_play_from_nothing_is_the_presets():
     loops = {name: task for name, task in EVERY.items() if task.kind == "self-play"}
-    assert [task.words[0] for task in loops.values()] == ["uib2021", "default"]
+    assert [task.positional_arguments[0] for task in loops.values()] == ["uib2021", "default"]
     presets = (parse_training("ppo", ["uib2021"]), parse_training("ppo", []))
     for (name, task), preset in zip(loops.items(), presets, strict=True):
         config = parse_training("ppo", task.arguments(Path("there"))[3:])
@@ -261,8 +261,8 @@ def test_tasks_come_after_those_they_require():
         for network in NETWORKS:  # none is played that is not waited for
             if task.kind == "match" and f"/{network}," in " ".join(task.options["agents"]):
                 assert network in task.requires
-    assert make_study().left_out == {*PLANNED["real"], "ours-real"}
-    assert STUDY.left_out == set()
+    assert make_study().skipped_tasks == {*PLANNED["real"], "ours-real"}
+    assert STUDY.skipped_tasks == set()
     fast = thesis_tasks(True) | real_tasks(EPISODES, fast=True) | beyond_tasks(True)
     assert list(fast) == list(EVERY)
 
@@ -344,18 +344,20 @@ def example_artifact(task):
 @pytest.fixture
 def folder(tmp_path):
     for name, task in EVERY.items():
-        if task.recorded:
+        if task.has_record:
             product = task.artifact(tmp_path / "runs")
             product.parent.mkdir(parents=True)
             product.write_text(json.dumps(example_artifact(task)))
         if task.kind == "self-play":
-            (tmp_path / "runs" / name / "metrics.csv").write_text(METRICS[task.words[0]])
+            (tmp_path / "runs" / name / "metrics.csv").write_text(
+                METRICS[task.positional_arguments[0]]
+            )
     return tmp_path / "runs"
 
 
 def all_records(folder):
     found = {
-        part: {name: record(task, folder) for name, task in tasks.items()}
+        part: {name: make_record(task, folder) for name, task in tasks.items()}
         for part, tasks in PLANNED.items()
     }
     return {part: {n: one for n, one in of.items() if one} for part, of in found.items()}
@@ -394,12 +396,12 @@ def test_report_has_the_figures_of_the_records(folder, tmp_path, monkeypatch):
     assert f"| decoupled UCT 1000 | {rivals} | - {ours}" in text
     assert f"| self-play | three decoupled UCT 500 | no {ours}" in text
     assert f"| self-play | three random_safe | no {ours}" in text
-    assert "`greedy` and `deterministic`, so that it is\ntrained against the very agent" in text
-    assert "for\n15 epochs at most and in bfloat16," in text
+    assert "so that it is trained against the same agent that it is evaluated against" in text
+    assert "for at most 15 epochs and in bfloat16" in " ".join(text.split())
     # The thesis' goose plays in its final, and ours beside it.
     assert "| deterministic (thesis) | 20 | 60 |" in text
     assert f"| deterministic (thesis, tail) | {share(600, 1000)} |" in text
-    assert "had\nnone in 10.0 % to 25.0 % of its deaths, by the competition" in text
+    assert "it is\n10.0 % to 25.0 %, depending on the competition" in text
     assert f"| self-play, {SECONDS} s a move | self-play | 1,000 | 550, 50, 400 |" in text
     # Of all deaths all are head on, and a share of those of one agent are forced.
     assert f"| {best} | 1,000 | 60.0 | 100.0 | {share(100, 600)} |" in text
@@ -407,7 +409,7 @@ def test_report_has_the_figures_of_the_records(folder, tmp_path, monkeypatch):
     assert f"| `uib2021` | 50,000 | 2.0 | 7 of 40 | {quarter} | {tenth} |" in text
     assert f"| `default` | 50,000 | 2.0 | - | {quarter} | {tenth} |" in text
     assert "| 0 | 0 | 0 | 50 |\n| 500 | 25 | 500 | 75 |\n|  |  | 900 | 88 |" in text
-    assert "What is not here" not in text
+    assert "Missing parts" not in text
     assert json.loads((tmp_path / "report/results.json").read_text()).keys() == {
         "about", "versions", *PLANNED,
     }  # fmt: skip
@@ -424,7 +426,7 @@ def test_counts_that_differ_from_the_thesis_are_listed(folder, tmp_path):
     agent["lives"] = lives_record(1_000, 800, 570)  # wins of the last one, 30 in the thesis
     write(found, tmp_path)
     text = (tmp_path / "report.md").read_text()
-    assert "Of the thesis' 24 counts of wins and deaths, 1 differs from ours" in text
+    assert "Of the thesis' 24 counts of wins and deaths, 1 differs significantly from ours" in text
     assert "wins of flat 1000, depth 6 (30, 80.0)." in text
 
 
@@ -444,19 +446,19 @@ def test_conclusions_by_hand(folder):
     # Of 3,000 deaths in each of four competitions 400 were forced; all are collisions of heads.
     dead_ends = by_claim["flat Monte Carlo dies because it does not see dead ends"]
     assert dead_ends.verdict == FAILS
-    assert "of 12,000 deaths, no other move would have helped in 13.3 %" in dead_ends.evidence
+    assert "of 12,000 deaths, 13.3 % are forced" in dead_ends.evidence
     assert "86.7 % are collisions of heads" in dead_ends.evidence
-    assert "against agents of other kinds it is 10.0 % to 25.0 %" in dead_ends.evidence
+    assert "the share of forced deaths is 10.0 % to 25.0 %" in dead_ends.evidence
     # In the final the thesis' goose is ahead by 2/3 in 600 games, and behind by that in 400.
     rules = by_claim["flat Monte Carlo plays better than the deterministic agent"]
     assert rules.verdict == FAILS
-    assert "it scores -0.133 (" in rules.evidence
+    assert "the thesis' rules: -0.133 (" in rules.evidence
     assert "wins 0 of 1,000 games, the deterministic agent 600" in rules.evidence
     assert "deterministic (thesis, tail): -0.133 (" in rules.evidence
-    assert by_claim["a network that flat Monte Carlo teaches plays badly"].verdict == HOLDS
+    assert by_claim["a network that imitates flat Monte Carlo plays badly"].verdict == HOLDS
     noisy = by_claim["... because its labels are noisy"]  # both fall behind by 2/3 or -2/3
-    assert noisy.verdict == OPEN
-    assert "87.5 %, 87.5 %, 87.5 %, 87.5 % could be predicted" in noisy.evidence
+    assert noisy.verdict == INCONCLUSIVE
+    assert "87.5 %, 87.5 %, 87.5 %, 87.5 % are predictable" in noisy.evidence
     assert len(by_claim) == 8
     del found["factors"], found["final"]
     assert len(list(conclusions(found))) == 4
@@ -475,11 +477,11 @@ def test_sections_wait_for_their_tasks_and_earlier_records_stay(folder, tmp_path
         "Networks that imitate flat",
         "Networks that imitate recorded",
         "The final",
-        "Beyond",
+        "The self-play network",
     ):
         assert f"## {title}" not in text
     assert "they need files of recorded games,\n  `--episodes FILE ...`." in text
-    assert "the package has no network `ac:geese` yet" in text
+    assert "the package has no network `ac:geese`." in text
     assert f"{len(records['uib2021'])} of {len(records['uib2021']) + 1} of part uib2021" in text
     assert read_records(out, PLANNED) == records
     # Another network means other matches, and other winners.
@@ -524,7 +526,7 @@ def test_options_are_checked(capsys, monkeypatch, tmp_path):
     assert "none.zip" in capsys.readouterr().err
     monkeypatch.setattr(study, "is_shipped", lambda: False)
     assert main(["geese", "--part", "beyond"]) == 2
-    assert "needs the network ac:geese, which is not there" in capsys.readouterr().err
+    assert "needs the network ac:geese, which this package lacks" in capsys.readouterr().err
 
 
 def test_other_episodes_are_not_taken_for_those_that_were_learned_from(tmp_path):
@@ -546,15 +548,15 @@ def test_what_is_left_out_without_episodes(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(runner, "run_part", run_part)
     monkeypatch.setattr(study, "is_shipped", lambda: True)
     assert main(["geese", "--out", str(tmp_path)]) == 0
-    left_out = {name for name, task in EVERY.items() if task.recorded} - set(made)
-    assert left_out == {name for name in make_study().left_out if EVERY[name].recorded}
+    left_out = {name for name, task in EVERY.items() if task.has_record} - set(made)
+    assert left_out == {name for name in make_study().skipped_tasks if EVERY[name].has_record}
     assert "`--episodes FILE ...`" in (tmp_path / "report.md").read_text()
     file = tmp_path / "games.zip"
     file.touch()
     made.clear()
     assert main(["geese", "--out", str(tmp_path), "--runs", str(tmp_path), "--episodes",
                  str(file)]) == 0  # fmt: skip
-    assert set(made) == {name for name, task in EVERY.items() if task.recorded}
+    assert set(made) == {name for name, task in EVERY.items() if task.has_record}
     capsys.readouterr()
 
 
@@ -567,16 +569,16 @@ def test_targets_are_reached_if_intervals_say_so():
 
 def test_names_of_agents():
     names = {"net-125": "network of flat 125, depth 6"}
-    assert called("flat:simulations=125,playout_depth=4") == "flat 125, depth 4"
-    assert called("cnn:/a/b/net-125,precision=auto", names) == names["net-125"]
-    assert called("cnn:other") == "other"
-    assert called("ac:geese,precision=auto") == "self-play"
-    assert called("ac:geese,simulations=32,precision=auto") == "self-play, 32 simulations"
-    assert called("mcts:simulations=1000") == "decoupled UCT 1000"
-    assert called("deterministic") == "deterministic"
-    assert called("deterministic:variant=thesis") == "deterministic (thesis)"
-    assert EVERY["games-125"].words == ("generate",)
-    assert EVERY["games-real"].words[0] == "convert"
+    assert agent_title("flat:simulations=125,playout_depth=4") == "flat 125, depth 4"
+    assert agent_title("cnn:/a/b/net-125,precision=auto", names) == names["net-125"]
+    assert agent_title("cnn:other") == "other"
+    assert agent_title("ac:geese,precision=auto") == "self-play"
+    assert agent_title("ac:geese,simulations=32,precision=auto") == "self-play, 32 simulations"
+    assert agent_title("mcts:simulations=1000") == "decoupled UCT 1000"
+    assert agent_title("deterministic") == "deterministic"
+    assert agent_title("deterministic:variant=thesis") == "deterministic (thesis)"
+    assert EVERY["games-125"].positional_arguments == ("generate",)
+    assert EVERY["games-real"].positional_arguments[0] == "convert"
 
 
 @pytest.mark.slow

@@ -11,13 +11,13 @@ from ludoteca.agents.dqn import QNetworkAgent
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.hex import tanaka2018
-from ludoteca.evaluate.studies.hex.evaluation import TARGETS, reached, shown
+from ludoteca.evaluate.studies.hex.evaluation import TARGETS, result_text, target_verdict
 from ludoteca.evaluate.studies.hex.study import ABLATIONS, make_study
 from ludoteca.evaluate.studies.hex.study import training as training_task
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.runner import run_tasks
 from ludoteca.evaluate.studies.study import Task, read_records
-from ludoteca.evaluate.studies.study import record as record_of
+from ludoteca.evaluate.studies.study import make_record as record_of
 from ludoteca.train.command import parse
 from ludoteca.train.dqn import DQNConfig
 
@@ -33,7 +33,7 @@ def record(folder: Path) -> dict:
 
 
 def kept(out: Path, parts=PLANNED) -> dict:
-    return read_records(out, parts, STUDY.fits)
+    return read_records(out, parts, STUDY.is_valid_record)
 
 
 def parsed(run: Task) -> DQNConfig:
@@ -94,9 +94,9 @@ def test_ours_use_no_more_games_than_the_paper():
 def make_up(folder: Path, name: str, config: dict, games: int, rates, seat: str, wins: int) -> None:
     """Write what a run leaves behind, without running it."""
     low, high = wilson(wins, 1000)
-    rated = {"games": 1000, "wins": wins, "draws": 0, "losses": 1000 - wins}
+    result = {"games": 1000, "wins": wins, "draws": 0, "losses": 1000 - wins}
     seats = [
-        {"seat": one, **rated, "win_rate": wins / 1000, "low": low, "high": high}
+        {"seat": one, **result, "win_rate": wins / 1000, "low": low, "high": high}
         for one in ("first", "second")
     ]
     results = {
@@ -145,8 +145,9 @@ def test_report_has_the_figures_of_the_runs(made_up, tmp_path):
     write_report(STUDY, records, out, made_up)
     text = (out / "report.md").read_text()
     # By hand: (9 * 0.5 + 0.9) / 20 of the games, in the last twentieth 90 %.
-    assert "27.0 % won over the training (paper: 77 %), 90.0 % in the last twentieth" in " ".join(
-        text.split()
+    assert (
+        "It won 27.0 % of all training games (the paper: 77 %), and 90.0 % of the last twentieth"
+        in " ".join(text.split())
     )
     assert "| 0.01 | 0.8 | 0.1 | 2 | 2,000 | 69 | 27.0 | 90.0 | 70.0 (67.1 to 72.8) |" in text
     assert "| simple | 150,000 | 42 | 0.0 |" in text
@@ -158,7 +159,8 @@ def test_report_has_the_figures_of_the_runs(made_up, tmp_path):
     assert sum("**no**" in line for line in text.splitlines()) == 2  # 98 and 100 are not reached
     for name in ("best.png", "second.png"):
         assert (out / name).read_bytes().startswith(b"\x89PNG")
-    assert "0.52 hours for 52 of 52 runs (one core each, the paper's)" in text  # 36 s each
+    # 36 s each.
+    assert "0.52 hours for 52 of 52 runs with the paper's settings (one core each)" in text
     content = json.loads((out / "results.json").read_text())
     assert content["tanaka2018"]["best"]["wins"]["all"] == pytest.approx(27.0)
     assert len(content["beyond"]) == 5
@@ -170,7 +172,7 @@ def test_sections_wait_for_their_runs_and_earlier_records_stay(made_up, tmp_path
     records = {"tanaka2018": {name: record(made_up / name) for name in some[1:]}, "beyond": {}}
     write_report(STUDY, records, out, made_up)
     text = (out / "report.md").read_text()
-    assert "(ablation)" in text
+    assert "## Ablation" in text
     assert "(table 4.1)" not in text
     assert "for 44 of 52 runs" in text
     assert kept(out, PLANNED) == records
@@ -190,7 +192,7 @@ def test_tasks_with_records_are_not_run_again(made_up, tmp_path, capsys):
     arguments = ["hex", "--part", "tanaka2018", "--keep", "--out", str(out), "--runs", str(empty)]
     assert main(arguments) == 0
     assert not empty.exists()
-    assert "tanaka2018: 0 of 52 runs" in capsys.readouterr().err
+    assert "tanaka2018: 0 of 52 tasks" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -198,13 +200,13 @@ def test_tasks_run_once_and_failures_are_reported(tmp_path, capsys):
     settings = {"games_per_iteration": 5, "game": "hex:board_size=2", "opponent": "random"}
     settings |= {"network.filters": "4", "eval_games": 5, "final_eval_games": 5}
     run = training_task("tiny", "tanaka2018", 10, settings)
-    run_tasks({"tiny": run}, tmp_path, 1, show=False)
+    run_tasks({"tiny": run}, tmp_path, 1, show_progress=False)
     written = (tmp_path / "tiny/results.json").stat().st_mtime_ns
-    run_tasks({"tiny": run}, tmp_path, 1, show=False)
+    run_tasks({"tiny": run}, tmp_path, 1, show_progress=False)
     assert (tmp_path / "tiny/results.json").stat().st_mtime_ns == written
     wrong = training_task("wrong", "tanaka2018", 10, {"game": "hex:board_size=99"})
     with pytest.raises(RuntimeError, match=r"(?s)wrong failed: .*board_size must be an integer"):
-        run_tasks({"wrong": wrong}, tmp_path, 1, show=False)
+        run_tasks({"wrong": wrong}, tmp_path, 1, show_progress=False)
     assert main(["hex", "--part", "half"]) == 2
     assert "part must be one of 'all', 'tanaka2018', 'beyond'" in capsys.readouterr().err
 
@@ -222,15 +224,20 @@ def test_values_of_the_agent_can_be_drawn(tmp_path):
 
 
 def test_targets_are_reached_if_intervals_say_so():
-    def rated(wins, games=1_000):
+    def result(wins, games=1_000):
         low, high = wilson(wins, games)
         return {"wins": wins, "games": games, "win_rate": wins / games, "low": low, "high": high}
 
-    assert reached(rated(999), "mixed:epsilon=0.2", 98) == "yes"
-    assert reached(rated(985), "mixed:epsilon=0.2", 98) == "inconclusive"  # from 97.5 to 99.1
-    assert reached(rated(970), "mixed:epsilon=0.2", 98) == "**no**"
+    assert target_verdict(result(999), "mixed:epsilon=0.2", 98) == "yes"
+    assert (
+        target_verdict(result(985), "mixed:epsilon=0.2", 98) == "inconclusive"
+    )  # from 97.5 to 99.1
+    assert target_verdict(result(970), "mixed:epsilon=0.2", 98) == "**no**"
     # Against an opponent without chance all games are one: there is no interval.
-    assert reached(rated(1_000), "heuristic", 100) == "yes"
-    assert reached(rated(0), "heuristic", 80) == "**no**"
-    assert (shown(rated(1_000), "heuristic"), shown(rated(0), "heuristic")) == ("won", "not won")
-    assert shown(rated(985), "mixed:epsilon=0.2") == "98.5 (97.5 to 99.1)"
+    assert target_verdict(result(1_000), "heuristic", 100) == "yes"
+    assert target_verdict(result(0), "heuristic", 80) == "**no**"
+    assert (result_text(result(1_000), "heuristic"), result_text(result(0), "heuristic")) == (
+        "won",
+        "not won",
+    )
+    assert result_text(result(985), "mixed:epsilon=0.2") == "98.5 (97.5 to 99.1)"

@@ -18,7 +18,7 @@ from ludoteca.evaluate.studies.othello.names import NETWORKS
 from ludoteca.evaluate.studies.othello.study import alphazero_tasks, make_study, paper_tasks
 from ludoteca.evaluate.studies.report import strength, write_report
 from ludoteca.evaluate.studies.runner import run_tasks
-from ludoteca.evaluate.studies.study import read_records, record
+from ludoteca.evaluate.studies.study import make_record, read_records
 from ludoteca.evaluate.timed_match import simulation_speed, timed_match
 from ludoteca.train.data.__main__ import Command
 from ludoteca.train.value_regression import ValueRegressionConfig
@@ -164,7 +164,7 @@ def example_artifact(task) -> dict:
 def folder(tmp_path):
     for tasks in PLANNED.values():
         for name, task in tasks.items():
-            if task.recorded:
+            if task.has_record:
                 (tmp_path / "runs" / name).mkdir(parents=True)
                 task.artifact(tmp_path / "runs").write_text(json.dumps(example_artifact(task)))
     return tmp_path / "runs"
@@ -172,7 +172,7 @@ def folder(tmp_path):
 
 def all_records(folder: Path) -> dict:
     found = {
-        part: {name: record(task, folder) for name, task in tasks.items()}
+        part: {name: make_record(task, folder) for name, task in tasks.items()}
         for part, tasks in PLANNED.items()
     }
     return {part: {n: one for n, one in of.items() if one} for part, of in found.items()}
@@ -200,7 +200,7 @@ def test_report_has_the_figures_of_the_records(folder, tmp_path):
     assert "UCT wins 97 % of its games against random moves" in text
     assert f"| az | our own UCT, 10 x its time | 20.0 | 21.5 | 12,345 | 400,000 {cells}" in text
     # Six trainings of 90 seconds; 18 matches and 3 of AlphaZero, of a minute each.
-    assert "9 minutes of training, 21 of matches" in text
+    assert "9 minutes of training, 21 minutes of matches" in text
     assert "Tasks: 30 of 30 of part seville2019, 3 of 3 of part alphazero" in text
     for name in ("learning_curves.png", "strength.png"):
         assert (tmp_path / "report" / name).read_bytes().startswith(b"\x89PNG")
@@ -225,7 +225,7 @@ def test_sections_wait_for_their_tasks_and_earlier_records_stay(folder, tmp_path
     text = (out / "report.md").read_text()
     assert "## Equal iterations" in text
     assert "## Cost of the labels' noise" in text
-    assert not any(f"## {title}" in text for title in ("Equal time", "In short", "AlphaZero"))
+    assert not any(f"## {title}" in text for title in ("Equal time", "Summary", "AlphaZero"))
     assert "29 of 30 of part seville2019" in text
     assert read_records(out, PLANNED) == records
     assert read_records(tmp_path / "none", PLANNED) == {"seville2019": {}, "alphazero": {}}
@@ -252,7 +252,7 @@ def test_tasks_with_records_are_not_run_again(folder, tmp_path, capsys):
     ]
     assert main(arguments) == 0
     assert not empty.exists()
-    assert "seville2019: 0 of 30 runs" in capsys.readouterr().err
+    assert "seville2019: 0 of 30 tasks" in capsys.readouterr().err
 
 
 def test_options_are_checked(capsys, monkeypatch):
@@ -264,7 +264,7 @@ def test_options_are_checked(capsys, monkeypatch):
     assert "processes must be an integer from 1" in capsys.readouterr().err
     monkeypatch.setattr(study, "is_shipped", lambda: False)
     assert main(["othello", "--part", "alphazero"]) == 2
-    assert "needs the network az:othello, which is not there" in capsys.readouterr().err
+    assert "needs the network az:othello, which this package lacks" in capsys.readouterr().err
 
 
 class WritingTask:
@@ -293,7 +293,7 @@ def test_tasks_wait_for_those_they_require(tmp_path):
     assert "a" in (tmp_path / "b").read_text()
     run_tasks({one.name: one for one in tasks}, tmp_path, 2, False, finished.append)
     assert sorted(finished[3:]) == ["a", "b", "c"]
-    with pytest.raises(RuntimeError, match="these wait for each other: x"):
+    with pytest.raises(RuntimeError, match="these tasks require each other: x"):
         run_tasks({"x": WritingTask("x", ("x",))}, tmp_path, 1, False)
 
 
@@ -303,7 +303,9 @@ def test_artifacts_of_other_settings_are_refused(tmp_path):
 
     make(5)
     make(5)
-    with pytest.raises(ValueError, match=r'a made with other settings: .*"games": 5'):
+    with pytest.raises(
+        ValueError, match=r'results of the task a with other settings: .*"games": 5'
+    ):
         make(6)
     (tmp_path / "a").unlink()
     make(6)

@@ -67,7 +67,7 @@ def test_what_was_made_before_is_sent_along(tmp_path):
 def test_a_piece_that_fails_is_named(tmp_path):
     with pytest.raises(RuntimeError, match=r"(?s)bad failed: .*no such agent"):
         make(tmp_path, Small("bad"))
-    with pytest.raises(RuntimeError, match="these wait for each other: x, y"):
+    with pytest.raises(RuntimeError, match="these tasks require each other: x, y"):
         make(tmp_path, Small("x", ("y",)), Small("y", ("x",)))
     assert list(tmp_path.iterdir()) == []
 

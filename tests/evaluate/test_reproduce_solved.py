@@ -49,11 +49,11 @@ def example_record(task):
         content = {"config": config, "training": training}
     elif task.kind == "best-response":
         found = {"decisions": 1234, "wins": 55, "draws": 0, "losses": 6, "example": ["a1"]}
-        content = {"game": task.words[1], "result": found}
+        content = {"game": task.positional_arguments[1], "result": found}
     elif task.kind == "positions":
         found = {"positions": 500, "perfect": 450, "low": 0.87, "high": 0.92}
         content = {
-            "game": task.words[1],
+            "game": task.positional_arguments[1],
             "result": found | {"won": [300, 280], "drawn": [200, 170]},
         }
     else:
@@ -72,7 +72,7 @@ def test_report_has_the_figures_of_the_records(tmp_path):
     assert "one training run with one seed, and computed in bfloat16" in text
     assert "| 12 to 18 | 200 | 500 | 90.0 (87.0 to 92.0) | 280 of 300 | 170 of 200 |" in text
     assert "| connect4 | 1,000 | 1.5 | 8 | 1 |" in text
-    assert f"{len(TASKS)} of {len(TASKS)} runs" in text
+    assert f"{len(TASKS)} of {len(TASKS)} tasks" in text
     del records["solved"]["match-0"]
     write_report(STUDY, records, tmp_path, tmp_path / "no runs")
     assert "other agents" not in (tmp_path / "report.md").read_text()

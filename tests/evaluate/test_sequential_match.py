@@ -1,4 +1,4 @@
-"""Tests of sequential matches: stopping rule, pairs, interruption and command."""
+"""Tests of sequential matches: stopping rule, pairs of games, interruption, and the command."""
 
 import json
 
@@ -9,7 +9,7 @@ from command_line import run
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate import sequential_match
 from ludoteca.evaluate.match import play_match
-from ludoteca.evaluate.sequential_match import counts_for, play_sequential_match
+from ludoteca.evaluate.sequential_match import default_counts, play_sequential_match
 from ludoteca.evaluate.sequential_text import sequential_text
 from ludoteca.evaluate.statistics.sprt import Sprt
 
@@ -23,8 +23,8 @@ def wide_terminal(monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
 
 
-def by_pair(returns):
-    """Return the results of the first agent of a match from its first games, in pairs."""
+def pair_results(returns):
+    """Return twice the points of the first agent in each pair of games."""
     first = returns[0::2, 0]
     second = returns[1::2, 1]
     return (1 + np.sign(first) + 1 + np.sign(second)).astype(int)
@@ -41,7 +41,7 @@ def test_match_stops_at_the_first_decision_and_counts_pairs():
     assert np.array_equal(result.match.returns, returns)
     frequencies = np.zeros(5, int)
     ratios = []
-    for pair in by_pair(returns):
+    for pair in pair_results(returns):
         frequencies[pair] += 1
         ratios.append(test.llr(frequencies))
     assert tuple(frequencies) == result.frequencies
@@ -51,39 +51,41 @@ def test_match_stops_at_the_first_decision_and_counts_pairs():
     assert result.elo.low < result.elo.elo < result.elo.high
 
 
-def test_joined_match_is_the_match_with_as_many_games():
+def test_joined_slices_equal_a_match_of_as_many_games():
     result = play_sequential_match(
         "tictactoe", AGENTS, Sprt(0, 100), seed=3, random_plies=1, num_replays=5
     ).match
-    whole = play_match("tictactoe", AGENTS, result.games, seed=3, random_plies=1, num_replays=5)
+    single_match = play_match(
+        "tictactoe", AGENTS, result.games, seed=3, random_plies=1, num_replays=5
+    )
     assert (result.totals, result.seats, result.by_seat) == (
-        whole.totals, whole.seats, whole.by_seat
+        single_match.totals, single_match.seats, single_match.by_seat
     )  # fmt: skip
-    assert result.mean_plies == whole.mean_plies
-    assert result.replays == whole.replays
-    assert result.distinct == whole.distinct
+    assert result.mean_plies == single_match.mean_plies
+    assert result.replays == single_match.replays
+    assert result.num_distinct_games == single_match.num_distinct_games
     assert result.agents == AGENTS
 
 
 def test_result_does_not_depend_on_slices_or_threads(monkeypatch):
     first = play_sequential_match("tictactoe", AGENTS, Sprt(0, 60), seed=1)
-    monkeypatch.setattr(sequential_match, "_next_size", lambda *_: 2)
+    monkeypatch.setattr(sequential_match, "_next_slice_size", lambda *_: 2)
     second = play_sequential_match("tictactoe", AGENTS, Sprt(0, 60), seed=1, num_threads=2)
     assert first.frequencies == second.frequencies
     assert first.llr == second.llr
     assert second.games_played - second.match.games < 4 <= second.games_played
 
 
-def test_weaker_agent_is_found_out():
+def test_h0_is_accepted_for_a_weaker_agent():
     result = play_sequential_match("tictactoe", AGENTS[::-1], Sprt(0, 100), seed=3)
     assert result.decision == "H0"
     assert result.elo.low < result.elo.elo < 0
     assert "H0 accepted after" in sequential_text(result)
 
 
-def test_chance_games_count_one_by_one():
-    assert counts_for(make_game("hungry_geese")) == "trinomial"
-    assert counts_for(make_game("hex")) == "pentanomial"
+def test_games_with_chance_are_counted_one_by_one():
+    assert default_counts(make_game("hungry_geese")) == "trinomial"
+    assert default_counts(make_game("hex")) == "pentanomial"
     test = Sprt(0, 200, counts="trinomial")
     result = play_sequential_match("hungry_geese:max_length=20", AGENTS, test, max_games=9)
     losses, draws, wins = result.frequencies
@@ -107,12 +109,12 @@ def test_interruption_keeps_the_finished_games(monkeypatch):
     assert result.match.games == calls[-1] == 2 * sum(result.frequencies)
     assert "as it was interrupted" in " ".join(sequential_text(result).split())
 
-    calls[:] = [0, 0]  # before the first games are finished
+    calls[:] = [0, 0]  # the first slice is interrupted
     with pytest.raises(KeyboardInterrupt):
         play_sequential_match("tictactoe", ("random", "random"), Sprt(0, 5))
 
 
-def test_interrupted_command_reports_and_ends_with_the_status_of_ctrl_c(capsys, monkeypatch):
+def test_interrupted_command_prints_the_result_and_exits_with_status_130(capsys, monkeypatch):
     def play(*arguments, first_game, **options):
         if first_game > 0:
             raise KeyboardInterrupt
@@ -134,7 +136,7 @@ def test_command_prints_the_decision_and_writes_it(capsys, tmp_path):
     read = json.loads(file.read_text())
     sprt = read["sprt"]
     assert (sprt["decision"], sprt["alpha"], sprt["counts"]) == ("H1", 0.01, "pentanomial")
-    assert f"H1 accepted after {read['games']} games: greedy against random" in out
+    assert f"H1 accepted after {read['games']} games: greedy is rather 100 than 0 Elo" in out
     assert f"Elo difference {sprt['elo']['elo']:+.1f} (95 % interval" in out
     assert sprt["elo"]["low"] < sprt["elo"]["elo"] < sprt["elo"]["high"]
     assert len(list(folder.iterdir())) == min(10, read["games"])
@@ -149,7 +151,7 @@ def test_limit_of_games_leaves_the_match_undecided(capsys):
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["--alpha", "0.01"], "are options of a sequential test: give its hypotheses, too"),
+        (["--alpha", "0.01"], "are options of a sequential test: give the hypotheses, too"),
         (["--sprt", "20", "0"], "elo0 must be less than elo1, got elo0=20, elo1=0"),
         (["--sprt", "0", "20", "--alpha", "0.7"], "alpha must be a number from 1e-09 to 0.499"),
         (["--sprt", "0", "20", "--games", "7"], "max_games must be even, got 7"),
@@ -160,7 +162,7 @@ def test_limit_of_games_leaves_the_match_undecided(capsys):
         ),
     ],
 )
-def test_bad_arguments_are_explained(capsys, arguments, error):
+def test_invalid_arguments_give_clear_errors(capsys, arguments, error):
     status, _, err = run(capsys, "match", "tictactoe", *arguments)
     assert status == 2
     assert error in " ".join(err.split())

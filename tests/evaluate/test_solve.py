@@ -8,7 +8,7 @@ import pytest
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.solve import meaningful_bytes, solve
+from ludoteca.evaluate.solve import field_bytes, solve
 
 pytestmark = pytest.mark.interpreted
 
@@ -21,8 +21,8 @@ def wrap_around() -> Any:
 
 
 @pytest.mark.slow
-def test_sheep_win_from_the_start() -> None:
-    """Whichever way the wolf starts."""
+def test_sheep_win_from_the_initial_position() -> None:
+    """The sheep win after each first move of the wolf."""
     solution = solve(make_game("sheep_and_wolf"))
     assert solution.returns == (-1, 1)
     assert solution.actions == {"d8-c7": -1, "d8-e7": -1}
@@ -37,24 +37,24 @@ def test_values_of_small_boards(size: int, returns: tuple[int, int]) -> None:
 
 @pytest.mark.slow
 def test_wolf_wins_after_a_mistake_of_the_sheep() -> None:
-    """After d8-c7 only some answers hold."""
+    """After the wolf's move d8-c7 only some replies win for the sheep."""
     game = make_game("sheep_and_wolf")
     s = game.new()
     game.step(s, game.action_names.index("d8-c7"))
     solution = solve(game, from_state=s)
     assert solution.returns == (-1, 1)
     assert 0 < len(solution.best) < len(solution.actions) == 7
-    for name, gain in solution.actions.items():
-        later = s.copy()
-        game.step(later, game.action_names.index(name))
-        assert solve(game, from_state=later).returns == (-gain, gain)
+    for name, action_value in solution.actions.items():
+        successor = s.copy()
+        game.step(successor, game.action_names.index(name))
+        assert solve(game, from_state=successor).returns == (-action_value, action_value)
 
 
-def test_tic_tac_toe_is_a_draw_whatever_the_first_mark() -> None:
+def test_tic_tac_toe_is_a_draw_after_every_first_move() -> None:
     solution = solve(make_game("tictactoe"))
     assert solution.returns == (0, 0)
     assert set(solution.actions.values()) == {0}
-    assert solution.positions <= 5478, "as many positions can come up"
+    assert solution.positions <= 5478, "number of reachable positions"
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_tic_tac_toe_is_a_draw_whatever_the_first_mark() -> None:
         pytest.param(4, "...B/..B./.B../B...", marks=pytest.mark.slow),
     ],
 )
-def test_hex_is_won_by_these_first_stones(size: int, wins: str) -> None:
+def test_winning_first_moves_of_hex(size: int, wins: str) -> None:
     solution = solve(make_game(f"hex:board_size={size}"))
     assert solution.returns == (1, -1)
     values = [1 if letter == "B" else -1 for letter in wins.replace("/", "")]
@@ -78,22 +78,22 @@ def test_three_in_a_row_on_a_larger_board_is_a_win() -> None:
     assert solve(make_game("tictactoe:board_size=4,line=3")).returns == (1, -1)
 
 
-def minimax(game: Game, s: Any, known: dict[str, float]) -> float:
-    """Return what player 0 gets from a position, and remember it."""
+def minimax(game: Game, s: Any, known_values: dict[str, float]) -> float:
+    """Return the value of a position for player 0, and store it in `known_values`."""
     assert game.player is not None
     key = str(s)
     if game.is_terminal(s):
         scores = np.zeros(2)
         game.returns(s, scores)
-        known[key] = float(scores[0])
-    elif key not in known:
+        known_values[key] = float(scores[0])
+    elif key not in known_values:
         values = []
         for action in game.legal(s):
-            later = s.copy()
-            game.step(later, action)
-            values.append(minimax(game, later, known))
-        known[key] = max(values) if game.player(s) == 0 else min(values)
-    return known[key]
+            successor = s.copy()
+            game.step(successor, action)
+            values.append(minimax(game, successor, known_values))
+        known_values[key] = max(values) if game.player(s) == 0 else min(values)
+    return known_values[key]
 
 
 @pytest.mark.parametrize(
@@ -113,28 +113,30 @@ def minimax(game: Game, s: Any, known: dict[str, float]) -> float:
         ),
     ],
 )
-def test_solutions_are_those_of_plain_minimax(spec: str, plies: int) -> None:
-    """From positions after a few random moves, for either player."""
+def test_solutions_equal_plain_minimax(spec: str, plies: int) -> None:
+    """Solutions of positions after a few random moves, with either player to move."""
     game = make_game(spec)
     rng = np.random.default_rng(0)
     assert game.player is not None
     compared: set[int] = set()
-    known: dict[str, float] = {}
-    for more in (0, 1, 0, 1, 0, 1):
+    known_values: dict[str, float] = {}
+    for extra_plies in (0, 1, 0, 1, 0, 1):
         s = game.new()
-        for _ in range(plies + more):
+        for _ in range(plies + extra_plies):
             if not game.is_terminal(s):
                 game.step(s, int(rng.choice(game.legal(s))))
         if game.is_terminal(s):
             continue
         solution = solve(game, from_state=s, capacity=100_000)
-        value = minimax(game, s, known)
+        value = minimax(game, s, known_values)
         assert solution.returns == (value, -value)
         mover = game.player(s)
-        for name, gain in solution.actions.items():
-            later = s.copy()
-            game.step(later, game.action_names.index(name))
-            assert minimax(game, later, known) == (gain if mover == 0 else -gain)
+        for name, action_value in solution.actions.items():
+            successor = s.copy()
+            game.step(successor, game.action_names.index(name))
+            assert minimax(game, successor, known_values) == (
+                action_value if mover == 0 else -action_value
+            )
         compared.add(mover)
     assert compared == {0, 1}
 
@@ -142,23 +144,23 @@ def test_solutions_are_those_of_plain_minimax(spec: str, plies: int) -> None:
 def test_padding_bytes_do_not_distinguish_positions() -> None:
     dtype = np.dtype([("a", np.int8), ("b", np.int32), ("none", np.int8, (0, 3))], align=True)
     assert dtype.itemsize == 8
-    assert meaningful_bytes(dtype).tolist() == [0, 4, 5, 6, 7]
+    assert field_bytes(dtype).tolist() == [0, 4, 5, 6, 7]
 
 
 @pytest.mark.parametrize(
     ("spec", "capacity", "message"),
     [
-        ("tron", 10, "only sequential two-player games without chance"),
+        ("tron", 10, "expected a sequential two-player game without chance events, got tron"),
         ("tictactoe", 100, "has more positions than the capacity, 100"),
         ("tictactoe", 0, "capacity must be at least 1, got 0"),
     ],
 )
-def test_unsolvable_games_are_refused(spec: str, capacity: int, message: str) -> None:
+def test_unsolvable_games_are_rejected(spec: str, capacity: int, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         solve(make_game(spec), capacity=capacity)
 
 
-def test_a_finished_game_is_refused() -> None:
+def test_finished_game_is_rejected() -> None:
     game = make_game("tictactoe")
     s = game.new()
     for action in (0, 3, 1, 4, 2):

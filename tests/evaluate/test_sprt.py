@@ -1,4 +1,4 @@
-"""Tests of the sequential test against published values, closed forms and simulations."""
+"""Tests of the SPRT against published values, closed forms and simulations."""
 
 import math
 
@@ -22,8 +22,8 @@ from ludoteca.evaluate.statistics.stopped_elo import estimate_elo
 
 pytestmark = pytest.mark.interpreted
 
-# Published in pull requests of Stockfish with the log-likelihood ratio that Fishtest printed:
-# bounds in braces are logistic (until 2021), those in angle brackets normalized.
+# Frequencies and log-likelihood ratios that Fishtest printed in pull requests of Stockfish (number
+# in the comment). Fishtest prints logistic bounds in braces, normalized ones in angle brackets.
 PUBLISHED = [
     (LOGISTIC, -0.25, 1.25, (253, 4282, 17604, 4431, 286), 2.94),  # 3209
     (LOGISTIC, 0.25, 1.25, (58, 3302, 33130, 3518, 84), 2.97),
@@ -46,23 +46,25 @@ PUBLISHED = [
 @pytest.mark.parametrize(("model", "elo0", "elo1", "frequencies", "published"), PUBLISHED)
 def test_log_likelihood_ratio_matches_published_tests(model, elo0, elo1, frequencies, published):
     llr = log_likelihood_ratio(elo0, elo1, frequencies, model)
-    assert llr == pytest.approx(published, abs=0.011)  # two decimals, some cut off
+    assert llr == pytest.approx(
+        published, abs=0.011
+    )  # Fishtest rounds or truncates to two decimals
 
 
 def test_log_likelihood_ratio_without_draws_is_that_of_binomial_trials():
     s0, s1 = expected_score(0), expected_score(40)
     expected = 60 * math.log(s1 / s0) + 40 * math.log((1 - s1) / (1 - s0))
-    # The prior of a thousandth of a draw is all that differs.
+    # They differ only by the prior frequency of draws, 0.001.
     assert log_likelihood_ratio(0, 40, (40, 0, 60)) == pytest.approx(expected, abs=2e-4)
 
 
 @pytest.mark.parametrize("elo", [-80.0, 0.0, 35.0])
 def test_most_likely_probabilities_solve_the_quadratic_equation_of_three_results(elo):
-    """With p_win - p_loss = m, the condition of Lagrange is a quadratic equation in x."""
+    """With a given mean score, the Lagrange condition is a quadratic equation in x."""
     losses, draws, wins = 30.0, 50.0, 45.0
     n, s = losses + draws + wins, expected_score(elo)
     values = (-s, 0.5 - s, 1 - s)
-    # sum of f_i v_i / (1 + x v_i) = 0, times the three denominators
+    # The sum of f_i v_i / (1 + x v_i) is 0; multiplied by the three denominators:
     a, b, c = values
     f = (losses / n, draws / n, wins / n)
     quadratic = [
@@ -82,7 +84,7 @@ def test_equal_wins_and_losses_share_their_number_at_an_elo_difference_of_zero()
 
 @pytest.mark.parametrize("t", [-0.4, 0.0, 0.15])
 @pytest.mark.parametrize("frequencies", [(30, 50, 45), (3, 20, 40, 25, 9)])
-def test_no_other_probabilities_with_that_t_value_are_more_likely(t, frequencies):
+def test_no_other_probabilities_with_the_t_value_are_more_likely(t, frequencies):
     from scipy.optimize import minimize
 
     counts = np.array(frequencies, float)
@@ -130,7 +132,7 @@ def test_normalized_ratio_converges_for_extreme_results():
 @pytest.mark.parametrize(
     "frequencies", [(1, 2), (1, 2, 3, 4), (-1, 2, 3), (math.nan, 1, 1), (math.inf, 1, 1)]
 )
-def test_bad_frequencies_are_refused(frequencies):
+def test_invalid_frequencies_are_rejected(frequencies):
     with pytest.raises(ValueError, match="frequencies"):
         log_likelihood_ratio(0, 10, frequencies)
 
@@ -139,8 +141,8 @@ def lattice_worse_probability(lower, upper, drift, variance, time, position, ste
     """Return the probability of a worse outcome by the finite differences of Crank-Nicolson."""
     from scipy.linalg import solve_banded
 
-    cells = 1200
-    x = np.linspace(lower, upper, cells + 1)
+    intervals = 1200
+    x = np.linspace(lower, upper, intervals + 1)
     h, dt = x[1] - x[0], time / steps
     value = np.where(x < position - 1e-12, 1.0, 0.0)
     value[np.abs(x - position) < h / 2] = 0.5
@@ -148,11 +150,13 @@ def lattice_worse_probability(lower, upper, drift, variance, time, position, ste
     up = variance / (2 * h * h) + drift / (2 * h)
     down = variance / (2 * h * h) - drift / (2 * h)
     for step in range(steps):
-        theta = 1.0 if step < 8 else 0.5  # implicit first steps, as the end values jump
+        theta = (
+            1.0 if step < 8 else 0.5
+        )  # first steps implicit, as the final values are discontinuous
         rate = dt * (1 - theta)
         right = value.copy()
         right[1:-1] += rate * (up * value[2:] + down * value[:-2] - (up + down) * value[1:-1])
-        bands = np.zeros((3, cells + 1))
+        bands = np.zeros((3, intervals + 1))
         bands[1] = 1
         bands[1, 1:-1] += dt * theta * (up + down)
         bands[0, 2:] = -dt * theta * up
@@ -193,7 +197,7 @@ def test_expected_time_is_continuous_where_there_is_no_drift(drift):
     assert motion.expected_time() == pytest.approx(12, rel=1e-4)
 
 
-def test_bounds_of_wald():
+def test_bounds_by_wald():
     test = Sprt(0, 10, alpha=0.05, beta=0.1)
     assert test.lower == pytest.approx(math.log(0.1 / 0.95))
     assert test.upper == pytest.approx(math.log(0.9 / 0.05))
@@ -208,7 +212,9 @@ def test_expected_games_and_error_rates_are_those_of_wald(model):
     # Wald 1945, formula 4.8: E[n] = (L(theta) lower + (1 - L(theta)) upper) / E[z]
     deviation = math.sqrt(score_variance(5, 0.4, model))
     s0, s1 = 0.5, expected_score(5) if model == LOGISTIC else 0.5 + 5 / 347.43558552 * deviation
-    drift = (s1 - s0) ** 2 / deviation**2  # for each pair: half the variance, half the square
+    drift = (
+        s1 - s0
+    ) ** 2 / deviation**2  # per pair: half the variance of a game, and half the squared distance
     expected = 2 * (0.1 * test.lower + 0.9 * test.upper) / drift
     assert test.expected_games(5, 0.4) == pytest.approx(expected, rel=0.02)
     assert (
@@ -222,12 +228,12 @@ def test_correlation_within_pairs_changes_the_expected_games_in_proportion():
     assert games == pytest.approx([games[1] / 2, games[1], 1.5 * games[1]], rel=1e-3)
 
 
-def test_too_many_draws_are_refused():
+def test_impossible_fractions_of_draws_are_rejected():
     with pytest.raises(ValueError, match=r"at most 0\.481 of the games can be draws, got 0\.5"):
         score_variance(200, 0.5)
 
 
-def test_text_describes_a_test():
+def test_texts_are_parsed_into_tests():
     test = parse_sprt("elo0=-5,elo1=10.5,alpha=0.01,model=normalized,counts=trinomial")
     assert test == Sprt(-5, 10.5, 0.01, 0.05, "normalized", "trinomial")
     assert parse_sprt(test.spec) == test
@@ -251,13 +257,13 @@ def test_text_describes_a_test():
         ("elo0=0,elo1=5,elo1=6", "comes twice"),
     ],
 )
-def test_texts_of_no_test_are_refused(text, message):
+def test_invalid_texts_are_rejected(text, message):
     with pytest.raises(ValueError, match=message):
         parse_sprt(text)
 
 
 def test_estimate_of_a_test_that_did_not_stop_is_near_the_mean():
-    test = Sprt(-20, 20, alpha=1e-9, beta=1e-9)  # bounds that are far away
+    test = Sprt(-20, 20, alpha=1e-9, beta=1e-9)  # so that the bounds are far away
     frequencies = (10, 30, 50, 40, 12)
     estimate = estimate_elo(test, frequencies)
     mean, variance = mean_and_variance(np.array(frequencies, float))
@@ -281,31 +287,31 @@ def test_estimate_after_a_stop_corrects_the_mean_toward_the_middle():
 
 
 @pytest.mark.parametrize("frequencies", [(0, 0, 0), (0, 7, 0), (0, 0, 0, 0, 3)])
-def test_results_that_do_not_vary_have_no_estimate(frequencies):
+def test_equal_results_have_no_estimate(frequencies):
     assert estimate_elo(Sprt(0, 20), frequencies) is None
 
 
 def simulate(test, elo, draws, opening, tests, max_pairs, seed):
     """Return the verdicts, lengths and final frequencies of tests of simulated pairs of games.
 
-    `opening` is the standard deviation of the Elo advantage of seat 0, which favors each agent once
-    in a pair: it makes the games of a pair depend on each other.
+    `opening` is the standard deviation of the Elo advantage of seat 0 over openings. Both games of
+    a pair have the same opening with the seats swapped, so their results are correlated.
     """
     rng = np.random.default_rng(seed)
     verdicts, lengths, final = [], [], []
     for _ in range(tests):
         advantage = rng.normal(0, opening, max_pairs)
-        halves = np.zeros(max_pairs, np.int64)
+        half_points = np.zeros(max_pairs, np.int64)
         for sign in (1, -1):
             s = 1 / (1 + 10 ** (-(elo + sign * advantage) / 400))
             drawn = np.minimum(draws, 2 * np.minimum(s, 1 - s))
             u = rng.random(max_pairs)
             win = s - drawn / 2
-            halves += np.where(u < win, 2, np.where(u < win + drawn, 1, 0))
+            half_points += np.where(u < win, 2, np.where(u < win + drawn, 1, 0))
         counts = np.zeros(5)
         pairs, verdict = 0, "undecided"
         while verdict == "undecided" and pairs < max_pairs:
-            counts[halves[pairs]] += 1
+            counts[half_points[pairs]] += 1
             pairs += 1
             verdict = test.verdict(test.llr(counts))
         verdicts.append(verdict)
@@ -333,7 +339,7 @@ def test_error_rates_and_lengths_match_theory_over_many_tests(model, draws, open
     elo1 = 40.0
     test = Sprt(0, elo1, alpha=0.05, beta=0.05, model=model)
     elo = elo1
-    if model == NORMALIZED and opening == 0:  # the logistic difference of that normalized one
+    if model == NORMALIZED and opening == 0:  # the logistic difference that corresponds to elo1
         deviation = math.sqrt(score_variance(elo1, draws, NORMALIZED))
         s = 0.5 + elo1 / (800 / math.log(10)) * deviation
         elo = -400 * math.log10(1 / s - 1)
@@ -348,7 +354,7 @@ def test_error_rates_and_lengths_match_theory_over_many_tests(model, draws, open
 
 @pytest.mark.slow
 @pytest.mark.parametrize("elo", [0.0, 10.0, 25.0])
-def test_median_unbiased_estimate_covers_as_often_as_it_says(elo):
+def test_intervals_of_the_median_unbiased_estimate_have_their_coverage(elo):
     test = Sprt(0, 25)
     _, _, final = simulate(test, elo, 0.3, 0, 600, 6000, seed=5)
     estimates = [estimate_elo(test, counts) for counts in final]

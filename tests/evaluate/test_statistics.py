@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from ludoteca.evaluate.statistics.ranks import friedman, groups, nemenyi, ranks
-from ludoteca.evaluate.statistics.ratings import ELO, VIRTUAL, rate, rate_orders
+from ludoteca.evaluate.statistics.ratings import ELO_PER_UNIT, VIRTUAL_DRAWS, rate, rate_orders
 from ludoteca.evaluate.statistics.wilcoxon import all_pairs, holm, signed_rank
 from ludoteca.evaluate.studies.ggp.uaemex2021 import FRIEDMAN, POLICIES, WILCOXON, WINS
 from ludoteca.evaluate.tournament.analysis import analyze
@@ -30,19 +30,21 @@ def test_wilcoxon_probabilities_match_the_thesis(simulations):
     }
     assert len(probabilities) == 10
     for (a, b), p in WILCOXON[simulations].items():
-        assert probabilities[b, a] == pytest.approx(p, abs=2e-5)  # the thesis cuts off digits
+        assert probabilities[b, a] == pytest.approx(p, abs=2e-5)  # the thesis truncates digits
     assert probabilities["ucb_alpha1", "ucb_alpha2"] >= 0.2
 
 
 def test_rank_sums_and_totals_match_the_thesis():
-    few, many = (analyze(WINS[simulations]) for simulations in (100, 1000))
-    assert few.ranks.sum(0).tolist() == [31, 30, 33, 15, 11]
-    assert many.ranks.sum(0).tolist() == [32, 34, 30, 13.5, 10.5]
-    assert few.total.tolist() == [4378, 4586, 4307, 5294, 5329]
-    assert many.total.tolist() == [4295, 3506, 4199, 5897, 5923]
-    np.testing.assert_allclose(few.mean, [547.25, 573.25, 538.38, 661.75, 666.13], atol=0.006)
-    np.testing.assert_allclose(few.sd, [58.77, 44.14, 49.05, 66.48, 50.8], atol=0.006)
-    assert many.median.tolist() == [527.5, 397.5, 536.5, 723.5, 741.5]
+    results_100, results_1000 = (analyze(WINS[simulations]) for simulations in (100, 1000))
+    assert results_100.ranks.sum(0).tolist() == [31, 30, 33, 15, 11]
+    assert results_1000.ranks.sum(0).tolist() == [32, 34, 30, 13.5, 10.5]
+    assert results_100.total.tolist() == [4378, 4586, 4307, 5294, 5329]
+    assert results_1000.total.tolist() == [4295, 3506, 4199, 5897, 5923]
+    np.testing.assert_allclose(
+        results_100.mean, [547.25, 573.25, 538.38, 661.75, 666.13], atol=0.006
+    )
+    np.testing.assert_allclose(results_100.sd, [58.77, 44.14, 49.05, 66.48, 50.8], atol=0.006)
+    assert results_1000.median.tolist() == [527.5, 397.5, 536.5, 723.5, 741.5]
 
 
 def test_tied_ranks_share_their_mean():
@@ -51,9 +53,9 @@ def test_tied_ranks_share_their_mean():
 
 def test_friedman_corrects_for_ties_as_scipy_does():
     scores = WINS[1000]
-    theirs = stats.friedmanchisquare(*scores.T)
-    assert friedman(scores).corrected == pytest.approx(theirs.statistic)
-    assert friedman(scores).p == pytest.approx(theirs.pvalue)
+    scipy_test = stats.friedmanchisquare(*scores.T)
+    assert friedman(scores).corrected == pytest.approx(scipy_test.statistic)
+    assert friedman(scores).p == pytest.approx(scipy_test.pvalue)
     assert friedman(scores).corrected > friedman(scores).statistic
 
 
@@ -85,7 +87,7 @@ def test_nemenyi_probability_is_the_level_at_the_critical_difference():
 
 def test_groups_are_the_largest_that_do_not_differ():
     assert groups(np.array([4.0, 1.0, 2.0, 2.5]), 1.6) == [(0, 2), (2, 3)]
-    assert groups(np.array([1.0, 2.0]), 1.0) == []  # just significant
+    assert groups(np.array([1.0, 2.0]), 1.0) == []  # equal to the critical difference: significant
     assert groups(np.array([1.0, 2.0, 3.0]), 5) == [(0, 2)]
 
 
@@ -99,8 +101,8 @@ def test_too_few_games_or_agents_raise(shape):
 
 
 def test_signed_rank_matches_hand_computation():
-    # Differences 1, 2, -3, so ranks 1 and 2 for and 3 against: of the 8 ways to give them signs,
-    # 5 have a sum of 3 or less on one side (0, 1, 2, and 3 in two ways), and 2 * 5 / 8 > 1.
+    # Differences 1, 2 and -3: positive ranks 1 and 2, negative rank 3. Of the 8 sign assignments,
+    # 5 have a positive rank sum of 3 or less (0, 1, 2, and 3 in two ways), and 2 * 5 / 8 > 1.
     test = signed_rank(np.array([2, 4, 3]), np.array([1, 2, 6]))
     assert (test.plus, test.minus, test.games, test.p) == (3, 3, 3, 1)
     assert signed_rank(np.array([2, 4, 9]), np.array([1, 2, 6])).p == 2 / 8
@@ -110,18 +112,18 @@ def test_signed_rank_matches_hand_computation():
 def test_signed_rank_without_ties_is_scipys_exact_test(n):
     rng = np.random.default_rng(n)
     x, y = rng.normal(0.3, 1, n), rng.normal(0, 1, n)
-    test, theirs = signed_rank(x, y), stats.wilcoxon(x, y, method="exact")
-    assert test.p == pytest.approx(theirs.pvalue)
-    assert min(test.plus, test.minus) == theirs.statistic
+    test, scipy_test = signed_rank(x, y), stats.wilcoxon(x, y, method="exact")
+    assert test.p == pytest.approx(scipy_test.pvalue)
+    assert min(test.plus, test.minus) == scipy_test.statistic
 
 
 def test_signed_rank_with_ties_is_scipys_permutation_test():
     x, y = np.array([3, 5, 7, 2, 9, 4, 4, 8]), np.array([2, 4, 9, 1, 5, 4, 2, 6])
     method = stats.PermutationMethod(n_resamples=np.inf)
-    theirs = stats.wilcoxon(x, y, zero_method="wilcox", method=method)
+    scipy_test = stats.wilcoxon(x, y, zero_method="wilcox", method=method)
     test = signed_rank(x, y)
-    assert test.games == 7  # in one game they are equal
-    assert test.p == pytest.approx(theirs.pvalue)
+    assert test.games == 7  # the scores of one game are equal
+    assert test.p == pytest.approx(scipy_test.pvalue)
 
 
 def test_signed_rank_of_equal_agents():
@@ -138,35 +140,37 @@ def test_holm_matches_hand_computation():
 def test_rating_difference_of_two_agents_follows_their_score():
     wins = np.array([[0, 640], [360, 0]])
     ratings = rate(wins, np.zeros((2, 2)))
-    share = (640 + VIRTUAL / 2) / (1000 + VIRTUAL)
-    assert ratings.elo[0] - ratings.elo[1] == pytest.approx(ELO * math.log(share / (1 - share)))
+    score = (640 + VIRTUAL_DRAWS / 2) / (1000 + VIRTUAL_DRAWS)
+    assert ratings.elo[0] - ratings.elo[1] == pytest.approx(
+        ELO_PER_UNIT * math.log(score / (1 - score))
+    )
     assert ratings.elo.sum() == pytest.approx(0)
-    # The standard error of a log-odds is 1 / sqrt(n p q), half of it for each of the two.
-    reach = 1.959964 * ELO / math.sqrt(1001 * share * (1 - share)) / 2
-    np.testing.assert_allclose(ratings.high - ratings.elo, reach, rtol=1e-3)
-    np.testing.assert_allclose(ratings.elo - ratings.low, reach, rtol=1e-3)
+    # The standard error of log odds is 1 / sqrt(n p (1 - p)); each rating has half of it.
+    half_width = 1.959964 * ELO_PER_UNIT / math.sqrt(1001 * score * (1 - score)) / 2
+    np.testing.assert_allclose(ratings.high - ratings.elo, half_width, rtol=1e-3)
+    np.testing.assert_allclose(ratings.elo - ratings.low, half_width, rtol=1e-3)
 
 
-def test_ratings_of_many_are_the_most_likely_ones():
+def test_ratings_of_several_agents_maximize_the_likelihood():
     wins = WINS[100][:5, :].astype(float)
     np.fill_diagonal(wins, 0)
     elo = rate(wins, np.zeros((5, 5))).elo
-    points = wins + VIRTUAL / 2 * (1 - np.eye(5))
+    points = wins + VIRTUAL_DRAWS / 2 * (1 - np.eye(5))
 
     def likelihood(elo):
         return (points * -np.log1p(10 ** ((elo - elo[:, None]) / 400))).sum()
 
     for direction in np.eye(5):
-        for small in (-1, 1):
-            assert likelihood(elo + small * direction) < likelihood(elo)
+        for step in (-1, 1):
+            assert likelihood(elo + step * direction) < likelihood(elo)
 
 
 def test_draws_narrow_rating_intervals():
     games = np.array([[0, 50.0], [50.0, 0]])
-    decided, drawn = rate(games, np.zeros((2, 2))), rate(games / 10, games * 1.8)
-    assert decided.elo.tolist() == pytest.approx([0, 0], abs=1e-6)
-    assert drawn.elo.tolist() == pytest.approx([0, 0], abs=1e-6)
-    assert drawn.high[0] < decided.high[0] / 2
+    without_draws, with_draws = rate(games, np.zeros((2, 2))), rate(games / 10, games * 1.8)
+    assert without_draws.elo.tolist() == pytest.approx([0, 0], abs=1e-6)
+    assert with_draws.elo.tolist() == pytest.approx([0, 0], abs=1e-6)
+    assert with_draws.high[0] < without_draws.high[0] / 2
 
 
 def test_agent_that_always_wins_has_a_finite_rating():
@@ -181,17 +185,17 @@ def test_rating_intervals_have_their_coverage():
     truth = np.array([-100.0, -20.0, 20.0, 100.0])
     p = 1 / (1 + 10 ** ((truth - truth[:, None]) / 400))
     upper = np.triu_indices(4, 1)
-    inside = []
+    covered = []
     for _ in range(1000):
         wins = np.zeros((4, 4))
         wins[upper] = rng.binomial(100, p[upper])
         wins.T[upper] = 100 - wins[upper]
         ratings = rate(wins, np.zeros((4, 4)))
-        inside.append((ratings.low < truth) & (truth < ratings.high))
-    assert np.mean(inside) == pytest.approx(0.95, abs=0.015)
+        covered.append((ratings.low < truth) & (truth < ratings.high))
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.015)
 
 
-def test_agents_that_never_met_cannot_be_rated_together():
+def test_groups_that_did_not_play_each_other_cannot_be_rated():
     wins = np.zeros((4, 4))
     wins[0, 1] = wins[2, 3] = 5
     with pytest.raises(ValueError, match=r"none of \[0, 1\] played any of \[2, 3\]"):
@@ -199,57 +203,57 @@ def test_agents_that_never_met_cannot_be_rated_together():
 
 
 def test_plackett_luce_matches_hand_computation():
-    # 0 > 1 > 2 and 2 > 1 > 0 equally often, y = exp(t_1 - t_0): the logarithm of the likelihood is
-    # 2 log y - 2 log(2 + y) - 2 log(1 + y), highest where y^2 = 2. Who is between has done better.
+    # Orders 0 > 1 > 2 and 2 > 1 > 0 equally often, and y = exp(t_1 - t_0): the log-likelihood is
+    # 2 log y - 2 log(2 + y) - 2 log(1 + y), with its maximum at y^2 = 2.
     elo = rate_orders({((0,), (1,), (2,)): 10**6, ((2,), (1,), (0,)): 10**6}, 3).elo
     assert elo[0] == pytest.approx(elo[2])
-    assert elo[1] - elo[0] == pytest.approx(ELO * math.log(2) / 2, abs=1e-3)
+    assert elo[1] - elo[0] == pytest.approx(ELO_PER_UNIT * math.log(2) / 2, abs=1e-3)
 
 
 def test_ties_count_as_all_orders_in_equal_parts():
-    # 0 and 1 tie, ahead of 2 or behind, y = exp(t_2 - t_0). Ahead: minus log(2 + y) + log(1 + y);
-    # behind: log y - log(2 + y) - log 2. Together highest where 2 y^2 + y = 2.
+    # Agents 0 and 1 tie, ahead of 2 or behind it, and y = exp(t_2 - t_0). Log-likelihood if ahead:
+    # -log(2 + y) - log(1 + y); if behind: log y - log(2 + y) - log 2; maximum at 2 y^2 + y = 2.
     elo = rate_orders({((0, 1), (2,)): 10**6, ((2,), (0, 1)): 10**6}, 3).elo
     assert elo[0] == pytest.approx(elo[1])
     y = (math.sqrt(17) - 1) / 4
-    assert elo[2] - elo[0] == pytest.approx(ELO * math.log(y), abs=1e-3)
+    assert elo[2] - elo[0] == pytest.approx(ELO_PER_UNIT * math.log(y), abs=1e-3)
 
 
-def test_ratings_of_orders_are_the_most_likely_ones():
-    """Every tie is written out as the orders that it stands for."""
+def test_ratings_of_orders_maximize_the_likelihood():
+    """The likelihood is computed by enumerating the orders of tied agents."""
     rng, counts = np.random.default_rng(4), {}
     for _ in range(60):
         places = rng.integers(0, 3, 4)
-        who = rng.permutation(5)[:4].tolist()
+        agents_of_game = rng.permutation(5)[:4].tolist()
         order = tuple(
-            tuple(a for a, place in zip(who, places, strict=True) if place == k)
+            tuple(a for a, place in zip(agents_of_game, places, strict=True) if place == k)
             for k in np.unique(places)
         )
         counts[order] = counts.get(order, 0) + 1
     elo = rate_orders(counts, 5).elo
-    met = {tuple(sorted((a, b))) for order in counts for a in sum(order, ()) for b in
+    pairs_played = {tuple(sorted((a, b))) for order in counts for a in sum(order, ()) for b in
            sum(order, ()) if a != b}  # fmt: skip
-    games = [*counts.items(), *(((pair,), VIRTUAL) for pair in met)]
+    games = [*counts.items(), *(((pair,), VIRTUAL_DRAWS) for pair in pairs_played)]
 
     def likelihood(elo):
         total = 0.0
         for order, count in games:
-            strict = [sum(parts, ()) for parts in product(*map(permutations, order))]
-            for agents in strict:
-                worths = np.exp(elo[list(agents)] / ELO)
-                left = worths[::-1].cumsum()[::-1]
-                total += count / len(strict) * np.log(worths / left).sum()
+            strict_orders = [sum(places, ()) for places in product(*map(permutations, order))]
+            for agents in strict_orders:
+                strengths = np.exp(elo[list(agents)] / ELO_PER_UNIT)
+                remaining_strengths = strengths[::-1].cumsum()[::-1]
+                total += count / len(strict_orders) * np.log(strengths / remaining_strengths).sum()
         return total
 
     assert elo.sum() == pytest.approx(0)
     for direction in np.eye(5):
-        for small in (-1, 1):
-            assert likelihood(elo + small * direction) < likelihood(elo)
+        for step in (-1, 1):
+            assert likelihood(elo + step * direction) < likelihood(elo)
 
 
 def test_invalid_orders_raise():
     for order in (((0,), (1,), (0,)), ((0,), (3,))):
-        with pytest.raises(ValueError, match="an order must hold agents from 0 to 2 once, got"):
+        with pytest.raises(ValueError, match="an order must have agents from 0 to 2 once, got"):
             rate_orders({order: 1, ((0,), (1,), (2,)): 1}, 3)
     assert rate_orders({((0,),): 3}, 1).elo.tolist() == [0]
 
@@ -257,10 +261,10 @@ def test_invalid_orders_raise():
 @pytest.mark.slow
 def test_intervals_of_orders_have_their_coverage():
     rng, truth = np.random.default_rng(2), np.array([-150.0, -30.0, 30.0, 150.0])
-    inside = []
+    covered = []
     for _ in range(500):
-        # The order of exponential times with these rates is that of Plackett and Luce.
-        times = rng.exponential(np.exp(-truth / ELO), (200, 4))
+        # The order of exponential times with these rates has the Plackett-Luce distribution.
+        times = rng.exponential(np.exp(-truth / ELO_PER_UNIT), (200, 4))
         orders, counts = np.unique(times.argsort(1), axis=0, return_counts=True)
         ratings = rate_orders(
             {
@@ -269,5 +273,5 @@ def test_intervals_of_orders_have_their_coverage():
             },
             4,
         )
-        inside.append((ratings.low < truth) & (truth < ratings.high))
-    assert np.mean(inside) == pytest.approx(0.95, abs=0.02)
+        covered.append((ratings.low < truth) & (truth < ratings.high))
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.02)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tournaments import SMALL
+from tournaments import SMALL_TOURNAMENT
 
 from ludoteca.__main__ import main
 from ludoteca.evaluate.forecast import Forecast
@@ -21,8 +21,8 @@ from ludoteca.evaluate.tournament.run import run_tournament
 pytestmark = pytest.mark.interpreted
 
 
-def synthetic(games, agents, games_per_pair=12, **options):
-    """Return results of a tournament that nobody played: agent a beats b more often if a < b."""
+def synthetic_results(games, agents, games_per_pair=12, **options):
+    """Return random results of a tournament, in which agent a beats b more often if a < b."""
     plan = Tournament(
         tuple(f"hex:board_size={k + 3}" for k in range(games)),
         tuple(f"mcts:simulations={k + 1}" for k in range(agents)),
@@ -38,20 +38,22 @@ def synthetic(games, agents, games_per_pair=12, **options):
 
 
 @pytest.mark.parametrize("game", ["tictactoe", pytest.param("connect4", marks=pytest.mark.slow)])
-def test_match_does_not_depend_on_slices(game):
+def test_consecutive_slices_of_a_match_are_the_match(game):
     agents = ("random", "greedy")
-    whole = play_match(game, agents, 30, seed=5).returns
-    parts = [
+    single_match = play_match(game, agents, 30, seed=5).returns
+    slices = [
         play_match(game, agents, n, seed=5, first_game=k).returns for k, n in ((0, 7), (7, 23))
     ]
-    assert np.array_equal(whole, np.concatenate(parts))
+    assert np.array_equal(single_match, np.concatenate(slices))
 
 
 def test_results_are_those_of_the_matches(tmp_path):
-    results = run_tournament(SMALL, tmp_path, processes=1)
-    for match in SMALL.matches():
-        game = SMALL.games[match.game]
-        played = play_match(game, SMALL.agents, 6, seed=SMALL.match_seed(match))
+    results = run_tournament(SMALL_TOURNAMENT, tmp_path, processes=1)
+    for match in SMALL_TOURNAMENT.matches():
+        game = SMALL_TOURNAMENT.games[match.game]
+        played = play_match(
+            game, SMALL_TOURNAMENT.agents, 6, seed=SMALL_TOURNAMENT.match_seed(match)
+        )
         outcomes = results.outcomes[match.game, 0, match.repeat]
         assert (outcomes == 1).sum() == played.totals[0].wins
         assert (outcomes == 0).sum() == played.totals[0].draws
@@ -59,22 +61,30 @@ def test_results_are_those_of_the_matches(tmp_path):
         assert (outcomes[1::2] == 1).sum() == played.seats[0][1].wins
 
 
-def test_every_match_has_a_seed_of_its_own():
-    seeds = [SMALL.match_seed(match) for match in SMALL.matches()]
-    seeds += [replace(SMALL, seed=4).match_seed(match) for match in SMALL.matches()]
+def test_matches_have_different_seeds():
+    seeds = [SMALL_TOURNAMENT.match_seed(match) for match in SMALL_TOURNAMENT.matches()]
+    seeds += [
+        replace(SMALL_TOURNAMENT, seed=4).match_seed(match) for match in SMALL_TOURNAMENT.matches()
+    ]
     assert len(set(seeds)) == 8
-    # Seeds of a pair do not change if others play, too.
-    more = replace(SMALL, agents=("random", "greedy", "mcts:simulations=5"), names=())
-    assert [more.match_seed(match) for match in more.matches() if match.pair == (0, 1)] == seeds[:4]
+    # The seeds of a pair do not depend on the other agents.
+    with_third_agent = replace(
+        SMALL_TOURNAMENT, agents=("random", "greedy", "mcts:simulations=5"), names=()
+    )
+    assert [
+        with_third_agent.match_seed(match)
+        for match in with_third_agent.matches()
+        if match.pair == (0, 1)
+    ] == seeds[:4]
 
 
-def test_games_that_agents_left_are_recorded(tmp_path):
+def test_forfeits_are_logged_and_reported(tmp_path):
     (tmp_path / "sleepy.py").write_text("def agent(seen): return {}['no key']\n")
     agents = ("random", f"kaggle:{tmp_path / 'sleepy.py'}", "greedy")
     plan = Tournament(("hungry_geese:num_players=2",), agents, games_per_pair=2, repeats=1)
     first = run_tournament(plan, tmp_path / "run", processes=1)
-    again = run_tournament(plan, tmp_path / "run", processes=1)
-    assert first.forfeits == again.forfeits
+    reread = run_tournament(plan, tmp_path / "run", processes=1)
+    assert first.forfeits == reread.forfeits
     assert [forfeit.agent for _, forfeit in first.forfeits] == [1] * 4
     assert [(match.pair, forfeit.game, forfeit.seat) for match, forfeit in first.forfeits] == [
         ((0, 1), 0, 1), ((0, 1), 1, 0), ((1, 2), 0, 0), ((1, 2), 1, 1)
@@ -89,7 +99,7 @@ def test_games_that_agents_left_are_recorded(tmp_path):
 
 
 @pytest.mark.slow
-def test_four_seats_are_shared_by_pairs(tmp_path):
+def test_each_agent_of_a_pair_holds_two_of_four_seats(tmp_path):
     plan = Tournament(("hungry_geese",), ("random", "greedy"), games_per_pair=8, repeats=1)
     outcomes = run_tournament(plan, tmp_path, processes=1).outcomes
     match = play_match("hungry_geese", plan.agents, 8, seed=plan.match_seed(plan.matches()[0]))
@@ -115,7 +125,7 @@ def test_four_seats_are_shared_by_pairs(tmp_path):
 )
 def test_invalid_tournaments_raise(changes, message):
     with pytest.raises(ValueError, match=message):
-        replace(SMALL, **({"names": ()} | changes))
+        replace(SMALL_TOURNAMENT, **({"names": ()} | changes))
 
 
 @pytest.mark.parametrize(
@@ -147,15 +157,15 @@ def test_games_may_be_joined_by_commas():
 )
 def test_forecast_by_number_of_workers(workers, seconds, limit):
     forecast = Forecast(1000.0, chain=50.0)
-    assert forecast.expected(workers) == pytest.approx(seconds, rel=0.03)
-    assert forecast.limit(workers) == limit
+    assert forecast.expected_seconds(workers) == pytest.approx(seconds, rel=0.03)
+    assert forecast.limiting_factor(workers) == limit
     slow = replace(forecast, driver=400.0)
-    assert slow.expected(workers) == pytest.approx(max(seconds, 400.0), rel=0.03)
-    assert slow.limit(workers) == ("work" if workers == 1 else "driver")
+    assert slow.expected_seconds(workers) == pytest.approx(max(seconds, 400.0), rel=0.03)
+    assert slow.limiting_factor(workers) == ("work" if workers == 1 else "driver")
 
 
 def test_counts_by_pair_and_agent_agree():
-    results = synthetic(3, 4)
+    results = synthetic_results(3, 4)
     wins, draws = results.wins(), results.draws()
     t = results.tournament
     for pair in results.pair_results:
@@ -167,13 +177,13 @@ def test_counts_by_pair_and_agent_agree():
         assert pair.games == 12
     assert results.points().sum() == t.total_games
     assert (results.points() == results.points_by_repeat().sum(2)).all()
-    lost = synthetic(3, 4, draws="loss")
-    assert (lost.points() == wins.sum(2)).all()
-    assert (lost.points() == lost.points_by_repeat().sum(2)).all()
+    draws_lose = synthetic_results(3, 4, draws="loss")
+    assert (draws_lose.points() == wins.sum(2)).all()
+    assert (draws_lose.points() == draws_lose.points_by_repeat().sum(2)).all()
 
 
 @pytest.mark.parametrize(
-    ("games", "agents", "draws", "left_out"),
+    ("games", "agents", "draws", "omitted"),
     [
         (7, 5, "half", set()),
         pytest.param(13, 14, "loss", set(), marks=pytest.mark.slow),
@@ -182,16 +192,16 @@ def test_counts_by_pair_and_agent_agree():
         (1, 4, "loss", {"ranks.png", "points.png"}),
     ],
 )
-def test_reports_of_any_size(tmp_path, games, agents, draws, left_out):
-    results = synthetic(games, agents, draws=draws)
+def test_reports_of_any_size(tmp_path, games, agents, draws, omitted):
+    results = synthetic_results(games, agents, draws=draws)
     write_report(results, tmp_path, processes=2)
-    pictures = {"ranks.png", "points.png", "heat_map.png", "ratings.png"} - left_out
-    assert {file.name for file in tmp_path.glob("*.png")} == pictures
+    figures = {"ranks.png", "points.png", "heat_map.png", "ratings.png"} - omitted
+    assert {file.name for file in tmp_path.glob("*.png")} == figures
     report = (tmp_path / "report.md").read_text()
-    assert set(re.findall(r"\]\((\w+\.png)\)", report)) == pictures
+    assert set(re.findall(r"\]\((\w+\.png)\)", report)) == figures
     for link in re.findall(r"\]\(([\w.]+)\)", report):
         assert (tmp_path / link).stat().st_size > 0
-    assert ("left out" in report) == ("ranks.png" in left_out)
+    assert ("left out" in report) == ("ranks.png" in omitted)
     for line in report.splitlines():
         assert "nan" not in line.split()
     rows = list(csv.DictReader((tmp_path / "results.csv").read_text().splitlines()))
@@ -209,11 +219,11 @@ def test_reports_of_any_size(tmp_path, games, agents, draws, left_out):
     assert len(results_json["elo"]["low"]) == agents
 
 
-def test_long_names_are_shown_without_their_middle():
-    assert plots.label("mcts:simulations=2000") == "mcts:simulations=2000"
-    shown = plots.label("kaggle:" + 20 * "folder/" + "submission.py")
-    assert len(shown) == 36
-    assert re.fullmatch(r"kaggle:.*….*/submission.py", shown)
+def test_long_names_lose_their_middle():
+    assert plots.shorten("mcts:simulations=2000") == "mcts:simulations=2000"
+    shortened = plots.shorten("kaggle:" + 20 * "folder/" + "submission.py")
+    assert len(shortened) == 36
+    assert re.fullmatch(r"kaggle:.*….*/submission.py", shortened)
 
 
 def test_command_plays_a_tournament(tmp_path, capsys, monkeypatch):
@@ -226,7 +236,10 @@ def test_command_plays_a_tournament(tmp_path, capsys, monkeypatch):
     assert "24 games, seed 3" in printed.out
     assert f"report: {tmp_path / 'report.md'}" in printed.out
     results_json = json.loads((tmp_path / "results.json").read_text())
-    assert results_json["points"] == run_tournament(SMALL, tmp_path, processes=1).points().tolist()
+    assert (
+        results_json["points"]
+        == run_tournament(SMALL_TOURNAMENT, tmp_path, processes=1).points().tolist()
+    )
     # Another seed is another tournament.
     assert main([*arguments, "--seed", "5", "--processes", "1"]) == 2
     assert "belongs to another tournament" in capsys.readouterr().err
@@ -243,15 +256,17 @@ def test_ctrl_c_prints_how_to_resume(tmp_path, capsys, monkeypatch):
 
 
 def test_report_has_nash_averaging_and_alpha_rank(tmp_path):
-    results = synthetic(1, 3)
-    # Rock, paper, scissors, each agent winning three quarters of its games against the next.
+    results = synthetic_results(1, 3)
+    # As in rock, paper, scissors, each agent wins three quarters of its games against the next.
     half = results.outcomes.shape[-1] // 2
     results.outcomes[:] = 1
     results.outcomes[..., half:][..., ::2] = -1
     results.outcomes[:, results.tournament.pairs.index((0, 2))] *= -1
-    share = results.advantages()[0, 1]
+    advantage = results.advantages()[0, 1]
     assert results.advantages() == pytest.approx(
-        np.array([[0, share, -share], [-share, 0, share], [share, -share, 0]])
+        np.array(
+            [[0, advantage, -advantage], [-advantage, 0, advantage], [advantage, -advantage, 0]]
+        )
     )
     write_report(results, tmp_path)
     numbers = json.loads((tmp_path / "results.json").read_text())

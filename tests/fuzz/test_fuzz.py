@@ -10,7 +10,8 @@ FUZZ = Path(__file__).with_name("fuzz.py")
 # Those that need neither PyTorch nor compiling.
 CHEAP = (
     "game_specs", "states_json", "states_bytes", "replays", "tournament_records", "ratings",
-    "episodes", "kaggle_answers", "submission_archives", "game_records",
+    "episodes", "kaggle_answers", "submission_archives", "game_records", "tournaments_in_progress",
+    "edited_cells",
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The rules of Atari Go, on boards: `X` is black (player 0), `O` white."""
+"""Tests of the rules of Atari Go, on boards drawn as text: `X` is black (player 0), `O` white."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ NEIGHBORS = ((-1, 0), (0, -1), (0, 1), (1, 0))
 
 
 def position(lines: list[str]) -> tuple[Game, Any]:
-    """Return the game and the position of a picture."""
+    """Return the game and the position drawn as text."""
     game = atari_go(len(lines))
     s = game.new()
     for row, line in enumerate(lines):
@@ -30,8 +30,8 @@ def picture(game: Game, s: Any) -> list[str]:
     return ["".join(".XO"[code] for code in row) for row in game.layout.cells(s)]
 
 
-# The board before the stone, where it goes, and who wins by it.
-STORIES = {
+# The board before the move, the cell of the new stone, and the winner.
+MOVE_CASES = {
     "a capture in the corner": (
         """
         OX.
@@ -135,8 +135,8 @@ STORIES = {
 }
 
 
-@pytest.mark.parametrize(("board", "stone", "winner"), STORIES.values(), ids=STORIES)
-def test_a_stone_and_who_wins(board: str, stone: str, winner: str) -> None:
+@pytest.mark.parametrize(("board", "stone", "winner"), MOVE_CASES.values(), ids=MOVE_CASES)
+def test_placed_stones_and_winners(board: str, stone: str, winner: str) -> None:
     game, s = position(board.split())
     empty = {(r, c) for r, line in enumerate(board.split()) for c, x in enumerate(line) if x == "."}
     n = len(board.split())
@@ -239,8 +239,10 @@ def test_black_moves_first_and_rows_count_from_the_bottom() -> None:
         ("liberties", 12, 2, "not those of the groups"),
     ],
 )
-def test_check_refuses_what_is_impossible(field: str, index: Any, value: int, problem: str) -> None:
-    """On a board with black at 12 and 24, white at 14 and 25, of 9 x 9 cells with the wall."""
+def test_validate_refuses_impossible_positions(
+    field: str, index: Any, value: int, problem: str
+) -> None:
+    """Cells 12 and 24 of the padded board have black stones, 14 and 25 white ones."""
     game = atari_go()
     s = game.new()
     for row, column in ((0, 2), (0, 4), (1, 5), (1, 6)):

@@ -1,4 +1,4 @@
-"""The rules of Breakthrough and its relatives, on boards.
+"""Tests of the rules of Breakthrough and its relatives, on boards drawn as text.
 
 `O` are White's pawns (player 0, moving up), `X` Black's, `#` holes.
 """
@@ -28,7 +28,7 @@ def wrap_around() -> Any:
 
 
 def position(lines: list[str], to_move: str, kind: str = "plain") -> tuple[Game, Any]:
-    """Return the game and the position of a picture."""
+    """Return the game and the position drawn as text."""
     board = np.array([list(line) for line in lines])
     rows, columns = board.shape
     if (board == "#").any():
@@ -47,7 +47,7 @@ def picture(game: Game, s: Any) -> list[str]:
     return ["".join(".OX#"[code] for code in row) for row in game.layout.cells(s)]
 
 
-def outcome(game: Game, s: Any) -> list[float]:
+def returns_of(game: Game, s: Any) -> list[float]:
     out = np.zeros(2)
     game.returns(s, out)
     return out.tolist()
@@ -57,8 +57,8 @@ def names(game: Game, s: Any) -> set[str]:
     return {game.action_names[action] for action in game.legal(s)}
 
 
-# Boards before and after the move, and who wins by it.
-STORIES = {
+# Boards before and after the move, the move, and the winner.
+MOVE_CASES = {
     "straight ahead": (
         """
         ..X  ..X
@@ -210,7 +210,7 @@ HOLE_STORIES = {
 
 
 def play(boards: str, move: str, kind: str) -> tuple[Game, Any]:
-    """Play the move of a story and compare the boards."""
+    """Play the move of a case and compare the boards."""
     pairs = [line.split() for line in boards.strip().splitlines()]
     start = pairs[len(pairs) - int(move[1])][0]["abc".index(move[0])]
     game, s = position([before for before, _ in pairs], start, kind)
@@ -224,12 +224,12 @@ def play(boards: str, move: str, kind: str) -> tuple[Game, Any]:
 
 
 @pytest.mark.parametrize("kind", ["plain", "suicide"])
-@pytest.mark.parametrize(("boards", "move", "winner"), STORIES.values(), ids=STORIES)
-def test_a_move_and_who_wins(boards: str, move: str, winner: str, kind: str) -> None:
+@pytest.mark.parametrize(("boards", "move", "winner"), MOVE_CASES.values(), ids=MOVE_CASES)
+def test_moves_and_winners(boards: str, move: str, winner: str, kind: str) -> None:
     game, s = play(boards, move, kind)
     assert game.is_terminal(s) == bool(winner)
     value = {"": 0, "O": 1, "X": -1}[winner] * (-1 if kind == "suicide" else 1)
-    assert outcome(game, s) == [value, -value]
+    assert returns_of(game, s) == [value, -value]
     assert bool(names(game, s)) != bool(winner)
 
 
@@ -237,7 +237,7 @@ def test_a_move_and_who_wins(boards: str, move: str, winner: str, kind: str) -> 
 def test_a_side_that_cannot_move_loses(boards: str, move: str, winner: str) -> None:
     game, s = play(boards, move, "holes")
     value = {"": 0, "O": 1, "X": -1}[winner]
-    assert outcome(game, s) == [value, -value]
+    assert returns_of(game, s) == [value, -value]
     assert bool(names(game, s)) != bool(winner)
 
 
@@ -256,7 +256,7 @@ def test_steps_go_to_empty_cells_and_captures_are_diagonal() -> None:
     assert names(game, s) == {"e4-d3", "e4-e3", "b2-a1", "b2-b1", "b2-c1", "d2-c1", "d2-e1"}
 
 
-def test_nobody_enters_a_hole() -> None:
+def test_holes_cannot_be_entered() -> None:
     board = [
         "...",
         ".X.",
@@ -382,7 +382,7 @@ def test_actions_are_numbered_by_color_direction_and_cell() -> None:
         ({"pieces": [1, 2], "to_move": 1, "winner": 0}, ""),
     ],
 )
-def test_check_refuses_what_is_impossible(change: dict[str, Any], problem: str) -> None:
+def test_validate_refuses_impossible_positions(change: dict[str, Any], problem: str) -> None:
     game = breakthrough_holes(holes="c3")
     s = game.new()
     for name, value in change.items():

@@ -1,4 +1,4 @@
-"""The rules of Connect Four, on boards: X moves first, then O; . is empty."""
+"""Tests of the rules of Connect Four, on boards drawn as text: X is first, O second."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from ludoteca.envs.record_views import view_records
 
 
 def play(game: Game, columns: str) -> Any:
-    """Drop discs into columns, named by one digit each, from the start."""
+    """Return the position after dropping discs into columns, one digit each."""
     s = game.new()
     for name in columns:
         assert name in legal(game, s), f"column {name} is illegal in\n{picture(game, s)}"
@@ -38,7 +38,7 @@ def returns(game: Game, s: Any) -> list[float]:
 
 
 def has_line(cells: Any, code: int, length: int) -> bool:
-    """Look at every window of `length` cells in all four directions."""
+    """Return whether a color has a line, by checking every window of `length` cells."""
     rows, columns = cells.shape
     for row in range(rows):
         for column in range(columns):
@@ -209,7 +209,7 @@ def test_the_last_disc_may_win() -> None:
     assert returns(game, s) == [1, -1]
 
 
-def test_what_each_player_sees() -> None:
+def test_observations_of_each_player() -> None:
     game = connect4(rows=2, columns=3, connect=3)
     s = play(game, "112")
     assert (
@@ -271,14 +271,14 @@ def test_random_games_equal_a_search_for_lines(
         ("board", 5, "board holds [5], expected -1, 0 and 1"),
     ],
 )
-def test_check_finds_impossible_positions(field: str, value: int, problem: str) -> None:
+def test_validate_finds_impossible_positions(field: str, value: int, problem: str) -> None:
     game = connect4()
     s = play(game, "14")
     s[field] = value
     assert game.validate(s) == problem
 
 
-def test_check_finds_a_floating_disc() -> None:
+def test_validate_finds_a_floating_disc() -> None:
     game = connect4()
     s = play(game, "1")
     s.board[5, 0], s.board[3, 0] = s.board[3, 0], s.board[5, 0]

@@ -22,8 +22,8 @@ from ludoteca.envs.contract import (
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import GAMES, make_game
 
-# Besides the defaults: boards as small and as large as allowed, odd shapes, and every option. Games
-# that are not here have the other parameters of their pages.
+# Tested parameters besides the defaults: the smallest and largest boards, odd shapes, and every
+# option. Games without an entry are tested with the other parameters of their pages.
 VARIANTS = {
     "HungryGeese-v0": (
         "num_players=2,rows=3,columns=4,hunger_rate=3,min_food=4,max_length=3,episode_steps=30",
@@ -75,7 +75,7 @@ SPECS = [f"{name}:{params}" for name in GAMES for params in ("", *VARIANTS[name]
 
 
 def is_large(game: Game) -> bool:
-    """Return whether positions take long to check: on large boards that are not the default."""
+    """Return whether the board is larger than usual and not the default: its checks take long."""
     return game.state.itemsize > 700 and game.spec != make_game(game.name).spec
 
 
@@ -124,9 +124,9 @@ def test_init_overwrites_all_but_the_settings(spec: str, prefix: list[int], seed
 
 @all_specs
 @settings(max_examples=3, deadline=None)
-@given(seed=seeds, moment=st.floats(0, 1))
-def test_a_copy_has_the_same_future(spec: str, seed: int, moment: float) -> None:
-    check_copy(make_game(spec), seed, moment)
+@given(seed=seeds, fraction=st.floats(0, 1))
+def test_a_copy_has_the_same_future(spec: str, seed: int, fraction: float) -> None:
+    check_copy(make_game(spec), seed, fraction)
 
 
 @pytest.mark.parametrize("spec", small_specs(pytest.mark.slow))
@@ -170,8 +170,8 @@ def test_symmetries_are_a_group(spec: str) -> None:
 
 @small_boards
 def test_symmetries_commute_with_play(spec: str) -> None:
-    """A game and its image are alike, for the symmetries that keep the start (renaming players)."""
+    """Play commutes with symmetries, up to the players' names, if they keep the first position."""
     game = make_game(spec)
     if "rng" in (game.state.names or ()):
-        pytest.skip("the image of a game has its chance elsewhere")
+        pytest.skip("random events are not mapped by symmetries")
     check_symmetric_play(game)

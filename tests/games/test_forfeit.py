@@ -1,4 +1,4 @@
-"""Leaving a game: where all move at once, a player may forfeit instead of acting."""
+"""Tests of forfeits: in simultaneous games a player may forfeit instead of acting."""
 
 import json
 
@@ -24,7 +24,7 @@ AT_ONCE = [name for name in GAMES if make_game(name).simultaneous]
 
 
 def position(bodies, food=(), **params):
-    """Return a board of 5 x 6 with geese, lists of cells, who have just moved north."""
+    """Return a 5 x 6 game and a position after moves north; each body is a list of cells."""
     game = hungry_geese(len(bodies), 5, 6, min_food=1, **params)
     s = game.new()
     s.occupied[:], s.num_food, s.steps = 0, len(food), 1
@@ -48,15 +48,15 @@ def step(game, s, *actions):
     return out.tolist()
 
 
-def test_a_goose_that_forfeits_is_gone_before_heads_meet_and_eats_nothing():
-    # Goose 0 goes where the body of goose 1 was; the food north of goose 1 stays.
+def test_a_forfeiting_goose_is_removed_before_heads_meet_and_eats_nothing():
+    # Goose 0 moves to the former head of goose 1; the food north of goose 1 stays.
     game, s = position([[12], [13, 19, 25], [29]], food=[7])
     step(game, s, EAST, FORFEIT, NORTH)
     assert geese(s) == [[13], [], [23]]
     assert s.food.tolist() == [7]
 
 
-def test_who_forfeits_comes_last_even_behind_those_who_died_before():
+def test_a_forfeiting_goose_ranks_below_geese_that_died_before():
     game, s = position([[12, 18], [14, 20], [16, 22], [28]])
     assert step(game, s, NORTH, SOUTH, NORTH, NORTH) == pytest.approx([0, -1, 0, 0])
     assert step(game, s, NORTH, NORTH, FORFEIT, NORTH)[2] == -1
@@ -87,7 +87,7 @@ def test_a_rider_of_tron_forfeits(actions, returns):
 
 
 class Leaver(Agent):
-    """Plays at random, and sometimes leaves."""
+    """Agent that plays at random and forfeits with the probability `chance`."""
 
     def __init__(self, game, chance):
         super().__init__(game)
@@ -135,7 +135,7 @@ def test_matches_continue_and_report_forfeits(name, chance):
     )
 
 
-def test_replays_show_who_left():
+def test_replays_show_forfeits():
     game = make_game("tron")
     result = play_match(game, (Leaver(game, 1.0), "random"), 1, num_replays=1)
     text = "\n".join(replay_text(result.replays[0]))
@@ -170,7 +170,7 @@ def test_opponents_in_environments_may_forfeit():
     assert (reward, terminated) == (1, True)
 
 
-def test_forfeiting_is_no_action_of_the_one_who_trains():
+def test_forfeiting_is_not_an_action_of_the_learning_agent():
     env = gym.make("ludoteca/Tron-v0", illegal_action="raise")
     env.reset(seed=0)
     with pytest.raises(ValueError, match=r"-1.*is illegal"):
@@ -178,7 +178,7 @@ def test_forfeiting_is_no_action_of_the_one_who_trains():
 
 
 class Constant(Agent):
-    """Plays the same action always."""
+    """Agent that always plays the same action."""
 
     def __init__(self, game, action):
         super().__init__(game)
@@ -188,14 +188,16 @@ class Constant(Agent):
         return np.full(len(states), self.action)
 
 
-def test_the_opponent_of_who_forfeits_a_sequential_game_wins():
+def test_the_opponent_of_a_forfeiting_player_wins_a_sequential_game():
     game = make_game("tictactoe")
     result = play_match(game, (Constant(game, FORFEIT), "random"), 2)
     assert [total.wins for total in result.totals] == [0, 2]
     assert len(result.forfeits) == 2
 
 
-def test_other_negative_actions_are_illegal():
+def test_negative_actions_other_than_forfeit_are_illegal():
     game = make_game("tictactoe")
-    with pytest.raises(ValueError, match=r"'Constant' in seat 0 of game 0 chose -2 at ply 0"):
+    with pytest.raises(
+        ValueError, match=r"'Constant' in seat 0 of game 0 chose the illegal action -2 at ply 0"
+    ):
         play_match(game, (Constant(game, -2), "random"), 2)

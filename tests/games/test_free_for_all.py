@@ -1,4 +1,4 @@
-"""The rules of Two-Player Free-For-All, on boards.
+"""Tests of the rules of Two-Player Free-For-All, on boards drawn as text.
 
 `R` are red's pieces (player 0), `B` blue's, `#` cells outside; the spawn cells are in the outer
 columns.
@@ -31,7 +31,7 @@ def wrap_around() -> Any:
 
 
 def position(picture: str, to_move: int = 0, plies: int = 30, **rules: str) -> tuple[Game, Any]:
-    """Return the game and the position of a picture."""
+    """Return the game and the position drawn as text."""
     board = np.array([list(line) for line in picture.split()])
     game = free_for_all(len(board), plies, **rules)
     s = game.new()
@@ -50,7 +50,7 @@ def names(game: Game, s: Any) -> set[str]:
     return {game.action_names[action] for action in game.legal(s)}
 
 
-def outcome(game: Game, s: Any) -> list[float]:
+def returns_of(game: Game, s: Any) -> list[float]:
     out = np.zeros(2)
     game.returns(s, out)
     return out.tolist()
@@ -66,7 +66,7 @@ def test_start() -> None:
 
 
 # Boards before and after a move of red's, and the captures it makes.
-STORIES = {
+MOVE_CASES = {
     "a spawned piece jumps in and is replaced": (
         """
         #.....#  #R....#
@@ -125,7 +125,7 @@ STORIES = {
 }
 
 
-@pytest.mark.parametrize(("boards", "move", "captures"), STORIES.values(), ids=STORIES)
+@pytest.mark.parametrize(("boards", "move", "captures"), MOVE_CASES.values(), ids=MOVE_CASES)
 def test_a_move(boards: str, move: str, captures: int) -> None:
     pairs = [line.split() for line in boards.strip().splitlines()]
     game, s = position("\n".join(before for before, _ in pairs))
@@ -170,7 +170,7 @@ def test_jumps_need_empty_cells_captures_enemies_and_spawn_cells_are_safe() -> N
     assert names(game, s) == jumps | {"f3xe4"}
 
 
-def test_who_cannot_move_must_pass() -> None:
+def test_a_player_without_moves_must_pass() -> None:
     board = """
         #RRRRR#
         #RRRRR#
@@ -198,12 +198,12 @@ def test_most_captures_in_30_plies_win(captures: tuple[int, int], returns: list[
     rng = np.random.default_rng(1)
     for _ in range(30):
         assert not game.is_terminal(s)
-        assert outcome(game, s) == [0, 0]
+        assert returns_of(game, s) == [0, 0]
         game.step(s, int(rng.choice(game.legal(s))))
     assert game.is_terminal(s)
     assert game.legal(s) == []
     s.captures[:] = captures
-    assert outcome(game, s) == returns
+    assert returns_of(game, s) == returns
     assert game.validate(s) == ""
 
 
@@ -226,7 +226,7 @@ def test_captures_count_the_pieces_that_vanish(games: int) -> None:
     assert {-1, 0, 1} == set(trajectory.returns[:, 30, 0])
 
 
-def test_pieces_may_move_and_capture_otherwise() -> None:
+def test_parameters_change_moves_and_captures() -> None:
     board = """
         #.....#
         #.....#
@@ -286,7 +286,7 @@ def test_planes() -> None:
         ({"captures": [0, -1]}, "too many or negative"),
     ],
 )
-def test_check_refuses_what_is_impossible(change: dict[str, Any], problem: str) -> None:
+def test_validate_refuses_impossible_positions(change: dict[str, Any], problem: str) -> None:
     game = free_for_all()
     s = game.new()
     for name, value in change.items():

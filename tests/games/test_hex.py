@@ -1,4 +1,7 @@
-"""The rules of Hex, on boards: X black (north-south), O white (west-east), . empty."""
+"""Tests of the rules of Hex, on boards drawn as text.
+
+X is black (north to south), O white (west to east), `.` empty.
+"""
 
 from typing import Any
 
@@ -13,14 +16,14 @@ from ludoteca.envs.games.hex import NEIGHBORS, hex
 from ludoteca.envs.record_views import view_records
 
 BLACK, WHITE = 1, 2  # as in layout.cells
-# Edges in the order of the planes 2 to 5: whose, and the row or column (-1: the last).
+# Edges in the order of the planes 2 to 5.
 WEST, EAST, NORTH, SOUTH = range(4)
 
 all_sizes = pytest.mark.parametrize("size", range(2, 20))
 
 
 def play(game: Game, moves: str) -> Any:
-    """Play moves such as `"a1 b2 swap"` from the start."""
+    """Return the position after moves such as `"a1 b2 swap"`."""
     s = game.new()
     for name in moves.split():
         assert name in legal(game, s), f"{name} is illegal in\n{picture(game, s)}"
@@ -53,7 +56,7 @@ def returns(game: Game, s: Any) -> list[float]:
 
 
 def joined(cells: Any, edge: int) -> Any:
-    """Flood from an edge through the stones of its color. Booleans of the shape of `cells`."""
+    """Return the mask of the stones connected to an edge, by flood fill; shape as `cells`."""
     color = BLACK if edge in (NORTH, SOUTH) else WHITE
     n = len(cells)
     reached = np.zeros((n, n), bool)
@@ -134,7 +137,7 @@ def test_a_joining_stone_connects_the_whole_group() -> None:
 
 
 def test_the_padding_of_3x3_by_hand() -> None:
-    """Padding belongs to the edges, the corners to both colors."""
+    """The cells of the padding have the colors of the edges, its corners both colors."""
     rows, columns = [1, 1, 1, 1, 1], [1, 0, 0, 0, 0]
     none = [0, 0, 0, 0, 0]
     assert planes(hex(board_size=3), hex(board_size=3).new()).tolist() == [
@@ -148,7 +151,7 @@ def test_the_padding_of_3x3_by_hand() -> None:
 
 
 def test_stones_in_the_planes_by_hand() -> None:
-    """Black a1 is at the north, b3 at the south; white b2 is loose, c1 at the east.
+    """Black a1 touches the north, b3 the south; white c1 touches the east, b2 no edge.
 
     X . O
      . O .
@@ -198,7 +201,7 @@ def test_swap_when_white_moves_first() -> None:
     )
 
 
-def test_no_swap_unless_asked_for() -> None:
+def test_swap_is_off_by_default() -> None:
     assert hex(board_size=3).num_actions == 9
     assert legal(hex(board_size=3), play(hex(board_size=3), "b1"))[-1] == "c3"
 
@@ -293,14 +296,14 @@ def test_winning_openings_of_solved_boards(size: int, openings: str) -> None:
         ("cells", 3, "a cell holds both a black and a white stone"),
     ],
 )
-def test_check_finds_impossible_positions(field: str, value: int, problem: str) -> None:
+def test_validate_finds_impossible_positions(field: str, value: int, problem: str) -> None:
     game = hex(board_size=3)
     s = play(game, "a1 b2 c1")
     s[field] = value
     assert game.validate(s) == problem
 
 
-def test_check_finds_a_wrong_connection() -> None:
+def test_validate_finds_a_wrong_connection() -> None:
     game = hex(board_size=3)
     s = play(game, "a1 b2 c1")
     s.cells[2, 2] |= 4

@@ -1,4 +1,4 @@
-"""The rules of Hungry Geese, on boards.
+"""Tests of the rules of Hungry Geese, on boards drawn as text.
 
 On the boards goose 0 is `0123...` from head to tail, goose 1 `abcd...`, goose 2 `ABCD...`, goose 3
 `klmn...`, and `*` is food. Moves are letters, one for each goose; `-` for a dead one. Food that a
@@ -22,7 +22,7 @@ LETTERS = ("0123456789", "abcdefghij", "ABCDEFGHIJ", "klmnopqrst")
 def position(
     lines: list[str], *, steps: int = 1, last: str = "----", **params: Any
 ) -> tuple[Game, Any]:
-    """Return the game and the position of a picture; `last` are the last actions."""
+    """Return the game and the position drawn as text; `last` are the last actions."""
     cells = "".join(lines)
     bodies = [[cells.index(x) for x in letters if x in cells] for letters in LETTERS]
     food = [i for i, letter in enumerate(cells) if letter == "*"]
@@ -45,7 +45,7 @@ def position(
 
 
 def play(game: Game, s: Any, moves: str) -> list[str]:
-    """Play one step, and return the picture without new food."""
+    """Play one step; return the drawing of the new position without new food."""
     rows, columns = s.occupied.shape
     old = s.food[: s.num_food].tolist()
     with np.errstate(over="ignore"):  # SplitMix64 wraps around
@@ -58,7 +58,7 @@ def play(game: Game, s: Any, moves: str) -> list[str]:
     return ["".join(shown[r * columns : (r + 1) * columns]) for r in range(rows)]
 
 
-def outcome(game: Game, s: Any) -> list[float]:
+def returns_of(game: Game, s: Any) -> list[float]:
     out = np.zeros(game.num_players)
     game.returns(s, out)
     return out.tolist()
@@ -70,7 +70,7 @@ def view(game: Game, s: Any, player: int) -> Any:
     return planes
 
 
-STORIES = {
+MOVE_CASES = {
     "heads move and tails follow": (
         """
         .....  .0...
@@ -207,7 +207,7 @@ STORIES = {
         "EW",
         {},
     ),
-    # Goose 0 had the food, so its tail stayed and stopped goose 2; the tail of goose 1 moved on.
+    # Goose 0 ate, so its tail stayed and killed goose 2; the tail of goose 1 moved.
     "of two on one food both die": (
         """
         A10*abk  .....k.
@@ -328,7 +328,7 @@ STORIES = {
 }
 
 
-@pytest.mark.parametrize(("picture", "moves", "options"), STORIES.values(), ids=STORIES)
+@pytest.mark.parametrize(("picture", "moves", "options"), MOVE_CASES.values(), ids=MOVE_CASES)
 def test_step(picture: str, moves: str, options: dict[str, Any]) -> None:
     pairs = [line.split() for line in picture.strip().splitlines()]
     game, s = position([before for before, _ in pairs], **options)
@@ -361,7 +361,7 @@ def test_a_lone_goose_has_won_after_one_step() -> None:
     play(game, s, "N")
     assert game.is_terminal(s)
     assert s.score.tolist() == [200 + s.length[0]]
-    assert outcome(game, s) == [0]
+    assert returns_of(game, s) == [0]
 
 
 def test_a_game_takes_199_moves_and_a_survivor_of_length_22_scores_20022() -> None:
@@ -382,7 +382,7 @@ def test_a_game_takes_199_moves_and_a_survivor_of_length_22_scores_20022() -> No
     assert game.is_terminal(s)
     assert s.steps == game.max_plies == 199
     assert s.score.tolist() == [20022, 20001]
-    assert outcome(game, s) == [1, -1]
+    assert returns_of(game, s) == [1, -1]
 
 
 def test_the_longest_possible_game_does_not_overflow() -> None:
@@ -411,22 +411,22 @@ def test_returns_are_paid_when_a_goose_dies_and_stay() -> None:
     ]:
         assert not game.is_terminal(s)
         play(game, s, moves)
-        assert outcome(game, s) == pytest.approx(expected)
+        assert returns_of(game, s) == pytest.approx(expected)
     assert game.is_terminal(s)
 
 
-def test_of_two_that_die_together_the_longer_wins() -> None:
+def test_the_longer_of_two_geese_that_die_together_wins() -> None:
     game, s = position(["10.a", "....", "...."])
     play(game, s, "EW")
     assert game.is_terminal(s)
-    assert outcome(game, s) == [1, -1]
+    assert returns_of(game, s) == [1, -1]
 
 
 def test_dying_in_the_first_step_scores_nothing() -> None:
     game, s = position(["0.a", "...", "..."], steps=0)
     play(game, s, "EW")
     assert s.score.tolist() == [0, 0]
-    assert outcome(game, s) == [0, 0]
+    assert returns_of(game, s) == [0, 0]
 
 
 BEFORE = [
@@ -465,7 +465,7 @@ def planes_of(cells: list[list[tuple[int, int]]]) -> Any:
 
 @pytest.mark.parametrize("player", range(4))
 def test_17_planes_show_the_view_of_a_player(player: int) -> None:
-    """Goose 3 has just died by turning back, so it has no planes, from its own view either."""
+    """Goose 3 died in the last step by turning back: its planes are empty from every view."""
     game, s = position(BEFORE, last="NNNN")
     assert play(game, s, "NEWS") == AFTER
     order = [(player + k) % 4 for k in range(4)]
@@ -532,7 +532,7 @@ def test_symmetries_commute_with_the_rules(rows: int, columns: int, count: int) 
             assert geese(other) == [symmetry.cells[goose].tolist() for goose in geese(s)]
             for name in ("last_head", "last_action", "score", "length", "num_food"):
                 assert np.array_equal(other[name], moved(game, s, symmetry)[name]), symmetry.name
-            # Where new food falls is chance; the old food must be the same.
+            # New food appears at random cells; the remaining food must be equal.
             left, other_left = np.isin(food, s.food), np.isin(other_food, other.food)
             assert np.array_equal(left, other_left), symmetry.name
 
@@ -555,7 +555,7 @@ def test_symmetries_commute_with_the_rules(rows: int, columns: int, count: int) 
         ("steps", 200, "steps"),
     ],
 )
-def test_check_refuses_what_is_impossible(field: str, value: Any, problem: str) -> None:
+def test_validate_refuses_impossible_positions(field: str, value: Any, problem: str) -> None:
     game = hungry_geese(num_players=2)
     s = game.new(1)
     assert game.validate(s) == ""

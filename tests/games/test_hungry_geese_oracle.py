@@ -68,13 +68,13 @@ def record() -> list[dict[str, Any]]:
         goose, at, entry = goose + players, at + steps, entry + steps * players
         food += food_ends[-1]
     sizes = {"heads": goose, "checksums": at, "actions": entry, "food": food}
-    assert sizes == {name: len(arrays[name]) for name in sizes}, "the file is not whole"
+    assert sizes == {name: len(arrays[name]) for name in sizes}, "the file is incomplete"
     return games
 
 
 @cache
 def make_replay() -> Any:
-    """Return the function that plays a recorded game by our rules and writes down what happens."""
+    """Return the function that replays a recorded game by our rules and records its states."""
 
     def replay(
         s: Any,
@@ -121,7 +121,7 @@ def make_replay() -> Any:
 
 
 def play(game: Game, recorded: dict[str, Any], *, interpreted: bool) -> dict[str, Any]:
-    """Replay a recorded game; entry t of each array is what holds after t steps."""
+    """Replay a recorded game; entry t of each array is the state after t steps."""
     states = game.empty(1)
     players, room = states[0]["body"].shape
     states_count = len(recorded["actions"]) + 1
@@ -137,14 +137,14 @@ def play(game: Game, recorded: dict[str, Any], *, interpreted: bool) -> dict[str
     replay, s = make_replay(), states[0]
     if interpreted:
         replay, s = replay.py_func, view_records(states)[0]
-    given = (recorded[name] for name in ("heads", "actions", "food", "food_ends"))
+    recorded_inputs = (recorded[name] for name in ("heads", "actions", "food", "food_ends"))
     with np.errstate(over="ignore"):  # SplitMix64 wraps around
-        replay(s, *given, *ours.values())
+        replay(s, *recorded_inputs, *ours.values())
     return ours
 
 
 def checksums(ours: dict[str, Any]) -> list[int]:
-    """Return what kaggle's checksums would be of what we played, from step 1 on."""
+    """Return the checksums of our states from step 1 on, by Kaggle's formula."""
     segments = np.arange(ours["bodies"].shape[2])
     ends = ours["lengths"][:, :, None]
     cells = np.where(segments == ends, END, ours["bodies"]).astype("<u2")
@@ -245,8 +245,8 @@ def test_every_recorded_game_is_equal(interpreted: bool) -> None:
 
 
 @golden_only
-def test_difference_names_what_differs() -> None:
-    """A record that is wrong anywhere is noticed, with the step."""
+def test_difference_is_reported_with_its_array_and_step() -> None:
+    """An error in any array of a record is reported with its step."""
     recorded = next(game for game in record() if len(game["actions"]) > 50)
     game, refilled = make(recorded), int(np.argmax(recorded["placed"] > 0))
     assert difference(play(game, recorded, interpreted=True), recorded) == ""
@@ -288,7 +288,7 @@ def test_the_golden_record_covers_the_rules() -> None:
 
 
 def happens(name: str, recorded: dict[str, Any]) -> bool:
-    """Return whether something happens in a game, seen from kaggle's record alone."""
+    """Return whether an event happens in a game, according to Kaggle's record."""
     params, actions = recorded["params"], recorded["actions"]
     lengths = np.concatenate((np.ones_like(recorded["lengths"][:1]), recorded["lengths"]))
     t = np.arange(1, len(lengths))[:, None]

@@ -1,4 +1,7 @@
-"""Rules of Knight Fight on small boards: `W` and `B` are the knights, `*` is an arrow."""
+"""Tests of the rules of Knight Fight, on small boards drawn as text.
+
+`W` and `B` are the knights, `*` is an arrow.
+"""
 
 from typing import Any
 
@@ -12,7 +15,7 @@ CODES = ".WB*wb"
 
 
 def position(lines: list[str], to_move: int, attack: bool) -> tuple[Game, Any]:
-    """Return the game and the position of a picture."""
+    """Return the game and the position drawn as text."""
     board = np.array([list(line) for line in lines])
     game = knight_fight(len(board))
     s = game.new()
@@ -83,7 +86,7 @@ def test_knights_do_not_capture() -> None:
     assert names(game, s) == {"c2"}
 
 
-# Cells of the board after an attack on the black knight in the corner or inside, and the winner.
+# Boards before and after attacks, and the winner.
 ATTACKS = {
     "orthogonal": (["....", ".B..", "....", "...W"], [".*..", "*B*.", ".*..", "...W"], UNDECIDED),
     "diagonal": (["....", ".B..", "....", "...W"], ["*.*.", ".B..", "*.*.", "...W"], UNDECIDED),

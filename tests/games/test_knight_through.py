@@ -1,4 +1,7 @@
-"""The rules of Knight-Through, on boards: `N` are White's knights, `n` Black's."""
+"""Tests of the rules of Knight-Through, on boards drawn as text.
+
+`N` are White's knights, `n` Black's.
+"""
 
 from typing import Any
 
@@ -18,7 +21,7 @@ def wrap_around() -> Any:
 
 
 def position(lines: list[str], to_move: str) -> tuple[Game, Any]:
-    """Return the game and the position of a picture."""
+    """Return the game and the position drawn as text."""
     board = np.array([list(line) for line in lines])
     game = knight_through(*board.shape)
     s = game.new()
@@ -36,7 +39,7 @@ def names(game: Game, s: Any) -> set[str]:
     return {game.action_names[action] for action in game.legal(s)}
 
 
-def test_knights_jump_ahead_only_over_others_and_take_what_is_there() -> None:
+def test_knights_jump_ahead_over_pieces_and_capture() -> None:
     board = [
         "......",
         "...n..",
@@ -46,15 +49,15 @@ def test_knights_jump_ahead_only_over_others_and_take_what_is_there() -> None:
         "N.....",
     ]
     game, s = position(board, "N")
-    # c2 jumps to b4, d4, a3, e3 over what stands around it; a1 to b3, c2 is its own side's.
+    # c2 jumps over its neighbors to b4, d4, a3 and e3; a1 can jump to b3 but not to c2, its own.
     assert names(game, s) == {"c2-b4", "c2-d4", "c2-a3", "c2-e3", "a1-b3"}
     s.to_move = 1
-    # c3 and d2 are taken by its own side.
+    # Cells c3 and d2 are occupied by the player's own knights.
     expected = "d5-b4 d5-f4 d5-e3 e4-f2 c3-a2 c3-e2 c3-b1 c3-d1 d3-b2 d3-f2 d3-c1 d3-e1 d2-b1 d2-f1"
     assert names(game, s) == set(expected.split())
 
 
-STORIES = {
+MOVE_CASES = {
     "a capture": (
         """
         ....n.  ....n.
@@ -101,8 +104,8 @@ STORIES = {
 }
 
 
-@pytest.mark.parametrize(("boards", "move", "returns"), STORIES.values(), ids=STORIES)
-def test_a_jump_and_who_wins(boards: str, move: str, returns: list[int]) -> None:
+@pytest.mark.parametrize(("boards", "move", "returns"), MOVE_CASES.values(), ids=MOVE_CASES)
+def test_jumps_and_winners(boards: str, move: str, returns: list[int]) -> None:
     pairs = [line.split() for line in boards.strip().splitlines()]
     start = pairs[len(pairs) - int(move[1])][0]["abcdef".index(move[0])]
     game, s = position([before for before, _ in pairs], start)
@@ -118,7 +121,7 @@ def test_a_jump_and_who_wins(boards: str, move: str, returns: list[int]) -> None
 
 
 def test_the_foremost_knight_can_always_jump() -> None:
-    """On the narrowest board, from every cell that is not on the far row."""
+    """On the narrowest board, a knight on any cell before the far row can jump."""
     for cell in range(4, 16):
         board = np.full((4, 4), ".")
         board.ravel()[cell] = "N"

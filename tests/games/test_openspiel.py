@@ -24,25 +24,25 @@ QUICK_PLIES = 400  # at least, of the games that are compared by default
 
 
 def black_white(planes: Any) -> Any:
-    """Turn the planes empty, black, white into our first and second player."""
+    """Convert OpenSpiel's planes (empty, black, white) to ours (first, second player)."""
     return planes[:, [1, 2]]
 
 
 def o_x(planes: Any) -> Any:
-    """Turn the planes empty, o, x into our first and second player: x moves first."""
+    """Convert OpenSpiel's planes (empty, o, x) to ours: x, the first player, and o."""
     return planes[:, [2, 1]]
 
 
 def bottom_up(planes: Any) -> Any:
-    """Turn the planes x, o, empty, rows from the bottom, into our two, rows from the top."""
+    """Convert OpenSpiel's planes (x, o, empty; rows from the bottom) to ours, from the top."""
     return planes[:, :2, ::-1]
 
 
 def hex_planes(planes: Any) -> Any:
-    """Turn OpenSpiel's nine planes, one per kind of stone, into our six, without the padding.
+    """Convert OpenSpiel's nine planes, one per type of stone, to our six, without the padding.
 
-    Its kinds, from plane 0: white that won, white at the west, white at the east, other white,
-    empty, other black, black at the south, black at the north, black that won
+    OpenSpiel's types, from plane 0: white that won, white at the west, white at the east, other
+    white, empty, other black, black at the south, black at the north, black that won
     (open_spiel/games/hex/hex.h, CellState).
     """
     white_won, west, east, white, _, black, south, north, black_won = planes.swapaxes(0, 1)
@@ -51,7 +51,7 @@ def hex_planes(planes: Any) -> Any:
 
 
 def breakthrough_planes(planes: Any) -> Any:
-    """Turn the planes black, white, empty into ours: their black, at the top, is our white."""
+    """Convert OpenSpiel's planes (black, white, empty) to ours, where its black is our white."""
     first, second, _ = planes[:, :, ::-1].swapaxes(0, 1)
     return np.stack((first, second, np.ones_like(first)), 1)
 
@@ -100,7 +100,7 @@ def test_some_random_games(
 
 
 def compare(ours: str, theirs: str, games: int, planes: Callable[[Any], Any]) -> None:
-    """Play random games by both rules and compare everything at every ply."""
+    """Play random games in both packages; compare legal actions, movers, planes and returns."""
     game, other = make_game(ours), pyspiel.load_game(theirs)
     our_number = our_numbers(game, other)
     observer = make_observation(other)
@@ -114,16 +114,16 @@ def compare(ours: str, theirs: str, games: int, planes: Callable[[Any], Any]) ->
             make_views(game)(trajectory.positions[i, : plies + 1], actual)
             if game.name == "hex":
                 actual = actual[..., 1:-1, 1:-1]  # without the padding
-                # The winning stone joins its groups to both edges here, and to none there.
+                # Our planes show the winning group as connected to both edges, OpenSpiel's do not.
                 actual[-1, 2:] = expected[-1, 2:]
-            assert np.array_equal(actual, expected), story(trajectory, i)
+            assert np.array_equal(actual, expected), actions_text(trajectory, i)
 
 
 def our_numbers(game: Game, other: Any) -> list[int]:
-    """Return our number of each of OpenSpiel's actions, -1 where we have none.
+    """Return our number of each of OpenSpiel's actions, or -1 without an equivalent.
 
-    Most games have the same numbers. In Breakthrough it has two actions for each move, one of which
-    captures (`"b2c3*"`), and rows count from the other side.
+    Most games have the same numbers. In Breakthrough, OpenSpiel has two actions for each move, one
+    of which captures (`"b2c3*"`), and counts rows from the other side.
     """
     if game.name != "breakthrough":
         assert game.num_actions == other.num_distinct_actions()
@@ -142,7 +142,7 @@ def our_numbers(game: Game, other: Any) -> list[int]:
 
 
 def replay(trajectory: Trajectory, i: int, other: Any, observer: Any, our_number: list[int]) -> Any:
-    """Play game i in OpenSpiel, compare all that happens, and return what its player 0 saw."""
+    """Replay game i in OpenSpiel and compare it; return the observations of player 0."""
     plies = int(trajectory.plies[i])
     legal: list[int] = []
     numbers, movers = [], []
@@ -151,7 +151,9 @@ def replay(trajectory: Trajectory, i: int, other: Any, observer: Any, our_number
     for ply, action in enumerate(trajectory.actions[i, :plies, 0].tolist()):
         theirs = {our_number[number]: number for number in state.legal_actions()}
         actions = sorted(theirs)
-        assert action in actions, f"{story(trajectory, i)}\nply {ply}: OpenSpiel allows {actions}"
+        assert action in actions, (
+            f"{actions_text(trajectory, i)}\nply {ply}: OpenSpiel allows {actions}"
+        )
         legal += actions
         numbers.append(len(actions))
         movers.append(state.current_player())
@@ -161,23 +163,23 @@ def replay(trajectory: Trajectory, i: int, other: Any, observer: Any, our_number
     observer.set_from(state, 0)
     seen[plies] = observer.tensor
     ours = trajectory.legal[i, :plies, 0]
-    assert ours.sum(1).tolist() == numbers, story(trajectory, i)
-    assert np.nonzero(ours)[1].tolist() == legal, story(trajectory, i)
-    assert trajectory.mover[i, :plies].tolist() == movers, story(trajectory, i)
-    assert trajectory.over[i, plies], story(trajectory, i)
-    assert state.is_terminal(), story(trajectory, i)
-    assert trajectory.returns[i, plies].tolist() == state.returns(), story(trajectory, i)
+    assert ours.sum(1).tolist() == numbers, actions_text(trajectory, i)
+    assert np.nonzero(ours)[1].tolist() == legal, actions_text(trajectory, i)
+    assert trajectory.mover[i, :plies].tolist() == movers, actions_text(trajectory, i)
+    assert trajectory.over[i, plies], actions_text(trajectory, i)
+    assert state.is_terminal(), actions_text(trajectory, i)
+    assert trajectory.returns[i, plies].tolist() == state.returns(), actions_text(trajectory, i)
     return seen
 
 
-def story(trajectory: Trajectory, i: int) -> str:
-    """Return the actions played, to reproduce a failure."""
+def actions_text(trajectory: Trajectory, i: int) -> str:
+    """Return a text with the played actions, to reproduce a failure."""
     return f"game {i}: actions {trajectory.actions[i, : trajectory.plies[i], 0].tolist()}"
 
 
 @cache_by_mode
 def make_views(game: Game) -> Any:
-    """Return `views(positions, out)`, which writes what player 0 sees at every position."""
+    """Return `views(positions, out)`, which writes the observation of player 0 of each position."""
     observe = game.observe
 
     @compiled

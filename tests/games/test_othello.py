@@ -1,4 +1,4 @@
-"""The rules of Othello, on boards: X black, O white, . empty."""
+"""Tests of the rules of Othello, on boards drawn as text: X black, O white, . empty."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def wrap_around() -> Any:
 
 
 def position(game: Game, picture: str, to_move: int) -> Any:
-    """Return the position of a picture, which must not be final."""
+    """Return the position drawn as text, which must not be final."""
     s = game.new()
     s.discs[:] = 0
     for row, line in enumerate(picture.split("\n")[1:-1]):
@@ -261,7 +261,7 @@ Board = list[list[int]]  # 0 empty, 1 black, 2 white
 
 
 class Reference:
-    """Othello written as plainly as can be, to compare with."""
+    """Reference implementation of Othello in plain Python."""
 
     def __init__(self, size: int) -> None:
         h = size // 2
@@ -362,7 +362,7 @@ def test_random_games_equal_a_plain_implementation(size: int, games: int) -> Non
 
 @pytest.mark.parametrize("size", [4, 6, 8])
 def test_symmetries_commute_with_play_from_any_position(size: int) -> None:
-    """Half of them move the four discs of the start, so they are tried on images of positions."""
+    """Half of the symmetries do not keep the first position, so mapped positions are played on."""
     game = othello(board_size=size)
     trajectory = record_trajectory(game, 1, seed=5)
     for symmetry in game.symmetries():
@@ -391,7 +391,7 @@ def test_symmetries_commute_with_play_from_any_position(size: int) -> None:
         ({"over": 1}, "over does not say whether a move is left"),
     ],
 )
-def test_check_finds_impossible_positions(changes: dict[str, Any], problem: str) -> None:
+def test_validate_finds_impossible_positions(changes: dict[str, Any], problem: str) -> None:
     game = othello()
     s = game.new()
     for name, value in changes.items():
@@ -399,7 +399,7 @@ def test_check_finds_impossible_positions(changes: dict[str, Any], problem: str)
     assert game.validate(s) == problem
 
 
-def test_check_finds_discs_outside_a_small_board() -> None:
+def test_validate_finds_discs_outside_a_small_board() -> None:
     game = othello(board_size=6)
     s = game.new()
     s.discs[0] |= np.uint64(1 << 6)

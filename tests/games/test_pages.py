@@ -31,9 +31,9 @@ from ludoteca.evaluate.gdl.machine import RuleMachine
 from ludoteca.evaluate.new_game import pages
 from ludoteca.evaluate.new_game.pages import (
     action_numbers,
+    generated_pages,
     write_index,
     write_tables,
-    written_pages,
 )
 
 pytestmark = pytest.mark.interpreted
@@ -56,14 +56,14 @@ played_pages = pytest.mark.parametrize(
     ],
 )
 GAMES_PLAYED = 100
-# Small boards, on which random games come to what is rare on the usual ones.
+# Small boards, on which random games reach positions that are rare on the default board.
 SMALL = {
     "connect4": "connect4:rows=3,columns=3,connect=3",
     "breakthrough": "breakthrough:rows=4,columns=2",
     "breakthrough_holes": "breakthrough_holes:rows=5,columns=2,holes=a3",
     "breakthrough_suicide": "breakthrough_suicide:rows=4,columns=2",
 }
-# What is rare on all boards; the tests of these games have positions of it.
+# Actions and ends that random games rarely reach; the tests of these games have positions of them.
 RARE_ACTIONS = {"free_for_all": {"pass, legal when nothing else is"}}
 RARE_ENDS = {
     "hungry_geese": {"199 steps have been played"},
@@ -76,7 +76,7 @@ RARE_ENDS = {
 
 @dataclass(frozen=True)
 class View:
-    """Position `t` of a recorded game, as player `p` looks at it."""
+    """Position `t` of recorded game `i`, from the view of player `p`."""
 
     game: Game
     trajectory: Trajectory
@@ -95,7 +95,7 @@ class View:
 
     @property
     def owners(self) -> Any:
-        """Whose piece is on each cell, or -1."""
+        """Player whose piece is on each cell, or -1."""
         return np.array([-1, *(piece.player for piece in self.game.layout.pieces)])[self.codes]
 
     @property
@@ -142,7 +142,7 @@ def finals(name: str) -> Iterator[View]:
             yield from (View(game, trajectory, i, int(trajectory.plies[i])) for i in range(games))
 
 
-def look(spec: str, games: int) -> Iterator[View]:
+def views_of(spec: str, games: int) -> Iterator[View]:
     """Yield positions of some games, from the start to the end, for every player."""
     game, trajectory = make_game(spec), recorded(spec, games)
     for i in range(games):
@@ -151,15 +151,15 @@ def look(spec: str, games: int) -> Iterator[View]:
             yield from (View(game, trajectory, i, t, p) for p in range(game.num_players))
 
 
-# What planes show
+# Meanings of planes
 
 
-def goose(view: View, what: str, more: str | None) -> Any:
-    q = (view.p + int(more or 0)) % view.game.num_players
+def goose(view: View, part: str, seat_offset: str | None) -> Any:
+    q = (view.p + int(seat_offset or 0)) % view.game.num_players
     body = geese(view.s)[q]
-    if what == "last head":
+    if part == "last head":
         return view.marked(geese(view.at(view.t - 1).s)[q][:1] if body and view.t else [])
-    return view.marked({"head": body[:1], "tail": body[-1:], "body": body}[what])
+    return view.marked({"head": body[:1], "tail": body[-1:], "body": body}[part])
 
 
 def connected(view: View, color: int, side: str) -> Any:
@@ -174,7 +174,7 @@ def connected(view: View, color: int, side: str) -> Any:
 
 
 def spread(reached: Any, among: Any, steps: Any) -> Any:
-    """Return the cells `reached`, and those of `among` that steps lead to."""
+    """Return the cells `reached` and the cells of `among` that `steps` lead to from them."""
     todo, reached = list(map(tuple, np.argwhere(reached))), reached.copy()
     while todo:
         row, column = todo.pop()
@@ -218,7 +218,7 @@ def sheet_goals(view: View) -> tuple[int, ...]:
     return machine.goals()[view.p]
 
 
-SHOWS: dict[str, Callable[..., Any]] = {
+PLANE_MEANINGS: dict[str, Callable[..., Any]] = {
     "1 if the fluent `(.+)` is true": lambda v, fluent: v.full(fluent in true_fluents(v)),
     r"1 if player (\d) observes": lambda v, p: v.full(v.p == int(p)),
     "own (?:discs|marks|stones|pawns|knights)": lambda v: v.owners == v.p,
@@ -263,17 +263,17 @@ def cell_of(view: View, cell: Any) -> Any:
     return view.marked([cell[0] * view.game.observation_shape[2] + cell[1]])
 
 
-# What actions do
+# Effects of actions
 
 
-def places(view: View, row: str, column: str) -> bool:
-    """Return whether the action fills the cell that the two formulas name."""
+def fills_cell(view: View, row: str, column: str) -> bool:
+    """Return whether the action fills the cell of two formulas, its row and its column."""
     names = {"__builtins__": {}, "action": view.action}
     cell = eval(row, names), eval(column, names)
     return bool(view.owners[cell] == -1 and view.at(view.t + 1).owners[cell] == view.mover)
 
 
-def drops(view: View, column: str) -> bool:
+def drops_disc(view: View, column: str) -> bool:
     column = eval(column, {"__builtins__": {}, "action": view.action})
     before, after = view.owners, view.at(view.t + 1).owners
     (changed,) = np.argwhere(before != after)
@@ -281,8 +281,8 @@ def drops(view: View, column: str) -> bool:
     return bool(changed[1] == column and below_filled and after[tuple(changed)] == view.mover)
 
 
-def rides(view: View, q: int, number: str, direction: str) -> bool:
-    """Return whether the head of player `q` goes that way; if it crashes, nothing can be seen."""
+def moves_head(view: View, q: int, number: str, direction: str) -> bool:
+    """Return whether the head of player `q` moves in a direction, or True after a crash."""
     heads = [
         [goose[:1] for goose in geese(v.s)]
         if "occupied" in view.s.dtype.names
@@ -312,8 +312,8 @@ def named_cells(game: Game, action: int) -> list[tuple[int, int]]:
     return [(game.layout.rows - int(name[1:]), ord(name[0]) - ord("a")) for name in names]
 
 
-def goes(view: View, start: tuple[int, int], end: tuple[int, int], takes: bool) -> bool:
-    """Return whether the mover's piece goes from cell to cell, and takes one there if it must."""
+def moves_piece(view: View, start: tuple[int, int], end: tuple[int, int], takes: bool) -> bool:
+    """Return whether the mover's piece moves from `start` to `end`, with a capture if `takes`."""
     before, after = view.owners, view.at(view.t + 1).owners
     moved = before[start] == view.mover and after[end] == view.mover
     return bool(moved and (before[end] == 1 - view.mover or not takes))
@@ -331,7 +331,7 @@ SWAPS = "swap"
 
 
 def check_action(view: View, text: str) -> None:
-    """Check that the action played does what the page says."""
+    """Check that the played action has the effect that the page describes."""
     if text == PASSES:
         assert np.array_equal(view.owners, view.at(view.t + 1).owners)
         assert view.trajectory.legal[view.i, view.t].sum() == 1
@@ -341,14 +341,14 @@ def check_action(view: View, text: str) -> None:
         assert new.tolist() == old[::-1].tolist()
         assert view.at(2).owners[tuple(new)] == 1
     elif match := PLACES.fullmatch(text):
-        assert places(view, *match.groups())
+        assert fills_cell(view, *match.groups())
     elif match := DROPS.fullmatch(text):
-        assert drops(view, *match.groups())
+        assert drops_disc(view, *match.groups())
     else:
         if view.game.name not in PROVEN and not STEPS.fullmatch(text):
             pytest.skip(f"no function for {text!r}")
         assert STEPS.fullmatch(text) or EITHER.fullmatch(text), f"unknown action text {text!r}"
-        assert goes(view, *named_cells(view.game, view.action), takes="capture" in text)
+        assert moves_piece(view, *named_cells(view.game, view.action), takes="capture" in text)
 
 
 def check_step(game: Game, actions: range, text: str) -> None:
@@ -368,7 +368,7 @@ def check_step(game: Game, actions: range, text: str) -> None:
         )
 
 
-# Who gets what, and when games end
+# Conditions of rewards and of ends
 
 
 def has_line(view: View, q: int) -> bool:
@@ -393,7 +393,7 @@ def full_board(view: View) -> bool:
 
 
 def can_place(view: View, q: int) -> bool:
-    """Return whether player `q` of Othello can outflank something."""
+    """Return whether player `q` of Othello can turn over a disc."""
     owners = np.pad(view.owners, 1, constant_values=-1)
     for row, column in np.argwhere(view.owners == -1) + 1:
         for dr, dc in np.argwhere(np.ones((3, 3))) - 1:
@@ -412,7 +412,7 @@ def edges_connected(view: View, q: int) -> bool:
     return bool(last.any())
 
 
-def captured(view: View, q: int) -> bool:
+def has_group_without_liberties(view: View, q: int) -> bool:
     """Return whether player `q` has a group without liberties."""
     own, todo = view.owners == q, view.owners == q
     while todo.any():
@@ -425,23 +425,27 @@ def captured(view: View, q: int) -> bool:
     return False
 
 
-def captured_by(view: View, q: int) -> bool:
-    """Return whether player `q` has captured, or the opponent has killed his own stones only."""
+def wins_by_capture(view: View, q: int) -> bool:
+    """Return whether player `q` captured a group, or the opponent only killed its own."""
     mover = (view.t - 1) % 2
-    return captured(view, 1 - mover) if mover == q else not captured(view, q)
+    return (
+        has_group_without_liberties(view, 1 - mover)
+        if mover == q
+        else not has_group_without_liberties(view, q)
+    )
 
 
-def far(view: View, q: int) -> bool:
+def on_far_row(view: View, q: int) -> bool:
     """Return whether White has a piece on the top row, or Black on the bottom row."""
     return bool((view.owners[0 if q == 0 else -1] == q).any())
 
 
-def gone(view: View, q: int) -> bool:
+def without_pieces(view: View, q: int) -> bool:
     return not (view.owners == q).any()
 
 
-def stuck(view: View, q: int) -> bool:
-    """Return whether player `q`, who is to move, has no step to make."""
+def has_no_step(view: View, q: int) -> bool:
+    """Return whether player `q` is to move and has no legal step."""
     ahead = -1 if q == 0 else 1
     for row, column in np.argwhere(view.owners == q):
         for right in (-1, 0, 1):
@@ -453,8 +457,8 @@ def stuck(view: View, q: int) -> bool:
     return view.t % 2 == q
 
 
-def walkers(view: View, code: int, ahead: tuple[int, ...]) -> bool:
-    """Return whether the wolf (1) or a sheep (2) can step."""
+def can_step(view: View, code: int, ahead: tuple[int, ...]) -> bool:
+    """Return whether the wolf (code 1) or a sheep (code 2) can step to a row of `ahead`."""
     codes = np.pad(view.codes, 1, constant_values=9)
     steps = [(down, right) for down in ahead for right in (-1, 1)]
     return any(
@@ -462,13 +466,13 @@ def walkers(view: View, code: int, ahead: tuple[int, ...]) -> bool:
     )
 
 
-def wolf_past(view: View) -> bool:
+def wolf_has_passed(view: View) -> bool:
     (wolf,), sheep = np.argwhere(view.codes == 1), np.argwhere(view.codes == 2)
     return bool((sheep[:, 0] <= wolf[0]).all())
 
 
 def wolf_won(view: View) -> bool:
-    return walkers(view, 1, (-1, 1)) and (wolf_past(view) or not walkers(view, 2, (-1,)))
+    return can_step(view, 1, (-1, 1)) and (wolf_has_passed(view) or not can_step(view, 2, (-1,)))
 
 
 def crashed(view: View, q: int) -> bool:
@@ -482,8 +486,8 @@ def crashed(view: View, q: int) -> bool:
     return bool(not inside or last.codes[row, column] != 0 or ends[0] == ends[1])
 
 
-def ahead(view: View) -> int:
-    """Count the rivals of a goose that are behind, minus those ahead."""
+def opponent_difference(view: View) -> int:
+    """Return the number of the opponents of a goose that are behind it, minus those ahead of it."""
     scores = [(0, 0)] * view.game.num_players
     for t in range(1, view.t + 1):
         for q, body in enumerate(geese(view.at(t).s)):
@@ -493,79 +497,86 @@ def ahead(view: View) -> int:
     return sum(own > other for other in scores) - sum(own < other for other in scores)
 
 
-def discs(view: View) -> int:
+def disc_difference(view: View) -> int:
     return int((view.owners == view.p).sum() - (view.owners == 1 - view.p).sum())
 
 
-def more_captures(view: View) -> int:
+def capture_difference(view: View) -> int:
     return captures(view, view.p) - captures(view, 1 - view.p)
 
 
 PIECES = "(?:pawn|knight)"
-RETURNS: dict[str, Callable[..., bool]] = {
+RETURN_CONDITIONS: dict[str, Callable[..., bool]] = {
     r"the player's goal is (\d+)": lambda v, goal: sheet_goals(v) == (int(goal),),
     "(?:the player )?has a line": lambda v: has_line(v, v.p),
     "the opponent has a line": lambda v: has_line(v, 1 - v.p),
     "the board is full, without a line": lambda v: full_board(v) and not any_line(v),
-    "more discs than the opponent": lambda v: discs(v) > 0,
-    "fewer discs than the opponent": lambda v: discs(v) < 0,
-    "as many discs as the opponent": lambda v: discs(v) == 0,
-    "the player has connected the own two edges": lambda v: edges_connected(v, v.p),
+    "more discs than the opponent": lambda v: disc_difference(v) > 0,
+    "fewer discs than the opponent": lambda v: disc_difference(v) < 0,
+    "as many discs as the opponent": lambda v: disc_difference(v) == 0,
+    "the player has connected both own edges": lambda v: edges_connected(v, v.p),
     "the opponent has connected both edges": lambda v: edges_connected(v, 1 - v.p),
     "captured a group, or the opponent left an own group without liberties and captured nothing": (
-        lambda v: captured_by(v, v.p)
+        lambda v: wins_by_capture(v, v.p)
     ),
     "lost a group, or left an own group without liberties and captured nothing": (
-        lambda v: captured_by(v, 1 - v.p)
+        lambda v: wins_by_capture(v, 1 - v.p)
     ),
     f"has a {PIECES} on the far row, or the opponent has no {PIECES}s": (
-        lambda v: far(v, v.p) or gone(v, 1 - v.p)
+        lambda v: on_far_row(v, v.p) or without_pieces(v, 1 - v.p)
     ),
     f"the opponent has a {PIECES} on the far row, or the player has no {PIECES}s": (
-        lambda v: far(v, 1 - v.p) or gone(v, v.p)
+        lambda v: on_far_row(v, 1 - v.p) or without_pieces(v, v.p)
     ),
     "has a pawn on the far row, or the opponent is to move and cannot": (
-        lambda v: far(v, v.p) or stuck(v, 1 - v.p)
+        lambda v: on_far_row(v, v.p) or has_no_step(v, 1 - v.p)
     ),
     "the opponent has a pawn on the far row, or the player is to move and cannot": (
-        lambda v: far(v, 1 - v.p) or stuck(v, v.p)
+        lambda v: on_far_row(v, 1 - v.p) or has_no_step(v, v.p)
     ),
     "the sheep: the wolf cannot move; "
     "the wolf: it can, but no sheep is below its row or none can move": (
-        lambda v: wolf_won(v) if v.p == 0 else not walkers(v, 1, (-1, 1))
+        lambda v: wolf_won(v) if v.p == 0 else not can_step(v, 1, (-1, 1))
     ),
-    "the other side has won": (lambda v: wolf_won(v) if v.p == 1 else not walkers(v, 1, (-1, 1))),
-    "more captures than the opponent": lambda v: more_captures(v) > 0,
-    "fewer captures than the opponent": lambda v: more_captures(v) < 0,
-    "as many captures as the opponent": lambda v: more_captures(v) == 0,
+    "the other side has won": (lambda v: wolf_won(v) if v.p == 1 else not can_step(v, 1, (-1, 1))),
+    "more captures than the opponent": lambda v: capture_difference(v) > 0,
+    "fewer captures than the opponent": lambda v: capture_difference(v) < 0,
+    "as many captures as the opponent": lambda v: capture_difference(v) == 0,
     "only the opponent has crashed": lambda v: crashed(v, 1 - v.p) and not crashed(v, v.p),
     "only this player has crashed": lambda v: crashed(v, v.p) and not crashed(v, 1 - v.p),
     "both have crashed": lambda v: crashed(v, 0) and crashed(v, 1),
-    r"(\d) more rivals? behind than ahead": lambda v, n: ahead(v) == int(n),
-    r"(\d) more rivals? ahead than behind": lambda v, n: ahead(v) == -int(n),
-    "as many rivals behind as ahead": lambda v: ahead(v) == 0,
+    r"(\d) more opponents? behind than ahead": lambda v, n: opponent_difference(v) == int(n),
+    r"(\d) more opponents? ahead than behind": lambda v, n: opponent_difference(v) == -int(n),
+    "as many opponents behind as ahead": lambda v: opponent_difference(v) == 0,
 }
-ENDS: dict[str, Callable[..., bool]] = {
+END_CONDITIONS: dict[str, Callable[..., bool]] = {
     "a player has a line": any_line,
     "the board is full": full_board,
     "neither player can place a disc": lambda v: not can_place(v, 0) and not can_place(v, 1),
     "a player has connected both edges": lambda v: edges_connected(v, 0) or edges_connected(v, 1),
-    "a group has no liberties": lambda v: captured(v, 0) or captured(v, 1),
-    f"a {PIECES} is on its far row": lambda v: far(v, 0) or far(v, 1),
-    f"a side has no {PIECES}s": lambda v: gone(v, 0) or gone(v, 1),
-    "the side to move cannot move": lambda v: stuck(v, v.t % 2),
-    "the wolf cannot move": lambda v: not walkers(v, 1, (-1, 1)),
-    "no sheep is on a row below the wolf's": wolf_past,
-    "no sheep can move": lambda v: not walkers(v, 2, (-1,)),
+    "a group has no liberties": lambda v: (
+        has_group_without_liberties(v, 0) or has_group_without_liberties(v, 1)
+    ),
+    f"a {PIECES} is on its far row": lambda v: on_far_row(v, 0) or on_far_row(v, 1),
+    f"a side has no {PIECES}s": lambda v: without_pieces(v, 0) or without_pieces(v, 1),
+    "the side to move cannot move": lambda v: has_no_step(v, v.t % 2),
+    "the wolf cannot move": lambda v: not can_step(v, 1, (-1, 1)),
+    "no sheep is on a row below the wolf's": wolf_has_passed,
+    "no sheep can move": lambda v: not can_step(v, 2, (-1,)),
     r"(\d+) (?:plies|steps) have been played": lambda v, n: v.t == int(n),
     "a rider has crashed": lambda v: crashed(v, 0) or crashed(v, 1),
     "at most one goose is alive": lambda v: sum(map(bool, geese(v.s))) <= 1,
 }
 
 
-def meaning(known: dict[str, Callable[..., Any]], text: str, name: str) -> Callable[[View], Any]:
-    """Return the function of a text, which must match one key; skip games that are not proven."""
-    matches = [(match, f) for key, f in known.items() if (match := re.fullmatch(key, text))]
+def find_meaning(
+    meanings: dict[str, Callable[..., Any]], text: str, name: str
+) -> Callable[[View], Any]:
+    """Return the function of a text, which must match exactly one key.
+
+    Without a match, skip the test for games that are not in PROVEN.
+    """
+    matches = [(match, f) for key, f in meanings.items() if (match := re.fullmatch(key, text))]
     if not matches and name not in PROVEN:
         pytest.skip(f"no function for {text!r}")
     assert len(matches) == 1, f"{text!r} fits {len(matches)} of the known texts, expected 1"
@@ -604,7 +615,7 @@ def test_there_is_a_page_for_each_game_and_the_index_lists_it() -> None:
 
 def test_the_tables_are_those_that_the_code_writes() -> None:
     command = "python -m ludoteca.evaluate.new_game.pages"
-    for path, text in written_pages(PAGES):
+    for path, text in generated_pages(PAGES):
         assert path.read_text(encoding="utf-8") == text, f"run {command}"
 
 
@@ -626,8 +637,8 @@ def test_head(name: str) -> None:
     image = f"../images/{name}.png"
     assert page(name).startswith(f"# {game.title}\n\n![{game.title}]({image})\n")
     assert (PAGES / image).is_file()
-    wanted = ["Facts", "Parameters", "Actions", "Planes", "Rewards", "End", "Other parameters"]
-    assert [heading for heading in tables(name) if " of " not in heading] == wanted
+    expected = ["Facts", "Parameters", "Actions", "Planes", "Rewards", "End", "Other parameters"]
+    assert [heading for heading in tables(name) if " of " not in heading] == expected
 
 
 @all_pages
@@ -648,7 +659,7 @@ def test_action_numbers_and_names(name: str) -> None:
 
 
 @played_pages
-def test_actions_do_what_the_page_says(name: str) -> None:
+def test_actions_have_the_effects_on_the_page(name: str) -> None:
     for spec, rows in sections(name, "Actions"):
         game, seen = make_game(spec), set()
         games = 8 if spec == name else 60
@@ -662,7 +673,7 @@ def test_actions_do_what_the_page_says(name: str) -> None:
                 for q, action in enumerate(view.action):
                     match = RIDES.fullmatch(texts[action])
                     assert match
-                    assert rides(view, q, *match.groups())
+                    assert moves_head(view, q, *match.groups())
                     seen.add(texts[action])
             else:
                 check_action(view, texts[view.action])
@@ -672,8 +683,8 @@ def test_actions_do_what_the_page_says(name: str) -> None:
 
 def test_the_formula_of_sheep_and_wolf() -> None:
     game = make_game("sheep_and_wolf")
-    assert "Action `7 * row + column` leads up" in page("sheep_and_wolf")
-    assert "action `49 + 7 * row + column` leads down" in page("sheep_and_wolf")
+    assert "Action `7 * row + column` moves up" in page("sheep_and_wolf")
+    assert "action `49 + 7 * row + column` moves down" in page("sheep_and_wolf")
     for row in range(7):
         for column in range(7):
             square = {(r, c) for r in (row, row + 1) for c in (column, column + 1)}
@@ -687,12 +698,14 @@ def test_the_formula_of_sheep_and_wolf() -> None:
 def test_planes(name: str) -> None:
     for spec, rows in sections(name, "Planes"):
         game = make_game(spec)
-        # Those of other parameters may show only what differs: the last planes, or all.
+        # Tables of other parameters may list only the planes that differ, which are the last ones.
         last = game.observation_shape[0]
         assert [int(row[0]) for row in rows] == list(range(last - len(rows), last))
         assert len(rows) == last or spec != name
-        shown = [(int(number), text, meaning(SHOWS, text, name)) for number, text in rows]
-        for view in look(spec, 3 if spec == name else 1):
+        shown = [
+            (int(number), text, find_meaning(PLANE_MEANINGS, text, name)) for number, text in rows
+        ]
+        for view in views_of(spec, 3 if spec == name else 1):
             seen = np.zeros(game.observation_shape, np.int8)
             game.observe(view.s, view.p, seen)
             for plane, text, expected in shown:
@@ -702,30 +715,32 @@ def test_planes(name: str) -> None:
 @played_pages
 def test_rewards(name: str) -> None:
     rows = {
-        text: (float(Fraction(value.strip("`"))), meaning(RETURNS, text, name))
+        text: (float(Fraction(value.strip("`"))), find_meaning(RETURN_CONDITIONS, text, name))
         for value, text in tables(name)["Rewards"]
     }
     seen = set()
     for view in finals(name):
-        for p, got in enumerate(view.trajectory.returns[view.i, view.t]):
+        for p, reward in enumerate(view.trajectory.returns[view.i, view.t]):
             true = [text for text, (_, holds) in rows.items() if holds(view.of(p))]
-            assert len(true) == 1, f"game {view.i}, player {p}, got {got}: {true}"
-            assert abs(rows[true[0]][0] - got) < 1e-9, f"game {view.i}, player {p}, got {got}"
+            assert len(true) == 1, f"game {view.i}, player {p}, reward {reward}: {true}"
+            assert abs(rows[true[0]][0] - reward) < 1e-9, (
+                f"game {view.i}, player {p}, reward {reward}"
+            )
             seen.add(true[0])
     assert seen == set(rows)
 
 
 @played_pages
 def test_end(name: str) -> None:
-    known = {text: meaning(ENDS, text, name) for (text,) in tables(name)["End"]}
+    meanings = {text: find_meaning(END_CONDITIONS, text, name) for (text,) in tables(name)["End"]}
     assert recorded(name).plies.max() <= make_game(name).max_plies
-    sample = [view for view in look(name, 4) if view.p == 0]
+    sample = [view for view in views_of(name, 4) if view.p == 0]
     seen = set()
     for view in [*sample, *finals(name)]:
-        true = {text for text in known if known[text](view)}
+        true = {text for text in meanings if meanings[text](view)}
         assert bool(true) == view.game.is_terminal(view.s), f"game {view.i}, ply {view.t}: {true}"
         seen |= true
-    assert seen == set(known) - RARE_ENDS.get(name, set())
+    assert seen == set(meanings) - RARE_ENDS.get(name, set())
 
 
 def test_geese_end_in_time() -> None:

@@ -15,15 +15,15 @@ from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import GAMES, make_game
 
 FILES = sorted((Path(__file__).parent / "perft").glob("*.txt"))
-# Counts up to this one are interpreted, which takes less time than compiling.
+# Up to this count, positions are counted interpreted, which takes less time than compilation.
 INTERPRETED_COUNT = 5_000
-# Higher counts are compiled: by default in the representative games, else in the slow tests.
+# Games whose higher counts run by default, compiled; those of other games are slow tests.
 COMPILED_SPECS = {make_game(id_).name for id_ in REPRESENTATIVES}
 
 
 @dataclass(frozen=True)
 class Table:
-    """Counts of one file: lines `game SPEC`, `count_finished yes|no`, and `DEPTH COUNT [slow]`."""
+    """Counts of a file with lines `game SPEC`, `count_finished yes|no`, `DEPTH COUNT [slow]`."""
 
     spec: str
     count_finished: bool
@@ -153,5 +153,7 @@ def test_invalid_arguments_are_errors(game: Game, arguments: dict[str, Any], mes
 
 
 def test_depth_0_cannot_be_divided() -> None:
-    with pytest.raises(ValueError, match="depth must be at least 1 to divide, got 0"):
+    with pytest.raises(
+        ValueError, match="depth must be at least 1 to divide by the first ply, got 0"
+    ):
         perft_divide(make_game("connect4"), 0)

@@ -1,4 +1,7 @@
-"""Rules of Sheep and Wolf on small boards: `S` is a sheep, `W` the wolf, which moves first."""
+"""Tests of the rules of Sheep and Wolf, on small boards drawn as text.
+
+`S` is a sheep, `W` the wolf, which moves first.
+"""
 
 from typing import Any
 
@@ -18,7 +21,7 @@ def wrap_around() -> Any:
 
 
 def position(lines: list[str], to_move: int) -> tuple[Game, Any]:
-    """Return the game and the position of a picture."""
+    """Return the game and the position drawn as text."""
     board = np.array([list(line) for line in lines])
     game = sheep_and_wolf(len(board))
     s = game.new()
@@ -160,7 +163,7 @@ def test_moves_and_winners(boards: str, move: str, winner: int) -> None:
 
 @pytest.mark.parametrize("size", [4, 6, 8])
 def test_actions_are_the_diagonals_of_dark_cells(size: int) -> None:
-    """Each once: a1 is dark, and so is every cell that diagonal steps lead to."""
+    """Each diagonal step is one action. The dark cells are those reachable from a1."""
     dark = {(size - 1, 0)}
     for _ in range(2 * size):
         dark |= {(r + dr, c + dc) for r, c in dark for dr in (-1, 1) for dc in (-1, 1)}

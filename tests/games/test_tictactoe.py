@@ -1,4 +1,4 @@
-"""The rules of Tic-Tac-Toe, on boards: X moves first, then O; . is empty."""
+"""Tests of the rules of Tic-Tac-Toe, on boards drawn as text: X moves first, then O; . is empty."""
 
 from typing import Any
 
@@ -172,7 +172,7 @@ def test_lines_do_not_go_around_the_board() -> None:
     assert not game.is_terminal(s)
 
 
-def test_what_each_player_sees() -> None:
+def test_observations_of_each_player() -> None:
     game = tictactoe()
     s = play(game, "a1 b2 c1")
     first = [[1, 0, 1], [0, 0, 0], [0, 0, 0]]
@@ -226,7 +226,7 @@ def test_random_games_equal_a_search_for_lines(size: int, length: int, games: in
         ("board", 5, "board holds [5], expected -1, 0 and 1"),
     ],
 )
-def test_check_finds_impossible_positions(field: str, value: int, problem: str) -> None:
+def test_validate_finds_impossible_positions(field: str, value: int, problem: str) -> None:
     game = tictactoe()
     s = play(game, "a1 b2")
     s[field] = value

@@ -1,4 +1,4 @@
-"""Tic-Tac-Toe Large: five in a row on 5x5, on boards."""
+"""Tests of the rules of Tic-Tac-Toe Large, five in a row on 5x5, on boards drawn as text."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from ludoteca.envs.games.tictactoe import tictactoe, tictactoe_large
 pytestmark = pytest.mark.interpreted
 
 # X completes a line, or not, with the last of its marks at `*`.
-STORIES = {
+MOVE_CASES = {
     "a row": (
         """
         O . . . O
@@ -63,7 +63,7 @@ STORIES = {
 }
 
 
-@pytest.mark.parametrize(("board", "value"), STORIES.values(), ids=STORIES)
+@pytest.mark.parametrize(("board", "value"), MOVE_CASES.values(), ids=MOVE_CASES)
 def test_five_in_a_row(board: str, value: int) -> None:
     game = tictactoe_large()
     cells = np.array([line.split() for line in board.strip().splitlines()])
@@ -88,7 +88,7 @@ def test_a_full_board_is_a_draw() -> None:
     assert not (drawn & ~full).any()
 
 
-def test_it_is_tictactoe_under_another_name() -> None:
+def test_it_is_tictactoe_with_other_defaults() -> None:
     game = tictactoe_large()
     assert game.spec == "tictactoe_large:board_size=5,line=5"
     assert game.num_actions == tictactoe(5).num_actions == 25

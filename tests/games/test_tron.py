@@ -1,4 +1,4 @@
-"""The rules of Tron, on boards.
+"""Tests of the rules of Tron, on boards drawn as text.
 
 `R` and `B` are the heads of red (player 0) and blue (player 1), `r` and `b` their walls.
 """
@@ -14,7 +14,7 @@ from ludoteca.envs.symmetry import Symmetry
 
 
 def position(lines: list[str]) -> tuple[Game, Any]:
-    """Return the game and the position of a picture."""
+    """Return the game and the position drawn as text."""
     board = np.array([list(line) for line in lines])
     game = tron(*board.shape)
     s = game.new()
@@ -31,7 +31,7 @@ def picture(game: Game, s: Any) -> list[str]:
     return ["".join(".rbRB"[code] for code in row) for row in codes]
 
 
-def outcome(game: Game, s: Any) -> list[float]:
+def returns_of(game: Game, s: Any) -> list[float]:
     out = np.zeros(2)
     game.returns(s, out)
     return out.tolist()
@@ -43,7 +43,7 @@ def view(game: Game, s: Any, player: int) -> Any:
     return planes
 
 
-STORIES = {
+MOVE_CASES = {
     "riders leave walls behind": (
         """
         ....  R...
@@ -165,14 +165,14 @@ STORIES = {
 }
 
 
-@pytest.mark.parametrize(("story", "moves", "returns"), STORIES.values(), ids=STORIES)
-def test_step(story: str, moves: str, returns: list[float] | None) -> None:
-    pairs = [line.split() for line in story.strip().splitlines()]
+@pytest.mark.parametrize(("boards", "moves", "returns"), MOVE_CASES.values(), ids=MOVE_CASES)
+def test_step(boards: str, moves: str, returns: list[float] | None) -> None:
+    pairs = [line.split() for line in boards.strip().splitlines()]
     game, s = position([before for before, _ in pairs])
     game.step(s, ["NESW".index(move) for move in moves])
     assert picture(game, s) == [after for _, after in pairs]
     assert game.is_terminal(s) == (returns is not None)
-    assert outcome(game, s) == (returns or [0, 0])
+    assert returns_of(game, s) == (returns or [0, 0])
     assert game.validate(s) == ""
 
 
@@ -211,7 +211,7 @@ def test_planes_show_heads_and_walls_from_each_view() -> None:
 
 
 def test_a_game_that_fills_the_board_takes_max_plies() -> None:
-    """Each rides along its border and back: they fill 4 x 4 cells, and crash together."""
+    """Each rider fills its half of the 4 x 4 cells, and both crash in the last ply."""
     game = tron(4, 4)
     s = game.new()
     s.walls[:], s.head[:] = 0, [[0, 0], [3, 3]]
@@ -223,7 +223,7 @@ def test_a_game_that_fills_the_board_takes_max_plies() -> None:
     assert game.is_terminal(s)
     assert len(rides) == game.max_plies == 8
     assert (s.walls > 0).all()
-    assert outcome(game, s) == [0, 0]
+    assert returns_of(game, s) == [0, 0]
 
 
 def moved(game: Game, s: Any, symmetry: Symmetry) -> Any:
@@ -266,7 +266,7 @@ def test_symmetries_commute_with_the_rules(rows: int, columns: int, count: int) 
         ("head", -1, "outside the board"),
     ],
 )
-def test_check_refuses_what_is_impossible(field: str, value: int, problem: str) -> None:
+def test_validate_refuses_impossible_positions(field: str, value: int, problem: str) -> None:
     game = tron()
     s = game.new()
     s[field] = value

@@ -109,7 +109,7 @@ def test_limits_end_long_joins_many_instances_and_growing_terms(text):
     assert time.process_time() - start < 2
 
 
-def test_networks_compute_what_the_rules_say():
+def test_networks_follow_the_rules():
     network = compile_text(SMALL)
     assert network.roles == ("a", "b")
     assert network.moves == ("left", "right") * 2
@@ -117,14 +117,14 @@ def test_networks_compute_what_the_rules_say():
     assert not found.sequential
     assert (found.max_plies, found.max_plies_proved) == (3, True)
     games = found.random_games
-    # Both roles win unless they never both go left in three steps.
+    # Both roles win if in one of the three steps both choose `left`.
     share = games.mean_goals(network) / 100
     error = 5 * np.sqrt(0.25 / games.games)
     assert np.allclose(share, 1 - 0.75**3, atol=error)
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "connect4", "breakthrough"])
-def test_control_is_proved_and_waiting_moves_are_known(name):
+def test_control_is_proved_and_waiting_moves_are_determined(name):
     found = analyze(compile_sheet(find_sheet(name)))
     assert found.sequential
     assert found.proved
@@ -138,7 +138,7 @@ def test_step_counters_bound_the_length_of_games():
     assert prove_max_plies(compile_text(endless)) == 0
 
 
-def test_gates_are_made_only_for_what_the_results_rely_on():
+def test_gates_are_made_only_for_used_results():
     unused = "(<= (pair ?x ?y) (does a ?x) (does b ?y) (not (true (met ?x))))"
     made = []
     for text in (SMALL, SMALL + unused):
@@ -183,17 +183,17 @@ COUNT = """
 
 
 def test_large_relations_are_derived_only_for_the_arguments_that_rules_ask_for(monkeypatch):
-    whole = compile_text(COUNT)
+    complete = compile_text(COUNT)
     monkeypatch.setattr(ground, "FIRST_BUDGET", 600)
     restricted = compile_text(COUNT)
-    assert whole.instances > 2 * 8**3
+    assert complete.instances > 2 * 8**3
     assert restricted.instances < 100
-    games = [list(play_random_games(RuleMachine(n), 30, 1, 9)) for n in (whole, restricted)]
+    games = [list(play_random_games(RuleMachine(n), 30, 1, 9)) for n in (complete, restricted)]
     assert games[0] == games[1]
     assert {position.goals for position in games[0] if position.terminal} >= {(0,), (50,)}
 
 
-def test_demands_larger_than_what_they_restrict_are_given_up(monkeypatch):
+def test_demands_larger_than_their_relations_are_dropped(monkeypatch):
     raised = []
 
     class Recorded(ground.LargeDemandsError):
@@ -207,14 +207,14 @@ def test_demands_larger_than_what_they_restrict_are_given_up(monkeypatch):
     (<= (legal a (near ?x)) (number ?x) (number ?y) (number ?z) (near ?x ?y ?z))
     """
     )
-    whole = compile_text(text)
+    complete = compile_text(text)
     monkeypatch.setattr(ground, "FIRST_BUDGET", 300)
     monkeypatch.setattr(ground, "LARGE_SHARE", 10_000)
     monkeypatch.setattr(ground, "LargeDemandsError", Recorded)
     given_up = compile_text(text)
     assert raised
-    assert given_up.instances == whole.instances
-    games = [list(play_random_games(RuleMachine(n), 10, 1, 9)) for n in (whole, given_up)]
+    assert given_up.instances == complete.instances
+    games = [list(play_random_games(RuleMachine(n), 10, 1, 9)) for n in (complete, given_up)]
     assert games[0] == games[1]
 
 
@@ -231,8 +231,8 @@ def test_demand_keeps_the_meaning(name, monkeypatch):
     )
     machines.append(make_machine(path))
     assert found
-    whole, restricted = (list(play_random_games(machine, 2, 3, 30)) for machine in machines)
-    assert whole == restricted
+    complete, restricted = (list(play_random_games(machine, 2, 3, 30)) for machine in machines)
+    assert complete == restricted
 
 
 def _count_variables(rule):

@@ -1,4 +1,4 @@
-"""Coverage of collections of rule sheets, and the command that measures it."""
+"""Tests of the coverage of collections of rule sheets, and of the command that measures it."""
 
 import json
 import time
@@ -7,12 +7,12 @@ import pytest
 from command_line import run
 
 from ludoteca.envs.gdl.own_sheets import find_sheet
-from ludoteca.evaluate.bench.gdl import bench_gdl, steps, summary
+from ludoteca.evaluate.bench.gdl import bench_gdl, format_rate, summary
 from ludoteca.evaluate.gdl.coverage import (
     SheetCoverage,
-    cover,
-    in_limits,
+    measure_coverage,
     measure_speed,
+    run_in_limits,
     sheet_files,
     trace_file,
 )
@@ -26,7 +26,7 @@ STUCK = """
 
 
 def write_collection(folder):
-    """Write sheets as in the GGP base repository, with an old version and one that is broken."""
+    """Write sheets as in the GGP Base repository: with an old version, and with a broken sheet."""
     for name, text in (
         ("ticTacToe", find_sheet("tictactoe").read_text()),
         ("ticTacToe/v1", "(role a)"),
@@ -48,10 +48,10 @@ def write_trace(folder, collection, wrong=False):
     file.write_text(text.replace("(mark a 1)", "(mark a 2)", 1) if wrong else text)
 
 
-def test_old_versions_are_left_out(tmp_path):
+def test_old_versions_are_omitted(tmp_path):
     write_collection(tmp_path)
     assert [name for name, _ in sheet_files(tmp_path)] == ["broken", "stuck", "ticTacToe"]
-    with pytest.raises(ValueError, match="holds no rule sheet"):
+    with pytest.raises(ValueError, match="has no rule sheets"):
         sheet_files(tmp_path / "stuck" / "v1")
 
 
@@ -102,11 +102,11 @@ def test_differences_from_a_trace_are_shown(tmp_path):
     write_collection(tmp_path)
     write_trace(tmp_path, tmp_path, wrong=True)
     sheet = tmp_path / "ticTacToe" / "ticTacToe.kif"
-    coverage = cover("t", sheet, trace_file(tmp_path, tmp_path, sheet), 10.0, 0.01)
-    assert "game 0, ply 0: legal moves of x: too many: (mark a 1)" in coverage.differences[0]
+    coverage = measure_coverage("t", sheet, trace_file(tmp_path, tmp_path, sheet), 10.0, 0.01)
+    assert "game 0, ply 0: legal moves of x: extra: (mark a 1)" in coverage.differences[0]
 
 
-def test_sheet_that_needs_too_much_ends_only_its_process():
+def test_sheet_that_exceeds_the_limits_ends_only_its_process():
     def allocate():
         return SheetCoverage("big", fluents=len(bytearray(1 << 40)))
 
@@ -117,9 +117,9 @@ def test_sheet_that_needs_too_much_ends_only_its_process():
     def fail():
         raise KeyError("three")
 
-    assert in_limits(allocate, "big", 10.0).failure == "more than 6 GiB of memory"
-    assert "out of time or memory" in in_limits(hang, "long", 1.0).failure
-    assert in_limits(fail, "wrong", 10.0).failure == "KeyError: 'three'"
+    assert run_in_limits(allocate, "big", 10.0).failure == "more than 6 GiB of memory"
+    assert "out of time or memory" in run_in_limits(hang, "long", 1.0).failure
+    assert run_in_limits(fail, "wrong", 10.0).failure == "KeyError: 'three'"
 
 
 @pytest.mark.compiled
@@ -141,17 +141,17 @@ def test_info_describes_a_sheet(capsys):
         (["envs", "--sheets", "x"], "are for bench gdl, not bench envs"),
     ],
 )
-def test_bench_explains_wrong_arguments(capsys, arguments, message):
+def test_invalid_arguments_of_bench_give_clear_errors(capsys, arguments, message):
     status, _, err = run(capsys, "bench", *arguments)
     assert status == 2
     assert message in err
 
 
 def test_steps_have_three_digits():
-    assert [steps(x) for x in (12_345_678, 54_321, 999)] == ["12.3 M", "54.3 k", "999"]
+    assert [format_rate(x) for x in (12_345_678, 54_321, 999)] == ["12.3 M", "54.3 k", "999"]
 
 
-def test_summary_counts_slow_sheets_apart():
+def test_summary_counts_slow_sheets_separately():
     sheets = [
         SheetCoverage("fast", load_seconds=1, gates=10, steps_per_second=1e6),
         SheetCoverage("slow", load_seconds=31, gates=30, steps_per_second=3e6),

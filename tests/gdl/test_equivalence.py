@@ -1,4 +1,4 @@
-"""Our rule sheets and our games are equal, move by move in random games."""
+"""Tests that the rule sheets of this package and its games are equal in random games."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def test_sheet_and_game_are_equal_in_many_games(name):
     assert equivalence.games > 300
 
 
-def test_game_of_the_sheet_and_our_game_are_equal_in_some_games():
+def test_compiled_sheet_and_game_are_equal_in_some_games():
     equivalence = compare_games(OWN_SHEETS["tictactoe"], plies=20_000)
     assert equivalence.difference == ""
     assert equivalence.plies >= 20_000
@@ -35,7 +35,7 @@ def test_game_of_the_sheet_and_our_game_are_equal_in_some_games():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OWN_SHEETS)
-def test_game_of_the_sheet_and_our_game_are_equal_in_many_games(name):
+def test_compiled_sheet_and_game_are_equal_in_many_games(name):
     equivalence = compare_games(OWN_SHEETS[name], plies=100_000)
     assert equivalence.difference == ""
     assert equivalence.plies >= 100_000
@@ -47,7 +47,7 @@ def test_game_of_the_sheet_and_our_game_are_equal_in_many_games(name):
     [
         ("(not (gap_in_rising ?player))", "(not (gap_in_rising o))", "terminal is False"),
         ("(<= terminal (not open))\n", "", "terminal is False"),
-        ("(empty ?x ?y))\n", "(empty ?x ?y) (distinct ?x b))\n", "moves that the sheet never has"),
+        ("(empty ?x ?y))\n", "(empty ?x ?y) (distinct ?x b))\n", "moves that the sheet lacks"),
         ("(<= (goal ?player 50)", "(<= (goal ?player 40)", "goals are {0: 40, 1: 40}"),
         ("(<= (goal ?player 0)", "(<= (goal ?player 1)", "by the game's returns"),
         ("(init (control x))", "(init (control o))", "of x: legal is"),
@@ -75,7 +75,7 @@ def test_sheet_with_another_rule_differs(monkeypatch, tmp_path, rule, other, dif
     ],
 )
 @pytest.mark.slow
-def test_game_of_a_sheet_with_another_rule_differs(monkeypatch, tmp_path, rule, other, difference):
+def test_compiled_sheet_with_another_rule_differs(monkeypatch, tmp_path, rule, other, difference):
     text = OWN_SHEETS["tictactoe"].path.read_text()
     (tmp_path / "tictactoe.kif").write_text(text.replace(rule, other))
     monkeypatch.setattr(own_sheets, "FOLDER", tmp_path)
@@ -84,10 +84,10 @@ def test_game_of_a_sheet_with_another_rule_differs(monkeypatch, tmp_path, rule, 
 
 
 @pytest.mark.interpreted
-def test_other_fluents_differ(monkeypatch, tmp_path):
+def test_additional_fluents_are_a_difference(monkeypatch, tmp_path):
     text = OWN_SHEETS["tictactoe"].path.read_text()
-    more = "(init (step 0)) (<= (next (step 0)) (true (step 0)))"
-    (tmp_path / "tictactoe.kif").write_text(text + more)
+    counter = "(init (step 0)) (<= (next (step 0)) (true (step 0)))"
+    (tmp_path / "tictactoe.kif").write_text(text + counter)
     monkeypatch.setattr(own_sheets, "FOLDER", tmp_path)
     equivalence = compare_with_game(OWN_SHEETS["tictactoe"], plies=10)
     assert equivalence.difference == "only by the sheet: {'(step 0)'}, by the game: set()"

@@ -39,7 +39,7 @@ def test_help_fits_into_80_columns(capsys, command):
 
 
 @pytest.mark.parametrize("name", sheet_names())
-def test_our_sheets_pass_the_checks(capsys, name):
+def test_sheets_of_this_package_pass_the_checks(capsys, name):
     status, out, err = run(capsys, "gdl", "check", name)
     assert (status, err) == (0, "")
     assert out.endswith("0 errors and 0 warnings")
@@ -61,7 +61,7 @@ def test_check_shows_each_problem_with_its_line(capsys, tmp_path):
     ("text", "message"),
     [("(role a", "'(' is never closed"), ("", "holds no statement"), (")", "')' without '('")],
 )
-def test_check_refuses_text_that_is_not_a_sheet(capsys, tmp_path, text, message):
+def test_check_rejects_text_that_is_not_a_sheet(capsys, tmp_path, text, message):
     file = tmp_path / "bad.kif"
     file.write_text(text)
     status, out, err = run(capsys, "gdl", "check", str(file))
@@ -71,7 +71,7 @@ def test_check_refuses_text_that_is_not_a_sheet(capsys, tmp_path, text, message)
 
 
 @pytest.mark.parametrize("name", OWN_SHEETS)
-def test_exported_start_is_the_initial_state_of_the_sheet(capsys, name):
+def test_exported_initial_position_is_that_of_the_sheet(capsys, name):
     assert main(["gdl", "export", name]) == 0
     fluents = capsys.readouterr().out.splitlines()
     assert tuple(fluents) == make_machine(find_sheet(name)).fluents()
@@ -124,16 +124,16 @@ def test_export_reads_replays(capsys, tmp_path):
         (["tictactoe", "--moves", "b2", "b2"], "move 2, b2, is not legal; legal: a1 b1"),
         (["tron", "--moves", "north"], "a move of each player in each ply"),
         (["tron", "--moves", "north", "up"], "move 2, up, is not legal; legal: north east"),
-        (["tictactoe", "--ply", "1"], "--ply is for --replay"),
+        (["tictactoe", "--ply", "1"], "--ply needs --replay"),
     ],
 )
-def test_export_explains_wrong_arguments(capsys, arguments, message):
+def test_invalid_arguments_of_export_give_clear_errors(capsys, arguments, message):
     status, out, err = run(capsys, "gdl", "export", *arguments)
     assert (status, out) == (2, "")
     assert message in err
 
 
-def test_trace_is_one_of_the_sheet(capsys, tmp_path):
+def test_written_trace_equals_the_sheet(capsys, tmp_path):
     file = tmp_path / "trace.jsonl"
     status, out, _ = run(
         capsys, "gdl", "trace", "tron", "--games", "3", "--seed", "5", "--out", str(file)
@@ -148,7 +148,7 @@ def test_trace_is_one_of_the_sheet(capsys, tmp_path):
     assert capsys.readouterr().out == file.read_text()
 
 
-def test_trace_explains_wrong_arguments(capsys):
+def test_invalid_arguments_of_trace_give_clear_errors(capsys):
     assert (
         "games must be an integer from 1" in run(capsys, "gdl", "trace", "tron", "--games", "0")[2]
     )

@@ -17,7 +17,7 @@ from ludoteca.envs.gdl.own_sheets import find_sheet
 from ludoteca.envs.registry import make_game
 from ludoteca.testing import check_game, check_kernels
 
-# Each of three players says heads or tails at once; goals depend on the number of heads.
+# Three players choose heads or tails at the same time; the goal depends on a player's own choice.
 COINS = """
 (role a) (role b) (role c) (init start)
 (<= (legal ?r heads) (role ?r)) (<= (legal ?r tails) (role ?r))
@@ -45,13 +45,14 @@ def write(tmp_path, text, name="sheet.kif"):
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "connect4"])
-def test_games_equal_our_own_move_by_move(name):
+def test_gdl_games_equal_built_in_games_move_by_move(name):
     game, own = make_game("gdl", path=name), make_game(name)
     assert game.num_actions == own.num_actions
     rng = np.random.default_rng(0)
     for _ in range(20):
         s, t = game.new(), own.new()
-        # Both number actions by column; Tic-Tac-Toe's sheet by column first, ours by row first.
+        # Connect Four's actions are numbered alike. Tic-Tac-Toe's sheet numbers its cells by
+        # columns, our game by rows.
         size = 3 if name == "tictactoe" else 1
         image = {a: a % size * size + a // size if size > 1 else a for a in range(own.num_actions)}
         while not own.is_terminal(t):
@@ -174,7 +175,7 @@ def test_definitions_with_cycles_are_iterated_to_their_least_fixpoint(tmp_path):
 
 
 def test_a_second_role_with_a_choice_ends_a_sequential_game():
-    # Random games never meet the state in which b has a choice, after 40 times the rarest move.
+    # Random games do not reach the state in which b has a choice, after the move `go 7` nine times.
     moves = " ".join(f"(rare {i})" for i in range(40))
     text = f"""
     (role a) (role b) (init (at 0)) {moves}

@@ -1,4 +1,4 @@
-"""Traces of rule sheets: reading, writing, and the comparison with another program."""
+"""Tests of traces of rule sheets: reading, writing, and comparison with another program."""
 
 import json
 from dataclasses import replace
@@ -49,11 +49,11 @@ def test_trace_of_the_same_sheet_has_no_differences(machine, positions):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"state": ()}, "state: too many: (control x)"),
-        ({"state": ("(control o)",)}, "state: missing: (control o); too many: (control x)"),
+        ({"state": ()}, "state: extra: (control x)"),
+        ({"state": ("(control o)",)}, "state: missing: (control o); extra: (control x)"),
         ({"terminal": True, "goals": (50, 50)}, "terminal is False, expected True"),
-        ({"legal": (("(mark a 1)",), ("noop",))}, "legal moves of x: too many: (mark a 2)"),
-        ({"legal": ((), ())}, "legal moves of x: too many"),
+        ({"legal": (("(mark a 1)",), ("noop",))}, "legal moves of x: extra: (mark a 2)"),
+        ({"legal": ((), ())}, "legal moves of x: extra"),
     ],
 )
 def test_difference_is_described_and_ends_its_game_only(machine, positions, change, message):
@@ -62,8 +62,8 @@ def test_difference_is_described_and_ends_its_game_only(machine, positions, chan
     assert len(comparison.differences) == 1
     assert comparison.differences[0].startswith("game 0, ply 0: ")
     assert message in comparison.differences[0]
-    rest = sum(position.game > 0 for position in positions)
-    assert comparison.positions == 1 + rest
+    in_later_games = sum(position.game > 0 for position in positions)
+    assert comparison.positions == 1 + in_later_games
 
 
 def test_other_goals_are_a_difference(machine, positions):
@@ -86,19 +86,19 @@ def test_other_goals_are_a_difference(machine, positions):
         {"moves": ["noop"]},
     ],
 )
-def test_line_that_is_not_a_position_is_refused(positions, change):
+def test_line_that_is_not_a_position_is_rejected(positions, change):
     content = json.loads(positions[0].line()) | change
     with pytest.raises(ValueError, match="line 2 of the trace is not a position"):
         list(read_trace([positions[0].line(), json.dumps(content)]))
 
 
 @pytest.mark.parametrize("line", ["", "[]", "{}", "[" * 10_000])
-def test_line_that_is_not_an_object_is_refused(line):
+def test_line_that_is_not_an_object_is_rejected(line):
     with pytest.raises(ValueError, match="line 1 of the trace is not a position"):
         list(read_trace([line]))
 
 
-def test_machine_refuses_unknown_fluents_and_moves(machine):
+def test_machine_rejects_unknown_fluents_and_moves(machine):
     with pytest.raises(ValueError, match=r"\(cell z 1 x\) can never be true"):
         machine.set_fluents(["(cell z 1 x)"])
     machine.reset()
@@ -120,20 +120,20 @@ SHEET = """
 
 
 @pytest.mark.parametrize(
-    ("more", "message"),
+    ("goal_rules", "message"),
     [
         ("(goal player 50) (goal player 100)", r"player has 2 goals \(50, 100\)"),
         ("(<= (goal player 50) (true (step 0)))", "player has 0 goals"),
     ],
 )
-def test_sheet_without_a_unique_goal_at_the_end_is_refused(tmp_path, more, message):
+def test_sheet_without_a_unique_goal_at_the_end_is_rejected(tmp_path, goal_rules, message):
     file = tmp_path / "sheet.kif"
-    file.write_text(SHEET + more)
+    file.write_text(SHEET + goal_rules)
     with pytest.raises(ValueError, match=message):
         list(play_random_games(make_machine(file), 1, 0, 5))
 
 
-def test_sheet_without_a_legal_move_in_a_state_is_refused(tmp_path):
+def test_sheet_without_a_legal_move_in_a_state_is_rejected(tmp_path):
     file = tmp_path / "sheet.kif"
     text = SHEET.replace("(legal player go)", "(<= (legal player go) (true (step 1)))")
     file.write_text(text + "(goal player 50)")

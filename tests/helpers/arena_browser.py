@@ -1,4 +1,4 @@
-"""Arena in a real browser: the server as a process, and a person who clicks."""
+"""Arena in a browser: the server in a process, and a simulated person who clicks."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""Clients of the arena's server: games by HTTP, and their web sockets."""
+"""Client of the arena's server without a browser: games, and the messages about them."""
 
 from ludoteca.envs.registry import make_game
 

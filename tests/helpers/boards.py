@@ -1,7 +1,7 @@
-"""One small board per game, on which tests run compiled code, and games that represent all others.
+"""One small board per game for tests of compiled code, and representative games.
 
-A board of another size is another type of record, for which everything is compiled anew. Tests of
-other sizes are interpreted, or slow. Tests of machine code run for one game of each kind by default
+Each board size has another state type, for which all code is compiled again. So tests of other
+sizes are interpreted, or slow. Tests of machine code run for one game of each kind by default
 (`REPRESENTATIVES`), and for all games in `make test-slow` (`EVERY_GAME`).
 """
 

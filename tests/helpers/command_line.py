@@ -6,10 +6,10 @@ MATCH = ["match", "tictactoe", "--agents", "random", "greedy"]
 
 
 def run(capsys, *arguments):
-    """Run the command; return its exit status and what it printed, on one line."""
+    """Run a command; return its exit status, its output on one line, and its errors."""
     try:
         status = main(list(arguments))
-    except SystemExit as end:
-        status = end.code
+    except SystemExit as system_exit:
+        status = system_exit.code
     captured = capsys.readouterr()
     return status, " ".join(captured.out.split()), captured.err

@@ -1,4 +1,4 @@
-"""A self-play actor that plays nothing: its rounds say which network and numbers it was given."""
+"""Self-play actor without games: its rollouts hold the network and arguments that it received."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ class CountedGames:
     lengths: np.ndarray
     env_indices: np.ndarray
     networks: np.ndarray
-    begun: np.ndarray  # games of the run when the round begins
-    drawn: np.ndarray
+    games_before: np.ndarray  # games of the run before the rollout
+    random_numbers: np.ndarray
 
 
 class CountingActor:
@@ -40,7 +40,7 @@ class CountingActor:
 
 
 def network(number: float) -> torch.nn.Module:
-    """Return the network of this number."""
-    made = torch.nn.Linear(1, 1)
-    torch.nn.init.constant_(made.weight, number)
-    return made
+    """Return a network with this number as its only weight."""
+    linear = torch.nn.Linear(1, 1)
+    torch.nn.init.constant_(linear.weight, number)
+    return linear

@@ -20,9 +20,14 @@ GEESE = ("0123456789", "abcdefghij", "ABCDEFGHIJ", "klmnopqrst")
 
 
 def geese_position(lines, last, steps=1, **params):
-    """Draw geese, `0123` from head to tail, `abcd`, `ABCD`, `klmn`, and food; see also `last`.
+    """Return the game and the position of a board of Hungry Geese that is drawn as text.
 
-    `last` are the geese's last actions, as letters.
+    Args:
+        lines: rows of the board: geese from head to tail as `0123`, `abcd`, `ABCD` and `klmn`,
+            food as `*`.
+        last: last action of each goose, a letter of `NESW`.
+        steps: number of steps before the position.
+        **params: parameters of the game.
     """
     cells = "".join(lines)
     bodies = [[cells.index(x) for x in letters if x in cells] for letters in GEESE[: len(last)]]
@@ -46,7 +51,7 @@ def geese_position(lines, last, steps=1, **params):
 
 
 def tron_position(lines):
-    """Draw riders `R` and `B`, and their walls `r` and `b`."""
+    """Return the game and the position of a board with riders `R`, `B` and their walls `r`, `b`."""
     board = np.array([list(line) for line in lines])
     game = tron(*board.shape)
     s = game.new()
@@ -59,7 +64,7 @@ def tron_position(lines):
 
 
 class Search:
-    """A search with its memory in the open, compiled or interpreted."""
+    """Decoupled search with accessible tree arrays, compiled or interpreted."""
 
     def __init__(self, game, s, config=None, nodes=1000, depth=None, fpu=np.inf, seed=1):
         self.game, self.config = game, config or SearchConfig()
@@ -94,7 +99,7 @@ class Search:
         return self
 
     def check(self, simulations):
-        """Check what holds in every tree of a game in which nothing is drawn."""
+        """Assert the invariants of every tree of a game without chance."""
         nodes, visits = self.nodes[: self.size], self.arms["visits"][: self.size]
         values, squares = self.arms["value"][: self.size], self.arms["square"][: self.size]
         assert nodes["visits"][0] == simulations

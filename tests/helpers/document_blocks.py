@@ -1,4 +1,4 @@
-"""Blocks of code in the documents, and the outputs that stand below them."""
+"""Code blocks of the documents, and their outputs, which follow them."""
 
 import ast
 import contextlib
@@ -24,9 +24,9 @@ class Block:
     """A block of code.
 
     Attributes:
-        line: number of the line above its first one.
-        tags: the words behind the fence, the language first.
-        code: its text.
+        line: number of the line of its opening fence.
+        tags: the words after the opening fence, the language first.
+        code: the text of the block.
         output: the text of the block tagged `text` that follows with nothing but empty lines
             between, or None.
     """
@@ -42,9 +42,9 @@ class Block:
         return self.tags[0] if self.tags else ""
 
     def tagged(self, prefix: str) -> str:
-        """Return the rest of the tag that begins with a prefix, or `""`."""
-        rests = [tag.removeprefix(prefix) for tag in self.tags if tag.startswith(prefix)]
-        return rests[0] if rests else ""
+        """Return the tag that begins with a prefix, without the prefix, or `""`."""
+        values = [tag.removeprefix(prefix) for tag in self.tags if tag.startswith(prefix)]
+        return values[0] if values else ""
 
     @property
     def file(self) -> str:
@@ -107,10 +107,10 @@ def agrees(output: str, printed: str, varies: bool = False) -> bool:
     lines at the start and the end, do not count.
 
     Args:
-        output: of the document.
-        printed: by the program.
-        varies: whether numbers and cells such as `c3` may be others, as those of networks are on
-            other processors.
+        output: output in the document.
+        printed: output of the program.
+        varies: whether numbers and cells such as `c3` may differ, as results of networks do on
+            different processors.
     """
     if varies:
         output, printed = _without_numbers(output), _without_numbers(printed)

@@ -1,4 +1,4 @@
-"""Commands of the documents, parsed by the real command lines or run, in this process."""
+"""Commands of the documents, which are parsed by their programs, or run, in this process."""
 
 import contextlib
 import inspect
@@ -20,7 +20,7 @@ from document_blocks import ROOT, blocks_of
 from ludoteca.agents.registry import AGENTS, agent_params
 from ludoteca.envs.spec import parse_name, parse_spec
 
-# Options of which a run takes less, so that it ends within seconds: the number it gets instead.
+# Options with smaller values in test runs, so that a run ends within seconds -> that value.
 SMALLER = {
     "--games": "8",
     "--games-per-pair": "6",
@@ -200,7 +200,7 @@ def _check_agent(word: str) -> None:
 
 
 def _unknown_for_pip(words: list[str]) -> set[str]:
-    """Return the files and extras of `pip install` that there are not."""
+    """Return the files and extras of `pip install` that do not exist."""
     project = (ROOT / "pyproject.toml").read_text()
     unknown = set()
     for before, word in zip(["", *words], words, strict=False):

@@ -1,4 +1,4 @@
-"""Processes that are started, ended in some way, and watched."""
+"""Processes that tests start, end and watch."""
 
 import os
 import subprocess
@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 
-class Started(subprocess.Popen):
-    """A process that is killed at the end of its block."""
+class KilledProcess(subprocess.Popen):
+    """Process that is killed at the end of its `with` block."""
 
     def __exit__(self, *error):
         self.kill()
@@ -16,14 +16,14 @@ class Started(subprocess.Popen):
 
 
 def start(code, *arguments):
-    """Start Python code as a process of its own, with a pipe from its output."""
-    return Started(
+    """Start Python code in a new process, with a pipe from its standard output."""
+    return KilledProcess(
         [sys.executable, "-P", "-c", code, *map(str, arguments)], stdout=subprocess.PIPE, text=True
     )
 
 
 def is_running(pid):
-    """Return whether a process runs; one that has ended and waits to be reaped does not."""
+    """Return whether a process is running, and not a zombie."""
     try:
         os.kill(int(pid), 0)
     except ProcessLookupError:
@@ -38,8 +38,8 @@ def is_running(pid):
 
 
 def are_gone(pids, seconds=20):
-    """Return whether all processes end within so many seconds."""
-    until = time.monotonic() + seconds
-    while any(map(is_running, pids)) and time.monotonic() < until:
+    """Return whether all processes end within a number of seconds."""
+    deadline = time.monotonic() + seconds
+    while any(map(is_running, pids)) and time.monotonic() < deadline:
         time.sleep(0.02)
     return not any(map(is_running, pids))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class Counted:
-    """A value that notes in a file where it is unpickled."""
+    """Value that appends to a file the id of each process that unpickles it."""
 
     def __init__(self, file):
         self.file = file
@@ -35,7 +35,7 @@ def total_of(shared, more):
 
 
 def kill_once(file, result):
-    """Kill this process if `file` is not there yet; return the result otherwise."""
+    """Kill this process if `file` does not exist yet, else return the result."""
     if not Path(file).exists():
         Path(file).touch()
         os.kill(os.getpid(), signal.SIGKILL)
@@ -43,7 +43,7 @@ def kill_once(file, result):
 
 
 def wait_first(file, result):
-    """Wait to be killed if `file` is not there yet, and say so there; return the result later."""
+    """Write the process id to `file` and wait to be killed; return the result if it exists."""
     if not Path(file).exists():
         Path(file).write_text(f"{os.getpid()}\n")
         time.sleep(600)

@@ -1,4 +1,4 @@
-"""Steps and parameters of tests that try every kind of environment in its first game."""
+"""Steps and parametrizations for tests of the first game of every environment API."""
 
 from collections.abc import Callable
 from typing import Any
@@ -40,7 +40,7 @@ def move_once(env: Any) -> None:
 
 def legal_joint(env: Any) -> dict[str, int]:
     game_batch = env.unwrapped.game_batch
-    if game_batch.width > 1:
+    if game_batch.num_acting > 1:
         seats = {agent: i for i, agent in enumerate(env.possible_agents)}
         return {agent: int(game_batch.masks[0, seats[agent]].argmax()) for agent in env.agents}
     return {agent: int(game_batch.masks[0, 0].argmax()) for agent in env.agents}

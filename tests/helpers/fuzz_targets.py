@@ -1,8 +1,8 @@
-"""What `tests/fuzz` attacks: for each target, how inputs are made and what they are given to.
+"""Targets of `tests/fuzz`: for each of them, how inputs are made, and which code reads them.
 
-A target is a function of a folder, to write to, that returns `attempt(rng)`. An attempt makes an
-input from a random generator and gives it to the package. It may return, or raise one of the errors
-that the target names; anything else is a finding. `INPUT` holds the last input, to be shown.
+A target is a function of a folder for files that returns `attempt(rng)`. An attempt makes an input
+with a random generator and passes it to the package. It may return, or raise one of the errors that
+the target allows; any other error is a finding. `INPUT` holds the last input, for the report.
 """
 
 import contextlib
@@ -58,13 +58,13 @@ class RefusedError(Exception):
 
 
 def keep(value: Any) -> Any:
-    """Remember an input, so that it can be shown if it is a finding; return it."""
+    """Store an input in `INPUT`, for the report of a finding, and return it."""
     INPUT[0] = value
     return value
 
 
 def spec_of(rng: random.Random, name: str, known: list[str]) -> str:
-    """Return a spec string with parameters and values that may or may not be right."""
+    """Return a spec string with parameters and values that may be invalid."""
     items = []
     for _ in range(rng.choice((0, 1, 1, 2, 3))):
         key = rng.choice(known) if known and rng.random() < 0.9 else "nothing"
@@ -263,7 +263,7 @@ def states_json(folder: Path) -> Attempt:
 
 
 def play_on(game: Any, s: Any, rng: random.Random) -> None:
-    """Play a position that was accepted: interpreted, so that a bad index raises."""
+    """Play from a position that was accepted; interpreted, so that an invalid index raises."""
     legal, view = np.zeros(game.num_actions, np.int16), np.zeros(game.observation_shape, np.int8)
     with np.errstate(over="ignore"):
         for _ in range(4):
@@ -281,7 +281,7 @@ def play_on(game: Any, s: Any, rng: random.Random) -> None:
 
 
 def signed(data: bytes) -> bytes:
-    """Return mutated bytes with the checksum that they need to be looked at."""
+    """Return mutated bytes with a valid checksum, without which they would not be parsed."""
     from ludoteca.envs.serialization import MAGIC
 
     content = data[len(MAGIC) + 16 :]
@@ -327,7 +327,7 @@ def environments(folder: Path) -> Attempt:
 
 
 def faces(folder: Path) -> Attempt:
-    """Call the environments with actions, seeds, options and masks of all kinds."""
+    """Call the environments of all APIs with values of all types as actions, seeds and options."""
     from ludoteca.envs.adapters.sb3 import SB3VecEnv
     from ludoteca.envs.api.aec import GameAECEnv
     from ludoteca.envs.api.parallel import GameParallelEnv
@@ -599,27 +599,87 @@ def ratings(folder: Path) -> Attempt:
 
 
 def tournament_records(folder: Path) -> Attempt:
-    from ludoteca.evaluate.tournament.game_log import GAMES as LINES
-    from ludoteca.evaluate.tournament.game_log import TOURNAMENT, GameLog, PlayedGames
+    from ludoteca.evaluate.tournament.game_log import GAMES_FILE as LINES
+    from ludoteca.evaluate.tournament.game_log import TOURNAMENT_FILE, GameLog
     from ludoteca.evaluate.tournament.plan import Match, Tournament
+    from ludoteca.evaluate.tournament.played_games import PlayedGames
 
     plan = Tournament(("tictactoe",), ("random", "greedy"), games_per_pair=4, repeats=1)
     with GameLog(plan, folder) as record:
         record.add(PlayedGames(Match(0, (0, 1), 0), 0, "WL", 12, 0.5))
-    head, lines = (folder / TOURNAMENT).read_bytes(), (folder / LINES).read_bytes()
+    head, lines = (folder / TOURNAMENT_FILE).read_bytes(), (folder / LINES).read_bytes()
 
     def attempt(rng: random.Random) -> None:
         if rng.random() < 0.8:
             line = mutate_json_text(rng, json.loads(lines)).encode(errors="replace") + b"\n"
             line = line if rng.random() < 0.8 else mutate_bytes(rng, line)
             (folder / LINES).write_bytes(keep(line))
-            (folder / TOURNAMENT).write_bytes(head)
+            (folder / TOURNAMENT_FILE).write_bytes(head)
         else:
             (folder / LINES).write_bytes(lines)
             text = mutate_json_text(rng, json.loads(head)).encode(errors="replace")
-            (folder / TOURNAMENT).write_bytes(keep(text))
+            (folder / TOURNAMENT_FILE).write_bytes(keep(text))
         with GameLog(plan, folder):
             pass
+
+    return attempt
+
+
+def tournaments_in_progress(folder: Path) -> Attempt:
+    from ludoteca.evaluate.arena.tournament_view import tournament_view
+    from ludoteca.evaluate.forfeits import Forfeit
+    from ludoteca.evaluate.tournament.game_log import FORMAT_VERSION, TOURNAMENT_FILE
+    from ludoteca.evaluate.tournament.game_log import GAMES_FILE as LINES
+    from ludoteca.evaluate.tournament.plan import Match, Tournament
+    from ludoteca.evaluate.tournament.played_games import PlayedGames, to_line
+    from ludoteca.evaluate.tournament.progress import TournamentProgress
+
+    agents = ("random", "greedy", "flat")
+    plan = Tournament(("tictactoe", "hex"), agents, games_per_pair=4, repeats=1)
+    head = plan.identity() | {"format": FORMAT_VERSION}
+    seeds = [
+        to_line(
+            PlayedGames(Match(0, (0, 1), 0), 0, "WL", 12, 0.5, (Forfeit(1, 1, 0, 2, "x", ""),))
+        ),
+        to_line(PlayedGames(Match(1, (0, 2), 0), 0, "DDLW", 60, 0.1)),
+    ]
+
+    def attempt(rng: random.Random) -> None:
+        lines, text = list(seeds), json.dumps(head).encode()
+        if rng.random() < 0.3:
+            text = mutate_json_text(rng, head).encode(errors="replace")
+        else:
+            lines[rng.randrange(2)] = mutate_json_text(rng, rng.choice(seeds))
+        content = "\n".join(
+            line if isinstance(line, str) else json.dumps(line) for line in lines
+        ).encode(errors="replace")
+        content = content + b"\n" if rng.random() < 0.8 else mutate_bytes(rng, content)
+        (folder / TOURNAMENT_FILE).write_bytes(text)
+        (folder / LINES).write_bytes(content)
+        keep((text, content))
+        progress = TournamentProgress(folder)
+        progress.update()
+        json.dumps(tournament_view(progress, folder), allow_nan=False)
+
+    return attempt
+
+
+def edited_cells(folder: Path) -> Attempt:
+    from ludoteca.envs.render.status import board_codes
+    from ludoteca.evaluate.arena.position_setup import position_from_cells
+
+    seeds = [(game, s, board_codes(game, s).ravel().tolist()) for game, s in positions_of(3)]
+
+    def attempt(rng: random.Random) -> None:
+        game, s, cells = rng.choice(seeds)
+        if rng.random() < 0.2:
+            cells = rng.choice(seeds)[2]
+        cells, codes = list(cells), len(game.layout.pieces)
+        for _ in range(rng.choice((0, 1, 1, 2, 5))):
+            code = rng.choice(WEIRD) if rng.random() < 0.1 else rng.randint(-1, codes + 1)
+            cells[rng.randrange(len(cells))] = code if rng.random() < 0.8 else 0
+        made = position_from_cells(game, s, keep(cells), rng.randrange(game.num_players))
+        play_on(game, made, rng)
 
     return attempt
 
@@ -746,6 +806,8 @@ TARGETS: dict[str, tuple[Callable[[Path], Attempt], Errors, float]] = {
     "episodes": (episodes, (ValueError,), 0.02),
     "ratings": (ratings, (ValueError,), 0.11),
     "tournament_records": (tournament_records, (ValueError,), 0.01),
+    "tournaments_in_progress": (tournaments_in_progress, (ValueError,), 0.01),
+    "edited_cells": (edited_cells, (ValueError,), 0.02),
     "kaggle_answers": (kaggle_answers, (ValueError,), 0.29),
     "rule_sheets": (rule_sheets, (ValueError,), 0.02),
     "ggp_messages": (ggp_messages, (ValueError,), 0.05),

@@ -9,7 +9,7 @@ from ludoteca.evaluate.gdl.machine import RuleMachine
 
 
 def ask(url: str, message: str, **headers: str) -> str:
-    """Return the answer to a message, as GGP-Base sends it; errors begin with their status."""
+    """Send a message as GGP-Base does, and return the reply; errors begin with the HTTP status."""
     request = urllib.request.Request(
         url, message.encode(), {"Sender": "GAMESERVER", "Content-Type": "text/acl"} | headers
     )

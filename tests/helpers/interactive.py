@@ -7,7 +7,7 @@ import numpy as np
 
 from ludoteca.agents.agent import Agent
 from ludoteca.envs.registry import make_game
-from ludoteca.envs.render.geometry import geometry
+from ludoteca.envs.render.geometry import board_geometry
 from ludoteca.envs.render.window import BoardWindow
 from ludoteca.evaluate.play.action_picker import is_on_board
 from ludoteca.evaluate.play.controller import GameController
@@ -98,7 +98,7 @@ def pixel(screen, cell):
     """Return a pixel of a cell, `row * columns + column`, off its center."""
     picture = screen.draw()
     layout = screen.controller.session.game.layout
-    place = geometry(layout)
+    place = board_geometry(layout)
     x, y = place.center(*divmod(cell, layout.columns))
     above = (picture.height - (place.height + 30)) // 2
     return int(x + 0.3 * place.cell), int(y + above - 0.2 * place.cell)

@@ -1,4 +1,4 @@
-"""Runs of every algorithm that tests interrupt, and their comparison."""
+"""Small training runs of every algorithm, for tests that interrupt them and compare the results."""
 
 import json
 from dataclasses import replace
@@ -72,7 +72,7 @@ AC_SETTINGS = {
 AC_CONFIG = PPOConfig(**AC_SETTINGS)
 
 
-DOCUMENT_CONFIG = replace(
+UIB2021_CONFIG = replace(
     parse("ppo", ["uib2021"]),
     game="tron:rows=5,columns=5",
     network=ACConfig(kind="uib2021", view="plain", filters=8, blocks=1),
@@ -95,8 +95,8 @@ def value_config(data: Path) -> ValueRegressionConfig:
     )
 
 
-def outcome(folder: Path) -> tuple[dict, dict]:
-    """Return all that a run leaves: numbers without times, and arrays."""
+def run_content(folder: Path) -> tuple[dict, dict]:
+    """Return the content of a run folder: its numbers, except times, and its arrays."""
     with np.load(folder / "state.npz") as content:
         arrays = {name: content[name] for name in content.files}
     numbers = json.loads(arrays.pop("numbers").tobytes())
@@ -113,8 +113,8 @@ def outcome(folder: Path) -> tuple[dict, dict]:
     return numbers, arrays
 
 
-def assert_same(one: Path, other: Path) -> None:
-    (numbers, arrays), (other_numbers, other_arrays) = outcome(one), outcome(other)
+def assert_same_runs(one: Path, other: Path) -> None:
+    (numbers, arrays), (other_numbers, other_arrays) = run_content(one), run_content(other)
     assert numbers == other_numbers
     assert arrays.keys() == other_arrays.keys()
     for name, array in arrays.items():
@@ -129,21 +129,24 @@ def run_to_end(training) -> None:
 
 KINDS = {
     "dqn": (RLTraining, DQN_CONFIG),
-    "dqn-alone": (RLTraining, replace(DQN_CONFIG, overlap_actor_learner=False, opponent="random")),
+    "dqn-no-overlap": (
+        RLTraining,
+        replace(DQN_CONFIG, overlap_actor_learner=False, opponent="random"),
+    ),
     "alphazero": (RLTraining, AZ_CONFIG),
-    "alphazero-no-gate": (
+    "alphazero-no-gatekeeper": (
         RLTraining,
         replace(AZ_CONFIG, gating_interval=0, full_search_prob=0.5),
     ),
     "ppo": (RLTraining, replace(AC_CONFIG, replay_ratio=2.5, augment=True)),
-    "ppo-pipeline": (RLTraining, replace(AC_CONFIG, overlap_actor_learner=True)),
+    "ppo-overlap": (RLTraining, replace(AC_CONFIG, overlap_actor_learner=True)),
     "search": (
         RLTraining,
         SearchImitationConfig(
             num_simulations=4, search_prob=0.5, buffer_size=500, replay_ratio=8.0, **AC_SETTINGS
         ),
     ),
-    "document": (RLTraining, DOCUMENT_CONFIG),
+    "uib2021": (RLTraining, UIB2021_CONFIG),
     "nfsp": (
         RLTraining,
         NFSPConfig(

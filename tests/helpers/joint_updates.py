@@ -1,6 +1,7 @@
-"""The same updates of every kind of learner, in one process or in several.
+"""Updates of every learner from the same batches, in one process or in several.
 
-As a script, it writes losses and weights after them to a file; see `test_distributed`.
+As a script, it writes the losses and the weights after the updates to a file; see
+`test_distributed`.
 """
 
 import sys
@@ -30,21 +31,21 @@ from ludoteca.train.settings import RLConfig
 from ludoteca.train.trainable_model import TrainableModel
 from ludoteca.train.uib2021 import UIB2021Config
 
-SIZES = (33, 64, 1)  # of batches: one that no two processes halve, and one that is not split
+SIZES = (33, 64, 1)  # batch sizes; 33 is split unevenly by two processes, 1 is not split
 UpdateArrays = dict[str, np.ndarray]
 
 
 def updates() -> UpdateArrays:
-    """Return the losses of every update, and the state of every learner after them, by name."""
-    found: UpdateArrays = {}
+    """Return the losses of every update, and the state of every learner after the updates."""
+    arrays: UpdateArrays = {}
     for name, make in MAKERS.items():
         torch.manual_seed(1)
         rng = np.random.default_rng(1)
         learner, update = make()
         for k, size in enumerate(SIZES):
-            found[f"{name}/losses/{k}"] = np.asarray(update(rng, size), np.float64)
-        found |= {f"{name}/{key}": value for key, value in learner.state().items()}
-    return found
+            arrays[f"{name}/losses/{k}"] = np.asarray(update(rng, size), np.float64)
+        arrays |= {f"{name}/{key}": value for key, value in learner.state().items()}
+    return arrays
 
 
 def _planes(rng: np.random.Generator, size: int, shape: tuple[int, ...]) -> np.ndarray:
@@ -65,7 +66,7 @@ def learner_of(config: RLConfig) -> NetworkLearner:
     return NetworkLearner(algorithm(config, game, algorithm.make_network(config.network, game)))
 
 
-def described(update: tuple[dict[str, float], Any]) -> np.ndarray:
+def as_array(update: tuple[dict[str, float], Any]) -> np.ndarray:
     """Return losses and TD errors of an update as one array."""
     losses, errors = update
     return np.array([*losses.values(), *([] if errors is None else errors)])
@@ -74,7 +75,7 @@ def described(update: tuple[dict[str, float], Any]) -> np.ndarray:
 def alphazero() -> tuple[TrainableModel, Any]:
     game = make_game("tictactoe")
     shape = Encoder(game).shape
-    # Not Adam: where gradients are all but 0, it makes steps of their rounding errors.
+    # Not Adam: where gradients are nearly 0, it amplifies their rounding errors.
     config = AlphaZeroConfig(
         game="tictactoe",
         network=PVConfig(filters=8, blocks=2),
@@ -91,7 +92,7 @@ def alphazero() -> tuple[TrainableModel, Any]:
             "policy": _policies(rng, size, 9),
             "value": _values(rng, size),
         }
-        return described(learner.update(batch, 0.5))
+        return as_array(learner.update(batch, 0.5))
 
     return learner, update
 
@@ -122,7 +123,7 @@ def dqn() -> tuple[TrainableModel, Any]:
             "next_mask": masks,
             "weight": rng.random(size).astype(np.float32),
         }
-        return described(learner.update(batch, 0.5))
+        return as_array(learner.update(batch, 0.5))
 
     return learner, update
 
@@ -136,7 +137,7 @@ def ppo(config_class: Any = PPOConfig, **network: Any) -> tuple[TrainableModel, 
     )
     for module in learner.network.modules():
         if isinstance(module, torch.nn.Dropout):
-            module.p = 0.0  # processes draw different numbers
+            module.p = 0.0  # processes sample different random numbers
 
     def update(rng: np.random.Generator, size: int) -> Any:
         masks = rng.integers(2, size=(size, game.num_actions)).astype(np.int8)
@@ -147,10 +148,10 @@ def ppo(config_class: Any = PPOConfig, **network: Any) -> tuple[TrainableModel, 
         if config_class is SearchImitationConfig:
             policies = _policies(rng, size, game.num_actions) * masks
             policies /= policies.sum(1, keepdims=True)
-            return described(learner.update(batch | {"policy": policies}, 0.5))
+            return as_array(learner.update(batch | {"policy": policies}, 0.5))
         probs = rng.uniform(0.1, 1, size).astype(np.float32)
         batch |= {"action": actions, "prob": probs, "advantage": _values(rng, size)}
-        return described(learner.update(batch, 0.5))
+        return as_array(learner.update(batch, 0.5))
 
     return learner, update
 
@@ -183,12 +184,12 @@ def nfsp() -> tuple[TrainableModel, Any]:
             "decision_mask": masks,
             "decision_action": rng.integers(game.num_actions, size=size),
         }
-        return described(learner.update(batch, 0.5))
+        return as_array(learner.update(batch, 0.5))
 
     return learner, update
 
 
-def document() -> tuple[TrainableModel, Any]:
+def uib2021() -> tuple[TrainableModel, Any]:
     return ppo(UIB2021Config, kind="uib2021")
 
 
@@ -197,7 +198,7 @@ def search() -> tuple[TrainableModel, Any]:
 
 
 def supervised() -> tuple[TrainableModel, Any]:
-    """A network without value, by SGD, as `train.imitation` trains."""
+    """Return the learner of a network without a value head, with SGD, as in `train.imitation`."""
     game = make_game("tron:rows=5,columns=5")
     built = ACConfig(kind="residual", view="plain", filters=8, blocks=1, value=False)
     shape = SeatEncoder(game, "plain").shape
@@ -205,9 +206,9 @@ def supervised() -> tuple[TrainableModel, Any]:
 
     def update(rng: np.random.Generator, size: int) -> list[float]:
         planes, actions = _planes(rng, size, shape), rng.integers(game.num_actions, size=size)
-        mine = learner.part(size)
-        outputs = learner.module(learner.tensor(planes[mine]))
-        loss = functional.cross_entropy(outputs, learner.to_device(actions[mine]))
+        rows = learner.part(size)
+        outputs = learner.module(learner.tensor(planes[rows]))
+        loss = functional.cross_entropy(outputs, learner.to_device(actions[rows]))
         learner.gradient_step(loss, 0.1)
         return learner.means(loss)
 
@@ -218,7 +219,7 @@ MAKERS = {
     "alphazero": alphazero,
     "dqn": dqn,
     "ppo": ppo,
-    "document": document,
+    "uib2021": uib2021,
     "search": search,
     "nfsp": nfsp,
     "supervised": supervised,

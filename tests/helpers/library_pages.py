@@ -1,4 +1,4 @@
-"""The examples of a library's page, which run where that library is installed."""
+"""Runner of the examples on a library's page, for environments that have the library."""
 
 import contextlib
 import io
@@ -7,13 +7,13 @@ from document_blocks import ROOT, agrees, blocks_of
 
 
 def run_page(name: str) -> int:
-    """Run the Python blocks of `docs/libraries/NAME.md`, tagged `no-test` elsewhere, in order.
+    """Run the Python blocks of `docs/libraries/NAME.md` in order, and compare their outputs.
 
     Returns:
-        How many there are.
+        The number of blocks.
 
     Raises:
-        AssertionError: if one prints something else than stands below it.
+        AssertionError: if a block does not print the output below it.
     """
     page = ROOT / f"docs/libraries/{name}.md"
     blocks = [one for one in blocks_of(page.read_text("utf-8")) if one.language == "python"]

@@ -1,4 +1,4 @@
-"""Our games in OpenSpiel, small ones."""
+"""Small games of this package as OpenSpiel games."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from dots_and_boxes import dots_and_boxes
 
 from ludoteca.envs.adapters.openspiel import LudotecaGame, load_game
 
-# Of both dynamics, with passes and with chance; small, as each is compiled.
+# Sequential and simultaneous games, with passes and with chance; small, as each is compiled.
 SMALL = (
     "tictactoe",
     "hex:board_size=2,swap=True",

@@ -1,4 +1,4 @@
-"""Indices and weights of selection policies, as their sources define them."""
+"""Reference implementations of selection policies: indices and weights, after their sources."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from ludoteca.envs.record_views import view_records
 
 @dataclass(frozen=True)
 class Statistics:
-    """What is known of K arms: pulls, sums of scores, of their squares and of weighted scores."""
+    """Pulls of K arms, sums of scores, of their squares and of EXP3's estimates, and priors."""
 
     n: NDArray[np.float64]
     sums: NDArray[np.float64]
     squares: NDArray[np.float64]
-    gains: NDArray[np.float64]
+    reward_estimates: NDArray[np.float64]
     priors: NDArray[np.float64]
 
     @property
@@ -54,7 +54,7 @@ class Statistics:
             ("visits", self.n),
             ("value", self.sums),
             ("square", self.squares),
-            ("reward_estimate", self.gains),
+            ("reward_estimate", self.reward_estimates),
             ("prior", self.priors),
         ):
             if name in (arms.dtype.names or ()):
@@ -63,7 +63,7 @@ class Statistics:
 
 
 def random_statistics(rng: np.random.Generator, arms: int, draws: bool = True) -> Statistics:
-    """Arms pulled 1 to 60 times, with scores 0, 1/2 (if there are draws) and 1."""
+    """Return statistics of arms with 1 to 60 pulls and scores 0, 1/2 (with `draws`) and 1."""
     n = rng.integers(1, 60, arms)
     scores = [rng.choice([0, 0.5, 1] if draws else [0, 1], pulls) for pulls in n]
     return Statistics(
@@ -87,14 +87,14 @@ def ucb_tuned(s: Statistics, c: Any) -> NDArray[np.float64]:
     return s.x + np.sqrt(np.log(s.t) / s.n * np.minimum(0.25, v))
 
 
-# Rewards in [-1, 1], as the formula wants them, and the result mapped back to [0, 1].
+# Rewards in [-1, 1], as in the formula; the result is mapped to [0, 1].
 def uct(s: Statistics, c: Any) -> NDArray[np.float64]:
     q = 2 * s.x - 1
     return (q + c[0] * np.sqrt(2 * np.log(s.t) / s.n) + 1) / 2
 
 
 def etc(s: Statistics, c: Any) -> NDArray[np.float64]:
-    # Those pulled fewer than m times come first, the least pulled before the others.
+    # Arms with fewer than m pulls come first, in the order of their pulls.
     return np.where(s.n >= c[0], s.x, 2 + c[0] - s.n)
 
 
@@ -134,7 +134,7 @@ def normalized(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return weights / weights.sum()
 
 
-# Auer, Cesa-Bianchi and Fischer (2002), fig. 3; the arms that are best together share equally.
+# Auer, Cesa-Bianchi and Fischer (2002), fig. 3; the best arms share the probability equally.
 def epsilon_greedy(s: Statistics, c: Any) -> NDArray[np.float64]:
     epsilon = min(1.0, c[0] * s.k / (c[1] ** 2 * s.t))
     best = s.x == s.x.max()
@@ -143,7 +143,7 @@ def epsilon_greedy(s: Statistics, c: Any) -> NDArray[np.float64]:
 
 # Auer, Cesa-Bianchi, Freund and Schapire (2002), fig. 1, with w_i = exp(gamma gain_i / K).
 def exp3(s: Statistics, c: Any) -> NDArray[np.float64]:
-    weights = special.softmax(c[0] * s.gains / s.k)
+    weights = special.softmax(c[0] * s.reward_estimates / s.k)
     return (1 - c[0]) * weights + c[0] / s.k
 
 

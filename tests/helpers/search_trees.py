@@ -1,4 +1,4 @@
-"""Positions that tests search, and checks of the trees."""
+"""Positions for tests of tree search, and invariants of the trees."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from ludoteca.envs.game import Game
 
 
 def play(game: Game, *names: str) -> Any:
-    """Return the position after moves called by their names."""
+    """Return the position after moves, given by their names."""
     s = game.new()
     for name in names:
         game.step(s, game.action_names.index(name))
@@ -23,9 +23,12 @@ def agent_tree(agent: MCTSAgent) -> np.ndarray:
 
 
 def check_tree(nodes: np.ndarray, exact: bool = True) -> None:
-    """Check what is true of every tree; if `exact`, visits are one's own first and the children's.
+    """Assert the invariants of a search tree.
 
-    They are not where nodes share children, or where proven nodes are no longer searched.
+    Args:
+        nodes: the nodes.
+        exact: whether the visits of a node are those of its children and its first one. They are
+            not if nodes share children, or if proven nodes are no longer searched.
     """
     for i, node in enumerate(nodes):
         assert 0 <= node["value"] <= node["visits"] + 1e-9

@@ -1,4 +1,4 @@
-"""Servers of this package in place of engines in processes."""
+"""Servers of this package, which replace the processes of engines in tests."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Agent for tests of tuning: it plays greedily, or with probability epsilon a random action."""
+"""Epsilon-greedy agent for tests of tuning: a lower epsilon plays better."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""A self-play actor whose parts take a known time."""
+"""Self-play actor whose rollout parts take a fixed time."""
 
 import time
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from counting_actor import CountedGames, CountingActor
 
 from ludoteca.train.actors import Weights
 
-PLAYING, LEARNING = 0.4, 0.3  # seconds for a part, and for learning from a round
+PLAYING, LEARNING = 0.4, 0.3  # seconds for a part of a rollout, and for learning from a rollout
 
 
 class SleepingActor(CountingActor):

@@ -1,4 +1,4 @@
-"""Copy of the rules with its own cache of compiled code, run in processes of its own."""
+"""Copy of `ludoteca.envs` with a separate cache of compiled code, which new processes import."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Boards and positions that tests of submissions ask about, and how they ask."""
+"""Boards and positions for tests of Kaggle submissions, and calls of their agents."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ BOARDS = (
 
 
 def ask(agent, s=None, seat=0, env_index=0, rng=0):
-    """Return an agent's answer in one position."""
+    """Return an agent's action in one position."""
     states = agent.game.empty(1)
     states[0] = agent.game.new() if s is None else s
     rngs = np.full((1, 1), rng, np.uint64)
@@ -23,7 +23,7 @@ def ask(agent, s=None, seat=0, env_index=0, rng=0):
 
 
 def positions_of(game, seed=0):
-    """Return the positions of a game of random geese that look where they go, in order."""
+    """Return the positions of a game of random geese that avoid collisions, in order."""
     s, rng, legal = game.new(seed), np.array([seed], np.uint64), np.arange(4)
     positions = [s.copy()]
     with np.errstate(over="ignore"):

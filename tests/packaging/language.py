@@ -28,6 +28,9 @@ WORDS = {
     # Environments.
     "lanes?|Lanes?": "env_index, GameBatch, EpisodeState",
     "OneByOne|InTurn": "ParallelToAEC, AECToParallel",
+    "use_maker": "set_agent_factory",
+    "names_from": "untrusted_names",
+    "write_whole": "write_atomically",
     # Search.
     "judges?|Judge|judged": "evaluator, evaluate",
     "Found|JointFound": "SearchResult, DecoupledSearchResult",

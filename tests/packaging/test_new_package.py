@@ -45,7 +45,7 @@ def test_a_new_package_declares_its_game_and_agent(
     from my_games.games import my_games_heap
 
     check_kernels(my_games_heap(heap=5), games=5)
-    check_kernels("my_games.games:my_games_heap:heap=3,most=1", games=2)
+    check_kernels("my_games.games:my_games_heap:heap=3,max_take=1", games=2)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_an_installed_package_adds_its_game_and_agent(tmp_path: Path) -> None:
     run([python, "-m", "pip", "install", "--quiet", package], tmp_path)
     listed = run([ludoteca, "list"], tmp_path)
     assert "MyGamesHeap-v0" in listed
-    assert "heap=12, most=3 (package my-games 0.1.0)" in listed
+    assert "heap=12, max_take=3 (package my-games 0.1.0)" in listed
     assert "Agent of another package: my_games_perfect (package my-games 0.1.0)" in " ".join(
         listed.split()
     )

@@ -62,7 +62,7 @@ TINY_SEARCH = replace(
     game="tron:rows=5,columns=5",
     network=ACConfig(kind="residual", view="plain", filters=8, blocks=1),
 )
-TINY_DOCUMENT = replace(
+TINY_UIB2021 = replace(
     UIB2021_CONFIG,
     game=TINY.game,
     network=ACConfig(kind="uib2021", view="plain", filters=8, blocks=1),
@@ -142,49 +142,50 @@ def algorithm_of(algorithm, config):
     ids=["tron", "hungry_geese"],
 )
 def test_searched_decisions_are_those_of_the_search(tiny):
-    def run(planes):
+    def infer(planes):
         return np.zeros((len(planes), 5), np.float32)
 
     config = replace(tiny, games_per_iteration=60, num_simulations=20, search_prob=0.4)
-    played = algorithm_of(SearchImitation, config).collect(run, np.random.default_rng(0), 0)
-    assert (played.seat_agents[played.env_indices, played.seats] == LEARNER).all()
-    assert abs(played.searched.mean() - 0.4) < 0.05
-    assert np.allclose(played.policies.sum(1), 1, atol=1e-5)
-    assert (played.policies[played.masks == 0] == 0).all()
-    rows = np.arange(len(played.actions))
-    assert np.allclose(played.probs, played.policies[rows, played.actions])
-    uniform = played.masks / played.masks.sum(1, keepdims=True)
-    assert np.allclose(played.policies[~played.searched], uniform[~played.searched])
-    assert (played.values[~played.searched] == 0).all()
-    # Crashes and results are seen, which the network does not know about.
-    assert abs(played.policies - uniform)[played.searched].max() > 0.2
-    assert abs(played.values[played.searched]).max() > 0.2
-    # A uniform policy is worth less than what a search makes of it.
-    assert (played.improvements[~played.searched] == 0).all()
-    assert (played.improvements >= 0).all()
-    assert played.improvements.max() > 0.1
+    rollout = algorithm_of(SearchImitation, config).collect(infer, np.random.default_rng(0), 0)
+    assert (rollout.seat_agents[rollout.env_indices, rollout.seats] == LEARNER).all()
+    assert abs(rollout.searched.mean() - 0.4) < 0.05
+    assert np.allclose(rollout.policies.sum(1), 1, atol=1e-5)
+    assert (rollout.policies[rollout.masks == 0] == 0).all()
+    rows = np.arange(len(rollout.actions))
+    assert np.allclose(rollout.probs, rollout.policies[rows, rollout.actions])
+    uniform = rollout.masks / rollout.masks.sum(1, keepdims=True)
+    assert np.allclose(rollout.policies[~rollout.searched], uniform[~rollout.searched])
+    assert (rollout.values[~rollout.searched] == 0).all()
+    # The search finds crashes and results, which the network does not predict.
+    assert abs(rollout.policies - uniform)[rollout.searched].max() > 0.2
+    assert abs(rollout.values[rollout.searched]).max() > 0.2
+    # The search improves a uniform policy.
+    assert (rollout.improvements[~rollout.searched] == 0).all()
+    assert (rollout.improvements >= 0).all()
+    assert rollout.improvements.max() > 0.1
 
 
 def test_decisions_are_sampled_by_policy_improvement(tmp_path):
     config = replace(TINY_SEARCH, run_dir=tmp_path, improvement_fraction=0.5)
     algorithm, rng = algorithm_of(SearchImitation, config), np.random.default_rng(0)
-    gains = np.zeros(100_000, np.float32)
-    gains[:1000] = 0.1  # expected: half, and half of what is 100 times the mean, if it were kept
-    gains[1000:2000] = 0.01
-    gains[2000:3000] = 0.001
-    assert np.isclose(gains.mean(), 0.00111)
-    times = np.bincount(algorithm.copies(gains, rng), minlength=len(gains))
-    assert np.allclose(times[:1000].mean(), 16)  # no more than that
+    improvements = np.zeros(100_000, np.float32)
+    improvements[:1000] = 0.1  # expected: 0.5 + 0.5 * 0.1 / 0.00111 copies, more than the maximum
+    improvements[1000:2000] = 0.01
+    improvements[2000:3000] = 0.001
+    assert np.isclose(improvements.mean(), 0.00111)
+    times = np.bincount(algorithm.copies(improvements, rng), minlength=len(improvements))
+    assert np.allclose(times[:1000].mean(), 16)  # the maximum
     assert abs(times[1000:2000].mean() - (0.5 + 0.5 * 0.01 / 0.00111)) < 0.1
     assert abs(times[2000:3000].mean() - (0.5 + 0.5 * 0.001 / 0.00111)) < 0.1
     assert abs(times[3000:].mean() - 0.5) < 0.01
-    assert (algorithm.copies(np.zeros(10, np.float32), rng) < 10).all()  # no search gained anything
+    # No search improved a policy.
+    assert (algorithm.copies(np.zeros(10, np.float32), rng) < 10).all()
     algorithm.config = replace(config, improvement_fraction=0)
-    assert np.array_equal(algorithm.copies(gains, rng), np.arange(len(gains)))
+    assert np.array_equal(algorithm.copies(improvements, rng), np.arange(len(improvements)))
 
 
 def test_gae_matches_hand_computation():
-    played = (
+    rollout = (
         np.zeros(5, np.int32),
         np.array([0, 1, 0, 1, 0], np.int8),
         np.array([0.1, -0.3, 0.2, -0.5, 0.6], np.float32),
@@ -195,27 +196,27 @@ def test_gae_matches_hand_computation():
     first = 0.9 * 0.2 - 0.1 + 0.9 * 0.5 * middle
     other = -1 + 0.5
     expected = [first, 0.9 * -0.5 + 0.3 + 0.9 * 0.5 * other, middle, other, last]
-    assert np.allclose(advantages(*played, 0.9, 0.5), expected)
-    # With trace 1 and no discount, it is what came out minus what was expected.
-    assert np.allclose(advantages(*played, 1, 1), [0.9, -0.7, 0.8, -0.5, 0.4])
+    assert np.allclose(advantages(*rollout, 0.9, 0.5), expected)
+    # With lambda 1 and gamma 1, it is the return minus the value.
+    assert np.allclose(advantages(*rollout, 1, 1), [0.9, -0.7, 0.8, -0.5, 0.4])
 
 
 def test_losses_match_hand_computation():
-    moved = torch.log(torch.tensor([1.5, 1.5, 0.5, 0.5, 1.1]))
-    gains = torch.tensor([1.0, -1.0, 1.0, -1.0, 2.0])
+    log_ratios = torch.log(torch.tensor([1.5, 1.5, 0.5, 0.5, 1.1]))
+    advantage = torch.tensor([1.0, -1.0, 1.0, -1.0, 2.0])
     expected = -(1.2 - 1.5 + 0.5 - 0.8 + 2.2) / 5
-    assert torch.isclose(clipped_loss(moved, gains, 0.2), torch.tensor(expected))
+    assert torch.isclose(clipped_loss(log_ratios, advantage, 0.2), torch.tensor(expected))
     logs = torch.log(torch.tensor([0.5, 0.25]))
     loss = uib2021_loss(logs, torch.tensor([1.0, -0.5]))
     assert torch.isclose(loss, torch.tensor(-(np.log(0.5) - 0.5 * np.log(0.25)) / 2).float())
 
 
-def test_the_documents_loss_has_a_least_value():
-    chosen = torch.tensor([-10.0, -50.0, -1000.0], requires_grad=True)
-    loss = uib2021_loss(chosen, torch.tensor([-1.0, -1.0, -1.0]))
+def test_uib2021_loss_is_bounded_below():
+    log_probs = torch.tensor([-10.0, -50.0, -1000.0], requires_grad=True)
+    loss = uib2021_loss(log_probs, torch.tensor([-1.0, -1.0, -1.0]))
     loss.backward()
     assert torch.isclose(loss, torch.tensor((-10 + 2 * np.log(1e-7)) / 3).float())
-    assert torch.isclose(chosen.grad, torch.tensor([1 / 3, 0, 0])).all()
+    assert torch.isclose(log_probs.grad, torch.tensor([1 / 3, 0, 0])).all()
 
 
 @pytest.mark.parametrize(
@@ -227,7 +228,7 @@ def test_the_documents_loss_has_a_least_value():
             marks=pytest.mark.slow,
             id="search-imitation",
         ),
-        pytest.param(TINY_DOCUMENT, id="document"),
+        pytest.param(TINY_UIB2021, id="uib2021"),
     ],
 )
 def test_non_finite_losses_end_a_run(config, tmp_path):
@@ -240,48 +241,50 @@ def test_non_finite_losses_end_a_run(config, tmp_path):
 
 @pytest.mark.slow
 def test_rollouts_hold_games_of_the_learning_seats():
-    def run(planes):
+    def infer(planes):
         return np.zeros((len(planes), 5), np.float32)
 
     pool = ("random_safe", "greedy")
     algorithm = algorithm_of(PPO, replace(TINY, games_per_iteration=60, opponent_pool=pool))
-    played = algorithm.collect(run, np.random.default_rng(0), 0)
-    assert set(np.unique(played.seat_agents)) == {0, 1, 2}
-    assert (played.seat_agents == LEARNER).any(1).all()
-    assert (played.seat_agents[played.env_indices, played.seats] == LEARNER).all()
-    # Who outlived all others decided in every ply, and nobody after he was out.
-    decided = np.zeros(played.seat_agents.shape, int)
-    np.add.at(decided, (played.env_indices, played.seats), 1)
-    best = (played.returns == 1) & (played.seat_agents == LEARNER)
+    rollout = algorithm.collect(infer, np.random.default_rng(0), 0)
+    assert set(np.unique(rollout.seat_agents)) == {0, 1, 2}
+    assert (rollout.seat_agents == LEARNER).any(1).all()
+    assert (rollout.seat_agents[rollout.env_indices, rollout.seats] == LEARNER).all()
+    # Winners decide in every ply, and no player decides after its elimination.
+    decided = np.zeros(rollout.seat_agents.shape, int)
+    np.add.at(decided, (rollout.env_indices, rollout.seats), 1)
+    best = (rollout.returns == 1) & (rollout.seat_agents == LEARNER)
     assert best.any()
-    assert (decided[best] == played.lengths[np.nonzero(best)[0]]).all()
-    assert (decided <= played.lengths[:, None]).all()
-    assert np.allclose(played.probs, 1 / played.masks.sum(1))
-    assert abs(played.returns.sum(1)).max() < 1e-6
+    assert (decided[best] == rollout.lengths[np.nonzero(best)[0]]).all()
+    assert (decided <= rollout.lengths[:, None]).all()
+    assert np.allclose(rollout.probs, 1 / rollout.masks.sum(1))
+    assert abs(rollout.returns.sum(1)).max() < 1e-6
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
-def test_a_share_of_the_certain_decisions_is_learned_from(share, tmp_path, monkeypatch):
+@pytest.mark.parametrize("fraction", [0.0, 0.5, 1.0])
+def test_a_fraction_of_confident_decisions_is_trained_on(fraction, tmp_path, monkeypatch):
     training = RLTraining(
-        replace(TINY, run_dir=tmp_path, confident_fraction=share), tensorboard=False
+        replace(TINY, run_dir=tmp_path, confident_fraction=fraction), tensorboard=False
     )
     training.player.load(training.network)
-    played = training.play(0)
+    rollout = training.play(0)
     max_probs = np.random.default_rng(0).choice(
-        np.array([0.5, 0.99], np.float32), len(played.values)
+        np.array([0.5, 0.99], np.float32), len(rollout.values)
     )
-    learned, update = [], training.learner.update
+    batches, update = [], training.learner.update
     monkeypatch.setattr(
         training.learner,
         "update",
-        lambda batch, progress: learned.append(batch["prob"]) or update(batch, progress),
+        lambda batch, progress: batches.append(batch["prob"]) or update(batch, progress),
     )
-    assert (played.max_probs >= played.probs).all()
-    training.learn(replace(played, max_probs=max_probs, probs=max_probs))
-    seen = np.concatenate(learned)
+    assert (rollout.max_probs >= rollout.probs).all()
+    training.learn(replace(rollout, max_probs=max_probs, probs=max_probs))
+    seen = np.concatenate(batches)
     assert (seen == 0.5).sum() == (max_probs == 0.5).sum()
-    certain = (max_probs > 0.5).sum()
-    assert abs((seen > 0.5).sum() - share * certain) <= 3 * np.sqrt(share * (1 - share) * certain)
+    num_confident = (max_probs > 0.5).sum()
+    assert abs((seen > 0.5).sum() - fraction * num_confident) <= 3 * np.sqrt(
+        fraction * (1 - fraction) * num_confident
+    )
 
 
 @pytest.mark.slow
@@ -292,29 +295,33 @@ def test_a_share_of_the_certain_decisions_is_learned_from(share, tmp_path, monke
         replace(TINY, overlap_actor_learner=False, augment=True),
         TINY_SEARCH,
         TINY_SEARCH_GEESE,
-        TINY_DOCUMENT,
+        TINY_UIB2021,
     ],
-    ids=["ppo", "alone", "search", "search_geese", "document"],
+    ids=["ppo", "no-overlap", "search", "search_geese", "uib2021"],
 )
 def test_interrupted_run_resumes_to_the_same_result(config, tmp_path):
-    whole = RLTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
-    for _ in whole.run():
+    uninterrupted = RLTraining(
+        replace(config, run_dir=tmp_path / "uninterrupted"), tensorboard=False
+    )
+    for _ in uninterrupted.run():
         pass
     parts = replace(config, run_dir=tmp_path / "parts")
-    for rounds in (1, 2, 10):
+    for rollouts in (1, 2, 10):
         training = RLTraining(parts, tensorboard=False)
-        for _, _ in zip(range(rounds), training.run(), strict=False):
+        for _, _ in zip(range(rollouts), training.run(), strict=False):
             pass
     assert training.finished
     for (name, one), other in zip(
-        whole.network.state_dict().items(), training.network.state_dict().values(), strict=True
+        uninterrupted.network.state_dict().items(),
+        training.network.state_dict().values(),
+        strict=True,
     ):
         assert torch.equal(one, other), name
-    rows = [{k: v for k, v in row.items() if k != "seconds"} for row in whole.metrics.rows]
+    rows = [{k: v for k, v in row.items() if k != "seconds"} for row in uninterrupted.metrics.rows]
     assert rows == [
         {k: v for k, v in row.items() if k != "seconds"} for row in training.metrics.rows
     ]
-    assert whole.plies == training.plies > 0
+    assert uninterrupted.plies == training.plies > 0
     assert 0 < training.learning_seconds < training.seconds
 
 
@@ -323,26 +330,27 @@ def test_interrupted_run_resumes_to_the_same_result(config, tmp_path):
     ("spec", "message"),
     [("nonsense", "unknown agent 'nonsense'"), ("ac:nowhere", "nowhere")],
 )
-def test_wrong_opponents_leave_no_folder(name, spec, message, tmp_path):
+def test_invalid_opponents_leave_no_run_folder(name, spec, message, tmp_path):
     folder = tmp_path / "run"
     with pytest.raises((ValueError, OSError), match=message):
         RLTraining(replace(TINY, run_dir=folder, **{name: (spec,)}), tensorboard=False)
     assert not folder.exists()
 
 
-def test_the_documents_loop_keeps_only_what_wins(tmp_path, monkeypatch):
-    training = RLTraining(replace(TINY_DOCUMENT, run_dir=tmp_path), tensorboard=False)
+def test_uib2021_accepts_only_winning_candidates(tmp_path, monkeypatch):
+    training = RLTraining(replace(TINY_UIB2021, run_dir=tmp_path), tensorboard=False)
     algorithm = training.algorithm
     assert isinstance(algorithm, UIB2021)
-    shares, kept = iter([0.4, 0.4, 0.6]), []
-    monkeypatch.setattr(algorithm, "score_against_previous", lambda: next(shares))
+    scores, kept = iter([0.4, 0.4, 0.6]), []
+    monkeypatch.setattr(algorithm, "score_against_previous", lambda: next(scores))
     seen = [
         len(algorithm.pending_rollouts)
         for _ in training.run()
         if kept.append(_trained(training)) is None
     ]
     assert seen == [1, 2, 0]
-    assert kept[0].keys() == kept[1].keys() < kept[2].keys()  # no moments before one is kept
+    # The optimizer has no moments before a network is accepted.
+    assert kept[0].keys() == kept[1].keys() < kept[2].keys()
     assert all(np.array_equal(kept[0][name], kept[1][name]) for name in kept[0])
     assert not any(np.array_equal(kept[1][name], kept[2][name]) for name in kept[1])
     assert training.updates > 2
@@ -368,7 +376,7 @@ def test_the_command_writes_a_report(tmp_path, capsys):
     text = (tmp_path / "run" / "report.md").read_text()
     assert "Proximal policy optimization in Hungry Geese" in text
     assert "| random | any | 9 |" in text
-    # Every goose decides once a ply while it lives.
+    # Each living goose decides once per ply.
     made = json.loads((tmp_path / "run" / "results.json").read_text())["training"]
     assert made["plies"] < made["decisions"] < 3 * made["plies"]
     assert f"({made['decisions'] / made['learning_seconds']:,.0f} decisions of the network)" in text
@@ -394,6 +402,6 @@ def test_the_command_writes_a_report(tmp_path, capsys):
 )
 def test_invalid_settings_raise(changes, problem, tmp_path):
     of_search = any(hasattr(TINY_SEARCH, name) and not hasattr(TINY, name) for name in changes)
-    config = TINY_SEARCH if of_search else TINY_DOCUMENT if "max_rollouts" in changes else TINY
+    config = TINY_SEARCH if of_search else TINY_UIB2021 if "max_rollouts" in changes else TINY
     with pytest.raises(ValueError, match=problem):
         RLTraining(replace(config, run_dir=tmp_path, **changes), tensorboard=False)

@@ -39,14 +39,14 @@ def counting(monitor: Monitor | None = None, **changes: object) -> MultiprocessA
     return MultiprocessActor(config, CountingActor, 1.0, monitor, InlineExecutor())
 
 
-def same(first: object, second: object) -> bool:
+def equal_rollouts(first: object, second: object) -> bool:
     return all(
         np.array_equal(getattr(first, field.name), getattr(second, field.name))
         for field in fields(first)
     )
 
 
-def test_rollout_is_made_of_parts():
+def test_rollout_concatenates_the_parts_of_all_workers():
     parts = [
         CountedGames(np.full(n, 1), np.arange(n, dtype=np.int32), *(np.full(n, n),) * 3)
         for n in (2, 3)
@@ -63,31 +63,31 @@ def test_every_part_has_its_own_random_stream():
     actors.load(network(5))
     played = actors.play(np.random.default_rng(1), 12)
     seeds = np.random.default_rng(1).integers(2**63, size=2)
-    drawn = [np.random.default_rng(int(seed)).random(2) for seed in seeds]
-    assert played.drawn.tolist() == np.concatenate(drawn).tolist()
+    expected = [np.random.default_rng(int(seed)).random(2) for seed in seeds]
+    assert played.random_numbers.tolist() == np.concatenate(expected).tolist()
     assert played.networks.tolist() == [5] * 4
-    assert played.begun.tolist() == [12] * 4
+    assert played.games_before.tolist() == [12] * 4
     assert actors.summary() == {}
 
 
 @pytest.mark.parametrize("bound", [1, 3])
 def test_staleness_is_bounded(bound):
     actors, rng = counting(max_staleness=bound), np.random.default_rng(0)
-    rounds = []
+    rollouts = []
     for k in range(10):
         actors.load(network(k))
-        rounds.append(actors.play(rng, 4 * k))
+        rollouts.append(actors.play(rng, 4 * k))
         time.sleep(0.05)  # the network learns, and actors play ahead
     actors.close()
-    for k, played in enumerate(rounds):
-        assert (k - played.networks <= bound).all()
-        assert (played.networks <= k).all()
-        assert played.begun.tolist() == [4 * k] * 4
-    # They were ahead as far as they may be, and the last rounds were played before the end.
+    for k, rollout in enumerate(rollouts):
+        assert (k - rollout.networks <= bound).all()
+        assert (rollout.networks <= k).all()
+        assert rollout.games_before.tolist() == [4 * k] * 4
+    # At least half of the rollouts have the maximum staleness.
     assert (
-        bound == np.array([k - rollout.networks.min() for k, rollout in enumerate(rounds)])
+        bound == np.array([k - rollout.networks.min() for k, rollout in enumerate(rollouts)])
     ).sum() >= 5
-    assert len(np.unique(np.concatenate([rollout.drawn for rollout in rounds]))) == 40
+    assert len(np.unique(np.concatenate([rollout.random_numbers for rollout in rollouts]))) == 40
     summary = actors.summary()
     assert summary["staleness_max"] == bound
     assert 0 < summary["staleness"] <= bound
@@ -99,7 +99,7 @@ def test_actor_errors_are_raised_by_the_next_rollout():
     actors.load(network(-1))
     with pytest.raises(ValueError, match="this network cannot play"):
         actors.play(np.random.default_rng(0), 0)
-    actors.load(network(1))  # it is as if the round had not been asked for
+    actors.load(network(1))  # the failed rollout is not counted
     assert actors.play(np.random.default_rng(0), 0).networks.tolist() == [1] * 4
     actors.close()
 
@@ -112,7 +112,7 @@ def test_stopped_rollout_is_dropped(bound):
     actors.load(network(1))
     with pytest.raises(Stopped):
         actors.play(np.random.default_rng(0), 0)
-    monitor.grant(float("inf"))
+    monitor.extend(float("inf"))
     assert actors.play(np.random.default_rng(0), 0).networks.tolist() == [1] * 4
     actors.close()
 
@@ -122,14 +122,14 @@ def test_single_actor_equals_local_self_play():
     game = make_game("tictactoe")
     torch.set_num_threads(1)
     first = make_pv_network(TINY.network, game)
-    mine, theirs = np.random.default_rng(7), np.random.default_rng(7)
+    local_rng, actor_rng = np.random.default_rng(7), np.random.default_rng(7)
     local = LocalActor(AlphaZero(TINY, game, first))
     actors = MultiprocessActor(TINY, AlgorithmWorker, 1.0, executor=InlineExecutor())
     actors.load(first)
     for _ in range(2):
-        assert same(local.play(mine), actors.play(theirs, 0))
-        local.load(first)  # forgets evaluations, as actors do from part to part
-    assert mine.bit_generator.state == theirs.bit_generator.state
+        assert equal_rollouts(local.play(local_rng), actors.play(actor_rng, 0))
+        local.load(first)  # clears the evaluation cache, as actors do before each part
+    assert local_rng.bit_generator.state == actor_rng.bit_generator.state
 
 
 @pytest.mark.parametrize(

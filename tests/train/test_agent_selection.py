@@ -17,50 +17,52 @@ def save_as(path, games):
     return path
 
 
-def seats_wanted(games):
+def selected_seats(games):
     return {
-        id_: np.flatnonzero(wanted).tolist()
-        for id_, wanted in zip(games.ids.tolist(), games.selected, strict=True)
+        id_: np.flatnonzero(selected).tolist()
+        for id_, selected in zip(games.ids.tolist(), games.selected, strict=True)
     }
 
 
 def test_selects_agents_by_name(tmp_path):
     games, report = converted(tmp_path, GOLDEN, agents=("league-net", "smart-geese-rl"))
-    assert seats_wanted(games) == {"700041": [0, 2], "700326": [1, 2], "700350": [2, 3]}
-    assert (report.used, report.unselected) == (3, 1)  # faults.json has none of them
+    assert selected_seats(games) == {"700041": [0, 2], "700326": [1, 2], "700350": [2, 3]}
+    assert (report.used, report.unselected) == (3, 1)  # faults.json has neither agent
     assert report.agents.keys() == {"league-net", "smart-geese-rl"}
     samples = samples_of(games)
-    learned = samples[samples.selected]
-    who = np.array(games.agent_names)[games.agents[learned.games, learned.players]]
-    assert Counter(who) == {name: counts["actions"] for name, counts in report.agents.items()}
+    selected_samples = samples[samples.selected]
+    names = np.array(games.agent_names)[
+        games.agents[selected_samples.games, selected_samples.players]
+    ]
+    assert Counter(names) == {name: counts["actions"] for name, counts in report.agents.items()}
     assert not samples.selected.all()
     with pytest.raises(
-        ValueError, match=r"no agent is called 'nobody'.*; there are 'smart-geese-rl'"
+        ValueError, match=r"there is no agent 'nobody'.*; there are 'smart-geese-rl'"
     ):
         converted(tmp_path, GOLDEN, agents=("nobody",))
     again, _ = converted(tmp_path, save_as(tmp_path / "a.npz", games))
-    assert seats_wanted(again) == seats_wanted(games)
+    assert selected_seats(again) == selected_seats(games)
     everyone, _ = converted(tmp_path, GOLDEN)
     assert everyone.selected.all()
 
 
 def test_selects_agents_by_rating(tmp_path, rated):
-    def wanted(**settings):
-        return seats_wanted(
+    def select(**settings):
+        return selected_seats(
             convert(ConversionConfig(**rated, out=tmp_path / "o.npz", **settings))[0]
         )
 
-    assert wanted(rating_range=(1000, 1100)) == {"700041": [1, 2], "700326": [2, 3]}
-    assert wanted(rating_range=(1101, float("inf"))) == {"700041": [3], "700326": [0]}
-    assert wanted(rating_range=(900, 999)) == {"700041": [0]}
-    assert wanted(rating_range=(1000, 1100), agents=("league-net",)) == {
+    assert select(rating_range=(1000, 1100)) == {"700041": [1, 2], "700326": [2, 3]}
+    assert select(rating_range=(1101, float("inf"))) == {"700041": [3], "700326": [0]}
+    assert select(rating_range=(900, 999)) == {"700041": [0]}
+    assert select(rating_range=(1000, 1100), agents=("league-net",)) == {
         "700041": [2],
         "700326": [2],
     }
-    initial = wanted(rating_range=(600, 600), rating="initial")
+    initial = select(rating_range=(600, 600), rating="initial")
     assert initial == {"700041": [0, 1, 2, 3], "700326": [0, 1, 2, 3]}
     with pytest.raises(ValueError, match=r"rating in \(1, 2\); ratings are from 950 to 1201.5"):
-        wanted(rating_range=(1, 2))
+        select(rating_range=(1, 2))
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_alphazero_learns_perfect_tic_tac_toe(tmp_path):
     match = play_match("tictactoe", [f"az:{tmp_path},simulations=32", "random"], 600, seed=9)
     assert match.totals[0].losses <= 1
     assert match.totals[0].wins >= 520
-    # Perfect play: it holds the draw against a search that does not err.
+    # Perfect play: it draws against a strong search.
     hard = play_match(
         "tictactoe", [f"az:{tmp_path},simulations=64", "mcts:simulations=5000"], 20, seed=1
     )
@@ -78,7 +78,7 @@ def test_alphazero_learns_perfect_tic_tac_toe(tmp_path):
 
 
 def test_samples_of_a_game_match_hand_computation():
-    played = AlphaZeroRollout(
+    rollout = AlphaZeroRollout(
         lengths=np.array([3, 2]),
         returns=np.array([1, -1], np.float32),
         planes=np.arange(6, dtype=np.uint8).reshape(2, 3, 1),
@@ -94,70 +94,72 @@ def test_samples_of_a_game_match_hand_computation():
     algorithm = AlphaZero(TINY, make_game("tictactoe"), None)
     algorithm.layout.dtype = dtype
     assert TINY.outcome_weight == 0.75
-    records = algorithm.targets(played, np.random.default_rng(0))
+    records = algorithm.targets(rollout, np.random.default_rng(0))
     assert records["planes"].ravel().tolist() == [0, 1, 3, 4]
-    # The first move of the second game was random: nothing but what the search said of it counts.
+    # The first move of the second game is random: its target is the root value alone.
     expected = [0.75 + 0.25 * 0.2, -0.75 + 0.25 * -0.4, 0.1, 0.75 + 0.25 * 0.5]
     assert np.allclose(records["value"], expected)
 
 
-@pytest.mark.parametrize("rule", ["puct", "gumbel"])
-def test_rollouts_are_valid_games(rule):
+@pytest.mark.parametrize("search_policy", ["puct", "gumbel"])
+def test_rollouts_are_valid_games(search_policy):
     game = make_game("hex:board_size=3")
-    config = replace(TINY, game=game.spec, search_policy=rule, full_search_prob=0.5)
+    config = replace(TINY, game=game.spec, search_policy=search_policy, full_search_prob=0.5)
 
-    def run(planes):
+    def infer(planes):
         return np.zeros((len(planes), 10), np.float32)
 
-    played = AlphaZero(config, game, None).collect(run, np.random.default_rng(0), 0)
-    assert ((played.lengths >= 5) & (played.lengths <= 9)).all()
-    assert set(np.unique(played.returns)) == {-1.0, 1.0}
-    # Who moved last has won.
-    last = played.movers[np.arange(20), played.lengths - 1]
-    assert np.array_equal(played.returns > 0, last == 0)
-    inside = np.arange(9) < played.lengths[:, None]
-    assert np.allclose(played.policies[inside].astype(np.float32).sum(1), 1, atol=0.01)
-    assert 0.3 < played.full[inside].mean() < 0.7
-    assert len({seen.tobytes() for seen in played.planes[:, 1]}) > 2  # games differ
+    rollout = AlphaZero(config, game, None).collect(infer, np.random.default_rng(0), 0)
+    assert ((rollout.lengths >= 5) & (rollout.lengths <= 9)).all()
+    assert set(np.unique(rollout.returns)) == {-1.0, 1.0}
+    # The player of the last move wins.
+    last = rollout.movers[np.arange(20), rollout.lengths - 1]
+    assert np.array_equal(rollout.returns > 0, last == 0)
+    inside = np.arange(9) < rollout.lengths[:, None]
+    assert np.allclose(rollout.policies[inside].astype(np.float32).sum(1), 1, atol=0.01)
+    assert 0.3 < rollout.full[inside].mean() < 0.7
+    assert len({observation.tobytes() for observation in rollout.planes[:, 1]}) > 2  # games differ
 
 
 @pytest.mark.parametrize(
-    ("spec", "exact"),
+    ("spec", "solver_empties"),
     [
         pytest.param("othello:board_size=4", 7, marks=pytest.mark.interpreted),
         pytest.param("connect4:rows=4,columns=4", 10, marks=pytest.mark.interpreted),
         pytest.param("connect4", 28, marks=pytest.mark.slow),
     ],
 )
-def test_self_play_follows_solved_endgames(spec, exact):
+def test_self_play_follows_solved_endgames(spec, solver_empties):
     game = make_game(spec)
     encoder = Encoder(game)
 
-    def run(planes):
+    def infer(planes):
         return np.zeros((len(planes), game.num_actions + 1), np.float32)
 
-    config = replace(TINY, game=spec, solver_empties=exact, games_per_iteration=12)
-    played = AlphaZero(config, game, None).collect(run, np.random.default_rng(0), 0)
-    planes = Packing(encoder.shape, True).unpack(played.planes.reshape(-1, played.planes.shape[2]))
+    config = replace(TINY, game=spec, solver_empties=solver_empties, games_per_iteration=12)
+    rollout = AlphaZero(config, game, None).collect(infer, np.random.default_rng(0), 0)
+    planes = Packing(encoder.shape, True).unpack(
+        rollout.planes.reshape(-1, rollout.planes.shape[2])
+    )
     planes = planes.reshape(12, -1, *encoder.shape)
     squares, solved = planes[0, 0, 0].size, 0
-    for b, length in enumerate(played.lengths):
-        sides = np.where(played.movers[b, :length] == 0, 1, -1)
+    for b, length in enumerate(rollout.lengths):
+        sides = np.where(rollout.movers[b, :length] == 0, 1, -1)
         empty = squares - planes[b, :length, :2].sum((1, 2, 3))
-        near = np.flatnonzero(empty <= exact)
-        assert (played.policies[b, near].max(1) == 1).all()
-        assert (played.values[b, near] == played.returns[b] * sides[near]).all()
-        assert played.full[b, :length].all()
+        near = np.flatnonzero(empty <= solver_empties)
+        assert (rollout.policies[b, near].max(1) == 1).all()
+        assert (rollout.values[b, near] == rollout.returns[b] * sides[near]).all()
+        assert rollout.full[b, :length].all()
         if len(near) > 0 and game.name == "othello":
-            s, mover = game.new(), int(played.movers[b, near[0]])
+            s, mover = game.new(), int(rollout.movers[b, near[0]])
             for plane, player in enumerate((mover, 1 - mover)):
-                seen = np.argwhere(planes[b, near[0], plane])
-                s.discs[player] = sum(1 << int(8 * row + column) for row, column in seen)
+                observation = np.argwhere(planes[b, near[0], plane])
+                s.discs[player] = sum(1 << int(8 * row + column) for row, column in observation)
             s.to_move = mover
             with np.errstate(over="ignore"):
                 s.legal = placements(s, mover)
             solution = solve_endgame(game, s)
-            assert played.policies[b, near[0], solution.action] == 1
+            assert rollout.policies[b, near[0], solution.action] == 1
         solved += len(near)
     assert solved > 40
 
@@ -178,27 +180,33 @@ def test_agent_follows_solved_endgames():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("rule", "gate"),
+    ("search_policy", "gating_interval"),
     [("puct", 0), ("puct", 40), ("gumbel", 0), ("gumbel", 40)],
 )
-def test_resumed_run_ends_with_the_same_result(tmp_path, rule, gate):
+def test_resumed_run_ends_with_the_same_result(tmp_path, search_policy, gating_interval):
     config = replace(
-        TINY, search_policy=rule, full_search_prob=0.5, gating_interval=gate, gating_games=4
+        TINY,
+        search_policy=search_policy,
+        full_search_prob=0.5,
+        gating_interval=gating_interval,
+        gating_games=4,
     )
-    whole = RLTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
-    for _ in whole.run():
+    uninterrupted = RLTraining(
+        replace(config, run_dir=tmp_path / "uninterrupted"), tensorboard=False
+    )
+    for _ in uninterrupted.run():
         pass
-    begun = RLTraining(replace(config, run_dir=tmp_path / "parts"), tensorboard=False)
-    for games in begun.run():
+    interrupted = RLTraining(replace(config, run_dir=tmp_path / "parts"), tensorboard=False)
+    for games in interrupted.run():
         if games >= 40:
             break
     again = RLTraining(replace(config, run_dir=tmp_path / "parts"), tensorboard=False)
     assert again.games == 40
     for _ in again.run():
         pass
-    expected = whole.network.state_dict()
+    expected = uninterrupted.network.state_dict()
     assert all(torch.equal(w, expected[name]) for name, w in again.network.state_dict().items())
-    without_time = [{**row, "seconds": 0} for row in whole.metrics.rows]
+    without_time = [{**row, "seconds": 0} for row in uninterrupted.metrics.rows]
     assert [{**row, "seconds": 0} for row in again.metrics.rows] == without_time
 
 
@@ -251,14 +259,16 @@ def test_rollout_of_several_processes_joins_their_parts():
     config = replace(TINY, num_actors=2, precision="float32")
     actors, _ = make_player(AlphaZero(config, game, network))
     actors.load(network)
-    together = actors.play(np.random.default_rng(3), 0)
+    joined_rollout = actors.play(np.random.default_rng(3), 0)
     actors.close()
     part = replace(config, games_per_iteration=10)
     for k, seed in enumerate(np.random.default_rng(3).integers(2**63, size=2)):
-        alone = LocalActor(AlphaZero(part, game, network)).play(np.random.default_rng(int(seed)))
+        part_rollout = LocalActor(AlphaZero(part, game, network)).play(
+            np.random.default_rng(int(seed))
+        )
         for field in fields(AlphaZeroRollout):
-            whole = getattr(together, field.name)[10 * k : 10 * k + 10].astype(np.float64)
-            assert np.allclose(whole, getattr(alone, field.name), atol=1e-3)
+            expected = getattr(joined_rollout, field.name)[10 * k : 10 * k + 10].astype(np.float64)
+            assert np.allclose(expected, getattr(part_rollout, field.name), atol=1e-3)
 
 
 @pytest.mark.slow
@@ -271,18 +281,22 @@ def test_gatekeeper_accepts_only_winning_candidates():
             self.networks.add(tuple(weights.tolist()))
 
     trials = 4
-    for share, passed in ((0.0, trials), (1.0, 0)):
+    for threshold, num_accepted in ((0.0, trials), (1.0, 0)):
         player = Player()
         player.networks = set()
         config = replace(
-            TINY, precision="float32", gating_interval=40, gating_games=24, gating_threshold=share
+            TINY,
+            precision="float32",
+            gating_interval=40,
+            gating_games=24,
+            gating_threshold=threshold,
         )
         network = make_pv_network(TINY.network, game)
-        gate = Gatekeeper(AlphaZero(config, game, network), player)
-        for _ in range(2 * trials):  # rounds of 20 games
-            gate.load(make_pv_network(TINY.network, game))
-        assert (gate.tested, gate.accepted) == (trials, passed)
-        assert len(player.networks) == 1 + passed
+        gatekeeper = Gatekeeper(AlphaZero(config, game, network), player)
+        for _ in range(2 * trials):  # rollouts of 20 games
+            gatekeeper.load(make_pv_network(TINY.network, game))
+        assert (gatekeeper.tested, gatekeeper.accepted) == (trials, num_accepted)
+        assert len(player.networks) == 1 + num_accepted
 
 
 # Searches are compiled for each game: one of each kind of action by default.

@@ -53,14 +53,14 @@ def test_long_runs_have_the_default_sizes(name, games, plies, expected):
 @pytest.mark.parametrize("games", [1, 100, 1_000, 5_000])
 @pytest.mark.parametrize("plies", [5, 12, 60])
 def test_small_runs_start_learning_early_and_evaluate_often(name, games, plies):
-    module, found = ALGORITHMS[name], sizes(name, games, plies)
-    batch = module.config_class().batch_size
-    start, buffer = module.limits.start[0], module.limits.buffer[0]
-    assert found[start] <= max(games * plies / 4, 1)
-    assert found[start] <= max(batch, games * plies / 50)
-    assert found[buffer] >= min(10 * batch, games * plies)
-    assert 16 <= found["games_per_iteration"] <= max(games // 16, 16)
-    assert 1 <= found["log_interval"] <= found["eval_interval"] <= max(games // 2, 1)
+    algorithm, settings = ALGORITHMS[name], sizes(name, games, plies)
+    batch = algorithm.config_class().batch_size
+    start, buffer = algorithm.limits.start[0], algorithm.limits.buffer[0]
+    assert settings[start] <= max(games * plies / 4, 1)
+    assert settings[start] <= max(batch, games * plies / 50)
+    assert settings[buffer] >= min(10 * batch, games * plies)
+    assert 16 <= settings["games_per_iteration"] <= max(games // 16, 16)
+    assert 1 <= settings["log_interval"] <= settings["eval_interval"] <= max(games // 2, 1)
 
 
 @pytest.mark.parametrize("games", [64, 100, 500, 1_000, 20_000])
@@ -68,16 +68,16 @@ def test_short_runs_have_past_opponents(games, tmp_path):
     config = PPOConfig(game="tron:rows=5,columns=5", run_dir=tmp_path, games=games)
     fitted = fit_to_run(config, make_game(config.game), PPO.limits)
     assert 1 <= fitted.past_opponent_interval <= games / 16
-    # The pool is full before a half of the run is over.
-    rounds = np.arange(0, games + 1, fitted.games_per_iteration)
-    joined = rounds[1:][np.diff(rounds // fitted.past_opponent_interval) > 0]
+    # The pool is full before half of the run is over.
+    rollout_ends = np.arange(0, games + 1, fitted.games_per_iteration)
+    joined = rollout_ends[1:][np.diff(rollout_ends // fitted.past_opponent_interval) > 0]
     assert joined[: fitted.num_past_opponents].size == min(
-        fitted.num_past_opponents, len(rounds) - 1
+        fitted.num_past_opponents, len(rollout_ends) - 1
     )
     if games >= 500:
         assert joined[fitted.num_past_opponents - 1] <= games / 2
-    given = replace(config, past_opponent_interval=300)
-    assert fit_to_run(given, make_game(config.game), PPO.limits).past_opponent_interval == 300
+    explicit = replace(config, past_opponent_interval=300)
+    assert fit_to_run(explicit, make_game(config.game), PPO.limits).past_opponent_interval == 300
 
 
 def test_explicit_settings_and_presets_are_unchanged(tmp_path):
@@ -104,8 +104,8 @@ def test_number_of_positions_follows_from_the_game(tmp_path):
     assert fitted.learning_starts == pytest.approx(200 * 7.6, rel=0.05)
     assert fitted.buffer_size == pytest.approx(20_000 * 7.6, rel=0.05)
     other = AlphaZeroConfig(run_dir=tmp_path, games=20_000)
-    window = fit_to_run(other, make_game("tictactoe"), AlphaZero.limits).buffer_size
-    assert window == pytest.approx(10_000 * 7.6, rel=0.05)
+    buffer_size = fit_to_run(other, make_game("tictactoe"), AlphaZero.limits).buffer_size
+    assert buffer_size == pytest.approx(10_000 * 7.6, rel=0.05)
     assert fit_to_run(config, make_game("tictactoe"), DQN.limits) == fitted
 
 
@@ -114,7 +114,7 @@ def test_rollouts_are_shared_evenly_by_workers(tmp_path):
     assert fit_to_run(config, make_game("tictactoe"), AlphaZero.limits).games_per_iteration == 18
 
 
-def test_a_run_that_is_made_longer_keeps_the_sizes_it_began_with(tmp_path):
+def test_an_extended_run_keeps_its_original_sizes(tmp_path):
     from ludoteca.agents.networks.q_network import QConfig
     from ludoteca.train.loop import RLTraining
 
@@ -147,7 +147,7 @@ def test_other_negative_numbers_are_refused(name):
     assert getattr(DQNConfig(**{name: AUTO}), name) == AUTO
 
 
-def test_the_interval_of_past_networks_is_checked():
+def test_the_interval_of_past_networks_is_validated():
     with pytest.raises(
         ValueError, match=r"past_opponent_interval must be .* got 0; -1 scales it with the length"
     ):

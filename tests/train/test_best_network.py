@@ -9,16 +9,16 @@ from ludoteca.train.best_network import BestNetwork
 
 
 def network(value: float) -> nn.Linear:
-    made = nn.Linear(1, 1, bias=False)
-    nn.init.constant_(made.weight, value)
-    return made
+    linear = nn.Linear(1, 1, bias=False)
+    nn.init.constant_(linear.weight, value)
+    return linear
 
 
 def consider_all(best: BestNetwork, rates: list[float]) -> None:
     for k, rate in enumerate(rates):
         changing = network(k)
         best.consider(changing, games=10 * k, updates=k, rate=rate)
-        nn.init.constant_(changing.weight, -1.0)  # learns further: what is kept is a copy
+        nn.init.constant_(changing.weight, -1.0)  # later changes do not affect the stored weights
 
 
 @pytest.mark.parametrize(
@@ -39,41 +39,41 @@ def test_latest_of_the_highest_scores_is_best(select, rates, kept):
 
 
 @pytest.mark.parametrize(
-    ("select", "pretrained", "rates", "present"),
+    ("select", "pretrained", "rates", "is_current"),
     [
-        ("best", False, [], True),  # none was evaluated
+        ("best", False, [], True),  # no network was evaluated
         ("best", False, [0.1, 0.9], False),
         ("last", False, [0.1, 0.9], True),
-        ("best", False, [0.9], True),  # it has not learned anything
-        ("best", True, [0.9], False),  # but before the run
-        ("best", False, [0.1, 0.2, 0.3, 0.4], True),  # it is the present one
+        ("best", False, [0.9], True),  # the best network is untrained
+        ("best", True, [0.9], False),  # the best network was trained before the run
+        ("best", False, [0.1, 0.2, 0.3, 0.4], True),  # it is the current one
     ],
 )
-def test_file_holds_the_latest_or_the_best_network(select, pretrained, rates, present, tmp_path):
+def test_file_holds_the_latest_or_the_best_network(select, pretrained, rates, is_current, tmp_path):
     best, file = BestNetwork(select, pretrained), tmp_path / "best.safetensors"
     consider_all(best, rates)
-    assert best.is_current(updates=3) == present
+    assert best.is_current(updates=3) == is_current
     metadata = {"games": 35, "updates": 3, "game": "tictactoe"}
     best.write(file, {"weight": torch.full((1, 1), 3.0)}, metadata)
     weights, written = load_weights(file)
-    number = 3 if present else len(rates) - 1
+    number = 3 if is_current else len(rates) - 1
     assert (weights["weight"].item(), written["updates"]) == (number, number)
-    assert written["games"] == (35 if present else 10 * number)
+    assert written["games"] == (35 if is_current else 10 * number)
     assert written["game"] == "tictactoe"
 
 
-def test_a_network_evaluated_out_of_turn_is_preferred_while_it_is_the_present_one():
+def test_a_network_evaluated_off_schedule_is_preferred_while_it_is_current():
     best = BestNetwork("best", pretrained=False)
     consider_all(best, [0.1, 0.5])
     best.consider_interim(updates=3, rate=0.4)
-    assert best.selected(35, 3) == {"win_rate": 0.5, "games": 10}, "it did worse"
+    assert best.selected(35, 3) == {"win_rate": 0.5, "games": 10}, "it scored lower"
     best.consider_interim(updates=3, rate=0.5)
     assert best.selected(35, 3) == {"win_rate": 0.5, "games": 35}
     assert best.selected(45, 4) == best.record == {"win_rate": 0.5, "games": 10}
 
 
 @pytest.mark.parametrize("games", [10, 20, None])
-def test_the_state_of_older_versions_lacks_the_weights(games, tmp_path):
+def test_weights_missing_in_older_checkpoints_are_read_from_the_file(games, tmp_path):
     before, file = BestNetwork("best", pretrained=False), tmp_path / "best.safetensors"
     consider_all(before, [0.1, 0.5])
     numbers, arrays = before.state()

@@ -38,7 +38,7 @@ def _threads():
 
 
 def _environment(rank: int, port: int) -> dict[str, str]:
-    """Return what torchrun sets, of two processes."""
+    """Return the environment variables that torchrun sets in one of two processes."""
     return {
         "RANK": str(rank),
         "LOCAL_RANK": str(rank),
@@ -50,8 +50,8 @@ def _environment(rank: int, port: int) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def together(tmp_path_factory):
-    """The updates in two processes: this one is rank 0."""
+def two_processes(tmp_path_factory):
+    """Return the updates of both ranks in two processes; this process is rank 0."""
     file = tmp_path_factory.mktemp("joint") / "rank1.npz"
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -68,17 +68,17 @@ def together(tmp_path_factory):
             torch.set_num_threads(1)
             with joined() as processes:
                 assert (processes.rank, processes.count) == (0, 2)
-                mine = joint_updates.updates()
+                rank0 = joint_updates.updates()
             assert other.wait(60) == 0
         finally:
             other.kill()
     assert ranks() is SINGLE_PROCESS
     with np.load(file) as content:
-        return mine, {name: content[name] for name in content.files}
+        return rank0, {name: content[name] for name in content.files}
 
 
 @pytest.fixture(scope="module")
-def alone():
+def one_process():
     torch.set_num_threads(1)
     JointBatchNorm2d.copies = 1
     return joint_updates.updates()
@@ -86,16 +86,18 @@ def alone():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", joint_updates.MAKERS)
-def test_two_processes_learn_the_same_as_one(name, together, alone):
-    mine, theirs = together
-    compared = [key for key in alone if key.startswith(f"{name}/")]
+def test_two_processes_learn_the_same_as_one(name, two_processes, one_process):
+    rank0, rank1 = two_processes
+    compared = [key for key in one_process if key.startswith(f"{name}/")]
     assert sum("losses" in key for key in compared) == 3
     assert any(key.endswith("weight") for key in compared)
     for key in compared:
-        np.testing.assert_array_equal(mine[key], theirs[key], key)
-        np.testing.assert_allclose(mine[key], alone[key], rtol=1e-4, atol=2e-5, err_msg=key)
+        np.testing.assert_array_equal(rank0[key], rank1[key], key)
+        np.testing.assert_allclose(rank0[key], one_process[key], rtol=1e-4, atol=2e-5, err_msg=key)
         if "losses" in key:
-            np.testing.assert_allclose(mine[key], alone[key], rtol=1e-5, atol=1e-6, err_msg=key)
+            np.testing.assert_allclose(
+                rank0[key], one_process[key], rtol=1e-5, atol=1e-6, err_msg=key
+            )
 
 
 def test_single_process_neither_splits_batches_nor_shares_stops():
@@ -148,12 +150,12 @@ def _rows(folder: Path) -> list[dict[str, float]]:
 
 @pytest.mark.slow
 def test_a_run_resumes_with_another_number_of_processes(tmp_path):
-    """The first two rounds are played by the first network, so that losses can be compared."""
+    """The first two rollouts are played by the initial network, so that losses can be compared."""
     module = "ludoteca.train.alphazero"
     one, two = tmp_path / "one", tmp_path / "two"
     _run(1, module, *ALPHAZERO.split(), "--games", 32, "--run-dir", one)
-    said = _run(2, module, *ALPHAZERO.split(), "--games", 32, "--run-dir", two)
-    assert said.count("report: ") == 1  # by rank 0
+    output = _run(2, module, *ALPHAZERO.split(), "--games", 32, "--run-dir", two)
+    assert output.count("report: ") == 1  # by rank 0
     assert json.loads((two / "results.json").read_text())["training"]["finished"]
     rows = list(zip(_rows(one), _rows(two), strict=True))
     assert [row["step"] for row, _ in rows] == [0, 16, 32]
@@ -194,7 +196,7 @@ def _children(pid: int) -> list[int]:
 
 @pytest.fixture
 def running(tmp_path):
-    """A run in two processes that has written a checkpoint, and the processes of its ranks."""
+    """Yield a run in two processes that has written a checkpoint, and the ids of its ranks."""
     command = _command(
         2, "ludoteca.train.alphazero", *ALPHAZERO.split(), "--games", 100_000, "--save-seconds", 0,
         "--run-dir", tmp_path,
@@ -222,11 +224,11 @@ def test_killed_process_ends_all_processes(running, rank):
     run, pids, _ = running
     assert len(pids) == 2
     os.kill(pids[rank], signal.SIGKILL)
-    said, _ = run.communicate(timeout=60)
+    output, _ = run.communicate(timeout=60)
     assert run.returncode != 0
-    assert "lost the connection to another one, which was killed or has failed" in said
-    assert "The same command resumes from the last checkpoint" in said
-    assert "train/loop.py" not in said  # no traceback of ours, only torchrun's
+    assert "lost the connection to another one, which was killed or has failed" in output
+    assert "The same command resumes from the last checkpoint" in output
+    assert "train/loop.py" not in output  # no traceback of this package, only of torchrun
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
 
@@ -234,9 +236,9 @@ def test_killed_process_ends_all_processes(running, rank):
 @pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
 def test_signal_stops_all_processes_cleanly(running):
     run, pids, folder = running
-    os.kill(pids[1], signal.SIGTERM)  # what one of them receives is for all
-    said, _ = run.communicate(timeout=90)
-    assert "resumes it" in said
+    os.kill(pids[1], signal.SIGTERM)  # a signal to one rank stops all
+    output, _ = run.communicate(timeout=90)
+    assert "resumes it" in output
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
     with np.load(folder / "state.npz") as state:
         saved = json.loads(state["numbers"].tobytes())["games"]

@@ -18,10 +18,10 @@ from ludoteca.train.learner import NetworkLearner
 from ludoteca.train.optimizer import epsilon_at, learning_rate
 
 
-def by_hand(lengths, movers, explored=(), returns=((1, -1),), seats=(0,)) -> DQNRollout:
-    """A round in which ply t of game g saw the number 10 g + t and did action t."""
+def make_rollout(lengths, movers, explored=(), returns=((1, -1),), seats=(0,)) -> DQNRollout:
+    """Return a rollout: in ply t of game g the observation is 10 g + t and the action is t."""
     games, plies = len(lengths), max(lengths)
-    seen = 10 * np.arange(games)[:, None] + np.arange(plies)
+    observations = 10 * np.arange(games)[:, None] + np.arange(plies)
     flags = np.zeros((games, plies), np.bool_)
     for place in explored:
         flags[place] = True
@@ -29,8 +29,8 @@ def by_hand(lengths, movers, explored=(), returns=((1, -1),), seats=(0,)) -> DQN
         lengths=np.array(lengths),
         returns=np.array(returns, np.float32),
         seats=np.array(seats, np.int8),
-        planes=seen[:, :, None].astype(np.uint8),
-        masks=(seen[:, :, None] + 100).astype(np.uint8),
+        planes=observations[:, :, None].astype(np.uint8),
+        masks=(observations[:, :, None] + 100).astype(np.uint8),
         actions=np.tile(np.arange(plies), (games, 1)),
         movers=np.resize(np.array(movers, np.int8), (games, plies)),
         explored=flags,
@@ -38,13 +38,13 @@ def by_hand(lengths, movers, explored=(), returns=((1, -1),), seats=(0,)) -> DQN
 
 
 class Bytes:
-    """An encoder whose planes are one byte, in a game of eight actions."""
+    """Encoder of one byte, for a game of eight actions."""
 
     game, shape, scale = SimpleNamespace(num_actions=8), (1, 1, 1), 0.5
 
 
-def linked(rollout: DQNRollout, **settings):
-    """Return (ply, reward, discount, ply of what follows or None) of each transition."""
+def transitions(rollout: DQNRollout, **settings):
+    """Return (ply, reward, discount, ply of the bootstrap state or None) of each transition."""
     algorithm = DQN(replace(DEFAULT, gamma=0.5, **settings), make_game("tictactoe"), None)
     algorithm.layout = ExampleLayout(Bytes, algorithm.layout.columns)
     return [
@@ -58,21 +58,21 @@ def linked(rollout: DQNRollout, **settings):
     ]
 
 
-def test_replies_link_positions_of_the_same_player():
-    game = by_hand([5], [0, 1, 0, 1, 0])  # the first player wins at ply 4
+def test_reply_targets_bootstrap_from_the_next_turn_of_the_same_player():
+    game = make_rollout([5], [0, 1, 0, 1, 0])  # the first player wins at ply 4
     simple = {"td_target": "reply", "experience": "simple"}
-    assert linked(game, n_step=1, **simple) == [
+    assert transitions(game, n_step=1, **simple) == [
         (0, 0.0, 0.5, 2),
         (2, 0.0, 0.5, 4),
         (4, 1.0, 0.0, None),
     ]
-    assert linked(game, n_step=2, **simple) == [
+    assert transitions(game, n_step=2, **simple) == [
         (0, 0.0, 0.25, 4),
         (2, 0.5, 0.0, None),
         (4, 1.0, 0.0, None),
     ]
-    # Mirrored: the loser's moves, too, which lead to his loss.
-    assert linked(game, n_step=1, td_target="reply", experience="mirrored") == [
+    # Mirrored: also the transitions of the loser.
+    assert transitions(game, n_step=1, td_target="reply", experience="mirrored") == [
         (0, 0.0, 0.5, 2),
         (1, 0.0, 0.5, 3),
         (2, 0.0, 0.5, 4),
@@ -81,51 +81,51 @@ def test_replies_link_positions_of_the_same_player():
     ]
 
 
-def test_negamax_links_positions_of_opponents_with_a_minus():
-    game = by_hand([4], [0, 1, 0, 1], returns=[(-1, 1)], seats=[-1])
-    assert linked(game, n_step=1, td_target="negamax") == [
+def test_negamax_targets_bootstrap_from_the_opponent_with_negative_sign():
+    game = make_rollout([4], [0, 1, 0, 1], returns=[(-1, 1)], seats=[-1])
+    assert transitions(game, n_step=1, td_target="negamax") == [
         (0, 0.0, -0.5, 1),
         (1, 0.0, -0.5, 2),
         (2, 0.0, -0.5, 3),
         (3, 1.0, 0.0, None),
     ]
-    assert linked(game, n_step=3, td_target="negamax") == [
+    assert transitions(game, n_step=3, td_target="negamax") == [
         (0, 0.0, -0.125, 3),
         (1, 0.25, 0.0, None),
         (2, -0.5, 0.0, None),
         (3, 1.0, 0.0, None),
     ]
     # A player who moves twice in a row (after a pass) keeps the sign.
-    twice = by_hand([3], [0, 0, 1], seats=[-1])
-    assert linked(twice, n_step=1, td_target="negamax")[0] == (0, 0.0, 0.5, 1)
+    twice = make_rollout([3], [0, 0, 1], seats=[-1])
+    assert transitions(twice, n_step=1, td_target="negamax")[0] == (0, 0.0, 0.5, 1)
 
 
 def test_n_step_returns_end_at_random_moves():
-    game = by_hand([6], [0, 1, 0, 1, 0, 1], explored=[(0, 2)], returns=[(-1, 1)], seats=[-1])
-    found = linked(game, n_step=9, td_target="negamax")
-    assert found[0] == (0, 0.0, 0.25, 2)  # to the random move, and no further
-    assert found[1] == (1, 0.0, -0.5, 2)
-    assert found[2] == (2, -(0.5**3), 0.0, None)  # the random move itself counts
+    game = make_rollout([6], [0, 1, 0, 1, 0, 1], explored=[(0, 2)], returns=[(-1, 1)], seats=[-1])
+    records = transitions(game, n_step=9, td_target="negamax")
+    assert records[0] == (0, 0.0, 0.25, 2)  # up to the random move
+    assert records[1] == (1, 0.0, -0.5, 2)
+    assert records[2] == (2, -(0.5**3), 0.0, None)  # the random move has a transition
 
 
 def test_transitions_stay_within_games_and_learning_seats():
-    rollout = by_hand([3, 2], [0, 1, 0], returns=[(1, -1), (-1, 1)], seats=[0, 1])
-    found = linked(rollout, n_step=1, td_target="reply", experience="simple")
-    assert [ply for ply, *_ in found] == [0, 2, 11]
-    assert found[-1] == (11, 1.0, 0.0, None)
+    rollout = make_rollout([3, 2], [0, 1, 0], returns=[(1, -1), (-1, 1)], seats=[0, 1])
+    records = transitions(rollout, n_step=1, td_target="reply", experience="simple")
+    assert [ply for ply, *_ in records] == [0, 2, 11]
+    assert records[-1] == (11, 1.0, 0.0, None)
 
 
-def test_losses_weigh_less_the_later_they_come():
-    rollout = by_hand([9, 19], [0, 1], returns=[(1, -1), (-1, 1)], seats=[0, 0])
+def test_later_losses_have_smaller_weights():
+    rollout = make_rollout([9, 19], [0, 1], returns=[(1, -1), (-1, 1)], seats=[0, 0])
     # By hand: 1 - 9 / 26 and 1 - 19 / 26 of -100.
-    paid = rewards(rollout, TANAKA2018, 25)
-    assert np.allclose(paid, [[100, -65.3846], [-26.9231, 100]])
-    drawn = by_hand([9], [0, 1], returns=[(0, 0)])
+    final_rewards = rewards(rollout, TANAKA2018, 25)
+    assert np.allclose(final_rewards, [[100, -65.3846], [-26.9231, 100]])
+    drawn = make_rollout([9], [0, 1], returns=[(0, 0)])
     assert rewards(drawn, TANAKA2018, 25).tolist() == [[0, 0]]
 
 
-class Fixed(nn.Module):
-    """A network of one weight that says the same everywhere."""
+class ConstantNetwork(nn.Module):
+    """Network with the same outputs in every position."""
 
     def __init__(self, outputs):
         super().__init__()
@@ -151,7 +151,9 @@ def batch_of(discount: float, legal) -> dict[str, np.ndarray]:
 
 
 def learner_of(outputs, config: DQNConfig) -> tuple[DQN, NetworkLearner]:
-    algorithm = DQN(replace(config, precision="float32"), make_game("tictactoe"), Fixed(outputs))
+    algorithm = DQN(
+        replace(config, precision="float32"), make_game("tictactoe"), ConstantNetwork(outputs)
+    )
     return algorithm, NetworkLearner(algorithm)
 
 
@@ -185,22 +187,22 @@ def test_update_matches_hand_computation():
     assert np.allclose(moved, [0.01 * 4.2 / 2, 0.01 * 2 / 2, 4.0])
 
 
-@pytest.mark.parametrize(("every", "copied"), [(1, range(1, 9)), (3, [3, 6]), (7, [7]), (0, [])])
-def test_target_network_is_updated_at_its_interval(every, copied):
+@pytest.mark.parametrize(("interval", "copied"), [(1, range(1, 9)), (3, [3, 6]), (7, [7]), (0, [])])
+def test_target_network_is_updated_at_its_interval(interval, copied):
     """The target network is copied after exactly these updates, and stays the same in between."""
-    config = replace(TANAKA2018, target_update_interval=every, opponent="self")
+    config = replace(TANAKA2018, target_update_interval=interval, opponent="self")
     algorithm, learner = learner_of([0.0, 0.0, 4.0], config)
-    if every == 0:
+    if interval == 0:
         assert algorithm.target is learner.network
         return
-    held = algorithm.target.outputs.detach().clone()
+    target_outputs = algorithm.target.outputs.detach().clone()
     for update in range(1, 9):
         learner.update(batch_of(0.8, [1, 1, 1]), 0.0)
         now = learner.network.outputs.detach().clone()
-        assert not torch.equal(now, held)
+        assert not torch.equal(now, target_outputs)
         if update in copied:
-            held = now
-        assert torch.equal(algorithm.target.outputs, held), update
+            target_outputs = now
+        assert torch.equal(algorithm.target.outputs, target_outputs), update
 
 
 def test_schedules_are_linear_and_bounded():
@@ -260,7 +262,7 @@ def test_rollouts_are_valid_games():
     assert wins == (rollout.returns[rollout.seats == 0, 0] > 0).sum()
 
 
-def test_tanaka2018_preset_matches_the_document():
+def test_tanaka2018_preset_matches_the_paper():
     assert TANAKA2018.network.filters == (48, 384)
     assert (TANAKA2018.gamma, TANAKA2018.learning_rate, TANAKA2018.momentum) == (0.8, 0.01, 0.1)
     assert (TANAKA2018.buffer_size, TANAKA2018.batch_size, TANAKA2018.games_per_update) == (

@@ -134,7 +134,7 @@ def test_damaged_files_raise(tmp_path):
     wrong = load_dataset(path)
     wrong.returns[0] = 0
     save_dataset(tmp_path / "wrong.npz", wrong)
-    # Listed, not half read, beside others that are good.
+    # Damaged files are reported as skipped, and valid files are read.
     path.write_bytes(content[:-5])
     _, report = convert(
         ConversionConfig((path, tmp_path / "wrong.npz", GOLDEN), tmp_path / "b.npz")
@@ -147,7 +147,7 @@ def test_damaged_files_raise(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.interpreted
-def test_split_is_by_whole_games():
+def test_split_keeps_games_together():
     games = play_games(
         GenerationConfig(game="hungry_geese", agents=("random_safe",), games=40, seed=1)
     )
@@ -161,7 +161,7 @@ def test_split_is_by_whole_games():
 
 @pytest.mark.parametrize("game", ["hungry_geese:num_players=3,rows=5,columns=5", "tron:rows=6"])
 def test_generated_games_equal_interpreted_replay(game):
-    """Every game is played again in plain Python, from its seed."""
+    """Every game is replayed in plain Python, from its seed."""
     games = play_games(
         GenerationConfig(game=game, agents=("random_safe", "random"), games=6, seed=3)
     )
@@ -255,5 +255,5 @@ def test_commands_generate_convert_and_verify(tmp_path, capsys):
     assert "random_safe" in output
     assert "a.npz: 4 games" in output
     main(ConversionConfig((path,), tmp_path / "b.npz", agents=("random",)))
-    assert "of 4 games found, 0 could not be used" in capsys.readouterr().out
+    assert "of 4 games in the files, 0 could not be used" in capsys.readouterr().out
     assert load_dataset(tmp_path / "b.npz").selected.sum() == 8

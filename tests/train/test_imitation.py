@@ -42,7 +42,7 @@ def games_of(*agents, games=30, game=SMALL, seed=0):
 
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory):
-    """Games of two agents: `greedy` with the rating 1000, `random_safe` with that of the game."""
+    """Write games of `greedy`, rated 1000, and `random_safe`, rated by the number of the game."""
     games = games_of("greedy", "random_safe")
     greedy = games.agents == games.agent_names.index("greedy")
     ratings = np.where(greedy, 1000, np.arange(30)[:, None])
@@ -147,7 +147,7 @@ def test_samples_match_the_episodes(view, games, mixed, tmp_path, monkeypatch):
         np.testing.assert_array_equal(one, other)
 
 
-def test_moves_are_chosen_by_agent_and_by_rating(mixed, tmp_path):
+def test_samples_are_selected_by_agent_and_by_rating(mixed, tmp_path):
     config = tiny(mixed, tmp_path)
     every, greedy = load_data(config), load_data(replace(config, agents=("greedy",)))
     names = every.games.agent_names
@@ -160,7 +160,7 @@ def test_moves_are_chosen_by_agent_and_by_rating(mixed, tmp_path):
     assert (ratings.min(), ratings.max()) == (10, 19)
     strong = load_data(replace(config, rating_range=(20.0, float("inf"))))
     assert {names[k] for k in strong.agents} == {"greedy", "random_safe"}
-    # The selection in a file is learned, unless the settings have another.
+    # The selected agents of a file are imitated, unless the settings select others.
     selected = save_dataset(tmp_path / "a.npz", load_dataset(mixed).select_agents(["greedy"]))
     assert load_data(tiny(selected, tmp_path)).digest == greedy.digest
     assert greedy.digest != every.digest
@@ -177,7 +177,7 @@ def test_moves_are_chosen_by_agent_and_by_rating(mixed, tmp_path):
     ],
 )
 def test_augmented_labels_point_to_the_same_neighbor(game, view):
-    """Where the move goes, all planes show the same before and after."""
+    """In the cell that the move leads to, augmentation changes no plane."""
     games = games_of("random_safe", games=12, game=game)
     samples = replay_positions(games).samples()
     samples = samples[:: max(1, len(samples) // 150)]
@@ -195,7 +195,7 @@ def test_augmented_labels_point_to_the_same_neighbor(game, view):
     for i in range(len(planes)):
         symmetry = encoder.symmetries[which[i]]
         np.testing.assert_array_equal(moved[i], symmetry.observation(planes[i]))
-        there = []
+        target_cells = []
         for seen, action in ((planes[i], samples.actions[i]), (moved[i], actions[i])):
             head = (
                 rows // 2 * columns + columns // 2 if view == "hand_crafted" else seen[0].argmax()
@@ -203,10 +203,10 @@ def test_augmented_labels_point_to_the_same_neighbor(game, view):
             down, right = DIRECTIONS[action]
             row, column = head // columns + down, head % columns + right
             if game.startswith("tron") and not (0 <= row < rows and 0 <= column < columns):
-                there.append(None)  # off the board
+                target_cells.append(None)  # off the board
             else:
-                there.append(seen[:, row % rows, column % columns])
-        np.testing.assert_array_equal(*there)
+                target_cells.append(seen[:, row % rows, column % columns])
+        np.testing.assert_array_equal(*target_cells)
 
 
 @pytest.mark.slow
@@ -217,12 +217,12 @@ def test_labels_follow_the_sampled_symmetry(mixed, tmp_path, monkeypatch):
     monkeypatch.setattr(
         training._augmentation, "sample", lambda count, rng: np.ones(count, np.int64)
     )
-    found = training.update(chosen, np.random.default_rng(0), 0.0)
+    losses = training.update(chosen, np.random.default_rng(0), 0.0)
     planes = torch.from_numpy(symmetry.observation(data.observations.encode(chosen)[0]))
     outputs = training.network(planes * data.encoder.scale)
     actions = torch.from_numpy(symmetry.actions[data.actions[chosen]])
     loss = torch.nn.functional.cross_entropy(outputs[:, :4], actions)
-    assert found["loss"] == pytest.approx(float(loss.detach()), rel=1e-5)
+    assert losses["loss"] == pytest.approx(float(loss.detach()), rel=1e-5)
 
 
 def test_symmetries_may_swap_planes():
@@ -239,13 +239,13 @@ def test_symmetries_may_swap_planes():
     [
         ([], 0.01),
         ([1, 2, 2], 0.01),
-        ([1, 2, 2, 2], 0.003),  # three that are no better
-        ([1, 2, 2, 0.5, 2, 2], 0.01),  # one was better in between
+        ([1, 2, 2, 2], 0.003),  # three epochs without improvement
+        ([1, 2, 2, 0.5, 2, 2], 0.01),  # an improvement in between
         ([1, 2, 2, 1, 0.9, 3, 3, 3], 0.0009),
-        ([1] * 6, 0.003),  # counted anew after each fall
+        ([1] * 6, 0.003),  # the count restarts after each reduction
         ([1] * 7, 0.0009),
         ([1] * 10, 0.00027),
-        ([1] * 13, 0.0001),  # not 0.000081
+        ([1] * 13, 0.0001),  # the minimum rate, instead of 0.000081
         ([1] * 99, 0.0001),
     ],
 )
@@ -292,7 +292,7 @@ def test_a_run_learns_with_the_rate_of_its_schedule(mixed, tmp_path, monkeypatch
         (DEFAULT, {"positions_per_epoch": 200, "network": replace(TINY, view="plain")}),
         (UIB2021, {"network": replace(TINY_PLAIN, value=True), "augment": True}),
     ],
-    ids=["modern", "plain", "document"],
+    ids=["modern", "plain", "uib2021"],
 )
 def test_interrupted_run_resumes_to_the_same_result(base, changes, mixed, tmp_path):
     whole = trained(tiny(mixed, tmp_path / "whole", base, **changes))
@@ -302,7 +302,7 @@ def test_interrupted_run_resumes_to_the_same_result(base, changes, mixed, tmp_pa
         updates = training.run()
         while training.epoch < epochs:
             next(updates)
-        next(updates)  # and killed within the next epoch
+        next(updates)  # the run is killed within the next epoch
     training = trained(parts)
     assert training.epoch == 3
     for name in ("network", "best"):
@@ -316,11 +316,11 @@ def test_interrupted_run_resumes_to_the_same_result(base, changes, mixed, tmp_pa
         ImitationTraining(replace(parts, momentum=0.5), tensorboard=False)
     moves = load_dataset(mixed)
     save_dataset(tmp_path / "games.npz", moves[:20])
-    begun = replace(parts, data=(tmp_path / "games.npz",), run_dir=tmp_path / "begun")
-    ImitationTraining(begun, tensorboard=False)
+    started = replace(parts, data=(tmp_path / "games.npz",), run_dir=tmp_path / "started")
+    ImitationTraining(started, tensorboard=False)
     save_dataset(tmp_path / "games.npz", moves[5:25])
     with pytest.raises(ValueError, match="digest"):
-        ImitationTraining(begun, tensorboard=False)
+        ImitationTraining(started, tensorboard=False)
 
 
 def test_validation_is_without_dropout_and_by_running_means(mixed, tmp_path):
@@ -328,17 +328,17 @@ def test_validation_is_without_dropout_and_by_running_means(mixed, tmp_path):
     network, data = training.network, training.data
     before = {name: one.clone() for name, one in network.state_dict().items()}
     chosen = data.validation[:60]
-    found = training.evaluate(network, chosen)
+    losses = training.evaluate(network, chosen)
     planes = torch.from_numpy(data.observations.encode(chosen)[0]).float()
     network.eval()
     with torch.no_grad():
         logits = network(planes).double().numpy()
     chances = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
     expected = -np.log(chances[np.arange(60), data.actions[chosen]])
-    np.testing.assert_allclose(found["loss"], expected, rtol=1e-4)
-    np.testing.assert_array_equal(found["accuracy"], logits.argmax(1) == data.actions[chosen])
-    alone = training.evaluate(network, chosen[:1])  # whatever else is in the batch
-    np.testing.assert_allclose(alone["loss"], found["loss"][:1], rtol=1e-4)
+    np.testing.assert_allclose(losses["loss"], expected, rtol=1e-4)
+    np.testing.assert_array_equal(losses["accuracy"], logits.argmax(1) == data.actions[chosen])
+    alone = training.evaluate(network, chosen[:1])  # independent of the batch
+    np.testing.assert_allclose(alone["loss"], losses["loss"][:1], rtol=1e-4)
     assert all(torch.equal(before[name], one) for name, one in network.state_dict().items())
     network.train()
     training.update(data.training[:64], np.random.default_rng(0), 0.0)
@@ -361,7 +361,7 @@ def test_value_loss_is_weighted(mixed, tmp_path):
     losses, moved = step(0.0, replace(TINY, kind="residual"))
     assert losses["value_loss"] > 0
     assert moved[:4].min() > 0.01
-    assert moved[4] < 1e-4  # the decay of the weights alone
+    assert moved[4] < 1e-4  # by weight decay only
     assert step(1.0, TINY)[1][4] > 0.01
     assert "value_loss" not in step(1.0, replace(TINY, value=False))[0]
 
@@ -370,8 +370,8 @@ def test_value_loss_is_weighted(mixed, tmp_path):
 def test_command_leaves_a_report_and_a_network_to_start_from(view, mixed, tmp_path, capsys):
     run = tmp_path / "run"
     network = ["--network.filters", "8", "--network.blocks", "1", "--network.view", view]
-    words = ["--data", str(mixed), "--run-dir", str(run), "--epochs", "2", "--batch-size", "64"]
-    results = main(parse([*words, *network]))
+    arguments = ["--data", str(mixed), "--run-dir", str(run), "--epochs", "2", "--batch-size", "64"]
+    results = main(parse([*arguments, *network]))
     assert results is not None
     assert "accuracy" in capsys.readouterr().out
     for name in ("learning_curve.png", "metrics.csv", "network.safetensors", "state.npz"):
@@ -391,8 +391,8 @@ def test_command_leaves_a_report_and_a_network_to_start_from(view, mixed, tmp_pa
     assert metadata["card"]["validation"] == results["validation"]
     assert metadata["card"]["data"]["files"][0]["file"] == mixed.name
     further = PPOConfig(game=SMALL, network=loaded.config, start_from=run, run_dir=tmp_path / "ac")
-    begun = RLTraining(further, tensorboard=False).network.state_dict()
-    assert all(torch.equal(begun[key], one) for key, one in loaded.state_dict().items())
+    started = RLTraining(further, tensorboard=False).network.state_dict()
+    assert all(torch.equal(started[key], one) for key, one in loaded.state_dict().items())
 
 
 def test_time_limit_ends_a_run(mixed, tmp_path, capsys):
@@ -403,7 +403,7 @@ def test_time_limit_ends_a_run(mixed, tmp_path, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_preset_matches_the_document():
+def test_uib2021_preset_matches_the_thesis():
     assert parse(["uib2021"]) == UIB2021
     assert parse([]) == DEFAULT
     assert UIB2021.network == ACConfig("uib2021", "plain", filters=24, blocks=6, value=False)
@@ -423,7 +423,7 @@ def test_preset_matches_the_document():
     ("changes", "problem"),
     [
         ({"data": ()}, "at least one file"),
-        ({"agents": ("nobody",)}, "no agent is called 'nobody'"),
+        ({"agents": ("nobody",)}, "there is no agent 'nobody'"),
         ({"rating_range": (2000.0, 3000.0)}, "ratings are from 0 to 1000"),
         ({"rating_range": (2.0, 1.0)}, r"must be \(lowest, highest\)"),
         ({"rating_range": (5.0, 5.0)}, "at least two games"),

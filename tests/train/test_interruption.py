@@ -7,7 +7,14 @@ import warnings
 from dataclasses import replace
 
 import pytest
-from interrupted_runs import AZ_CONFIG, DQN_CONFIG, KINDS, assert_same, run_to_end, value_config
+from interrupted_runs import (
+    AZ_CONFIG,
+    DQN_CONFIG,
+    KINDS,
+    assert_same_runs,
+    run_to_end,
+    value_config,
+)
 
 from ludoteca.agents.networks.weights import load_weights
 from ludoteca.agents.registry import make_agent
@@ -22,8 +29,8 @@ from ludoteca.train.value_regression import train as train_value_network
 
 pytestmark = pytest.mark.interpreted
 
-# What others cover in part: in `make test-slow`.
-SLOW = ("dqn-alone", "alphazero", "alphazero-no-gate", "ppo-pipeline", "search")
+# Partly covered by the others, so only in `make test-slow`.
+SLOW = ("dqn-no-overlap", "alphazero", "alphazero-no-gatekeeper", "ppo-overlap", "search")
 
 
 @pytest.mark.parametrize(
@@ -33,20 +40,20 @@ SLOW = ("dqn-alone", "alphazero", "alphazero-no-gate", "ppo-pipeline", "search")
 def test_run_stopped_anywhere_resumes_to_the_same_result(kind, positions, tmp_path, monkeypatch):
     make, config = KINDS[kind]
     config = config or value_config(positions)
-    whole = make(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
-    run_to_end(whole)
+    uninterrupted = make(replace(config, run_dir=tmp_path / "uninterrupted"), tensorboard=False)
+    run_to_end(uninterrupted)
     check, count, gap, phases = Monitor.check, 0, 5.0, set()
 
-    def impatient(self):
+    def check_and_stop(self):
         nonlocal count, gap
         count += 1
-        if count > gap and not self.request:
+        if count > gap and not self.stop_reason:
             phases.add(self.phase)
-            count, gap = 0, 1.5 * gap  # less often each time, or no round would ever be finished
+            count, gap = 0, 1.5 * gap  # rarer each time, so that rollouts are finished
             self.stop("the test")
         check(self)
 
-    monkeypatch.setattr(Monitor, "check", impatient)
+    monkeypatch.setattr(Monitor, "check", check_and_stop)
     parts = replace(config, run_dir=tmp_path / "parts")
     training, stops = make(parts, tensorboard=False), 0
     while True:
@@ -55,7 +62,7 @@ def test_run_stopped_anywhere_resumes_to_the_same_result(kind, positions, tmp_pa
         if training.finished:
             break
         stops += 1
-        if stops % 3 == 0:  # in the same process, without the checkpoint
+        if stops % 3 == 0:  # resume in the same process, without a checkpoint
             training.monitor.stop("")
         else:
             training.save()
@@ -63,29 +70,29 @@ def test_run_stopped_anywhere_resumes_to_the_same_result(kind, positions, tmp_pa
     assert stops > 3
     assert "learning" in phases
     assert len(phases) > (kind != "value")  # validation is a single step here
-    assert_same(tmp_path / "whole", tmp_path / "parts")
+    assert_same_runs(tmp_path / "uninterrupted", tmp_path / "parts")
 
 
 @pytest.mark.slow
 def test_interrupted_rollout_of_several_processes_is_replayed(tmp_path, monkeypatch):
     config = replace(AZ_CONFIG, games=40, num_actors=2, gating_interval=0)
-    run_to_end(RLTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False))
+    run_to_end(RLTraining(replace(config, run_dir=tmp_path / "uninterrupted"), tensorboard=False))
     training = RLTraining(replace(config, run_dir=tmp_path / "parts"), tensorboard=False)
     check, polls = Monitor.check, 0
 
-    def impatient(self):
+    def check_and_stop(self):
         nonlocal polls
         polls += self.phase == "playing"
         if polls == 2:
             self.stop("the test")
         check(self)
 
-    monkeypatch.setattr(Monitor, "check", impatient)
+    monkeypatch.setattr(Monitor, "check", check_and_stop)
     assert [*training.run()] == []
     training.monitor.stop("")
     polls = 3
     run_to_end(training)
-    assert_same(tmp_path / "whole", tmp_path / "parts")
+    assert_same_runs(tmp_path / "uninterrupted", tmp_path / "parts")
 
 
 def test_agent_of_an_untrained_network_warns(tmp_path):
@@ -136,7 +143,7 @@ def test_the_best_network_is_not_the_untrained_one_once_others_have_learned(sele
 
 
 def signals_at(updates: list[int], number: int, monkeypatch) -> None:
-    """Let this process get a signal after some updates, counted over all runs."""
+    """Send this process a signal after some updates, counted over all runs."""
     update, count = RLTraining.update, 0
 
     def send(self) -> None:
@@ -162,7 +169,7 @@ def test_signal_saves_a_checkpoint_and_a_report(number, tmp_path, monkeypatch, c
     assert [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)] == handlers
     output = capsys.readouterr()
     again = RLTraining(config, tensorboard=False)
-    assert again.updates == 15  # in the middle of a round
+    assert again.updates == 15  # within a rollout
     assert 0 < again.games < config.games
     assert f"stopped by {number.name} after {again.games} of 100 games" in output.out
     assert f"next: ludoteca play tictactoe --agent dqn:{config.run_dir}" in output.out
@@ -170,11 +177,11 @@ def test_signal_saves_a_checkpoint_and_a_report(number, tmp_path, monkeypatch, c
     assert load_weights(config.run_dir / "best.safetensors")[1]["updates"] > 0
     assert (config.run_dir / "report.md").exists()
     assert not (config.run_dir / "results.json").exists()
-    # The same command ends as if nothing had happened.
+    # The same command finishes the run with the same result.
     assert main(config) is not None
     assert not (config.run_dir / "results_so_far.json").exists()
-    run_to_end(RLTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False))
-    assert_same(tmp_path / "whole", tmp_path / "run")
+    run_to_end(RLTraining(replace(config, run_dir=tmp_path / "uninterrupted"), tensorboard=False))
+    assert_same_runs(tmp_path / "uninterrupted", tmp_path / "run")
 
 
 @pytest.mark.parametrize("checkpoint", [False, True])
@@ -246,7 +253,7 @@ def test_without_time_nothing_is_reported_but_the_run_resumes(tmp_path, capsys):
     run_to_end(RLTraining(config, tensorboard=False))
 
 
-def test_a_stopped_training_in_epochs_reports_what_it_has(positions, tmp_path, monkeypatch, capsys):
+def test_a_stopped_supervised_run_writes_a_report(positions, tmp_path, monkeypatch, capsys):
     config = replace(value_config(positions), run_dir=tmp_path / "run")
     update, count = ValueRegressionTraining.update, 0
 
@@ -266,6 +273,8 @@ def test_a_stopped_training_in_epochs_reports_what_it_has(positions, tmp_path, m
     assert "stopped before its end" in (config.run_dir / "report.md").read_text()
     assert train_value_network(config, tensorboard=False) is not None
     run_to_end(
-        ValueRegressionTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
+        ValueRegressionTraining(
+            replace(config, run_dir=tmp_path / "uninterrupted"), tensorboard=False
+        )
     )
-    assert_same(tmp_path / "whole", tmp_path / "run")
+    assert_same_runs(tmp_path / "uninterrupted", tmp_path / "run")

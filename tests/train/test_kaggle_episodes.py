@@ -30,7 +30,7 @@ SMALL = (
 
 
 def board(s):
-    """Return the geese and the food, as in a file."""
+    """Return the bodies of the geese and the food, as lists of cells."""
     return geese(s), s.food[: s.num_food].tolist()
 
 
@@ -38,7 +38,7 @@ def board(s):
     ("name", "game"), [*((name, "hungry_geese") for name in STANDARD), ("small", SMALL)]
 )
 def test_samples_equal_the_file(name, game):
-    """Compared state by state, player by player."""
+    """Every state and every player's sample is compared."""
     steps = json.loads(golden(name))["steps"]
     samples = samples_of(read(golden(name), game))
     states = samples.states.view(np.recarray)
@@ -68,12 +68,12 @@ def test_failed_agents_forfeit_and_have_no_samples():
     assert np.argwhere(episode.actions == FORFEIT).tolist() == [[3, 1], [6, 3], [8, 0]]
     moves = Counter(samples_of(episode).players.tolist())
     assert moves == {0: 8, 1: 3, 2: 9, 3: 6}
-    # Who forfeits has no reward: 2 wins, and the others are equally last.
+    # Forfeiting seats have no reward: seat 2 wins, and the others share the last place.
     np.testing.assert_allclose(episode.returns, [[-1 / 3, -1 / 3, 1, -1 / 3]], rtol=1e-6)
 
 
 def test_reads_older_files_with_fewer_fields():
-    """No module_version, keys in another order, more in info, dead agents may be INACTIVE."""
+    """The older file has no module_version, and its dead agents are INACTIVE, for example."""
     episode = json.loads(golden("700350"))
     del episode["module_version"]
     episode["info"] |= {"LiveVideoPath": None}
@@ -102,7 +102,7 @@ def test_agent_names_are_optional():
 
 
 def changed(*path, to, name="700350"):
-    """Return an episode with a changed value."""
+    """Return an episode whose value at a path of keys is `to`, or removed if `to` is None."""
     episode = json.loads(golden(name))
     place = episode
     for key in path[:-1]:
@@ -115,7 +115,7 @@ def changed(*path, to, name="700350"):
 
 
 def steps(change, name="700350"):
-    """Return an episode with other steps."""
+    """Return an episode with its steps replaced by `change(steps)`."""
     episode = json.loads(golden(name))
     episode["steps"] = change(episode["steps"])
     return episode
@@ -223,7 +223,7 @@ def test_new_food_must_be_on_free_cell():
 
 
 def as_episode(game, s, players):
-    """Write down a game of random moves as kaggle-environments would, in plain Python."""
+    """Return a game of random moves in the format of kaggle-environments."""
     rng, states = np.random.default_rng(0), []
     actions = [0] * players
     while True:

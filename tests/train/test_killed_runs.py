@@ -10,7 +10,7 @@ import pytest
 from interrupted_runs import (
     DQN_CONFIG,
     KINDS,
-    assert_same,
+    assert_same_runs,
     run_to_end,
     value_config,
 )
@@ -21,18 +21,18 @@ from ludoteca.train.run_directory import RunDirectory
 
 
 class Killed:
-    """Ends this process, as a kill would, before its k-th operation on a file."""
+    """Simulated kill of this process before its k-th operation on a file."""
 
     def __init__(self, k: int):
         self.k, self.count = k, 0
 
     def operation(self) -> bool:
-        """Count one; return whether it is the last."""
+        """Count an operation; return whether it is the k-th."""
         self.count += 1
         return self.count == self.k
 
     def install(self, folder: Path) -> None:
-        """Watch all that is opened for writing, written, synced, renamed and removed there."""
+        """Count the operations on files in a folder: open, write, sync, rename and remove."""
         inside = str(folder)
 
         def audit(event: str, arguments: tuple) -> None:
@@ -58,7 +58,7 @@ class Killed:
 
 
 class Written:
-    """A file of which a kill may leave the first half."""
+    """File of which a simulated kill may leave the first half."""
 
     def __init__(self, file, killed: Killed):
         self.file, self.killed = file, killed
@@ -81,10 +81,10 @@ class Written:
 
 
 def killed_before(k: int, folder: Path, work) -> int | None:
-    """Do `work` in a process of its own that is killed before its k-th operation on a file.
+    """Call `work` in a new process that is killed before its k-th operation on a file.
 
     Returns:
-        How many there were if it was not killed, else None.
+        The number of operations if it was not killed, else None.
     """
     reader, writer = os.pipe()
     child = os.fork()
@@ -122,8 +122,8 @@ def test_run_killed_at_any_file_operation_resumes_to_the_same_result(
         config = replace(
             config, games=games, eval_interval=20, save_seconds=0.0, overlap_actor_learner=False
         )
-    folders = {name: tmp_path / name for name in ("whole", "run")}
-    run_to_end(make(replace(config, run_dir=folders["whole"]), tensorboard=False))
+    folders = {name: tmp_path / name for name in ("complete", "run")}
+    run_to_end(make(replace(config, run_dir=folders["complete"]), tensorboard=False))
     parts = replace(config, run_dir=folders["run"])
 
     def work() -> None:
@@ -135,19 +135,19 @@ def test_run_killed_at_any_file_operation_resumes_to_the_same_result(
         remove(folders["run"])
         total = killed_before(k, folders["run"], work)
         left_over += len(list(folders["run"].glob(".*.tmp")))
-        # What is there can be used: whole files, or none.
+        # Existing files are complete.
         for name in ("network", "best"):
             if (folders["run"] / f"{name}.safetensors").exists():
                 load_weights(folders["run"] / f"{name}.safetensors")
         work()
-        assert_same(folders["whole"], folders["run"])
+        assert_same_runs(folders["complete"], folders["run"])
         assert not list(folders["run"].glob(".*.tmp"))
     assert total > 12 * checkpoints  # four files: each is opened, written and renamed
     assert left_over > 5
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder, if it is there."""
+    """Remove a folder, if it exists."""
     if folder.exists():
         for file in folder.iterdir():
             file.unlink()
@@ -158,15 +158,15 @@ def test_derived_files_that_are_missing_or_old_are_written_again(tmp_path):
     config = replace(DQN_CONFIG, run_dir=tmp_path, games=40)
     run_to_end(RLTraining(config, tensorboard=False))
     names = ("network.safetensors", "best.safetensors", "metrics.csv")
-    whole = {name: (tmp_path / name).read_bytes() for name in names}
+    complete = {name: (tmp_path / name).read_bytes() for name in names}
     for name in names:
-        for content in (None, b"", whole["network.safetensors"][:-5]):
+        for content in (None, b"", complete["network.safetensors"][:-5]):
             (tmp_path / name).unlink()
             if content is not None:
                 (tmp_path / name).write_bytes(content)
             assert RLTraining(config, tensorboard=False).finished
-            assert (tmp_path / name).read_bytes() == whole[name]
-    # A card is no reason to write a file again.
+            assert (tmp_path / name).read_bytes() == complete[name]
+    # A file that differs only by its card is not written again.
     weights, metadata = load_weights(tmp_path / "best.safetensors")
     save_weights(tmp_path / "best.safetensors", weights, metadata | {"card": {"any": "thing"}})
     RLTraining(config, tensorboard=False)
@@ -177,10 +177,10 @@ def test_damaged_state_raises_with_its_name(tmp_path):
     folder = RunDirectory(tmp_path, {})
     folder.save_state({"games": 3}, {"a/b": np.arange(4), "c": np.zeros((2, 2), np.float32)})
     file, (numbers, arrays) = tmp_path / "state.npz", folder.load_state()
-    whole, refused = file.read_bytes(), 0
-    for place in range(len(whole)):
-        content = bytearray(whole)
-        content[place] ^= 1 << place % 8
+    complete, refused = file.read_bytes(), 0
+    for position in range(len(complete)):
+        content = bytearray(complete)
+        content[position] ^= 1 << position % 8
         file.write_bytes(content)
         problem = ""
         try:
@@ -191,12 +191,12 @@ def test_damaged_state_raises_with_its_name(tmp_path):
             refused += 1
             assert f"{file} is damaged" in problem
             assert "remove it to begin anew" in problem
-        else:  # bytes that do not matter, such as dates
+        else:  # bytes without effect, such as dates
             assert found[0] == numbers
             assert all(np.array_equal(found[1][name], one) for name, one in arrays.items())
-    assert refused > len(whole) / 2
-    for size in range(0, len(whole), 7):
-        file.write_bytes(whole[:size])
+    assert refused > len(complete) / 2
+    for size in range(0, len(complete), 7):
+        file.write_bytes(complete[:size])
         with pytest.raises(ValueError, match="is damaged"):
             folder.load_state()
 

@@ -36,6 +36,7 @@ SETTINGS = {
     "eval_games": 2,
     "save_seconds": 1e9,
     "overlap_actor_learner": False,
+    "precision": "float32",
 }
 
 
@@ -44,8 +45,11 @@ def make_training(tmp_path, game=TRON, **changes) -> RLTraining:
     return RLTraining(config, tensorboard=False)
 
 
-def by_hand(algorithm) -> NFSPRollout:
-    """Return two games: of three joint moves, and of one; planes hold the decision's number."""
+def two_game_rollout(algorithm) -> NFSPRollout:
+    """Return a rollout of two games, with three joint moves and one.
+
+    The first plane holds the number of the decision, from 1.
+    """
     env_indices = np.array([0, 0, 1, 1, 0, 0, 0, 0], np.int32)
     seats = np.array([0, 1, 0, 1, 0, 1, 0, 1], np.int8)
     count = len(seats)
@@ -67,7 +71,7 @@ def by_hand(algorithm) -> NFSPRollout:
 @pytest.mark.interpreted
 def test_transitions_lead_to_the_next_decision_of_the_same_player(tmp_path):
     algorithm = make_training(tmp_path, gamma=0.9).algorithm
-    rollout = by_hand(algorithm)
+    rollout = two_game_rollout(algorithm)
     records = algorithm.targets(rollout, np.random.default_rng(0))
     assert records["planes"][:, 0].tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
     assert records["next_planes"][:, 0].tolist() == [5, 6, 0, 0, 7, 8, 0, 0]
@@ -80,17 +84,19 @@ def test_transitions_lead_to_the_next_decision_of_the_same_player(tmp_path):
 @pytest.mark.interpreted
 def test_reservoir_holds_the_decisions_of_the_best_response_only(tmp_path):
     training = make_training(tmp_path, learning_starts=8)
-    rollout = by_hand(training.algorithm)
+    rollout = two_game_rollout(training.algorithm)
     minibatches = training.minibatches
     records = training.algorithm.targets(rollout, np.random.default_rng(0))
-    minibatches.add(records[1:3], 1, training.learning)
+    minibatches.add(records[1:3], 1, training.learning_rng)
     assert minibatches.started is False
-    minibatches.add(np.concatenate([records[:1], records[3:], records[1:3]]), 2, training.learning)
+    minibatches.add(
+        np.concatenate([records[:1], records[3:], records[1:3]]), 2, training.learning_rng
+    )
     assert minibatches.started is True
     held = minibatches.reservoir.records[: len(minibatches.reservoir)]
     assert held["decision_planes"][:, 0].tolist() == [1, 4, 5, 7]
     assert held["decision_action"].tolist() == [0, 3, 0, 2]
-    sampled = minibatches.sample(training.learning).records
+    sampled = minibatches.sample(training.learning_rng).records
     assert set(sampled["decision_planes"][:, 0]) == {1, 4, 5, 7}
     assert set(sampled["planes"][:, 0]) == {1, 2, 3, 4, 5, 6, 7, 8}
 
@@ -104,7 +110,7 @@ def test_loss_is_td_error_and_cross_entropy(tmp_path):
     batch = {
         name: torch.from_numpy(column)
         for name, column in algorithm.layout.unpack(
-            training.minibatches.sample(training.learning).records
+            training.minibatches.sample(training.learning_rng).records
         ).items()
     }
     batch["next_mask"][:, 1:] = 0  # north is the only legal action at the next decision
@@ -191,7 +197,7 @@ def test_exploration_decays_and_settings_are_validated():
         NFSPConfig(anticipatory_param=1.5)
 
 
-# Settings of the measurement in docs/training.md.
+# Settings of the results in docs/training.md.
 LEARNING = {
     "games": 6_000,
     "games_per_iteration": 64,

@@ -11,7 +11,7 @@ from ludoteca.train.outcome_reward import OutcomeReward, loss_weight
 pytestmark = pytest.mark.interpreted
 
 
-def test_losses_weigh_less_the_later_they_come():
+def test_later_losses_have_smaller_weights():
     # By hand: the longest game of Hex 5x5 has 25 plies.
     assert np.allclose(loss_weight([10, 25], 25), [1 - 10 / 26, 1 / 26])
 

@@ -32,7 +32,7 @@ LONG = RunStatus(
 )
 
 
-def drawn(status: RunStatus, clock: RateClock, width: int = 80) -> list[str]:
+def render_lines(status: RunStatus, clock: RateClock, width: int = 80) -> list[str]:
     console = Console(width=width, force_terminal=True, color_system=None, record=True, file=None)
     with console.capture() as capture:
         console.print(display(status, clock))
@@ -43,7 +43,7 @@ def test_the_display_fits_into_80_columns():
     clock = RateClock()
     clock.add(0.0, replace(LONG, done=120_000, counts={"updates": 90_000}))
     clock.add(50.0, LONG)
-    lines = drawn(LONG, clock)
+    lines = render_lines(LONG, clock)
     assert len(lines) == 4
     assert all(len(line) <= 80 for line in lines)
     assert lines[0].startswith("evaluating ━")
@@ -52,7 +52,7 @@ def test_the_display_fits_into_80_columns():
     assert lines[2].startswith("after 120,000 games: mixed:epsilon=0.2 as first 99.9 %")
     assert lines[2].rstrip().endswith("…")
     assert lines[3].rstrip() == LONG.notice
-    assert len(drawn(replace(LONG, last="", notice=""), clock)) == 2
+    assert len(render_lines(replace(LONG, last="", notice=""), clock)) == 2
 
 
 def test_bar_advances_within_an_iteration_and_with_time():
@@ -65,7 +65,7 @@ def test_bar_advances_within_an_iteration_and_with_time():
         bars.append(clock.completed())
     assert bars == sorted(set(bars))
     assert clock.seconds_left() == pytest.approx(1)
-    # Time will be up before the games are over: the bar is that of the time.
+    # The time limit comes before the last game: the bar shows the elapsed share of the time.
     clock = RateClock()
     clock.add(0.0, replace(status, seconds_left=100.0))
     clock.add(25.0, replace(status, done=0.5, seconds_left=75.0))
@@ -75,7 +75,7 @@ def test_bar_advances_within_an_iteration_and_with_time():
 
 def test_remaining_time_is_estimated_from_the_last_minute():
     clock, status = RateClock(), replace(LONG, total=10_000)
-    for second in range(300):  # slow at first: compiling
+    for second in range(300):  # the first 200 s without progress
         clock.add(second, replace(status, done=max(0.0, 10.0 * (second - 200))))
     assert clock.rates()["games"] == pytest.approx(10)
     assert clock.seconds_left() == pytest.approx((10_000 - 990) / 10)
@@ -91,7 +91,7 @@ def test_rates_exclude_compilation_and_remaining_times_include_it():
         if second > 0:
             assert clock.rates() == {"games": pytest.approx(2)}
     assert clock.seconds_left() == pytest.approx((1_000 - 2 * 99) / 2)
-    # Time will be up before: the bar is that of the time that passes, compiling included.
+    # The time limit comes first: the bar shows the share of the time, compilation included.
     clock.add(200, replace(status, done=200, seconds_left=50.0), 100.0)
     assert clock.seconds_left() == 50
     assert clock.completed() == pytest.approx(200 / 250)
@@ -99,14 +99,14 @@ def test_rates_exclude_compilation_and_remaining_times_include_it():
 
 def test_rates_are_empty_during_compilation():
     clock, status = RateClock(), replace(LONG, counts={})
-    for second in range(100):  # another thread plays on meanwhile
+    for second in range(100):  # games are played by another thread during compilation
         clock.add(second, replace(status, done=float(second)), second + 1e-6 * (second % 2))
     assert clock.rates() == {}
     assert clock.seconds_left() == float("inf")
 
 
 def compile_slowly(subject: str, seconds: float) -> None:
-    """Report a compilation that takes a while, as compiled functions do."""
+    """Announce a compilation as compiled functions do, and sleep for `seconds`."""
     with compilation.compiling():
         compilation.announce(subject, "environment", 12.0 / compilation.machine_factor())
         time.sleep(seconds)
@@ -162,20 +162,20 @@ def test_phases_compile_until_their_first_step_is_over():
         assert phase(monitor) == name
         assert f"{work} 1 of " in detail(monitor)
         monitor.begin(name, total)
-        assert phase(monitor) == name  # once is enough
+        assert phase(monitor) == name  # it is compiled only once
         assert f"{work} 0 of " in detail(monitor)
     monitor.stop("a reason")
     with pytest.raises(Stopped):
         monitor.step("learning", 2)
-    monitor.grant(time.monotonic() + 100)
+    monitor.extend(time.monotonic() + 100)
     monitor.step("learning", 3)
-    monitor.grant(time.monotonic() - 1)
+    monitor.extend(time.monotonic() - 1)
     with pytest.raises(Stopped):
         monitor.check()
 
 
 def test_files_get_lines_at_growing_intervals(capsys, monkeypatch):
-    monkeypatch.setattr("ludoteca.progress.MIN_PAUSE", 0.5)
+    monkeypatch.setattr("ludoteca.progress.MIN_INTERVAL", 0.5)
     now = replace(LONG, last="", notice="")
     with show_progress(lambda: now):
         time.sleep(1.2)
@@ -231,7 +231,7 @@ def test_time_is_reserved_for_evaluation_and_report():
         (60.0, 100.0, [4]),
     ],
 )
-def test_evaluations_have_as_many_games_as_there_is_time_for(cost, seconds, counts, monkeypatch):
+def test_evaluations_end_at_the_time_limit(cost, seconds, counts, monkeypatch):
     now, monitor, played = [1000.0], Monitor(), []
 
     def evaluate(game, agent, opponent, games, seed, record, on_step):

@@ -20,7 +20,7 @@ from ludoteca.train.q_learning import (
     make_env,
     update,
 )
-from ludoteca.train.q_learning_report import best, board, describe, legal_part
+from ludoteca.train.q_learning_report import board, describe, greedy_actions, mask_illegal
 from ludoteca.train.value_iteration import optimal_q
 
 NORTH, EAST, SOUTH, WEST = range(4)
@@ -39,13 +39,13 @@ def run(tmp_path_factory):
 def test_update_matches_hand_computation():
     q = np.zeros((3, 2))
     q[0, 1], q[1] = 2.0, (4.0, 10.0)
-    # Half of 2, and half of 1 + 0.9 * 10.
+    # 0.5 * 2 + 0.5 * (1 + 0.9 * 10)
     update(q, 0, 1, 1.0, 1, np.array([0, 1]), 0.5, 0.9)
     assert q.tolist() == [[0.0, 6.0], [4.0, 10.0], [0.0, 0.0]]
-    # Only the first action is legal afterwards: three quarters of 6, a quarter of -2 + 0.5 * 4.
+    # Only the first action is legal in the next state: 0.75 * 6 + 0.25 * (-2 + 0.5 * 4).
     update(q, 0, 1, -2.0, 1, np.array([0]), 0.25, 0.5)
     assert q[0].tolist() == [0.0, 4.5]
-    # After the end there is nothing: three quarters of 4.5, a quarter of 1.
+    # The episode ends: 0.75 * 4.5 + 0.25 * 1.
     update(q, 0, 1, 1.0, 1, np.array([], np.int64), 0.25, 0.5)
     assert q[0].tolist() == [0.0, 3.625]
 
@@ -66,7 +66,7 @@ def test_actions_are_epsilon_greedy():
 
 def test_exact_values_without_chance():
     exact = optimal_q(GridWorld(), 0.9)
-    # Moves to the goal, the first of them without discount: 0.9 ** (moves - 1).
+    # A cell's value is 0.9 ** (moves - 1), by its number of moves to the goal.
     moves = {0: 3, 1: 2, 2: 1, 4: 4, 6: 2, 8: 5, 9: 4, 10: 3, 11: 4}
     values = {cell: np.nanmax(exact[cell]) for cell in FREE}
     assert values == pytest.approx({cell: 0.9 ** (n - 1) for cell, n in moves.items()})
@@ -77,15 +77,15 @@ def test_exact_values_without_chance():
 
 
 def test_exact_values_match_the_textbook():
-    # Russell and Norvig, 3rd edition, figure 17.3. Their rewards belong to cells, -0.04 for each
-    # cell from which the agent moves: also from the last one before the goal.
+    # Russell and Norvig, 3rd edition, figure 17.3. Their reward of -0.04 counts for every cell
+    # that the agent leaves, so here it is added to the reward of the goal and of the trap.
     world = GridWorld(goal_reward=0.96, trap_reward=-1.04, living_reward=-0.04, slip=0.2)
     values = np.nanmax(optimal_q(world, 1.0)[list(FREE)], axis=1)
     figure = [0.812, 0.868, 0.918, 0.762, 0.660, 0.705, 0.655, 0.611, 0.388]
     np.testing.assert_allclose(values, figure, atol=0.0006)
 
 
-def test_values_without_a_limit_are_refused():
+def test_divergent_values_are_refused():
     with pytest.raises(ValueError, match=r"have not converged .* with gamma=1;"):
         optimal_q(GridWorld(living_reward=0.1), 1.0)
 
@@ -94,8 +94,8 @@ def test_values_without_a_limit_are_refused():
 def test_a_thousand_episodes_are_enough(seed):
     env = gym.make("ludoteca/GridWorld-v0")
     learned, exact = learn(env, QLearningConfig(seed=seed)), optimal_q(env.unwrapped, 0.9)
-    q = legal_part(learned.q, exact)
-    greedy, optimal = best(q), best(exact)
+    q = mask_illegal(learned.q, exact)
+    greedy, optimal = greedy_actions(q), greedy_actions(exact)
     for cell in FREE:
         assert learned.updates[cell].sum() > 0
         assert not (greedy[cell] & ~optimal[cell]).any()
@@ -132,7 +132,7 @@ def test_environments_without_masks_are_supported():
 
 
 def test_truncated_episodes_bootstrap():
-    # Truncated after each move: the values still bootstrap, as the episode would continue.
+    # Episodes are truncated after each move, and updates use the value of the next state.
     env = gym.make("ludoteca/GridWorld-v0", random_start=True, max_episode_steps=1)
     learned = learn(env, QLearningConfig(epsilon=1.0, episodes=3000))
     exact = optimal_q(env.unwrapped, 0.9)

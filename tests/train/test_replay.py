@@ -126,7 +126,7 @@ def test_buffer_resumes_from_its_saved_state():
 
 
 def reservoir_sample(parts: list[int], capacity: int, rng: np.random.Generator) -> list[int]:
-    """Return which of the numbers 0, 1, ... a reservoir buffer holds, added in parts."""
+    """Add the numbers 0, 1, ... to a reservoir buffer, in parts; return those that it holds."""
     buffer = ReservoirBuffer(capacity, np.dtype([("number", np.int64)]))
     numbers = np.arange(sum(parts)).astype(np.int64).view(buffer.records.dtype)
     for part in np.split(numbers, np.cumsum(parts)[:-1]):
@@ -167,11 +167,11 @@ def test_reservoir_buffer_replaces_the_record_at_the_sampled_index():
             assert high.tolist() == [1, 2, 3, 4, 5, 6, 7]
             return np.array([0, 0, 2, 1, 4, 1, 3])
 
-    # The records 3 and 5 are for index 1, where the last one stays; 4 and 6 are dropped.
+    # Of the sampled indices, those from 3 on are outside the buffer, and their records are dropped.
     assert reservoir_sample([7], 3, Sampled()) == [0, 5, 2]
 
 
-def test_symmetries_map_whole_transitions():
+def test_symmetries_map_all_columns_of_transitions():
     game = make_game("tictactoe")
     buffer, records, planes, next_planes, masks = make_buffer(50, 20)
     buffer.add(records)
@@ -179,12 +179,14 @@ def test_symmetries_map_whole_transitions():
     for symmetry in game.symmetries():
         mapped = layout().mapped(batch, symmetry)
         for k in range(20):
-            # The action's cell goes where the planes' cells go.
+            # The action's cell is mapped as the cells of the planes are.
             row, column = divmod(int(batch["action"][k]), 3)
-            there = divmod(int(mapped["action"][k]), 3)
-            assert mapped["planes"][k, :, *there].tolist() == planes[k, :, row, column].tolist()
-            next_there = mapped["next_planes"][k, :, *there].tolist()
-            assert next_there == next_planes[k, :, row, column].tolist()
+            mapped_cell = divmod(int(mapped["action"][k]), 3)
+            assert (
+                mapped["planes"][k, :, *mapped_cell].tolist() == planes[k, :, row, column].tolist()
+            )
+            mapped_next_plane = mapped["next_planes"][k, :, *mapped_cell].tolist()
+            assert mapped_next_plane == next_planes[k, :, row, column].tolist()
             assert mapped["next_mask"][k, mapped["action"][k]] == masks[k, batch["action"][k]]
         assert mapped["reward"] is batch["reward"]
 
@@ -198,9 +200,9 @@ def test_sum_tree_holds_powers_of_errors(capacity):
         indices = rng.integers(capacity, size=7)
         new = rng.random(7)
         priorities.update(indices, new)
-        errors[indices] = new  # of repeated indices, the last counts, as there
-    given = np.where(priorities.tree[priorities.leaves :][:capacity] > 0, 1, 0)
-    expected = (errors + 0.01) ** 0.7 * given
+        errors[indices] = new  # the last of repeated indices counts, as in the tree
+    updated = np.where(priorities.tree[priorities.leaves :][:capacity] > 0, 1, 0)
+    expected = (errors + 0.01) ** 0.7 * updated
     leaves = priorities.tree[priorities.leaves :]
     assert np.allclose(leaves[:capacity], expected)
     assert (leaves[capacity:] == 0).all()

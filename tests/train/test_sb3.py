@@ -122,7 +122,7 @@ def test_a_game_lost_to_a_snapshot_has_reward_minus_one() -> None:
     assert {-1, 1} <= set(final_rewards)
 
 
-def test_win_rates_are_logged_and_right(tmp_path: Any) -> None:
+def test_win_rates_are_logged_correctly(tmp_path: Any) -> None:
     class RewardRecorder(SelfPlayCallback):
         """Collects the rewards of the last steps."""
 
@@ -222,13 +222,13 @@ def test_a_single_environment_needs_no_wrapper() -> None:
     assert callback.pool.members[0].games > 5
 
 
-def test_environments_of_other_kinds_are_refused() -> None:
+def test_other_environment_classes_are_refused() -> None:
     remote: Any = SimpleNamespace(unwrapped=object())
     with pytest.raises(TypeError, match=r"self-play needs an SB3VecEnv, .*; got object"):
         set_opponents(remote, SelfPlayCallback().pool)
 
 
-def test_bad_parameters_are_named_in_the_error() -> None:
+def test_invalid_parameters_are_named_in_the_error() -> None:
     with pytest.raises(ValueError, match="snapshot_freq must be an integer from 1 to"):
         SelfPlayCallback(0)
     with pytest.raises(ValueError, match="epsilon must be a number from 0 to 1"):

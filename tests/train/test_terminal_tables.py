@@ -34,7 +34,7 @@ RESULTS = {
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
-def test_table_of_results_is_not_truncated(width):
+def test_results_table_is_not_truncated(width):
     text = printed(results_table(RESULTS), width)
     words = set(text.split())
     heads = {"seat", "games", "wins", "draws", "win", "rate", "95", "interval"}
@@ -47,7 +47,7 @@ def test_table_of_results_is_not_truncated(width):
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
-def test_table_of_findings_is_not_truncated(width):
+def test_validation_table_is_not_truncated(width):
     headings = ("moves of", "validated", "learned", "accuracy", "cross-entropy")
     headings += ("squared error of the value", "without network")
     agents = ("all", "mcts:simulations=1000,policy=uct", "deterministic")

@@ -16,33 +16,33 @@ from ludoteca.train.throughput.__main__ import main
 from ludoteca.train.throughput.simulation import Cluster, Costs, simulate
 
 MESSAGES = ("task_seconds", "driver_seconds", "part_transfer_seconds")
-TEN = Costs(part_seconds=(10.0,), games_per_part=4)
-LEARNS = replace(TEN, updates_per_part=2, update_seconds=1.0)
+ONLY_PLAY = Costs(part_seconds=(10.0,), games_per_part=4)
+PLAY_AND_LEARN = replace(ONLY_PLAY, updates_per_part=2, update_seconds=1.0)
 
 
 @pytest.mark.parametrize(
     ("costs", "cluster", "expected"),
     [
-        (TEN, Cluster(1), 1 / 10),
-        (TEN, Cluster(3), 3 / 10),
-        # One after the other: 10 s of play, then 2 updates for each part.
-        (LEARNS, Cluster(1), 1 / 12),
-        (LEARNS, Cluster(3), 3 / 16),
-        (replace(LEARNS, put_seconds=0.5, keep_seconds=0.25), Cluster(2), 2 / 15),
-        # In parallel, the slower of the two decides: 3 actors play 3 parts in 10 s, which are
-        # learned from in 6 s; of 8 actors, the learner has 16 s to learn.
-        (LEARNS, Cluster(3, max_staleness=1), 3 / 10),
-        (LEARNS, Cluster(8, max_staleness=1), 8 / 16),
-        (LEARNS, Cluster(8, max_staleness=5), 8 / 16),
-        # The driver gives 4 parts, 1 s each, and takes as long to collect them: the last part is
-        # given after 4 s and comes back after 14 s, when the others were collected long since.
-        (replace(TEN, dispatch_seconds=1.0), Cluster(4), 4 / 14),
-        (replace(TEN, collect_seconds=1.0), Cluster(4), 4 / 14),
-        # 100 bytes for each machine, 2 actors on each: 3 machines are served after 1, 2 and 3 s.
-        (replace(TEN, weights_bytes=100), Cluster(6, 0, 2, bandwidth=100.0), 6 / 13),
-        # Parts arrive together, and go through the network one by one.
-        (replace(TEN, part_bytes=100), Cluster(6, bandwidth=100.0), 6 / 16),
-        (replace(TEN, receive_seconds=2.0, latency_seconds=1.0), Cluster(1), 1 / 13),
+        (ONLY_PLAY, Cluster(1), 1 / 10),
+        (ONLY_PLAY, Cluster(3), 3 / 10),
+        # Alternately 10 s of play, then 2 updates of 1 s for each part.
+        (PLAY_AND_LEARN, Cluster(1), 1 / 12),
+        (PLAY_AND_LEARN, Cluster(3), 3 / 16),
+        (replace(PLAY_AND_LEARN, put_seconds=0.5, keep_seconds=0.25), Cluster(2), 2 / 15),
+        # In parallel, the slower of play and learning decides: 3 actors play 3 parts in 10 s, and
+        # the learner needs 6 s for them. For the 8 parts of 8 actors it needs 16 s.
+        (PLAY_AND_LEARN, Cluster(3, max_staleness=1), 3 / 10),
+        (PLAY_AND_LEARN, Cluster(8, max_staleness=1), 8 / 16),
+        (PLAY_AND_LEARN, Cluster(8, max_staleness=5), 8 / 16),
+        # The driver dispatches 4 parts, one per second: the last one starts after 4 s and ends
+        # after 14 s, when the others have been collected. The same holds for collecting.
+        (replace(ONLY_PLAY, dispatch_seconds=1.0), Cluster(4), 4 / 14),
+        (replace(ONLY_PLAY, collect_seconds=1.0), Cluster(4), 4 / 14),
+        # Three machines with 2 actors each receive 100 bytes of weights after 1, 2 and 3 s.
+        (replace(ONLY_PLAY, weights_bytes=100), Cluster(6, 0, 2, bandwidth=100.0), 6 / 13),
+        # Parts are finished together and sent over the network one by one.
+        (replace(ONLY_PLAY, part_bytes=100), Cluster(6, bandwidth=100.0), 6 / 16),
+        (replace(ONLY_PLAY, receive_seconds=2.0, latency_seconds=1.0), Cluster(1), 1 / 13),
     ],
 )
 def test_simulation_matches_hand_computation(costs, cluster, expected):
@@ -52,7 +52,7 @@ def test_simulation_matches_hand_computation(costs, cluster, expected):
 
 
 def test_bandwidth_limits_throughput():
-    costs = replace(TEN, part_bytes=100)
+    costs = replace(ONLY_PLAY, part_bytes=100)
     result = simulate(costs, Cluster(500, max_staleness=2, bandwidth=1000.0), iterations=20)
     assert result.games_per_second == pytest.approx(4 * 10, rel=0.05)
     assert result.limit == "network"
@@ -69,29 +69,31 @@ def test_actors_wait_for_the_slowest_part_only_without_staleness():
 
 
 def test_limiting_factor():
-    assert simulate(LEARNS, Cluster(2, 1)).limit == "actors"
-    assert simulate(LEARNS, Cluster(64, 1)).limit == "learner"
-    assert simulate(replace(TEN, collect_seconds=1.0), Cluster(64, 1)).limit == "driver"
-    kept = replace(LEARNS, positions_per_part=50.0, part_bytes=1000)
+    assert simulate(PLAY_AND_LEARN, Cluster(2, 1)).limit == "actors"
+    assert simulate(PLAY_AND_LEARN, Cluster(64, 1)).limit == "learner"
+    assert simulate(replace(ONLY_PLAY, collect_seconds=1.0), Cluster(64, 1)).limit == "driver"
+    kept = replace(PLAY_AND_LEARN, positions_per_part=50.0, part_bytes=1000)
     full = simulate(kept, Cluster(64, 1, buffer=1600.0))
     assert (full.limit, full.buffer_share) == ("buffer", 2.0)
-    # All 64 parts come at once, and wait.
+    # All 64 parts arrive at once and wait in the object store.
     full = simulate(replace(kept, collect_seconds=0.01), Cluster(64, 0, store=32_000.0))
     assert (full.limit, full.store_peak) == ("object store", 2.0)
 
 
 @pytest.mark.parametrize("bound", [0, 1, 2])
 def test_staleness_is_the_bound_where_the_learner_is_the_limit(bound):
-    result = simulate(LEARNS, Cluster(50, max_staleness=bound), iterations=30)
+    result = simulate(PLAY_AND_LEARN, Cluster(50, max_staleness=bound), iterations=30)
     # The first rollout is played by the first network.
     assert 0.9 * bound <= result.staleness <= bound
-    # A learner that keeps up is one rollout behind: the one played while it learns.
-    assert simulate(LEARNS, Cluster(3, max_staleness=5)).staleness == pytest.approx(1, abs=0.05)
+    # A fast learner has a staleness of 1: a rollout is played while it learns.
+    assert simulate(PLAY_AND_LEARN, Cluster(3, max_staleness=5)).staleness == pytest.approx(
+        1, abs=0.05
+    )
 
 
 @pytest.mark.slow
 def test_simulation_predicts_two_processes():
-    """Actors and a learner that only sleep: their times are known, whatever else runs here."""
+    """Actors and the learner only sleep, so that their times do not depend on the machine."""
     iterations, config = 8, RLConfig(games=100, games_per_iteration=4, num_actors=2)
     costs = Costs(
         part_seconds=(PLAYING,), update_seconds=LEARNING, updates_per_part=0.5, games_per_part=2
@@ -125,14 +127,16 @@ def test_recorded_costs_are_simulated_again(tmp_path):
         "algorithm": "alphazero",
         "game": "connect4",
         "executor": "ray",
-        "costs": asdict(LEARNS),
+        "costs": asdict(PLAY_AND_LEARN),
         "messages": {"buffer_positions": 1000} | dict.fromkeys(MESSAGES, 0.001),
         "measured": [],
     }
-    given, written, page = (tmp_path / name for name in ("given.json", "new.json", "page.md"))
-    given.write_text(json.dumps(recorded))
-    main(costs=given, simulated=(3, 8), learner_speeds=(1, 4), json_file=written, page=page)
-    simulated = json.loads(written.read_text())["simulated"]
+    costs_file, json_file, page = (
+        tmp_path / name for name in ("costs.json", "new.json", "page.md")
+    )
+    costs_file.write_text(json.dumps(recorded))
+    main(costs=costs_file, simulated=(3, 8), learner_speeds=(1, 4), json_file=json_file, page=page)
+    simulated = json.loads(json_file.read_text())["simulated"]
     assert [(row["actors"], row["learner_speed"]) for row in simulated] == [
         (3, 1), (8, 1), (3, 4), (8, 4),
     ]  # fmt: skip
@@ -141,7 +145,7 @@ def test_recorded_costs_are_simulated_again(tmp_path):
     assert [row["limit"] for row in simulated] == ["actors", "learner", "actors", "actors"]
     assert "| 8 | x 4 | 3.2 |" in page.read_text()
     with pytest.raises(ValueError, match="learner_speeds must be a number"):
-        main(costs=given, learner_speeds=(0,))
+        main(costs=costs_file, learner_speeds=(0,))
 
 
 @pytest.mark.slow

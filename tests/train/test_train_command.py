@@ -106,7 +106,7 @@ def test_the_command_with_all_settings_has_the_same_settings(name, game):
     assert parse(name, words[3:]) == config
 
 
-def test_settings_can_be_given_by_name():
+def test_settings_are_set_by_name():
     config = AlphaZeroConfig()
     texts = ["learning-rate=0.5", "network.blocks=1", "eval_opponents=random greedy"]
     changed = with_settings(
@@ -149,6 +149,7 @@ def test_a_plan_fits_into_the_time(seconds, games, test_seconds):
     assert sizes["games"] >= 64
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize(("game", "name"), [("tictactoe", "dqn"), ("tictactoe", "alphazero")])
 def test_pace_measurement_leaves_no_files(game, name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -208,7 +209,7 @@ def test_command_trains_and_prints_results(tmp_path, monkeypatch, capfd):
         assert text in printed.out
     assert max(map(len, printed.out.splitlines())) <= 80
     # The same command again; and without the number of games, which the folder knows.
-    assert "resuming the run there" in run_command(capfd, minutes=5).err
+    assert "resuming the run in this folder" in run_command(capfd, minutes=5).err
     run = TimedRun(make_game("tictactoe"), minutes=5, settings=TINY)
     run.plan()
     assert run.config.games == 64

@@ -45,7 +45,7 @@ def config(tmp_path):
     )
 
 
-def test_network_matches_the_document():
+def test_network_matches_the_paper():
     game = make_game("othello")
     network = make_value_network(ValueConfig(), game)
     shapes = [tuple(weights.shape) for weights in network.parameters() if weights.ndim > 1]

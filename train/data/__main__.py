@@ -72,8 +72,8 @@ def _print_summary(
 def _print_skipped(config: ConversionConfig, report: ConversionReport) -> None:
     """Print the files and games that were skipped."""
     print(
-        f"of {report.found:,} games found, {len(report.skipped):,} could not be used and "
-        f"{report.unselected:,} have no selected player: {config.out.with_suffix('.json')}"
+        f"of {report.found:,} games in the files, {len(report.skipped):,} could not be used and "
+        f"{report.unselected:,} have no selected player; see {config.out.with_suffix('.json')}"
     )
     for source, reason in report.skipped:
         print(f"  {source}: {reason}")

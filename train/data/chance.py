@@ -49,7 +49,7 @@ def set_initial(s: Any, cells: Any, start: int, end: int) -> int:
 
 @kernel
 def redraw(s: Any, rng_state: Any, cells: Any, start: int, end: int) -> int:
-    """Replace the food that was drawn in a step."""
+    """Replace the food that was sampled in a step."""
     drawn = count_drawn(s, rng_state)
     for _ in range(drawn):
         s.num_food -= 1
@@ -60,7 +60,7 @@ def redraw(s: Any, rng_state: Any, cells: Any, start: int, end: int) -> int:
 
 @kernel
 def count_drawn(s: Any, rng_state: Any) -> int:
-    """Return the number of foods drawn since the generator's state was `rng_state`.
+    """Return the number of foods sampled since the generator's state was `rng_state`.
 
     Each food takes one random number, which advances the generator by `GAMMA`.
     """

@@ -11,7 +11,7 @@ import tyro
 
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.train.data.collect import Skipped, read_games
 from ludoteca.train.data.dataset import GameDataset
 from ludoteca.train.data.positions import iterate_positions
@@ -97,7 +97,7 @@ def convert(
     """
     game = None if config.game is None else make_game(config.game)
     if config.ratings_csv is not None and not config.ratings_csv.is_file():
-        raise FileNotFoundError(f"there is no {str(config.ratings_csv)!r}")
+        raise FileNotFoundError(f"there is no table of ratings {str(config.ratings_csv)!r}")
     all_files, skipped = find_files(config.sources)
     sidecars = [file for file in all_files if file.name.endswith(SIDECAR)]
     files = [file for file in all_files if not file.name.endswith(SIDECAR)]
@@ -177,4 +177,4 @@ def _metadata(config: ConversionConfig) -> dict[str, Any]:
 def _write_report(config: ConversionConfig, report: ConversionReport) -> None:
     settings = {"sources": [str(path) for path in config.sources], "out": str(config.out)}
     content = {"settings": _metadata(config) | settings} | asdict(report)
-    write_whole(config.out.with_suffix(".json"), json.dumps(content, indent=2) + "\n")
+    write_atomically(config.out.with_suffix(".json"), json.dumps(content, indent=2) + "\n")

@@ -41,8 +41,8 @@ class GameDataset:
         lengths: number of steps of each game. int32, shape `[G]`.
         seeds: argument of `Game.init`; 0 in games without chance. uint64, shape `[G]`.
         chance_outcomes: the games' recorded chance outcomes, concatenated. int16, shape `[C]`.
-        chance_lengths: number of recorded chance outcomes of each game; 0 if chance was drawn from
-            the seed. int32, shape `[G]`.
+        chance_lengths: number of recorded chance outcomes of each game; 0 if chance was sampled
+            from the seed. int32, shape `[G]`.
         returns: returns of each player. float32, shape `[G, P]`.
         agents: agent of each player, as an index into `agent_names`. int32, shape `[G, P]`.
         ratings: rating of each player's agent; NaN if unknown. float32, shape `[G, P]`.
@@ -158,7 +158,7 @@ class GameDataset:
         for name in agents:
             if name not in self.agent_names:
                 hint, names = did_you_mean(name, self.agent_names), _listed(self.agent_names)
-                raise ValueError(f"no agent is called {name!r}{hint}; there are {names}")
+                raise ValueError(f"there is no agent {name!r}{hint}; there are {names}")
         if agents:
             selected &= np.isin(self.agents, [self.agent_names.index(name) for name in agents])
         if rating_range is not None:

@@ -18,7 +18,7 @@ from ludoteca.executor import LOCAL, make_executor, parse_executor
 from ludoteca.progress import progress_bar
 from ludoteca.train.data.dataset import GameDataset, concatenate
 from ludoteca.train.data.storage import find_format, save_dataset
-from ludoteca.worker import resolving
+from ludoteca.worker import name_location_in_errors
 
 # Games per task, played in one batch. They affect the games, since networks round differently in
 # batches of another size.
@@ -134,7 +134,7 @@ def _play(config: GenerationConfig, first: int, count: int) -> GameDataset:
 
 
 def has_chance(game: Game) -> bool:
-    """Return whether a game draws random numbers."""
+    """Return whether a game has chance events."""
     return "rng" in (game.state.names or ())
 
 
@@ -143,7 +143,7 @@ def _make_agents(
     game_spec: str, specs: tuple[str, ...], seats: str
 ) -> tuple[Game, tuple[Agent, ...]]:
     """Return the game and the agents of a match."""
-    with resolving(game_spec, *specs):
+    with name_location_in_errors(game_spec, *specs):
         game = make_game(game_spec)
         agents = tuple(make_agent(spec, game) for spec in specs)
     if "torch" in sys.modules:  # PyTorch's threads would compete with other workers

@@ -17,7 +17,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.games.bitboards import U0, U1, count
 from ludoteca.envs.games.othello import othello
 from ludoteca.envs.jit import compiled_without_allocation, factory
-from ludoteca.files import opening, writing
+from ludoteca.files import atomic_writer, open_regular_file
 from ludoteca.train.data.dataset import GameDataset
 from ludoteca.train.data.positions import Positions, iterate_positions
 
@@ -51,7 +51,7 @@ def write_table(path: str | Path, dataset: GameDataset) -> None:
     if dataset.game.name != "othello":
         raise ValueError(f"tables are of Othello, not of {dataset.game.spec}")
     labels = dataset.labels().astype(np.int8)
-    with writing(path) as file:
+    with atomic_writer(path) as file:
         for positions in iterate_positions(dataset):
             file.write(_format_lines(positions, labels[positions.games]))
 
@@ -91,7 +91,7 @@ class _TableReader:
         self._actions: list[NDArray[np.int16]] = []
         self._labels: list[NDArray[np.int8]] = []
         self._results: list[NDArray[np.int8]] = []
-        with opening(path) as file:
+        with open_regular_file(path) as file:
             for cells, labels in _read_blocks(path, file):
                 if self._game is None:
                     size = BOARD_SIZES[cells.shape[1]]

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Literal, TextIO
 
-from ludoteca.files import opening, parse_json
+from ludoteca.files import open_regular_file, parse_json
 
 When = Literal["updated", "initial"]
 Ratings = dict[int, dict[int, float]]  # by EpisodeId, by player
@@ -28,7 +28,7 @@ def read_sidecar(data: bytes, stem: str, when: When) -> tuple[int, dict[int, flo
         when: `updated` for the ratings after the episode, `initial` for those before.
 
     Returns:
-        The id of the episode, and the known ratings by player.
+        The id of the episode, and the ratings by player; unrated players are omitted.
 
     Raises:
         ValueError: if the file is malformed.
@@ -58,7 +58,10 @@ def read_rating_table(path: str | Path, episodes: Container[int], when: When) ->
     """
     ratings: Ratings = {}
     names = ("EpisodeId", "Index", FIELDS[when][1])
-    with opening(path) as file, io.TextIOWrapper(file, encoding="utf-8", newline="") as text:
+    with (
+        open_regular_file(path) as file,
+        io.TextIOWrapper(file, encoding="utf-8", newline="") as text,
+    ):
         lines = csv.reader(_lines(text))
         try:
             header = next(lines, [])

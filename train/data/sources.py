@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ludoteca.files import BROKEN_ARCHIVE, MAX_TEXT_BYTES, opening, read_bytes
+from ludoteca.files import BROKEN_ARCHIVE, MAX_TEXT_BYTES, open_regular_file, read_bytes
 
 SIDECAR = "_info.json"  # suffix of a file with the ratings of an episode
 SUFFIXES = (".json", ".npz", ".zip")  # suffixes of files that are read from folders
@@ -88,7 +88,7 @@ def _expand(sources: Sequence[Path]) -> Iterator[Path]:
         if source.is_dir():
             yield from sorted(p for p in source.rglob("*") if p.suffix in SUFFIXES and p.is_file())
         elif not source.exists():
-            raise FileNotFoundError(f"there is no {str(source)!r}")
+            raise FileNotFoundError(f"there is no file or folder {str(source)!r}")
         elif source.suffix not in (*SUFFIXES, ".csv"):
             expected = ", ".join((*SUFFIXES, ".csv"))
             raise ValueError(f"expected a folder, or one of {expected}, got {str(source)!r}")
@@ -98,5 +98,5 @@ def _expand(sources: Sequence[Path]) -> Iterator[Path]:
 
 @lru_cache(maxsize=4)
 def _archive(path: Path) -> zipfile.ZipFile:
-    with opening(path):  # raises if it is not a regular file
+    with open_regular_file(path):  # raises if it is not a regular file
         return zipfile.ZipFile(path)

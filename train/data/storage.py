@@ -10,8 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.registry import make_game
-from ludoteca.envs.targets import names_from
-from ludoteca.files import check_archive, opening, parse_json, reading_archive, writing
+from ludoteca.envs.targets import untrusted_names
+from ludoteca.files import (
+    archive_errors_as_value_errors,
+    atomic_writer,
+    check_archive,
+    open_regular_file,
+    parse_json,
+)
 from ludoteca.train.data.dataset import ARRAYS, GameDataset
 from ludoteca.train.data.othello_table import read_table, write_table
 
@@ -53,8 +59,8 @@ def find_format(path: str | Path) -> tuple[Callable[..., GameDataset], Callable[
 
 
 def _read_npz(path: str | Path) -> GameDataset:
-    with reading_archive(f"{path} holds no games, or is damaged"):
-        with opening(path) as file:
+    with archive_errors_as_value_errors(f"{path} holds no games, or is damaged"):
+        with open_regular_file(path) as file:
             magic = file.read(4)
             if not magic.startswith(b"PK"):
                 raise ValueError(f"expected an .npz archive, got a file that begins with {magic!r}")
@@ -69,7 +75,7 @@ def _read_npz(path: str | Path) -> GameDataset:
                 arrays: Any = {
                     name: _member(content, name).astype(dtype) for name, dtype in ARRAYS.items()
                 }
-        with names_from(path):
+        with untrusted_names(path):
             game = make_game(header["game"])
         names = tuple(map(str, header["agent_names"]))
         return GameDataset(game, agent_names=names, metadata=header["metadata"], **arrays)
@@ -86,7 +92,7 @@ def _write_npz(path: str | Path, dataset: GameDataset) -> None:
         "metadata": dataset.metadata,
     }
     arrays[HEADER] = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    with writing(path) as file:
+    with atomic_writer(path) as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
 
 

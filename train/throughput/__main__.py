@@ -17,7 +17,7 @@ from rich.console import Console
 
 from ludoteca.envs.params import integer, real
 from ludoteca.executor import LOCAL
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.provenance import run_info
 from ludoteca.train.command import run_command
 from ludoteca.train.equivalent_command import with_settings
@@ -59,7 +59,7 @@ def main(
 
     Args:
         algorithm: learning algorithm.
-        game: as a spec string.
+        game: spec string of the game.
         executor: executor of the actors: local, ray, or ray:ADDRESS.
         games_per_part: games of each actor in each rollout.
         parts: number of rollout parts played to measure costs.
@@ -73,8 +73,8 @@ def main(
         store_gigabytes: size of the simulated object store, in GB.
         settings: settings of the algorithm other than its defaults, as NAME=VALUE.
         costs: JSON file of an earlier run, whose measurements are used instead of new ones.
-        json_file: file to write all numbers to.
-        page: file to write the page of results to.
+        json_file: file for all numbers, as JSON.
+        page: file for the results, as Markdown.
     """
     for name, value in (
         ("games_per_part", games_per_part),
@@ -125,19 +125,19 @@ def main(
             hardware["store"],
             results["messages"]["buffer_positions"] or float("inf"),
         )
-        outcome = simulate(faster, cluster, 30)
-        predicted.append({"actors": actors, "learner_speed": speed} | asdict(outcome))
+        result = simulate(faster, cluster, 30)
+        predicted.append({"actors": actors, "learner_speed": speed} | asdict(result))
     results |= {"cluster": hardware, "simulated": predicted}
-    out = Console(highlight=False)
-    out.print(terminal_table(("cost", "measured"), cost_rows(results), "costs"))
-    out.print(
+    console = Console(highlight=False)
+    console.print(terminal_table(("cost", "measured"), cost_rows(results), "costs"))
+    console.print(
         terminal_table(MEASURED, measured_rows(results), "measured, games learned from per second")
     )
-    out.print(terminal_table(SIMULATED, simulated_rows(results), "simulated"))
+    console.print(terminal_table(SIMULATED, simulated_rows(results), "simulated"))
     if json_file is not None:
-        write_whole(json_file, json.dumps(results, indent=2) + "\n")
+        write_atomically(json_file, json.dumps(results, indent=2) + "\n")
     if page is not None:
-        write_whole(page, describe(results))
+        write_atomically(page, describe(results))
     return results
 
 

@@ -64,7 +64,7 @@ def measure_costs(
             rollout, seconds = _timed(lambda games=games: training.play(games))  # type: ignore[misc]
             _, add_seconds = _timed(lambda rollout=rollout: training.add_rollout(rollout))  # type: ignore[misc]
             num_updates, start = 0, time.process_time()
-            while training.due > 0:
+            while training.num_pending_updates > 0:
                 training.update()
                 num_updates += 1
             if k > 0:
@@ -134,7 +134,7 @@ def measure_throughput(
             start = time.perf_counter()
             training.add_rollout(rollout)
             added = time.perf_counter()
-            while training.due > 0:
+            while training.num_pending_updates > 0:
                 training.update()
                 updates += 1
             training.finish_rollout()
@@ -188,7 +188,7 @@ def _messages(workers: Executor, state: dict[str, Any], part: bytes) -> dict[str
         shared = workers.put(state)
         put.append(time.perf_counter() - start)
         received.append(send(partial(_receive, shared)))
-        returned.append(send(partial(_answer, len(part))))
+        returned.append(send(partial(_make_bytes, len(part))))
     start = time.perf_counter()
     for _ in range(MESSAGE_REPEATS):
         pickle.loads(part)
@@ -206,7 +206,7 @@ def _receive(shared: Shared[Any]) -> int:
     return len(shared.get())
 
 
-def _answer(size: int) -> bytes:
+def _make_bytes(size: int) -> bytes:
     return bytes(size)
 
 

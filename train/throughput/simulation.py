@@ -147,13 +147,13 @@ class Simulation:
         """Simulate the run, and return its throughput."""
         self._dispatch()
         while self._events:
-            self._now, _, happen = heapq.heappop(self._events)
-            happen()
+            self._now, _, event = heapq.heappop(self._events)
+            event()
         assert len(self._learned) == self._iterations
-        return self._outcome()
+        return self._result()
 
-    def _after(self, seconds: float, happen: Callable[[], None]) -> None:
-        heapq.heappush(self._events, (self._now + seconds, next(self._order), happen))
+    def _after(self, seconds: float, event: Callable[[], None]) -> None:
+        heapq.heappush(self._events, (self._now + seconds, next(self._order), event))
 
     def _serve(
         self, server: _Server, seconds: float, then: Callable[[], None], last: bool = False
@@ -264,7 +264,7 @@ class Simulation:
 
         resume()
 
-    def _outcome(self) -> SimulationResult:
+    def _result(self) -> SimulationResult:
         costs, cluster, learned = self._costs, self._cluster, self._learned
         skipped = min(int(WARM_UP_FRACTION * self._iterations), self._iterations - 1)
         start = learned[skipped - 1] if skipped > 0 else 0.0

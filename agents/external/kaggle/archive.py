@@ -7,7 +7,7 @@ import weakref
 import zipfile
 from pathlib import Path
 
-from ludoteca.files import check_archive, opening, reading_archive
+from ludoteca.files import archive_errors_as_value_errors, check_archive, open_regular_file
 
 SUFFIXES = (".tar.gz", ".tgz", ".tar", ".zip")
 MAX_BYTES = 2 << 30  # of all files together
@@ -30,7 +30,7 @@ def unpack(path: Path, owner: object) -> Path:
     remove = weakref.finalize(owner, shutil.rmtree, folder, ignore_errors=True)
     try:
         problem = f"{path} is not an archive of a submission"
-        with reading_archive(problem), opening(path) as file:
+        with archive_errors_as_value_errors(problem), open_regular_file(path) as file:
             if path.name.lower().endswith(".zip"):
                 with zipfile.ZipFile(file) as zipped:
                     check_archive(zipped, path, MAX_BYTES, MAX_FILES)

@@ -91,14 +91,14 @@ class Bundle:
 
     def _add_literal(self, value: Any, name: str) -> str:
         """Add a literal; equal values share a name."""
-        for known in (name, *(f"{name}_{k}" for k in range(2, 100))):
-            line = f"{known} = {literal(value)}"
+        for candidate in (name, *(f"{name}_{k}" for k in range(2, 100))):
+            line = f"{candidate} = {literal(value)}"
             if line in self._constants:
-                return known
-            if known not in self._reserved_names:
-                self._reserved_names.add(known)
+                return candidate
+            if candidate not in self._reserved_names:
+                self._reserved_names.add(candidate)
                 self._constants.append(line)
-                return known
+                return candidate
         raise ValueError(f"there are too many constants called {name}")
 
     def _unused_name(self, name: str) -> str:

@@ -19,7 +19,7 @@ from ludoteca.agents.external.kaggle.submission import play
 from ludoteca.agents.registry import make_agent, parse_agent_spec
 from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.params import choice
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 
 Choose = Callable[[Any, int, Any, int, Any], int]
 TEMPLATE = '''"""A goose for Kaggle's Hungry Geese: {agent}, written by ludoteca {version}.
@@ -53,7 +53,7 @@ def export_agent(agent: str, out: str | Path, precision: Precision = "float32") 
     if Path(out).suffix != ".py":
         raise ValueError(f"the file of a submission must end in .py, got {out}")
     text = submission_source(agent, precision)
-    write_whole(out, text)
+    write_atomically(out, text)
     return len(text.encode())
 
 

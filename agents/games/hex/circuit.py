@@ -20,7 +20,7 @@ from ludoteca.envs.jit import kernel
 
 SOURCE = 0  # node of the north or west edge
 OUTSIDE, NEW, REACHED = -1, -2, -3  # marks of cells without a node; NEW and REACHED get one
-LINKS = 6  # maximum links of a cell, including one to an edge
+MAX_LINKS = 6  # links of a cell, including one to an edge
 # Pivots below this are zero up to rounding. Others are above 1e-3: no path between two nodes has a
 # resistance above 2 * 19**2, and the conductances of a cell's links sum to 6 at most.
 ZERO = 1e-9
@@ -41,14 +41,14 @@ def work_dtype(size: int) -> np.dtype[np.void]:
                 (nodes, nodes),
             ),  # of a node, by the node where unit current enters
             ("pivot", np.float64, (nodes,)),  # row of the pivot, in `invert`
-            ("small", np.float64, (LINKS, LINKS)),  # matrix of the low-rank update
-            ("drop", np.float64, (LINKS,)),  # potential differences line the links of a cell
-            ("conductance", np.float64, (LINKS,)),  # of the links of a cell
+            ("small", np.float64, (MAX_LINKS, MAX_LINKS)),  # matrix of the low-rank update
+            ("drop", np.float64, (MAX_LINKS,)),  # potential differences along the links of a cell
+            ("conductance", np.float64, (MAX_LINKS,)),  # of the links of a cell
             ("resistance", np.float64, (2,)),  # between a player's edges
             ("joined", np.float64, (2, cells)),  # after an own stone on a cell
             ("blocked", np.float64, (2, cells)),  # after a stone of the opponent on a cell
             ("values", np.float64, (cells,)),  # of the moves, see `resistance.choose`
-            ("other", np.int16, (LINKS,)),  # nodes that a cell is linked to
+            ("other", np.int16, (MAX_LINKS,)),  # nodes that a cell is linked to
             ("node", np.int16, (size + 2, size + 2)),  # node of each cell, or a mark
             ("front", np.int16, (nodes,)),  # last node linked to this one or an earlier one
             ("stack", np.int16, (cells,)),

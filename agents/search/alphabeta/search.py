@@ -18,10 +18,10 @@ from ludoteca.agents.search.position_hash import hash_of
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 
-UNKNOWN, STOPPED = WIN + 2, WIN + 3  # in place of a value: to be searched; the limit is reached
+UNKNOWN, STOPPED = WIN + 2, WIN + 3  # instead of a value: not searched yet; limit reached
 NO_VALUE = -WIN - 1  # below all values
-FIRST, KILLER, SECOND_KILLER = 1 << 60, 1 << 59, 1 << 58  # ordering scores
-HISTORY_SHIFT, MOST_HISTORY = 16, 1 << 40
+TABLE_SCORE, KILLER_SCORE, SECOND_KILLER_SCORE = 1 << 60, 1 << 59, 1 << 58  # for ordering
+HISTORY_SHIFT, MAX_HISTORY = 16, 1 << 40
 
 
 def frame_dtype(game: Game) -> np.dtype[np.void]:
@@ -68,7 +68,7 @@ def work_dtype(game: Game, levels: int) -> np.dtype[np.void]:
 
 
 @factory()
-def make_valuation(game: Game, evaluation: str) -> tuple[Callable[..., int], Callable[..., int]]:
+def make_evaluators(game: Game, evaluation: str) -> tuple[Callable[..., int], Callable[..., int]]:
     """Return two kernels: the value of finished positions, and of unfinished ones.
 
     `result(s, player, work)` is half the difference of the returns, which in zero-sum games is the
@@ -111,11 +111,11 @@ def make_ordering(
         for k in range(s.count):
             action = s.legal[k]
             if action == table_action:
-                s.scores[k] = FIRST
+                s.scores[k] = TABLE_SCORE
             elif action == s.killers[0]:
-                s.scores[k] = KILLER
+                s.scores[k] = KILLER_SCORE
             elif action == s.killers[1]:
-                s.scores[k] = SECOND_KILLER
+                s.scores[k] = SECOND_KILLER_SCORE
             else:
                 history = work.history[s.player, action]
                 s.scores[k] = (history << HISTORY_SHIFT) + work.tie_break[action]
@@ -136,7 +136,7 @@ def make_ordering(
             s.killers[1] = s.killers[0]
             s.killers[0] = s.best_action
         history = work.history[s.player, s.best_action] + s.depth * s.depth
-        work.history[s.player, s.best_action] = min(history, MOST_HISTORY)
+        work.history[s.player, s.best_action] = min(history, MAX_HISTORY)
 
     return order, pop_action, reward_cutoff
 
@@ -157,7 +157,7 @@ def make_steps(
     """
     legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
     player = cast(Any, game.player)
-    result, evaluate = make_valuation(game, evaluation)
+    result, evaluate = make_evaluators(game, evaluation)
     order, pop_action, _ = make_ordering(game, evaluation)
 
     @kernel

@@ -78,10 +78,10 @@ class SequentialHalving:
             values: transformed values `sigma(q)` of the actions. Shape `[B, A]`.
         """
         is_candidate = self._is_considered & (visits == self._schedule[:, simulation, None])
-        chosen: NDArray[np.int64] = np.where(
+        selected: NDArray[np.int64] = np.where(
             is_candidate, self._noisy_logits + values, EXCLUDED
         ).argmax(1)
-        return chosen
+        return selected
 
     def best(self, visits: NDArray[np.int32], values: NDArray[np.floating]) -> NDArray[np.int64]:
         """Return the actions to play. Shape `[B]`.

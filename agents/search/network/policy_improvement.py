@@ -28,9 +28,9 @@ def improved_policies(
         [-1, 1], shape `[...]`; and the policies' improvements in expected value for values in
         [0, 1], 0 or more, shape `[...]`.
     """
-    known = np.where(visits > 0, values, 0).astype(np.float64)
-    means = (visits * known).sum(-1) / np.maximum(visits.sum(-1), 1)
-    q_values = np.where(visits > 0, known, means[..., None])
+    visited_values = np.where(visits > 0, values, 0).astype(np.float64)
+    means = (visits * visited_values).sum(-1) / np.maximum(visits.sum(-1), 1)
+    q_values = np.where(visits > 0, visited_values, means[..., None])
     best = np.where(policies > 0, q_values, -np.inf).max(-1, keepdims=True)
     weights = policies * np.exp(value_scale / 2 * np.minimum(q_values - best, 0))
     total = weights.sum(-1, keepdims=True)

@@ -69,9 +69,9 @@ class SearchTrees(NamedTuple):
 
     def first(self, count: int) -> "SearchTrees":
         """Return views of the first `count` trees."""
-        parts = self._asdict().items()
+        arrays = self._asdict().items()
         return SearchTrees(
-            **{name: array if name in SCRATCH else array[:count] for name, array in parts}
+            **{name: array if name in SCRATCH else array[:count] for name, array in arrays}
         )
 
 

@@ -43,9 +43,9 @@ def make_act(game: Game, config: SearchConfig) -> Any:
                 most_wins = best_child(nodes, MAX, params, work)
                 if most_wins == best_child(nodes, ROBUST, params, work):
                     break
-                more = max(simulations // 10, 1)
-                search(nodes, shared, table, states, words, work, params, more)
-                extra += more
+                additional = max(simulations // 10, 1)
+                search(nodes, shared, table, states, words, work, params, additional)
+                extra += additional
             actions[k] = nodes[best_child(nodes, action_selection, params, work)].action
             rngs[k, 0] = work.rng[0]
 

@@ -68,20 +68,20 @@ class SearchThreads:
 
     def run(self, search: Callable[..., None], params: NDArray[np.void], count: int) -> None:
         """Run `count` simulations, divided among the threads."""
-        parts = [
+        counts = [
             count * (k + 1) // len(self.trees) - count * k // len(self.trees)
             for k in range(len(self.trees))
         ]
         if self._pool is None:
             search(*self.trees[0], params, count)
             return
-        others = [
-            self._pool.submit(search, *tree, params, part)
-            for tree, part in zip(self.trees[1:], parts[1:], strict=True)
+        futures = [
+            self._pool.submit(search, *tree, params, tree_count)
+            for tree, tree_count in zip(self.trees[1:], counts[1:], strict=True)
         ]
-        search(*self.trees[0], params, parts[0])
-        for other in others:
-            other.result()
+        search(*self.trees[0], params, counts[0])
+        for future in futures:
+            future.result()
 
     def nodes(self) -> NDArray[np.void]:
         """Return the tree; with root parallelization, the root and its children, summed."""
@@ -106,10 +106,10 @@ def merge_trees(trees: list[NDArray[np.void]], fields: tuple[str, ...]) -> NDArr
         child["first_child"] = UNEXPANDED
     for block in blocks[1:]:
         for child in block:
-            known = children[int(child["action"])]
+            total = children[int(child["action"])]
             for field in fields:
-                known[field] += child[field]
-            known["proven"] = max(known["proven"], child["proven"])
+                total[field] += child[field]
+            total["proven"] = max(total["proven"], child["proven"])
     ordered = sorted(children.values(), key=lambda child: -int(child["visits"]))
     nodes = np.array([trees[0][ROOT].copy(), *ordered], trees[0].dtype)
     nodes[ROOT]["visits"] = sum(int(tree[ROOT]["visits"]) for tree in trees)

@@ -33,9 +33,9 @@ def keep_subtree(game: Game, trees: Workspace, s: Any) -> bool:
     nodes, shared = trees.nodes, trees.shared
     if shared[SIZE] == 0:
         return False
-    wanted = game.empty(1)
-    wanted[0] = s
-    target = wanted.view(trees.words.dtype)
+    position = game.empty(1)
+    position[0] = s
+    target = position.view(trees.words.dtype)
     mask = field_mask(game).view(trees.words.dtype)
     node = make_find_node(game)(nodes, trees.states, trees.words, target, mask)
     if node == NOT_FOUND:

@@ -2,6 +2,7 @@
 
 import { h, notify } from "./dom.js";
 import { request } from "./connection.js";
+import { savePage, saveRecord, saveReplay, share } from "./files.js";
 
 const HUMAN = "human";
 
@@ -27,11 +28,11 @@ function moreForm(view) {
       h("p", { class: "faint" }, view.board.spec),
       h("div", { class: "controls" },
         button("Analyze the whole game", () => view.analyzeAll()),
-        button("Save the replay", () => view.save()),
-        ...view.board.formats.map((suffix) => button(`Save as ${suffix}`, () => view.saveRecord(suffix))),
-        button("Save as a page", () => view.savePage()),
-        button("Copy a link to the replay", () => view.share()),
-        button("Set up a position …", () => view.send("get_position", { ply: view.ply })),
+        button("Save the replay", () => saveReplay(view)),
+        ...view.board.formats.map((suffix) => button(`Save as ${suffix}`, () => saveRecord(view, suffix))),
+        button("Save as a page", () => savePage(view)),
+        button("Copy a link to the replay", () => share(view)),
+        button("Set up a position …", () => view.send(view.board.can_be_edited ? "edit" : "get_position", { ply: view.ply })),
         button("People in all seats", () => view.send("seats", { seats: view.state.seats.map(() => HUMAN) })),
         button("Close the game", () => request(`/api/boards/${view.id}`, { method: "DELETE" }))),
       paceForm(view, close));
@@ -63,12 +64,13 @@ function positionForm(view, text) {
     area.value = text;
     const start = () => {
       view.send("set_up", { position: area.value });
+      view.editor?.close();
       close();
     };
     const copy = () => navigator.clipboard.writeText(area.value).then(() => notify("copied"));
     return h("div", {},
       h("h2", {}, "Set up a position"),
-      h("p", { class: "faint" }, "The position as JSON, checked against the rules. A position can also be set up by moves: with people in all seats."),
+      h("p", { class: "faint" }, "The position as JSON, checked against the rules."),
       area,
       h("div", { class: "controls" },
         h("button", { type: "button", class: "primary", onclick: start }, "Play from this position"),

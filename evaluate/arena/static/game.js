@@ -1,15 +1,15 @@
 // Game: the board, its players, controls and analysis, kept up to date by the server.
 
-import { download, h, icon, notify, number } from "./dom.js";
+import { h, icon, notify, number } from "./dom.js";
 import { BoardView } from "./board.js";
 import { ActionPicker } from "./picker.js";
-import { Connection, request } from "./connection.js";
+import { Connection } from "./connection.js";
 import { Stepper } from "./stepper.js";
 import { analysisTable, weights } from "./analysis.js";
 import { evaluationGraph, scores } from "./graph.js";
 import { KeyboardPlayers } from "./steering.js";
 import { openDialog } from "./dialogs.js";
-import { shareLink } from "./open.js";
+import { PositionEditor } from "./editor.js";
 
 const HUMAN = "human";
 
@@ -23,6 +23,7 @@ export class GameView {
     this.showValues = false;
     this.hint = false;
     this.progress = null;
+    this.editor = null;
     this.build(main);
     this.steering = new KeyboardPlayers(this);
     this.onKey = (event) => this.key(event);
@@ -80,6 +81,12 @@ export class GameView {
         this.drawStatus();
       },
       position_json: () => openDialog(this, "position", message.text),
+      editor: () => {
+        this.editor?.close();
+        this.editor = new PositionEditor(this, message);
+      },
+      cells: () => this.editor?.checked(message),
+      cells_set_up: () => this.editor?.close(),
       note: () => notify(message.text),
       error: () => notify(message.text),
       closed: () => {
@@ -174,7 +181,7 @@ export class GameView {
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) && event.target.type !== "range") return;
-    if (document.querySelector("dialog[open]") || !this.state) return;
+    if (document.querySelector("dialog[open]") || !this.state || this.editor) return;
     if (this.steering.key(event) || this.stepper.key(event)) return;
     const command = this.commands().find(({ key }) => key === event.key.toLowerCase());
     if (command && !command.disabled) {
@@ -237,38 +244,6 @@ export class GameView {
 
   analyzeAll() {
     this.send("analyze_all");
-  }
-
-  async save() {
-    try {
-      const replay = await request(`/api/boards/${this.id}/replay.json`);
-      download(`${this.board.name}.json`, `${JSON.stringify(replay)}\n`);
-    } catch (error) {
-      notify(error.message);
-    }
-  }
-
-  async saveRecord(suffix) {
-    try {
-      const text = await request(`/api/boards/${this.id}/replay${suffix}`);
-      download(`${this.board.name}${suffix}`, text, "text/plain");
-    } catch (error) {
-      notify(error.message);
-    }
-  }
-
-  savePage() {
-    h("a", { href: `/api/boards/${this.id}/replay.html`, download: `${this.board.name}.html` }).click();
-  }
-
-  async share() {
-    try {
-      const replay = await request(`/api/boards/${this.id}/replay.json`);
-      await navigator.clipboard.writeText(shareLink(JSON.stringify(replay)));
-      notify("the link is in the clipboard");
-    } catch (error) {
-      notify(error.message);
-    }
   }
 
   requestAnalysis(now = false) {
@@ -399,6 +374,7 @@ export class GameView {
   }
 
   close() {
+    this.editor?.close();
     window.removeEventListener("keydown", this.onKey);
     this.connection.close();
   }

@@ -13,6 +13,7 @@ let leave = () => {};
 async function route() {
   leave();
   leave = () => {};
+  for (const dialog of document.querySelectorAll("dialog")) dialog.close();
   main.replaceChildren();
   const [, page, id] = location.hash.split("/");
   try {
@@ -21,7 +22,7 @@ async function route() {
       const view = new GameView(main, id);
       leave = () => view.close();
     } else if (page === "watch") leave = await showWatch(main);
-    else if (page === "runs") leave = await showRuns(main);
+    else if (page === "runs") leave = await showRuns(main, id);
     else if (page === "open") showOpen(main);
     else await showLobby(main);
   } catch (error) {

@@ -32,9 +32,13 @@ export function showOpen(main) {
 }
 
 export async function openReplay(text, number = 1) {
-  const board = await request(`/api/replays?game=${number}`, { method: "POST", text });
-  if (board.notes.length) notify(board.notes.join("; "));
-  location.hash = `#/game/${board.id}`;
+  openBoard(await request(`/api/replays?game=${number}`, { method: "POST", text }));
+}
+
+// Shows a game that the server has opened, and its notes about the file.
+export function openBoard({ id, notes }) {
+  if (notes.length) notify(notes.join("; "));
+  location.hash = `#/game/${id}`;
 }
 
 // A link with the whole replay in its fragment, which never reaches a server by itself.

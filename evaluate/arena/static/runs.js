@@ -1,59 +1,105 @@
-// Runs: the curves of trainings, read again every few seconds while they are in progress.
+// Runs: trainings, tournaments and matches, read again every few seconds while they are in progress.
 
-import { h, svg } from "./dom.js";
+import { h } from "./dom.js";
 import { request } from "./connection.js";
+import { chart } from "./chart.js";
+import { openBoard } from "./open.js";
+import { showTournament } from "./tournament.js";
 
-const WIDTH = 320;
-const HEIGHT = 140;
 const SECONDS = 4;
 
-export async function showRuns(main) {
+export async function showRuns(main, id) {
   const runs = await request("/api/runs");
-  const charts = h("div", { class: "charts" });
+  const chosen = runs.find((run) => run.id === id) ?? runs[0];
+  const problem = h("p", { class: "error", role: "alert" });
+  const sections = new Sections();
   let timer = 0;
-  let chosen = 0;
+  let closed = false;
   const load = async () => {
     clearTimeout(timer);
-    const run = chosen;
+    let wait = SECONDS;
     try {
-      const { curves } = await request(`/api/runs/${run}`);
-      if (run !== chosen) return;
-      charts.replaceChildren(...curves.map(chart));
-      if (!curves.length) charts.textContent = "no metrics yet";
+      const run = await request(`/api/runs/${chosen.id}`);
+      if (closed) return;
+      problem.textContent = "";
+      sections.show("heading", [run.name, run.kind], () => h("h2", {}, `${run.name}: ${run.kind}`));
+      if (run.kind === "training") showTraining(sections, run);
+      if (run.kind === "tournament") showTournament(sections, run);
+      sections.show("replays", run.replays, () => replayList(chosen.id, run.replays));
+      if (run.is_complete === false) wait = 0.1;
     } catch (error) {
-      charts.textContent = error.message;
+      if (closed) return;
+      problem.textContent = error.message;
     }
-    timer = setTimeout(load, 1000 * SECONDS);
+    timer = setTimeout(load, 1000 * wait);
   };
-  const select = h("select", { "aria-label": "Run", onchange: (event) => {
-    chosen = Number(event.target.value);
-    load();
-  } }, runs.map((name, index) => h("option", { value: index }, name)));
+  const select = h("select", { "aria-label": "Run", onchange: (event) => (location.hash = `#/runs/${event.target.value}`) },
+    runs.map((run) => h("option", { value: run.id, selected: run === chosen }, `${run.name} (${run.kind})`)));
   const empty = h("p", {}, "No run folder: start the arena with ", h("code", {}, "--runs FOLDER"), ".");
-  main.replaceChildren(h("h1", {}, "Training runs"), runs.length ? select : empty, charts);
-  if (runs.length) load();
+  main.replaceChildren(h("section", { class: "runs" }, h("h1", {}, "Runs"), chosen ? select : empty, problem, sections.element));
+  if (chosen) {
+    sections.show("heading", "", () => h("p", { class: "faint" }, "loading …"));
+    load();
+  }
   return () => {
-    chosen = -1;
+    closed = true;
     clearTimeout(timer);
   };
 }
 
-function chart({ name, points }) {
-  const steps = points.map(([step]) => step);
-  const values = points.map(([, value]) => value);
-  const [first, last] = [Math.min(...steps), Math.max(...steps)];
-  const [low, high] = [Math.min(...values), Math.max(...values)];
-  const x = (step) => 6 + ((WIDTH - 12) * (step - first)) / (last - first || 1);
-  const y = (value) => HEIGHT - 6 - ((HEIGHT - 12) * (value - low)) / (high - low || 1);
-  const label = `${name}: ${short(values.at(-1))} at step ${last}, from ${short(low)} to ${short(high)}`;
-  const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "graph", role: "img", "aria-label": label },
-    svg("rect", { width: WIDTH, height: HEIGHT, rx: 6, class: "ground" }),
-    svg("polyline", { points: points.map(([step, value]) => `${x(step).toFixed(1)},${y(value).toFixed(1)}`).join(" "), class: "line" }),
-    svg("circle", { cx: x(steps.at(-1)), cy: y(values.at(-1)), r: 3, class: "point" }));
-  return h("figure", {}, h("figcaption", {}, h("strong", {}, name.replaceAll("_", " ")), ` ${short(values.at(-1))}`),
-    picture, h("small", {}, `step ${first} to ${last}, ${short(low)} to ${short(high)}`));
+// Parts of a page, each drawn again only if its data has changed; focus and scrolling stay.
+class Sections {
+  constructor() {
+    this.element = h("div", { class: "run" });
+    this.parts = new Map();
+  }
+
+  show(name, data, draw) {
+    const text = JSON.stringify(data);
+    const part = this.parts.get(name) ?? { element: h("section", { "data-part": name }) };
+    if (part.text === text) return;
+    const before = states(part.element);
+    part.element.replaceChildren(...[draw()].flat().filter(Boolean));
+    restore(part.element, before);
+    if (!this.parts.has(name)) this.element.append(part.element);
+    this.parts.set(name, { ...part, text });
+  }
 }
 
-function short(value) {
-  return Math.abs(value) >= 1e5 || (value && Math.abs(value) < 1e-3) ? value.toExponential(2) : String(Number(value.toPrecision(4)));
+const STATEFUL = ".scroll, details, summary, button";
+
+function states(element) {
+  return [...element.querySelectorAll(STATEFUL)].map((part) =>
+    ({ left: part.scrollLeft, open: part.open, focused: part === document.activeElement }));
+}
+
+function restore(element, before) {
+  element.querySelectorAll(STATEFUL).forEach((part, k) => {
+    if (!before[k]) return;
+    if (before[k].open !== undefined) part.open = before[k].open;
+    part.scrollLeft = before[k].left;
+    if (before[k].focused) part.focus();
+  });
+}
+
+function showTraining(sections, run) {
+  const settings = new Map(run.settings);
+  const facts = [["game", settings.get("game")], ["command", run.command]].filter(([, value]) => value);
+  sections.show("facts", facts, () => h("dl", { class: "facts" },
+    facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])));
+  sections.show("curves", run.curves, () => run.curves.length
+    ? h("div", { class: "charts" }, run.curves.map(({ name, points }) =>
+        chart(name.replaceAll("__", ", ").replaceAll("_", " "), [{ name: "", points }], "step")))
+    : h("p", {}, "no metrics yet"));
+  sections.show("settings", run.settings, () => run.settings.length
+    ? h("details", {}, h("summary", {}, "Settings"), h("dl", { class: "facts" },
+        run.settings.flatMap(([name, value]) => [h("dt", {}, name.replaceAll("_", " ")), h("dd", {}, value)])))
+    : null);
+}
+
+function replayList(id, replays) {
+  if (!replays.length) return null;
+  const open = async (number) => openBoard(await request(`/api/runs/${id}/replays/${number}`, { method: "POST" }));
+  return [h("h3", {}, "Replays"), h("div", { class: "controls" },
+    replays.map((name, number) => h("button", { type: "button", onclick: () => open(number) }, name)))];
 }

@@ -1,4 +1,4 @@
-"""Loops over other packages, run by `serve.py` in the interpreter that has them installed.
+"""Timed loops over peers (other packages), which `serve.py` runs in an interpreter that has them.
 
-Modules here do not import Ludoteca, and only `prepare` imports the measured package.
+Modules here do not import Ludoteca, and only their functions `prepare` import the measured package.
 """

@@ -10,7 +10,10 @@ ACTIONS = ("NORTH", "EAST", "SOUTH", "WEST")
 
 
 def prepare(num_players: int = 4) -> tuple[dict[str, str], Run]:
-    """Make the environment and warm up. Resets and the choice of actions are timed too."""
+    """Make the environment, and warm up; return the version and a function that steps it.
+
+    Resets and the sampling of actions are timed, too.
+    """
     from kaggle_environments import make
 
     env = make("hungry_geese")

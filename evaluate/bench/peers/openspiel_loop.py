@@ -9,13 +9,13 @@ from typing import Any
 Run = Callable[[float], tuple[int, float]]
 
 
-def prepare(game: str, choosing: bool, games: int = 20) -> tuple[dict[str, str], Run]:
-    """Load a game such as `"hex(board_size=11)"` and warm up.
+def prepare(game: str, sample_actions: bool, games: int = 20) -> tuple[dict[str, str], Run]:
+    """Load a game, and warm up; return the version and a function that plays games.
 
     Args:
-        game: OpenSpiel's own spec.
-        choosing: choose the actions as the game goes; otherwise replay recorded games.
-        games: played between two looks at the clock.
+        game: spec string of OpenSpiel, such as `"hex(board_size=11)"`.
+        sample_actions: sample the actions within the timed loop; otherwise replay recorded games.
+        games: number of games between two readings of the clock.
     """
     import pyspiel
 
@@ -27,7 +27,7 @@ def prepare(game: str, choosing: bool, games: int = 20) -> tuple[dict[str, str],
         start = perf_counter()
         while (passed := perf_counter() - start) < seconds:
             for i in range(games):
-                steps += play_randomly(loaded) if choosing else replay(loaded, recorded[i])
+                steps += play_randomly(loaded) if sample_actions else replay(loaded, recorded[i])
         return steps, passed
 
     run(0.1)
@@ -35,19 +35,19 @@ def prepare(game: str, choosing: bool, games: int = 20) -> tuple[dict[str, str],
 
 
 def play_randomly(game: Any) -> int:
-    """Play one random game with legal actions and observations of each next player."""
+    """Play one random game; list the legal actions and observe for the player to move."""
     steps = 0
     state = game.new_initial_state()
     while not state.is_terminal():
         state.apply_action(random.choice(state.legal_actions()))
-        # The tensor of the one to move; a finished game shows player 0's.
+        # In a finished game, where no player is to move, the tensor of player 0.
         state.observation_tensor(max(state.current_player(), 0))
         steps += 1
     return steps
 
 
 def replay(game: Any, actions: list[int]) -> int:
-    """Do the same with actions that are known: the legal actions are listed all the same."""
+    """Replay a recorded game with the same calls as `play_randomly`, except for the sampling."""
     state = game.new_initial_state()
     for action in actions:
         state.is_terminal()

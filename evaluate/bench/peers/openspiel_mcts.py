@@ -9,11 +9,11 @@ Run = Callable[[float], tuple[int, float]]
 
 
 def prepare(game: str, simulations: int, uct_c: float = 2.0) -> tuple[dict[str, str], Run]:
-    """Load a game such as `"hex(board_size=11)"`, and search its opening once.
+    """Load a game, and search its opening once; return the version and a function that searches.
 
     Args:
-        game: OpenSpiel's own spec.
-        simulations: per search, each with one random rollout.
+        game: spec string of OpenSpiel, such as `"hex(board_size=11)"`.
+        simulations: simulations per search, each with one random rollout.
         uct_c: exploration constant; rewards are in [-1, 1].
     """
     import pyspiel
@@ -25,9 +25,9 @@ def prepare(game: str, simulations: int, uct_c: float = 2.0) -> tuple[dict[str, 
     def search() -> None:
         seed = next(seeds)
         evaluator = pyspiel.RandomRolloutEvaluator(1, seed)
-        memory, solve, verbose = 1000, False, False
+        max_memory_mb, solve, verbose = 1000, False, False
         pyspiel.MCTSBot(
-            loaded, evaluator, uct_c, simulations, memory, solve, seed, verbose
+            loaded, evaluator, uct_c, simulations, max_memory_mb, solve, seed, verbose
         ).mcts_search(opening)
 
     def run(seconds: float) -> tuple[int, float]:

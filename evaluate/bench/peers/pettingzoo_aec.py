@@ -1,4 +1,4 @@
-"""PettingZoo's Connect Four, and the usual AEC loop, which our side runs too."""
+"""PettingZoo's Connect Four in the usual AEC loop, which also steps Ludoteca's environment."""
 
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
@@ -9,7 +9,11 @@ Run = Callable[[float], tuple[int, float]]
 
 
 def prepare(games: list[list[int]]) -> tuple[dict[str, str], Run]:
-    """Make `pettingzoo.classic.connect_four_v3.env()`; `games` are the actions to replay."""
+    """Make Connect Four, and warm up; return the version and a function that replays games.
+
+    Args:
+        games: the actions of each game.
+    """
     from pettingzoo.classic import connect_four_v3
 
     make: Any = connect_four_v3.env
@@ -20,26 +24,26 @@ def prepare(games: list[list[int]]) -> tuple[dict[str, str], Run]:
 
 
 def timed_replay(env: Any, games: Sequence[Sequence[int]]) -> Run:
-    """Return a function that replays `games` for some seconds, and counts the moves."""
-    position = 0
+    """Return a function that replays `games` in turn for some seconds, and counts the moves."""
+    game_index = 0
 
     def run(seconds: float) -> tuple[int, float]:
-        nonlocal position
+        nonlocal game_index
         moves = 0
         start = perf_counter()
         while (passed := perf_counter() - start) < seconds:
-            moves += replay(env, games[position % len(games)])
-            position += 1
+            moves += replay(env, games[game_index % len(games)])
+            game_index += 1
         return moves, passed
 
     return run
 
 
 def replay(env: Any, actions: Sequence[int]) -> int:
-    """Replay the actions of one game, with its reset and the last dead steps."""
+    """Replay one game from its reset to the steps with None that end its agents."""
     env.reset()
-    coming = iter(actions)
+    remaining_actions = iter(actions)
     for _ in env.agent_iter():
         _observation, _reward, termination, truncation, _info = env.last()
-        env.step(None if termination or truncation else next(coming))
+        env.step(None if termination or truncation else next(remaining_actions))
     return len(actions)

@@ -1,4 +1,4 @@
-"""The commands `ludoteca gdl ...`, on rule sheets in the Game Description Language."""
+"""The commands `ludoteca gdl ...` for rule sheets in the Game Description Language (GDL)."""
 
 from ludoteca.evaluate.cli.commands import Command
 
@@ -22,6 +22,6 @@ GDL_COMMANDS = {
     ),
     "export": Command(
         "ludoteca.evaluate.cli.gdl.export:export",
-        "Write a position of one of our games as terms of its rule sheet.",
+        "Write a position of a game as terms of its rule sheet.",
     ),
 }

@@ -8,8 +8,9 @@ def check(sheet: Sheet) -> None:
 
     The checks: parentheses, numbers of arguments, roles, rules for legal, goal and terminal,
     variables that no positive literal binds (safety), negation within a cycle (stratification),
-    the recursion restriction, and what may depend on the moves. Prints one line a problem, with
-    the line of the sheet. The exit status is 2 if there are errors; warnings do not count.
+    the recursion restriction, and which relations may depend on the moves. Each problem is printed
+    on one line, with its line in the sheet. The exit status is 2 if there are errors, but not for
+    warnings.
 
     Args:
         sheet: file of the rule sheet, or a sheet of this package, such as breakthrough.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional, arg
 
-from ludoteca.evaluate.cli.options import File, Number
+from ludoteca.evaluate.cli.options import OptionalFile, OptionalInt
 
 if TYPE_CHECKING:
     from ludoteca.envs.game import Game
@@ -15,82 +15,86 @@ if TYPE_CHECKING:
 def export(
     game: Annotated[Positional[str | None], arg(metavar="[GAME]", help_behavior_hint="")] = None,
     moves: Annotated[tuple[str, ...], arg(metavar="[MOVE ...]", help_behavior_hint="")] = (),
-    replay: File = None,
-    ply: Number = None,
+    replay: OptionalFile = None,
+    ply: OptionalInt = None,
     sheet: bool = False,
-    out: File = None,
+    out: OptionalFile = None,
 ) -> None:
-    """Write a position of one of our games as terms of its rule sheet, one fluent a line.
+    """Write a position of a game as terms of its rule sheet, one fluent per line.
 
     Other programs that play from rule sheets can start from the position.
 
     Args:
-        game: the game, such as breakthrough; only games at their default size have a sheet.
-        moves: moves from the start, by name, such as a2-a3; in games where all players move at
-            once, the moves of all players in each ply, such as north south.
-        replay: saved game, instead of GAME and moves.
+        game: the game, such as breakthrough; only games of the default size have a rule sheet.
+        moves: moves from the initial position, by name, such as a2-a3; in simultaneous games the
+            moves of all players in each ply, such as north south.
+        replay: file of a replay, instead of GAME and --moves.
         ply: position after this number of plies of the replay; by default the last one.
-        sheet: write the whole rule sheet, with the position in place of its initial one.
+        sheet: write the rule sheet with this position as its initial one.
         out: file to write; by default, standard output.
     """
     from ludoteca.envs.gdl.own_sheets import own_sheet
     from ludoteca.envs.registry import make_game
-    from ludoteca.files import write_whole
+    from ludoteca.files import write_atomically
 
     if (game is None) == (replay is None):
-        raise ValueError("either a game or --replay, such as: ludoteca gdl export breakthrough")
+        raise ValueError(
+            "expected either a game or --replay, such as: ludoteca gdl export breakthrough"
+        )
     if replay is not None:
         if moves:
-            raise ValueError("--moves are for a game, not for --replay")
-        rules, s = _replayed(replay, ply)
+            raise ValueError("--moves needs a game, not --replay")
+        rules, s = _replay_position(replay, ply)
     elif ply is not None:
-        raise ValueError("--ply is for --replay")
+        raise ValueError("--ply needs --replay")
     else:
         rules = make_game(str(game))
-        s = _played(rules, moves)
-    own = own_sheet(rules)
-    lines = _sheet_from(own.path, own.state(s)) if sheet else own.state(s)
+        s = _position_after(rules, moves)
+    rule_sheet = own_sheet(rules)
+    lines = (
+        _sheet_statements(rule_sheet.path, rule_sheet.state(s)) if sheet else rule_sheet.state(s)
+    )
     text = "\n".join(lines) + "\n"
     if out is None:
         print(text, end="")
     else:
-        write_whole(out, text)
-        print(f"{len(own.state(s))} fluents: {out}")
+        write_atomically(out, text)
+        print(f"{len(rule_sheet.state(s))} fluents: {out}")
 
 
-def _replayed(file: Path, ply: int | None) -> "tuple[Game, Any]":
+def _replay_position(file: Path, ply: int | None) -> "tuple[Game, Any]":
     """Return the game of a replay and the position after a number of plies."""
     from itertools import islice
 
     from ludoteca.envs.registry import make_game
     from ludoteca.envs.replay import Replay
-    from ludoteca.envs.targets import names_from
+    from ludoteca.envs.targets import untrusted_names
 
     replay = Replay.load(file)
     plies = len(replay.actions)
     if ply is not None and not 0 <= ply <= plies:
         raise ValueError(f"--ply must be from 0 to {plies}, got {ply}")
-    with names_from("the replay"):
+    with untrusted_names("the replay"):
         game = make_game(replay.game)
     return game, next(islice(replay.positions(), plies if ply is None else ply, None))
 
 
-def _played(game: "Game", moves: Sequence[str]) -> Any:
-    """Return the position after moves from the start."""
+def _position_after(game: "Game", moves: Sequence[str]) -> Any:
+    """Return the position after moves from the initial position."""
     import numpy as np
 
     s = game.new()
     movers = range(game.num_players) if game.simultaneous else (None,)
     if len(moves) % len(movers):
         raise ValueError(f"{game.name} needs a move of each player in each ply: an even number")
-    for start in range(0, len(moves), len(movers)):
+    for first in range(0, len(moves), len(movers)):
         actions: list[int] = []
-        for player, name in zip(movers, moves[start:], strict=False):
+        for player, name in zip(movers, moves[first:], strict=False):
             legal = {} if game.is_terminal(s) else _legal_names(game, s, player)
             if name not in legal:
                 expected = f"legal: {' '.join(legal)}" if legal else "the game is over"
                 raise ValueError(
-                    f"move {start + len(actions) + 1}, {name}, is not legal; {expected:.300}"
+                    f"move {first + len(actions) + 1}, {name}, is not legal; {expected:.300}"
                 )
             actions.append(legal[name])
         with np.errstate(over="ignore"):
@@ -102,7 +106,7 @@ def _legal_names(game: "Game", s: Any, player: int | None) -> dict[str, int]:
     return {game.action_names[action]: action for action in game.legal(s, player)}
 
 
-def _sheet_from(path: Path, state: Sequence[str]) -> Iterator[str]:
+def _sheet_statements(path: Path, state: Sequence[str]) -> Iterator[str]:
     """Yield the statements of a sheet with another initial position."""
     from ludoteca.envs.gdl.parse import parse, read_sheet, show
 

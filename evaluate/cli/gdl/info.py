@@ -4,15 +4,15 @@ from collections.abc import Iterable
 
 from ludoteca.evaluate.cli.gdl.options import Sheet
 
-MAX_TERMS = 4  # examples of fluents and moves
+MAX_TERMS = 4  # number of fluents, moves and goals shown as examples
 
 
 def info(sheet: Sheet, seconds: float = 1.0, max_seconds: float = 60.0) -> None:
     """Compile a rule sheet, play random games, and describe it.
 
-    Shows roles, goals, fluents, moves, gates, whether players move in turn, the length of random
-    games, speed, and faults that the games find: a role without a legal move or with a number of
-    goals other than one.
+    Shows roles, goals, fluents, moves, gates, whether the game is sequential, the length of random
+    games, speed, and faults in these games: a role without a legal move, or with no or several
+    goals.
 
     Args:
         sheet: file of the rule sheet, or a sheet of this package, such as breakthrough.
@@ -21,7 +21,7 @@ def info(sheet: Sheet, seconds: float = 1.0, max_seconds: float = 60.0) -> None:
     """
     from ludoteca.envs.gdl.own_sheets import find_sheet
     from ludoteca.envs.params import real
-    from ludoteca.evaluate.bench.gdl import steps
+    from ludoteca.evaluate.bench.gdl import format_rate
     from ludoteca.evaluate.gdl.coverage import measure_speed
     from ludoteca.evaluate.gdl.machine import make_machine
 
@@ -41,7 +41,7 @@ def info(sheet: Sheet, seconds: float = 1.0, max_seconds: float = 60.0) -> None:
         for role in range(len(network.roles))
     ]
     loops = network.phase1.has_loops or network.phase2.has_loops
-    lines = {
+    rows = {
         "sheet": str(path),
         "roles": ", ".join(network.roles),
         "goals": "; ".join(_shortened(map(str, goals)) for goals in by_role),
@@ -50,17 +50,17 @@ def info(sheet: Sheet, seconds: float = 1.0, max_seconds: float = 60.0) -> None:
         "moves": f"{len(network.moves):,}: {_shortened(network.moves)}",
         "gates": f"{network.num_gates:,} of {network.instances:,} ground rules",
         "loops": "iterated in each state" if loops else "none",
-        "random games": f"{random_games.games:,}, {random_games.mean_plies:g} plies in the mean",
-        "speed": f"{steps(random_games.steps_per_second)} steps/s, 512 games at once",
+        "random games": f"{random_games.games:,}, {random_games.mean_plies:g} plies on average",
+        "speed": f"{format_rate(random_games.steps_per_second)} steps/s, in batches of 512 games",
         "faults": random_games.faults or "none found",
     }
-    for name, text in lines.items():
+    for name, text in rows.items():
         print(f"{name:13} {text}")
     for problem in network.problems:
         print(f"warning: {problem}")
 
 
 def _shortened(terms: Iterable[str]) -> str:
-    shown = list(terms)
-    rest = " ..." if len(shown) > MAX_TERMS else ""
-    return " ".join(shown[:MAX_TERMS]) + rest
+    all_terms = list(terms)
+    ellipsis = " ..." if len(all_terms) > MAX_TERMS else ""
+    return " ".join(all_terms[:MAX_TERMS]) + ellipsis

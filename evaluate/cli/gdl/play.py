@@ -5,7 +5,7 @@ from typing import Annotated
 from tyro.conf import arg
 
 from ludoteca.evaluate.cli.gdl.options import Sheet
-from ludoteca.evaluate.cli.options import File
+from ludoteca.evaluate.cli.options import OptionalFile
 from ludoteca.evaluate.cli.play import Agents, Seat, start_playing
 
 
@@ -15,20 +15,20 @@ def play(
     seat: Seat = "first",
     seed: int = 0,
     moves: Annotated[tuple[str, ...], arg(metavar="[MOVE ...]", help_behavior_hint="")] = (),
-    replay: File = None,
+    replay: OptionalFile = None,
     terminal: bool = False,
 ) -> None:
     """Play a game by a rule sheet against an agent, in a window or in the terminal.
 
     Args:
         sheet: file of the rule sheet, or a sheet of this package, such as breakthrough; only games
-            in which two players move in turn.
-        agent: your opponent, which also gives hints; with --seat none, two agents play each
-            other.
+            of two players who move in turn.
+        agent: your opponent, which also gives hints; with --seat none, the two agents that play
+            each other.
         seat: your seat, moving first or second; both for two people, none to watch agents.
         seed: the same seed and moves give the same game.
         moves: moves at the beginning, by name.
-        replay: file to save the game to; by default only if you ask for it.
+        replay: file to save the game to; by default the game is saved only on request.
         terminal: play in the terminal even if a window could be opened.
     """
     from ludoteca.envs.registry import make_game

@@ -3,28 +3,28 @@
 import sys
 
 from ludoteca.evaluate.cli.gdl.options import Sheet
-from ludoteca.evaluate.cli.options import File
+from ludoteca.evaluate.cli.options import OptionalFile
 
 
 def trace(
-    sheet: Sheet, games: int = 1, seed: int = 0, max_plies: int = 1000, out: File = None
+    sheet: Sheet, games: int = 1, seed: int = 0, max_plies: int = 1000, out: OptionalFile = None
 ) -> None:
     """Play random games by a rule sheet, and write their positions as JSON lines.
 
-    Each line has the true fluents and, by role, the legal moves and the move that is made or, at
-    the end of a game, the goals. Other programs for GDL can be compared with it.
+    Each line has the true fluents and, by role, the legal moves and the chosen move or, at the end
+    of a game, the goals. Other GDL programs can be compared with these traces.
 
     Args:
         sheet: file of the rule sheet, or a sheet of this package, such as breakthrough.
         games: number of games.
-        seed: the same seed gives the same games.
-        max_plies: longer games are cut off.
+        seed: seed of the games; the same seed gives the same games.
+        max_plies: maximum number of plies of a game; longer games are cut off.
         out: file to write; by default, standard output.
     """
     from ludoteca.envs.gdl.own_sheets import find_sheet
     from ludoteca.envs.params import integer
     from ludoteca.evaluate.gdl.machine import make_machine, play_random_games
-    from ludoteca.files import writing
+    from ludoteca.files import atomic_writer
 
     integer("games", games, 1, 10**9)
     integer("max_plies", max_plies, 0, 10**9)
@@ -35,7 +35,7 @@ def trace(
             sys.stdout.write(position.line() + "\n")
         return
     count = 0
-    with writing(out) as file:
+    with atomic_writer(out) as file:
         for position in positions:
             file.write((position.line() + "\n").encode())
             count += 1

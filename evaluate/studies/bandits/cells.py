@@ -1,4 +1,7 @@
-"""Study of the best constant of UCB1: its settings, its alphas, and the cells to compute."""
+"""Study of the best constant of UCB1: its settings, the alphas that it tries, and its cells.
+
+A cell is the unit of computation and of storage: the regrets of one policy in a block of problems.
+"""
 
 import json
 import math
@@ -15,28 +18,26 @@ from ludoteca.envs.params import integer
 from ludoteca.evaluate.bandits.play import play_bandits, random_problems
 from ludoteca.evaluate.studies.bandits.uaemex2021 import ARMS
 from ludoteca.evaluate.studies.policies import PUBLISHED_POLICIES
-from ludoteca.files import read_json, write_whole
+from ludoteca.files import read_json, write_atomically
 
 Regrets = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class BanditStudy:
-    """Settings of a study; the defaults are the scaled experiment."""
+    """Settings of the study; the defaults are smaller than the thesis' experiment, see `FULL`."""
 
     arms: tuple[int, ...] = ARMS  # the numbers of arms K
-    problems: int = 1000  # for each K, with success probabilities drawn from [0, 1)
+    problems: int = 1000  # problems for each K, with success probabilities sampled from [0, 1)
     runs: int = 1  # runs of each problem
     rounds: int = 100_000  # pulls in each run
-    alphas: int = (
-        10  # values of alpha in the first grid, and in the second one around its best value
-    )
-    annealing_steps: int = 40  # for each K
-    annealing_problems: int = 200  # the first ones, that evaluate an alpha in simulated annealing
-    curve_arms: tuple[int, ...] = (2, 10, 100)  # for which all policies are compared
+    alphas: int = 10  # values of alpha in each grid; the second is around the first one's best
+    annealing_steps: int = 40  # steps of simulated annealing for each K
+    annealing_problems: int = 200  # problems, the first ones, that evaluate an alpha in annealing
+    curve_arms: tuple[int, ...] = (2, 10, 100)  # numbers of arms for which policies are compared
     curve_problems: int = 200  # problems of the comparison of policies over the rounds
     curve_rounds: int = 10_000  # pulls in each run of that comparison
-    block: int = 100  # problems in a cell, which is computed, written, and divided among shards
+    block: int = 100  # problems of a cell
     seed: int = 1  # seed of all random numbers
 
     def __post_init__(self) -> None:
@@ -47,7 +48,10 @@ class BanditStudy:
         integer("annealing_problems", self.annealing_problems, 1, self.problems)
         integer("seed", self.seed, 0, 2**63 - 1)
         if not self.arms or min(self.arms + self.curve_arms) < 2:
-            raise ValueError(f"each K must be 2 at least, got {self.arms} and {self.curve_arms}")
+            raise ValueError(
+                "each number of arms must be at least 2, got "
+                f"arms={self.arms}, curve_arms={self.curve_arms}"
+            )
         for name in ("problems", "annealing_problems"):
             if (count := getattr(self, name)) % self.block:
                 raise ValueError(f"{name} must be a multiple of block = {self.block}, got {count}")
@@ -69,13 +73,18 @@ FULL = BanditStudy(
 def intervals(high: float, low: float, count: int) -> list[float]:
     """Return `count` numbers from `high` to `low`, each halfway from the one before to `low`.
 
-    Algorithm 16 of the thesis as its tables 4.18 and 4.19 show that it was run.
+    Algorithm 16 of the thesis, in the form that its tables 4.18 and 4.19 show.
     """
     return [low + (high - low) / 2**n for n in range(count - 1)] + [low]
 
 
 def between_neighbors(grid: list[float], best: float) -> list[float]:
-    """Return the second grid: between the neighbors of the best in the first, a falling list."""
+    """Return the second grid, which lies between the neighbors of the first grid's best alpha.
+
+    Args:
+        grid: the first grid, in descending order.
+        best: its best alpha.
+    """
     index = grid.index(best)
     return intervals(grid[max(index - 1, 0)], grid[min(index + 1, len(grid) - 1)], len(grid))
 
@@ -85,53 +94,65 @@ def annealing(
     seed: int | list[int],
     temperature: float = 100.0,
     beta: float = 0.9,
-    reach: float = 0.1,
+    step_size: float = 0.1,
 ) -> Generator[float, float, None]:
-    """Search for the x in [0, 1] of lowest cost, after algorithm 13 of the thesis.
+    """Minimize a cost over x in [0, 1] by simulated annealing, after algorithm 13 of the thesis.
 
-    Yields each x to try, and is sent its cost. The first x is drawn from [0, 1], each later one
-    within `reach` of the current one. Better ones are accepted, worse ones with probability
-    exp(-increase / temperature), and the temperature is multiplied by `beta` after each. Numbers
-    are rounded to 6 decimals.
+    Yields each x to evaluate, and is sent its cost. The first x is sampled from [0, 1], each later
+    one within `step_size` of the current one. A lower cost is accepted, a higher one with
+    probability exp(-increase / temperature), and the temperature is multiplied by `beta` after
+    each step. Numbers are rounded to 6 decimals.
     """
     rng = np.random.default_rng(seed)
     x = round(rng.random(), 6)
     current = x, (yield x)
     for _ in range(steps):
-        x = round(min(max(current[0] + rng.uniform(-reach, reach), 0.0), 1.0), 6)
+        x = round(min(max(current[0] + rng.uniform(-step_size, step_size), 0.0), 1.0), 6)
         cost = yield x
         if rng.random() < math.exp(-max(cost - current[1], 0.0) / temperature):
             current = x, cost
         temperature *= beta
 
 
-def spread(rounds: int) -> list[int]:
-    """Return numbers of rounds up to `rounds`, evenly spread on a logarithmic scale."""
+def log_spaced(rounds: int) -> list[int]:
+    """Return numbers of rounds up to `rounds`, evenly spaced on a logarithmic scale."""
     steps = np.geomspace(10, rounds, 60) if rounds > 10 else np.array([rounds])
     return sorted({int(x) for x in steps.round()} | {rounds})
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Regret of a policy in each problem of a block."""
+    """Cell: the regrets of a policy in each problem of a block.
 
-    arms: int  # arms of the problems
-    block: int  # number of the block of problems
-    alpha: float | None = None  # constant of UCB1 (final regret); None: curve of a policy
+    With an alpha it has the final regrets of UCB1, else the regrets of `policy` over the rounds.
+    """
+
+    arms: int  # number of arms of the problems
+    block: int  # index of the block of problems
+    alpha: float | None = None  # constant of UCB1
     policy: str = "ucb1"
 
     @property
     def name(self) -> str:
-        """Its file."""
+        """The path of the cell's file in the folder of all cells."""
         folder, label = ("curves", self.policy) if self.alpha is None else ("ucb1", self.alpha)
         return f"{folder}/K{self.arms}/{label}-{self.block}.json"
 
-    def play(self, study: BanditStudy, most: int | None = None, threads: int = 1) -> Any:
-        """Return the regrets, a list with numbers, or lists by checkpoint; `most`: of problems."""
+    def play(self, study: BanditStudy, max_problems: int | None = None, threads: int = 1) -> Any:
+        """Play the problems, and return their regrets.
+
+        Args:
+            study: settings of the study.
+            max_problems: play at most this number of the block's problems.
+            threads: number of threads that share the problems.
+
+        Returns:
+            A list with the final regret of each problem, or with a list by checkpoint.
+        """
         curve, start = self.alpha is None, self.block * study.block
         count = study.curve_problems if curve else study.problems
         rounds = study.curve_rounds if curve else study.rounds
-        end = start + min(study.block, most or study.block)
+        end = start + min(study.block, max_problems or study.block)
         regrets = play_bandits(
             self.policy,
             random_problems(count, self.arms, study.seed)[start:end],
@@ -139,7 +160,7 @@ class Cell:
             params=None if self.alpha is None else {"alpha": self.alpha},
             seed=study.seed,
             runs=study.runs,
-            checkpoints=spread(rounds) if curve else None,
+            checkpoints=log_spaced(rounds) if curve else None,
             first_problem=start,
             num_threads=threads,
         )
@@ -147,58 +168,67 @@ class Cell:
 
 
 class Cells:
-    """Cells of a study in a folder, each a small file."""
+    """Folder with the computed cells of a study, each a small file."""
 
     def __init__(self, study: BanditStudy, folder: Path) -> None:
-        """Open a folder, a new one or one that holds cells of the same study.
+        """Open a folder that is new or has cells of the same study.
 
         Raises:
-            ValueError: if it holds another study.
+            ValueError: if it has cells of a study with other settings.
         """
         self.study, self.folder = study, folder / "cells"
         text, file = json.dumps(asdict(study), indent=2) + "\n", folder / "study.json"
         if file.exists() and read_json(file) != json.loads(text):
             raise ValueError(
-                f"{file} describes another study; resume with its settings, or choose another "
-                "folder"
+                f"{file} has other settings than this study; resume with those settings, or choose "
+                "another folder"
             )
-        write_whole(file, text)
+        write_atomically(file, text)
 
     def file(self, cell: Cell) -> Path:
-        """Return the file of a cell."""
+        """Return the path of a cell's file."""
         return self.folder / cell.name
 
     def read(self, cells: Iterable[Cell]) -> Regrets:
-        """Return the regrets in some cells, concatenated."""
+        """Return the regrets of some cells, concatenated over their problems."""
         return np.concatenate([read_json(self.file(cell)) for cell in cells])
 
 
-Chain = Generator[list[Cell], None, Any]  # yields cells, resumes when they exist, returns a result
+# Generator that yields the cells that it needs, is resumed when they are computed, and returns a
+# result.
+Chain = Generator[list[Cell], None, Any]
 
 
 def blocks(study: BanditStudy, arms: int, alphas: Iterable[float], problems: int) -> list[Cell]:
-    """Return the cells of some alphas, for the first `problems`."""
+    """Return the cells of some alphas, for the first `problems` problems."""
     return [Cell(arms, block, a) for a in alphas for block in range(problems // study.block)]
 
 
 def annealing_chain(cells: Cells, arms: int) -> Chain:
-    """Anneal alpha; return every `(alpha, mean regret)` that was tried, in order."""
-    study, tried = cells.study, list[tuple[float, float]]()
+    """Search for the best alpha by simulated annealing.
+
+    Returns:
+        `(alpha, mean regret)` of each step, in order.
+    """
+    study, steps = cells.study, list[tuple[float, float]]()
     search = annealing(study.annealing_steps, [study.seed, arms])
     alpha = next(search)
     with suppress(StopIteration):
         while True:
-            needed = blocks(study, arms, [alpha], study.annealing_problems)
-            yield needed
-            tried.append((alpha, float(cells.read(needed).mean())))
-            alpha = search.send(tried[-1][1])
-    return tried
+            required = blocks(study, arms, [alpha], study.annealing_problems)
+            yield required
+            steps.append((alpha, float(cells.read(required).mean())))
+            alpha = search.send(steps[-1][1])
+    return steps
 
 
 def grid_chain(cells: Cells, arms: int) -> Chain:
-    """Compute both grids and the constants of UCB-alpha1, UCB-alpha2 and UCB1.
+    """Compute the regrets of both grids of alphas and of the constants 1/K, e/(2K) and 2.
 
-    Returns the regrets by alpha, the best alpha of the first grid and the best of both.
+    These are the constants of UCB-alpha1, UCB-alpha2 and UCB1.
+
+    Returns:
+        The regrets by alpha, the best alpha of the first grid, and the best alpha of both grids.
     """
     study, grid = cells.study, cells.study.grid
 
@@ -218,17 +248,24 @@ def grid_chain(cells: Cells, arms: int) -> Chain:
 
 
 def curve_chain(cells: Cells) -> Chain:
-    """Compare all policies; return the regret by K and policy, `[problem, checkpoint]`."""
-    study = cells.study
-    parts = range(-(-study.curve_problems // study.block))
+    """Compute the regrets of all policies over the rounds.
 
-    def needed(arms: int, policy: str) -> list[Cell]:
-        return [Cell(arms, block, policy=policy) for block in parts]
+    Returns:
+        The regrets by K and policy, each of shape `[problems, checkpoints]`.
+    """
+    study = cells.study
+    block_indices = range(-(-study.curve_problems // study.block))
+
+    def policy_cells(arms: int, policy: str) -> list[Cell]:
+        return [Cell(arms, block, policy=policy) for block in block_indices]
 
     yield [
         cell
         for k in study.curve_arms
         for policy in PUBLISHED_POLICIES
-        for cell in needed(k, policy)
+        for cell in policy_cells(k, policy)
     ]
-    return {k: {p: cells.read(needed(k, p)) for p in PUBLISHED_POLICIES} for k in study.curve_arms}
+    return {
+        k: {policy: cells.read(policy_cells(k, policy)) for policy in PUBLISHED_POLICIES}
+        for k in study.curve_arms
+    }

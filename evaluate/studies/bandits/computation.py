@@ -1,4 +1,4 @@
-"""Computation of a study of bandits by the workers of an executor."""
+"""Computation of the cells of the study of bandits by the workers of an executor."""
 
 import heapq
 import json
@@ -18,28 +18,28 @@ from ludoteca.evaluate.studies.bandits.cells import (
     annealing_chain,
     curve_chain,
     grid_chain,
-    spread,
+    log_spaced,
 )
 from ludoteca.executor import WAIT, Executor, Task, _Wait
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.local_executor import InlineExecutor
 from ludoteca.progress import RunStatus, show_progress
 
 
 class CellMissingError(Exception):
-    """Missing cells of other shards."""
+    """Cells of other shards are missing."""
 
 
 @dataclass(frozen=True)
 class Shard:
-    """Part of the cells: those whose number is `index` modulo `count`."""
+    """Shard of the study: the cells whose number is `index` modulo `count`."""
 
     index: int = 0
     count: int = 1
 
     @classmethod
     def parse(cls, text: str) -> "Shard":
-        """Read `"i/n"`.
+        """Return the shard of a text `"i/n"`.
 
         Raises:
             ValueError: if the text is invalid.
@@ -59,7 +59,7 @@ ALL, NOTHING = Shard(), Shard(-1)
 
 @dataclass(frozen=True)
 class Findings:
-    """Results of a study, by K."""
+    """Results of the study, by the number of arms K."""
 
     study: BanditStudy
     # Regret in each problem, by alpha: both grids, 1/K, e/(2K) and 2.
@@ -67,36 +67,39 @@ class Findings:
     first_best: dict[int, float]  # the best alpha of the first grid
     best: dict[int, float]  # the best alpha of both grids
     annealed: dict[int, list[tuple[float, float]]]  # `(alpha, mean regret)` of each step
-    checkpoints: list[int]  # rounds after which the curves have points
+    checkpoints: list[int]  # numbers of rounds after which `curves` has regrets
     curves: dict[int, dict[str, Regrets]]  # regret in each problem after each checkpoint, by policy
 
 
 class _Progress:
-    """Chain of cells, with its `priority` (lowest first) and number of awaited cells (`left`)."""
+    """Progress of a chain: the number of missing cells that it waits for, and its result.
+
+    Cells of chains with a lower `priority` are computed first.
+    """
 
     def __init__(self, priority: int, chain: Chain, number: int | None = None):
-        """Start a chain; its cells share `number` if each cell needs the previous one."""
+        """Make the progress of a chain; with a `number`, all its cells are in the same shard."""
         self.priority, self.chain, self.number = priority, chain, number
-        self.left = 0
+        self.num_missing = 0
         self.result: Any = None
 
 
 def compute_all(
     cells: Cells, workers: Executor, shard: Shard = ALL, threads: int = 1
 ) -> Generator[tuple[int, int], None, Findings]:
-    """Compute the missing cells; yield the numbers of computed and of known cells.
+    """Compute the missing cells; yield the numbers of computed cells and of cells to compute.
 
     Cells that others depend on come first: the steps of simulated annealing, in sequence for each
     K, and the first grids. Each cell is written as soon as it is computed.
 
     Args:
         cells: folder of the cells.
-        workers: processes that compute cells.
-        shard: compute these cells only.
+        workers: executor whose workers compute cells.
+        shard: compute the cells of this shard only.
         threads: threads that share the problems of a cell.
 
     Raises:
-        CellMissingError: if cells of other shards are missing, after the shard's are computed.
+        CellMissingError: if cells of other shards are missing, after this shard's are computed.
     """
     study, order = cells.study, count()
     queue: list[tuple[int, int, Cell]] = []
@@ -104,8 +107,8 @@ def compute_all(
     queued = set[Cell]()
 
     def advance(progress: _Progress) -> None:
-        """Resume a chain until some of the cells that it needs are missing."""
-        while progress.left == 0:
+        """Resume a chain until cells that it needs are missing; put these into the queue."""
+        while progress.num_missing == 0:
             try:
                 required = next(progress.chain)
             except StopIteration as end:
@@ -115,7 +118,7 @@ def compute_all(
                 if cells.file(cell).exists():
                     continue
                 waiting.setdefault(cell, []).append(progress)
-                progress.left += 1
+                progress.num_missing += 1
                 number = position if progress.number is None else progress.number
                 if cell not in queued and shard.has(number):
                     queued.add(cell)
@@ -137,22 +140,22 @@ def compute_all(
     num_computed = 0
     with workers.stream(next_task) as stream:
         for number, regrets in stream:
-            write_whole(cells.file(started[number]), json.dumps(regrets))
+            write_atomically(cells.file(started[number]), json.dumps(regrets))
             num_computed += 1
             for progress in waiting.pop(started[number]):
-                progress.left -= 1
+                progress.num_missing -= 1
                 advance(progress)
             yield num_computed, len(queued)
     if waiting:
         raise CellMissingError(
-            f"{len(waiting)} cells of other shards are needed to resume; the first: "
-            f"{cells.file(next(iter(waiting)))} is missing"
+            f"{len(waiting)} cells of other shards are missing; the first: "
+            f"{cells.file(next(iter(waiting)))}"
         )
     regrets, first_best, best = (
         {k: grid.result[i] for k, grid in zip(study.arms, grids, strict=True)} for i in range(3)
     )
     annealed = {k: chain.result for k, chain in zip(study.arms, annealings, strict=True)}
-    checkpoints = spread(study.curve_rounds)
+    checkpoints = log_spaced(study.curve_rounds)
     return Findings(study, regrets, first_best, best, annealed, checkpoints, curves.result)
 
 
@@ -167,16 +170,16 @@ def run_study(
     """Compute the missing cells of a study, and return its results.
 
     Args:
-        study: settings.
-        folder: folder of the cells; must not hold another study.
-        shard: compute these cells only; `NOTHING` to join the cells of shards.
+        study: settings of the study.
+        folder: folder of the cells; must not have cells of a study with other settings.
+        shard: compute the cells of this shard only; `NOTHING` to join the cells of shards.
         threads: threads that share the problems of a cell.
-        workers: processes that compute cells; by default this one.
+        workers: executor whose workers compute cells; by default this process.
         quiet: whether to hide the progress.
 
     Raises:
-        CellMissingError: if cells of other shards are missing, after the shard's are computed.
-        ValueError: if the folder holds another study.
+        CellMissingError: if cells of other shards are missing, after this shard's are computed.
+        ValueError: if the folder has cells of a study with other settings.
     """
     status = RunStatus("bandits", "", 0, 0, "cells")
     cells = Cells(study, folder)
@@ -184,8 +187,8 @@ def run_study(
         steps = compute_all(cells, workers or InlineExecutor(), shard, threads)
         while True:
             try:
-                done, known = next(steps)
+                done, total = next(steps)
             except StopIteration as end:
                 findings: Findings = end.value
                 return findings
-            status = replace(status, done=done, total=known)
+            status = replace(status, done=done, total=total)

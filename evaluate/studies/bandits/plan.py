@@ -1,4 +1,4 @@
-"""Forecast of the time of a study of bandits, from a measured slice of it."""
+"""Forecast of the computing time of the study of bandits, from a measured sample of its cells."""
 
 from dataclasses import dataclass, replace
 from time import process_time
@@ -10,19 +10,28 @@ from ludoteca.evaluate.studies.bandits.cells import BanditStudy, Cell
 from ludoteca.evaluate.studies.policies import PUBLISHED_POLICIES
 from ludoteca.evaluate.studies.report import render
 
-MEASURED_PROBLEMS = 10  # problems of a measured cell
+MEASURED_PROBLEMS = 10  # problems of each cell of the sample
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Forecast of the time of a study."""
+    """Forecast of the computing time of a study.
+
+    Attributes:
+        study: settings of the study.
+        cells: number of cells by stage: `"grids"`, `"annealing"` and `"curves"`.
+        seconds: core seconds of all cells, by stage.
+        measured: seconds that the measurement took.
+        forecast: forecast of the study's time by the number of processes.
+        pulls: number of pulls in all cells.
+    """
 
     study: BanditStudy
-    cells: dict[str, int]  # number of cells of each kind
-    seconds: dict[str, float]  # core seconds of all cells, by kind
-    measured: float  # seconds that the slice took
-    forecast: Forecast  # forecast of the study
-    pulls: float  # pulls in all cells
+    cells: dict[str, int]
+    seconds: dict[str, float]
+    measured: float
+    forecast: Forecast
+    pulls: float
 
     def text(self, price: float) -> str:
         """Return the plan as text; `price` is the price of a core hour, in dollars."""
@@ -32,33 +41,34 @@ class Plan:
 
 
 def make_plan(study: BanditStudy) -> Plan:
-    """Measure a slice of a study in this process, and predict the time of the whole study.
+    """Measure a sample of cells in this process, and predict the computing time of the study.
 
-    Of each kind of cell and each K one is played, for some problems and one run of each; cells of
-    other alphas of the same K are taken to cost the same, as the number of rounds is.
+    The sample has one cell for each K, and for each policy and K of the curves, with some problems
+    and one run of each. Cells of other alphas of the same K are assumed to take the same time, as
+    they have the same number of rounds.
     """
-    began, steps = clock(), study.annealing_steps + 1
-    # The first grid's middle: lower alphas leave more arms alone, higher ones fewer.
+    start, steps = clock(), study.annealing_steps + 1
+    # The middle of the first grid: with a lower alpha fewer arms are explored, with a higher more.
     alpha = study.grid[study.alphas // 2]
     per_block = [_seconds(Cell(k, 0, alpha), study) for k in study.arms]
     curves = [Cell(k, 0, policy=policy) for k in study.curve_arms for policy in PUBLISHED_POLICIES]
     per_curve = [_seconds(cell, study) for cell in curves]
-    kinds = {  # seconds of one cell for each K or curve, and the number of such cells
-        # The ends of the second grid are in the first.
+    stages = {  # seconds of a cell for each K or curve, and the number of such cells
+        # The ends of the second grid are in the first grid.
         "grids": (per_block, (2 * study.alphas - 2 + 3) * (study.problems // study.block)),
         "annealing": (per_block, steps * (study.annealing_problems // study.block)),
         "curves": (per_curve, -(-study.curve_problems // study.block)),
     }
-    cells = {kind: len(seconds) * number for kind, (seconds, number) in kinds.items()}
-    total = {kind: sum(seconds) * number for kind, (seconds, number) in kinds.items()}
+    cells = {stage: len(seconds) * number for stage, (seconds, number) in stages.items()}
+    total = {stage: sum(seconds) * number for stage, (seconds, number) in stages.items()}
     forecast = Forecast(sum(total.values()), max(steps * max(per_block), *per_curve))
     pulls = study.block * study.rounds * (cells["grids"] + cells["annealing"])
     pulls += len(curves) * study.curve_problems * study.curve_rounds
-    return Plan(study, cells, total, clock() - began, forecast, float(study.runs * pulls))
+    return Plan(study, cells, total, clock() - start, forecast, float(study.runs * pulls))
 
 
 def _seconds(cell: Cell, study: BanditStudy) -> float:
-    """Return the processor's seconds for a cell, by a few of its problems, compiling left out."""
+    """Return the estimated CPU seconds of a cell, without compilation, from a few problems."""
     small = replace(study, runs=1)
     cell.play(replace(small, rounds=100, curve_rounds=100), MEASURED_PROBLEMS)
     start = process_time()

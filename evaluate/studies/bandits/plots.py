@@ -1,4 +1,4 @@
-"""Plots of the study of bandits, as PNG."""
+"""Plots of the study of bandits, as PNG files."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def _axes(**labels: Any) -> tuple[Figure, Any]:
 
 
 def alphas_by_arms(rows: list[dict[str, Any]]) -> bytes:
-    """Draw the best alpha by K: ours, the thesis' and the curves fitted to it."""
+    """Draw the best alpha by K: ours, the thesis', and the curves 1/K and e/(2K)."""
     figure, axes = _axes(xlabel="arms K", ylabel="alpha", title="Best alpha of UCB1")
     column = {name: np.array([row[name] for row in rows], float) for name in rows[0]}  # None: NaN
     arms, ours = column["arms"], column["intervals"]
@@ -50,7 +50,7 @@ def regret_by_alpha(rows: list[dict[str, Any]]) -> bytes:
 
 
 def curves(findings: Findings) -> bytes:
-    """Draw the regret of all policies over the rounds, one picture for each K."""
+    """Draw the regret of all policies over the rounds, in one panel for each K."""
     figure = Figure(figsize=(5 * len(findings.curves) + 2, 6), layout="constrained")
     grid = figure.subplots(1, len(findings.curves), squeeze=False)[0]
     for axes, (k, by_policy) in zip(grid, findings.curves.items(), strict=True):

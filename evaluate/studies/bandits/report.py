@@ -15,14 +15,14 @@ from ludoteca.evaluate.studies.bandits.cells import Regrets, intervals
 from ludoteca.evaluate.studies.bandits.computation import Findings
 from ludoteca.evaluate.studies.report import render
 from ludoteca.evaluate.tournament.export import csv_text
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 from ludoteca.provenance import package_versions, run_info
 
 Rows = list[dict[str, Any]]
 
 
 def write_report(findings: Findings, folder: Path) -> Path:
-    """Write `report.md` and what belongs to it, and return its path."""
+    """Write `report.md` with its plots, tables and `results.json`, and return its path."""
     alphas, regrets, curves = alpha_rows(findings), regret_rows(findings), curve_rows(findings)
     versions = {"versions": package_versions("scipy", "matplotlib")}
     about = run_info(study=asdict(findings.study)) | versions
@@ -38,7 +38,7 @@ def write_report(findings: Findings, folder: Path) -> Path:
         "report.md": to_markdown(about, alphas, regrets, curves),
     }
     for name, content in files.items():
-        write_whole(folder / name, content)
+        write_atomically(folder / name, content)
     return folder / "report.md"
 
 
@@ -100,15 +100,19 @@ def alpha_rows(findings: Findings) -> Rows:
 def not_worse(regrets: dict[float, Regrets], best: float) -> tuple[float, float]:
     """Return the lowest and highest alpha whose regret is not significantly above the best's.
 
-    All alphas met the same problems and the same payoffs: the differences are taken problem by
-    problem, and their mean compared with 1.96 of its standard errors.
+    All alphas played the same problems with the same rewards, so that the differences are taken
+    problem by problem, and their mean is compared with 1.96 of its standard errors.
+
+    Args:
+        regrets: regret in each problem, by alpha.
+        best: the alpha with the lowest mean regret.
     """
-    near = [best]
+    not_worse_alphas = [best]
     for alpha, values in regrets.items():
         excess = values - regrets[best]
         if not excess.mean() > 1.96 * standard_error(excess):  # NaN for a single problem
-            near.append(alpha)
-    return min(near), max(near)
+            not_worse_alphas.append(alpha)
+    return min(not_worse_alphas), max(not_worse_alphas)
 
 
 def regret_rows(findings: Findings) -> Rows:

@@ -1,4 +1,4 @@
-"""Command `python -m ludoteca.evaluate.studies bandits`."""
+"""Command of the study of bandits: `python -m ludoteca.evaluate.studies bandits`."""
 
 import sys
 from contextlib import nullcontext
@@ -34,50 +34,51 @@ def reproduce(
 ) -> None:
     """Find the best constant of UCB1 for each number of arms, as in the thesis.
 
-    Interrupted or killed, it resumes where it was when the same command is given again.
+    An interrupted or killed run resumes when the same command is given again.
 
-    To distribute the full size, start it with --full --shard 0/8 to --full --shard 7/8, with one
-    shared folder or each with its own. A shard stops where it needs results of others: join the
-    folders, start all again, and join them again. At last --full --merge writes the report.
+    To distribute the full experiment over machines, start it with --full --shard 0/8 to --full
+    --shard 7/8, with one shared folder or one folder each. A shard stops where it needs results of
+    other shards: copy all folders into one another, and start all shards again, until none stops.
+    At last --full --merge writes the report.
 
     Args:
         out: folder for the report; by default docs/results/bandits or, in full, bandits_full, and
             with fewer problems a folder in `runs`.
-        runs: folder of the cells computed so far, with a folder for each experiment.
-        full: the thesis' own size, about 10^13 pulls, instead of the scaled experiment.
+        runs: folder for the computed results, with a folder for each experiment.
+        full: run the thesis' experiment in full size, about 10^13 pulls, instead of the reduced
+            one.
         problems: number of problems for each number of arms, a multiple of 100; 100 take a minute
             or two.
-        shard: i/n: compute only the i-th of n parts, from 0.
-        merge: compute nothing: join the results of the shards.
+        shard: i/n: compute only the i-th of n shards, from 0.
+        merge: compute nothing: write the report from the results of the shards.
         seed: seed of all random numbers.
-        threads: threads that share the problems, without executor and processes.
-        executor: executor of the cells: local, or a Ray cluster: ray (of this machine),
+        threads: threads that share the problems, if neither --executor nor --processes is used.
+        executor: executor of the computation: local, or a Ray cluster: ray (of this machine),
             ray:auto, ray:HOST:PORT; see docs/distributed.md.
-        processes: number of processes that compute cells, each with one thread.
-        plan: measure some cells, and print how long all will take with 1 to 1,000 processes,
-            instead of computing them.
+        processes: number of processes, each with one thread.
+        plan: only measure a sample, and print how long everything takes with 1 to 1,000 processes.
         price: price of a core hour in dollars, for the plan.
     """
     study, name = (FULL, "bandits_full") if full else (BanditStudy(), "bandits")
-    report = Path("docs/results") / name
+    default_out = Path("docs/results") / name
     study = replace(study, seed=seed)
     if problems is not None:
         name = f"{name}_{problems}"
-        report = runs / name / "report"
-        fewer = min(problems, study.annealing_problems)
-        study = replace(study, problems=problems, annealing_problems=fewer)
+        default_out = runs / name / "report"
+        annealing_problems = min(problems, study.annealing_problems)
+        study = replace(study, problems=problems, annealing_problems=annealing_problems)
     integer("threads", threads, 1, 1024)
-    part = NOTHING if merge else Shard.parse(shard)
+    computed_shard = NOTHING if merge else Shard.parse(shard)
     if plan:
         real("price", price, 0, 1e6)
         print(make_plan(study).text(price), end="")
         return
     parallel = processes is not None or executor != LOCAL
-    made = make_executor(executor, processes) if parallel else nullcontext()
+    executor_context = make_executor(executor, processes) if parallel else nullcontext()
     threads, quiet = 1 if parallel else threads, not sys.stderr.isatty()
     try:
-        with made as workers:
-            findings = run_study(study, runs / name, part, threads, workers, quiet)
+        with executor_context as workers:
+            findings = run_study(study, runs / name, computed_shard, threads, workers, quiet)
     except CellMissingError as error:
-        sys.exit(f"{error}; join the shards' folders {runs / name}")
-    print(f"report: {write_report(findings, report if out is None else out)}")
+        sys.exit(f"{error}; copy the folders {runs / name} of all shards into one another")
+    print(f"report: {write_report(findings, default_out if out is None else out)}")

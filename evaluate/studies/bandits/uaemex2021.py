@@ -6,7 +6,8 @@ del bandido multi-armado", Universidad Autónoma del Estado de México, 2021.
 
 ARMS = (2, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
 
-# Table 4.20: the alpha of lowest regret, by intervals and by simulated annealing, for each of ARMS.
+# Table 4.20: the alpha of lowest regret, by the grids ("intervals") and by simulated annealing, for
+# each of ARMS.
 _ALPHAS = """
 0.21875     0.231920917666258
 0.1484375   0.150946812286281

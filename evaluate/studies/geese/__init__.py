@@ -1,1 +1,1 @@
-"""Study of agents for Hungry Geese (Martín Miralles, UIB, 2021), and beyond it."""
+"""Study of agents for Hungry Geese (Martín Miralles, UIB, 2021), with further experiments."""

@@ -1,4 +1,7 @@
-"""`python -m ludoteca.evaluate.studies.geese.match`: match with the fate of each goose."""
+"""Match of Hungry Geese with the fates of the geese: wins, lengths, causes of death.
+
+The command is `python -m ludoteca.evaluate.studies.geese.match`.
+"""
 
 import json
 from collections import Counter
@@ -16,7 +19,7 @@ from ludoteca.evaluate.match import BATCH_SIZE
 from ludoteca.evaluate.match_schedule import assign_seats
 from ludoteca.evaluate.statistics.ranks import ranks
 from ludoteca.evaluate.timed_match import play_timed
-from ludoteca.files import write_whole
+from ludoteca.files import write_atomically
 
 
 def geese_match(
@@ -28,62 +31,73 @@ def geese_match(
     seed: int = 0,
     batch: int = BATCH_SIZE,
 ) -> dict[str, Any]:
-    """Play a match and write its results, and the fates of the geese.
+    """Play a match, and write its results and the fates of the geese.
 
     Args:
-        agents: their spec strings, two or more.
-        out: the JSON file to write.
+        agents: spec strings of two or more agents.
+        out: JSON file for the results.
         game: spec string of `hungry_geese`.
-        games: number of games; the agents take turns in every seat.
+        games: number of games; all agents play in every seat in turn.
         first: number of the first games, whose results are also reported separately.
         seed: seed of the match.
-        batch: games played at a time.
+        batch: number of games that are played at a time.
     """
     integer("first", first, 1, 10**9)
-    made = make_game(game)
-    if made.name != "hungry_geese":
+    rules = make_game(game)
+    if rules.name != "hungry_geese":
         raise ValueError(f"game must be hungry_geese, got {game!r}")
     result, _, content = play_timed(
-        made, agents, games, seed=seed, batch_size=batch, num_replays=games
+        rules, agents, games, seed=seed, batch_size=batch, num_replays=games
     )
     lives = lives_of(result.replays)
-    who = assign_seats(np.arange(games), made.num_players, len(agents))
+    seat_agents = assign_seats(np.arange(games), rules.num_players, len(agents))
+    in_first = (np.arange(games) < first)[:, None]
     for a, agent in enumerate(content["agents"]):
-        agent["lives"] = fates(lives, who == a)
-        agent["first"] = fates(lives, (who == a) & (np.arange(games) < first)[:, None])
-    if len(agents) == made.num_players:
-        content["outcomes"] = outcomes(lives, who)
-    write_whole(out, json.dumps(content, indent=1) + "\n")
+        agent["lives"] = fate_counts(lives, seat_agents == a)
+        agent["first"] = fate_counts(lives, (seat_agents == a) & in_first)
+    if len(agents) == rules.num_players:
+        content["outcomes"] = outcomes(lives, seat_agents)
+    write_atomically(out, json.dumps(content, indent=1) + "\n")
     return content
 
 
-def fates(lives: Lives, own: NDArray[np.bool_]) -> dict[str, Any]:
-    """Return the fates of some of the geese as JSON holds them; `mine` is a mask, `[G, P]`."""
-    alive = lives.alive & own
-    lengths, died = lives.lengths[alive].astype(np.float64), own & ~lives.alive
+def fate_counts(lives: Lives, selected: NDArray[np.bool_]) -> dict[str, Any]:
+    """Return the counts and mean values of the fates of some of the geese, for JSON.
+
+    Args:
+        lives: the fates of all geese.
+        selected: mask of the geese, by game and seat, `[G, P]`.
+    """
+    alive = lives.alive & selected
+    lengths, died = lives.lengths[alive].astype(np.float64), selected & ~lives.alive
     return {
-        "geese": int(own.sum()),
-        "wins": int((lives.won & own).sum()),
+        "geese": int(selected.sum()),
+        "wins": int((lives.won & selected).sum()),
         "deaths": int(died.sum()),
         "mean_length": float(lengths.mean()) if len(lengths) else None,
         "length_deviation": float(lengths.std(ddof=1)) if len(lengths) > 1 else None,
-        "mean_steps": float(lives.steps[own].mean()),
+        "mean_steps": float(lives.steps[selected].mean()),
         "causes": _counts(lives.causes[died]),
         "forced": _counts(lives.causes[died & lives.forced]),
     }
 
 
-def outcomes(lives: Lives, who: NDArray[np.int64]) -> dict[str, int]:
-    """Return the numbers of games with equal outcomes, between as many agents as seats.
+def outcomes(lives: Lives, seat_agents: NDArray[np.int64]) -> dict[str, int]:
+    """Return the number of games by their outcome, of a match with as many agents as seats.
 
-    Each text has the agents' places, 1 the best, in the order of their numbers; agents that tie
-    share the mean of their places. Places of living geese have a star: `"2 1* 3.5 3.5"`.
+    An outcome is a text with the agents' places, 1 the best, in the order of the agents; agents
+    that tie share the mean of their places. Places of geese that survived have a star: `"2 1* 3.5
+    3.5"`.
+
+    Args:
+        lives: the fates of all geese.
+        seat_agents: index of the agent in each seat of each game, `[G, P]`.
     """
-    by_agent = np.argsort(who, axis=1)
-    places = np.take_along_axis(ranks(lives.scores), by_agent, 1)
-    alive = np.take_along_axis(lives.alive, by_agent, 1)
-    words = np.array(["{:g}", "{:g}*"])[alive.astype(int)].tolist()
-    texts = (" ".join(row).format(*of) for row, of in zip(words, places, strict=True))
+    seats = np.argsort(seat_agents, axis=1)
+    places = np.take_along_axis(ranks(lives.scores), seats, 1)
+    alive = np.take_along_axis(lives.alive, seats, 1)
+    formats = np.array(["{:g}", "{:g}*"])[alive.astype(int)].tolist()
+    texts = (" ".join(row).format(*values) for row, values in zip(formats, places, strict=True))
     return dict(Counter(texts).most_common())
 
 

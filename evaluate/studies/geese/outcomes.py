@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 
 from ludoteca.evaluate.statistics.ratings import Order, Ratings, rate_orders
 
-Z = 1.959963984540054  # quantile of a 95 % interval of the normal distribution
+Z_95 = 1.959963984540054  # half width of a normal 95 % interval in standard errors
 
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Outcomes of the games of a competition; each line stands for many games.
+    """Distinct outcomes of the games of a competition, and their numbers of games.
 
     Attributes:
-        places: places of the agents from 1; tied agents have the mean. Shape `[lines, agents]`.
-        alive: agents that lived to the end. Shape `[lines, agents]`.
-        games: number of games with this outcome. Shape `[lines]`.
+        places: places of the agents from 1; tied agents have the mean. `[outcomes, agents]`.
+        alive: whether each agent survived the game. `[outcomes, agents]`.
+        games: number of games with this outcome. `[outcomes]`.
     """
 
     places: NDArray[np.float64]
@@ -30,14 +30,14 @@ class Outcomes:
 
     @property
     def scores(self) -> NDArray[np.float64]:
-        """The game's returns: mean over rivals of 1 ahead of it, -1 behind. Shape as `places`."""
+        """The scores, `[outcomes, agents]`: mean over rivals of 1 if ahead of it, -1 if behind."""
         agents = self.places.shape[1]
         scores: NDArray[np.float64] = (agents + 1 - 2 * self.places) / (agents - 1)
         return scores
 
 
 class Difference(NamedTuple):
-    """A mean over games, with its normal 95 % interval."""
+    """Mean of a difference over games, with its normal 95 % interval."""
 
     mean: float
     low: float
@@ -45,11 +45,11 @@ class Difference(NamedTuple):
 
 
 def read_outcomes(counts: Mapping[str, int]) -> Outcomes:
-    """Return the outcomes that `ludoteca.evaluate.studies.geese.match` counts."""
+    """Return the outcomes of a match, from `ludoteca.evaluate.studies.geese.match.outcomes`."""
     rows = [text.split() for text in counts]
     return Outcomes(
-        np.array([[float(word.rstrip("*")) for word in row] for row in rows]),
-        np.array([[word.endswith("*") for word in row] for row in rows]),
+        np.array([[float(place.rstrip("*")) for place in row] for row in rows]),
+        np.array([[place.endswith("*") for place in row] for row in rows]),
         np.array(list(counts.values())),
     )
 
@@ -60,27 +60,29 @@ def difference(
     """Return the mean over games of a weighted sum of the agents' values in the same game.
 
     Args:
-        values: shape `[lines, agents]`.
-        games: number of games of each line. Shape `[lines]`.
+        values: a value of each agent in each outcome, `[outcomes, agents]`.
+        games: number of games with each outcome, `[outcomes]`.
         weights: weights of the agents.
     """
     sums = values @ np.asarray(weights, np.float64)
     count = int(games.sum())
     mean = float(games @ sums) / count
     variance = float(games @ (sums - mean) ** 2) / max(count - 1, 1)
-    reach = Z * math.sqrt(variance / count)
-    return Difference(mean, mean - reach, mean + reach)
+    half_width = Z_95 * math.sqrt(variance / count)
+    return Difference(mean, mean - half_width, mean + half_width)
 
 
-def orders(outcomes: Outcomes, numbers: Sequence[int]) -> Counter[Order]:
-    """Return how often agents came in in an order, as `rate_orders` takes it.
+def orders(outcomes: Outcomes, indices: Sequence[int]) -> Counter[Order]:
+    """Return the number of games by the order in which the agents finished, for `rate_orders`.
 
-    `numbers` are the indices of the competition's agents among all rated agents.
+    Args:
+        outcomes: outcomes of a competition.
+        indices: indices of the competition's agents among all rated agents.
     """
     counts: Counter[Order] = Counter()
     for row, count in zip(outcomes.places, outcomes.games.tolist(), strict=True):
         tied = [np.flatnonzero(row == place).tolist() for place in np.unique(row)]
-        counts[tuple(tuple(numbers[a] for a in agents) for agents in tied)] += count
+        counts[tuple(tuple(indices[a] for a in agents) for agents in tied)] += count
     return counts
 
 
@@ -88,17 +90,17 @@ def rate_all(competitions: Mapping[str, tuple[Sequence[str], Outcomes]]) -> dict
     """Rate all agents that games connect with the agents of the first competition.
 
     Args:
-        competitions: the names of the agents, and how the games ended.
+        competitions: names of the agents and outcomes of the games, by competition.
 
     Returns:
-        Ratings of one agent each, by its name.
+        Ratings by agent, each of this agent alone.
     """
-    waiting = list(competitions.values())
-    names = list(waiting[0][0]) if waiting else []
+    unconnected = list(competitions.values())
+    names = list(unconnected[0][0]) if unconnected else []
     counts: Counter[Order] = Counter()
-    while near := [entry for entry in waiting if set(names) & set(entry[0])]:
-        waiting = [entry for entry in waiting if not set(names) & set(entry[0])]
-        for agents, outcomes in near:
+    while connected := [entry for entry in unconnected if set(names) & set(entry[0])]:
+        unconnected = [entry for entry in unconnected if not set(names) & set(entry[0])]
+        for agents, outcomes in connected:
             names += [agent for agent in agents if agent not in names]
             counts += orders(outcomes, [names.index(agent) for agent in agents])
     if not names:

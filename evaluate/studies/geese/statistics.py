@@ -9,17 +9,21 @@ from ludoteca.agents.networks.cards import load_card, trained_against
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.statistics.ratings import Ratings
 from ludoteca.evaluate.statistics.wilcoxon import holm
-from ludoteca.evaluate.studies.geese.names import FINALS, SHIPPED, TARGET, called
+from ludoteca.evaluate.studies.geese.names import FINALS, SHIPPED, TARGET, agent_title
 from ludoteca.evaluate.studies.geese.outcomes import rate_all, read_outcomes
 from ludoteca.evaluate.studies.geese.uib2021 import GAMES, RESULTS
 from ludoteca.evaluate.studies.study import Records
-from ludoteca.evaluate.studies.verdicts import LEVEL, OPEN
+from ludoteca.evaluate.studies.verdicts import INCONCLUSIVE, LEVEL
 
 Labels = Mapping[str, str]  # labels of networks, by the names of their tasks
 
 
-def tested_counts(matches: Records, labels: Labels) -> tuple[int, list[str]]:
-    """Return the number of the thesis' counts, and those that differ significantly from ours."""
+def compare_counts(matches: Records, labels: Labels) -> tuple[int, list[str]]:
+    """Compare the thesis' counts of wins and deaths with ours.
+
+    Returns:
+        The number of counts, and descriptions of those that differ significantly from ours.
+    """
     from scipy.stats import fisher_exact
 
     tests: list[tuple[str, float]] = []
@@ -30,17 +34,17 @@ def tested_counts(matches: Records, labels: Labels) -> tuple[int, list[str]]:
                 ours = (lives[measure], lives["geese"] - lives[measure])
                 p = fisher_exact([(count, GAMES - count), ours]).pvalue
                 rate = 100 * lives[measure] / lives["geese"]
-                who = called(agent["agent"], labels)
-                tests.append((f"{measure} of {who} ({count}, {rate:.1f})", float(p)))
+                title = agent_title(agent["agent"], labels)
+                tests.append((f"{measure} of {title} ({count}, {rate:.1f})", float(p)))
     corrected = holm([p for _, p in tests])
-    apart = [text for (text, _), p in zip(tests, corrected, strict=True) if p < LEVEL]
-    return len(tests), apart
+    differing = [text for (text, _), p in zip(tests, corrected, strict=True) if p < LEVEL]
+    return len(tests), differing
 
 
 def slowest(records: Records) -> float:
-    """Return the seconds per move of the slowest agent of the final.
+    """Return the seconds per move of the slowest agent of a final.
 
-    Other work on the machine slows agents down, not in all of these competitions.
+    It is the lowest such time of the finals: other programs slowed some of them down.
     """
     finals = [records[name]["agents"] for name in FINALS if name in records]
     return min(float(max(agent["seconds_per_move"] for agent in agents)) for agents in finals)
@@ -49,30 +53,31 @@ def slowest(records: Records) -> float:
 def rivals(match: Mapping[str, Any], labels: Labels) -> tuple[str, str]:
     """Return the rivals of a competition's first agent, and whether it was trained against them."""
     ours, *others = (agent["agent"] for agent in match["agents"])
-    # A tree search has not learned from any agent.
+    # Only networks are trained; `"-"` stands for a tree search.
     card = load_card("ac", SHIPPED) if ours.startswith("ac:") else None
     relations = [trained_against(card, spec) for spec in others] if card else ["-"]
-    names = [called(spec, labels) for spec in others]
+    names = [agent_title(spec, labels) for spec in others]
     if len(set(names)) == 1:
         return f"three {names[0]}", relations[0]
     return "; ".join(names), "; ".join(relations)
 
 
 def both_targets(counts: tuple[int, int], games: int) -> str:
-    """Return whether both shares reach the target, by their Wilson 95 % intervals."""
+    """Return whether both counts reach the target, by the Wilson 95 % intervals of their shares."""
     intervals = [wilson(count, games) for count in counts]
     if all(low >= TARGET for low, _ in intervals):
         return "yes"
-    return "**no**" if any(high < TARGET for _, high in intervals) else OPEN
+    return "**no**" if any(high < TARGET for _, high in intervals) else INCONCLUSIVE
 
 
 def ratings(records: Records, labels: Labels) -> list[tuple[str, Ratings, dict[str, int]]]:
-    """Return names, ratings and total counts of the agents of competitions of four different ones.
+    """Return the agents of all competitions of four different agents, the highest rating first.
 
-    The best come first.
+    Returns:
+        Title, rating and total counts of each agent.
     """
     rated = {
-        name: ([called(spec, labels) for spec in specs], read_outcomes(match["outcomes"]))
+        name: ([agent_title(spec, labels) for spec in specs], read_outcomes(match["outcomes"]))
         for name, match in records.items()
         if "outcomes" in match
         if len(set(specs := [agent["agent"] for agent in match["agents"]])) == len(specs)
@@ -83,19 +88,22 @@ def ratings(records: Records, labels: Labels) -> list[tuple[str, Ratings, dict[s
 
 
 def total_lives(records: Records, labels: Labels) -> dict[str, dict[str, int]]:
-    """Return the counts of the geese of each agent, in all competitions of four together."""
+    """Return the total counts of geese, wins and deaths by cause, in competitions of four agents.
+
+    They are by the agents' titles.
+    """
     totals: dict[str, dict[str, int]] = {}
     matches = [match["agents"] for match in records.values() if "outcomes" in match]
     for agent in chain.from_iterable(matches):
         lives = agent["lives"]
         counts = {key: lives[key] for key in ("geese", "wins", "deaths")}
         counts |= {"forced": sum(lives["forced"].values()), **lives["causes"]}
-        sums = totals.setdefault(called(agent["agent"], labels), dict.fromkeys(counts, 0))
+        sums = totals.setdefault(agent_title(agent["agent"], labels), dict.fromkeys(counts, 0))
         for key, count in counts.items():
             sums[key] += count
     return totals
 
 
 def causes_of(totals: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """Return the causes of death that occur in counts by agent."""
+    """Return the causes of death that occur in the counts of any agent."""
     return [cause for cause in CAUSES if any(counts[cause] for counts in totals.values())]

@@ -1,4 +1,4 @@
-"""Study of agents for Hungry Geese (Martín Miralles, UIB, 2021), and beyond it."""
+"""Study of agents for Hungry Geese (Martín Miralles, UIB, 2021), with further experiments."""
 
 import json
 import re
@@ -8,33 +8,32 @@ from typing import Any
 
 from ludoteca.agents.networks.weights import fingerprint, shipped_weights
 from ludoteca.evaluate.studies.geese import conclusions, names, outcomes, statistics, uib2021
-from ludoteca.evaluate.studies.geese.names import called, flat, is_shipped
+from ludoteca.evaluate.studies.geese.names import agent_title, flat_spec, is_shipped
 from ludoteca.evaluate.studies.runner import study_command
-from ludoteca.evaluate.studies.study import GAMES as GAMES_FILE
-from ludoteca.evaluate.studies.study import Study, Task, Tasks, match_task, read_metrics
-from ludoteca.files import read_json, write_whole
+from ludoteca.evaluate.studies.study import GAMES_FILE, Study, Task, Tasks, match_task, read_metrics
+from ludoteca.files import read_json, write_atomically
 
 GAMES = 2_000  # games of a competition
-IMITATED_GAMES = 1_000  # games for imitation; the deterministic agent's are twice as long
+IMITATED_GAMES = 1_000  # games for imitation; half as many of the deterministic agent's longer ones
 SEARCH = "simulations=32"  # search options of the self-play network
-# A move may take 1 s in the competition; games of agents that take all of it would take days.
+# Time per move of that network with a time limit. Kaggle's limit, 1 s, would take days.
 SECONDS = 0.05
 TIMED_SEARCH = f"simulations=100000,seconds={SECONDS}"
-# Competitions of the network of self-play -> by what their number of games is divided.
-FEWER = {
+# Competitions of the self-play network -> divisor of their number of games.
+GAME_DIVISORS = {
     "ours": 1, "ours-search": 2, "ours-timed": 20, "ours-search-or-not": 8,
     "ours-timed-or-not": 20, "ours-mcts": 4, "ours-random-safe": 4, "tree": 2,
 }  # fmt: skip
-TREE = "mcts:simulations=1000"  # the tree search without a network, in the same competition
-# Agents whose recorded moves a network learns, the weakest first, as in the thesis: names of
-# agents of the public episodes that come closest to its ratings.
+TREE = "mcts:simulations=1000"  # tree search without a network, in the same competition
+# Groups of agents whose recorded moves a network learns, the weakest first, in place of the
+# thesis' ranges of ratings: names of agents of the public episodes.
 BANDS = (
     "kaggle-greedy+crazy-goose+straightforward-bfs+risk-averse-greedy",
     "thesis-deterministic+boilergoose",
     "smart-geese-rl",
     "league-net",
 )
-RATINGS = re.compile(r"(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?|inf)")  # range of ratings
+RATING_RANGE = re.compile(r"(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?|inf)")
 
 
 def make_study(
@@ -46,14 +45,15 @@ def make_study(
     """Return the study.
 
     Args:
-        episodes: recorded games to learn from, see `python -m ludoteca.train.data convert`.
-            Without any, tasks that need them are left out.
-        bands: whose moves in them the four networks learn, the weakest first: names of agents,
-            joined by `+`, or ratings as in the thesis, `900-1000 1001-1100 1101-1200 1201-inf`.
-            The report only keeps records of the same bands.
-        fast: learn from few games and play few, in some minutes, to check that all of it runs.
-        precision: numbers of the networks: "float32", "bfloat16", which is several times faster on
-            processors made for it, or "auto", the faster one.
+        episodes: files of recorded games to learn from, see `python -m ludoteca.train.data
+            convert`. Without them, tasks that need them are skipped.
+        bands: four groups of players in these games, the weakest first; a network learns the moves
+            of each group. A group is names of agents joined by `+`, or a range of ratings as in the
+            thesis, `900-1000 1001-1100 1101-1200 1201-inf`. The report only keeps results of the
+            same groups.
+        fast: learn from few games and play few, in some minutes, to check that everything runs.
+        precision: numeric precision of the networks: "float32", "bfloat16", which is several times
+            faster on processors that support it, or "auto", the faster one.
     """
     parts = {
         "uib2021": thesis_tasks(fast, precision),
@@ -68,13 +68,13 @@ def make_study(
                 left_out.add(name)
     if not is_shipped():
         unavailable["beyond"] = (
-            f"part beyond needs the network ac:{names.SHIPPED}, which is not there"
+            f"part beyond needs the network ac:{names.SHIPPED}, which this package lacks"
         )
 
     def prepare(folder: Path) -> None:
         for path in episodes:
             if not path.exists():
-                raise FileNotFoundError(f"there is no {str(path)!r}")
+                raise FileNotFoundError(f"there is no file of recorded games {str(path)!r}")
         check_sources(folder / "sources.json", episodes, bands)
 
     modules = (uib2021, names, outcomes, statistics, conclusions)
@@ -84,20 +84,25 @@ def make_study(
         {name: value for module in modules for name, value in vars(module).items()},
         fast=fast,
         unavailable=unavailable,
-        left_out=frozenset(left_out),
+        skipped_tasks=frozenset(left_out),
         prepare={"real": prepare} if episodes else {},
     )
 
 
 def check_sources(file: Path, episodes: Iterable[Path], bands: tuple[str, ...]) -> None:
-    """Write the sources of the networks in a folder, so that no others are taken for them.
+    """Write the sources of the networks in a folder, unless the file has the same ones.
+
+    Args:
+        file: JSON file of the sources.
+        episodes: files of recorded games.
+        bands: groups of players whose moves the networks learn.
 
     Raises:
-        ValueError: if they learned from other sources before.
+        ValueError: if the file has other sources.
     """
     sources = {"episodes": sorted(path.name for path in episodes), "bands": list(bands)}
     if not file.exists():
-        write_whole(file, json.dumps(sources, indent=1) + "\n")
+        write_atomically(file, json.dumps(sources, indent=1) + "\n")
     elif (before := read_json(file)) != sources:
         raise ValueError(
             f"the networks in {file.parent} learn from {before}, not from {sources}: give another "
@@ -107,34 +112,41 @@ def check_sources(file: Path, episodes: Iterable[Path], bands: tuple[str, ...]) 
 
 def thesis_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
     """Return the competitions of flat Monte Carlo and of networks that imitate it, by name."""
-    teachers = {f"{count}": flat(count, 6) for count in names.SIMULATIONS}
-    simulated, best = nets_of(teachers), flat(*names.BEST_FLAT)
+    teachers = {f"{count}": flat_spec(count, 6) for count in names.SIMULATIONS}
+    simulated, best = network_names(teachers), flat_spec(*names.BEST_FLAT)
     tasks = [
-        competition(name, [flat(*entry) for entry in names.FLAT[name]], fast) for name in names.FLAT
+        competition(name, [flat_spec(*entry) for entry in names.FLAT[name]], fast)
+        for name in names.FLAT
     ]
     count = 24 if fast else IMITATED_GAMES
     data = {name: generated_games(f"games-{name}", teachers[name], count) for name in teachers}
     teachers["deterministic"] = "deterministic"
     data["deterministic"] = generated_games("games-deterministic", "deterministic", count // 2)
-    # The longest tasks first, so that no worker is idle at the end.
+    # The longest tasks come first, so that no worker is idle at the end.
     tasks += reversed(data.values())
     tasks += [
-        network(f"net-{name}", data[name], f"network of {called(spec)}", learning(fast, precision))
+        network(
+            f"net-{name}",
+            data[name],
+            f"network of {agent_title(spec)}",
+            training_length(fast, precision),
+        )
         for name, spec in teachers.items()
     ]
     # More samples per position give a better estimate of the most frequent move.
     sizes = {"games": 40, "moves": 2_000, "repeats": 64}
     sizes = {"games": 4, "moves": 100, "repeats": 8} if fast else sizes
-    asked = {"agents": tuple(teachers.values()), "seed": 0, **sizes}
+    settings = {"agents": tuple(teachers.values()), "seed": 0, **sizes}
+    options = settings | {"out": "{artifact}"}
     module = "ludoteca.evaluate.agreement"
-    tasks.append(Task("agreement", module, asked | {"out": "{artifact}"}, asked, kind="agreement"))
-    nets = {name: cnn(name, precision) for name in nets_of(teachers)}
-    pupils, winners = ("net-1000", "net-deterministic"), {"simulated": "simulated"}
+    tasks.append(Task("agreement", module, options, settings, kind="agreement"))
+    nets = {name: cnn_spec(name, precision) for name in network_names(teachers)}
+    students, winners = ("net-1000", "net-deterministic"), {"simulated": "simulated"}
     pairs = (best, nets["net-1000"], "deterministic", nets["net-deterministic"])
     four = ("deterministic", best, "{simulated}", "greedy")
     tasks += [
         competition("simulated", [nets[name] for name in simulated], fast, simulated),
-        competition("teachers", pairs, fast, pupils),
+        competition("teachers", pairs, fast, students),
         competition("without-real", four, fast, ("simulated", *simulated), winners),
     ]
     return {task.name: task for task in tasks}
@@ -149,28 +161,28 @@ def real_tasks(
     """Return the networks that imitate recorded games, and their competitions, by name."""
     data = Task(
         "games-real", "ludoteca.train.data", {"out": "{artifact}", "num_workers": 1}, {},
-        ("convert", *map(str, sources)), kind="games", product=GAMES_FILE, recorded=False,
+        ("convert", *map(str, sources)), kind="games", artifact_name=GAMES_FILE, has_record=False,
     )  # fmt: skip
-    tasks, options = [data], learning(fast, precision)
+    tasks, options = [data], training_length(fast, precision)
     for k, band in enumerate(bands):
         first, *others = band.split("+")
         label = f"network of group {k + 1}: {first}{', ...' if others else ''}"
-        tasks.append(network(f"net-real-{k}", data, label, {**selected(band), **options}))
+        tasks.append(network(f"net-real-{k}", data, label, {**band_options(band), **options}))
     tasks.append(network("net-real-all", data, "network of all", options))
     nets = tuple(f"net-real-{k}" for k in range(len(bands)))
-    tasks.append(competition("real", [cnn(name, precision) for name in nets], fast, nets))
+    tasks.append(competition("real", [cnn_spec(name, precision) for name in nets], fast, nets))
     two = ("net-real-all", nets[-1])
-    tasks.append(competition("all-or-best", [cnn(name, precision) for name in two], fast, two))
-    requires = (*nets, *nets_of(names.SIMULATIONS), "real", "simulated")
+    tasks.append(competition("all-or-best", [cnn_spec(name, precision) for name in two], fast, two))
+    requires = (*nets, *network_names(names.SIMULATIONS), "real", "simulated")
     winners = {"simulated": "simulated", "real": "real"}
     for name, (goose, games) in names.FINALS.items():
-        agents = (goose, flat(*names.BEST_FLAT), "{simulated}", "{real}")
+        agents = (goose, flat_spec(*names.BEST_FLAT), "{simulated}", "{real}")
         tasks.append(competition(name, agents, fast, requires, winners, games))
     return {task.name: task for task in tasks}
 
 
 def beyond_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
-    """Return the loops of self-play, and the competitions of the shipped network, by name."""
+    """Return the self-play training runs, and the competitions of the shipped network, by name."""
     ours = f"ac:{names.SHIPPED}"
     players = {
         "ours": f"{ours},precision={precision}",
@@ -180,17 +192,19 @@ def beyond_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
     file = shipped_weights("ac").get(names.SHIPPED)
     shipped = {ours: fingerprint(file)} if file else {}
     imitators = {
-        "simulated": ("simulated", *nets_of(names.SIMULATIONS)),
+        "simulated": ("simulated", *network_names(names.SIMULATIONS)),
         "real": ("real", *(f"net-real-{k}" for k in range(len(BANDS)))),
     }
     tasks = [self_play(name, fast, precision) for name in names.LOOPS]
 
-    def add(name: str, agents: tuple[str, ...], kind: str = "", more: Any = shipped) -> None:
-        requires, games = imitators.get(kind, ()), GAMES // FEWER.get(name, 1)
-        winners = {kind: kind} if kind else None
-        tasks.append(competition(name, agents, fast, requires, winners, games, more))
+    def add(
+        name: str, agents: tuple[str, ...], imitator: str = "", networks: Any = shipped
+    ) -> None:
+        requires, games = imitators.get(imitator, ()), GAMES // GAME_DIVISORS.get(name, 1)
+        winners = {imitator: imitator} if imitator else None
+        tasks.append(competition(name, agents, fast, requires, winners, games, networks))
 
-    others = ("deterministic", flat(*names.BEST_FLAT))
+    others = ("deterministic", flat_spec(*names.BEST_FLAT))
     for name, spec in players.items():
         add(name, (spec, *others, "{simulated}"), "simulated")
         if name == "ours":
@@ -204,31 +218,33 @@ def beyond_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
 
 
 def generated_games(name: str, agent: str, games: int) -> Task:
-    """Return games of an agent against itself, to learn from."""
+    """Return the task that generates games of an agent against itself, to learn from."""
     settings = {"agents": agent, "games": games, "seed": 0}
-    more = {"game": "hungry_geese", "num_workers": 1, "out": "{artifact}"}
+    options = settings | {"game": "hungry_geese", "num_workers": 1, "out": "{artifact}"}
     return Task(
-        name, "ludoteca.train.data", settings | more, settings, ("generate",),
-        kind="games", product=GAMES_FILE, recorded=False,
+        name, "ludoteca.train.data", options, settings, ("generate",),
+        kind="games", artifact_name=GAMES_FILE, has_record=False,
     )  # fmt: skip
 
 
 def network(name: str, data: Task, label: str, options: Mapping[str, Any]) -> Task:
-    """Return the training of the thesis' convolutional network to imitate the moves of others."""
+    """Return the task that trains the thesis' convolutional network to imitate recorded moves."""
     settings = {"data": data.settings, "seed": 0, **options}
-    places = {"data": f"{{folder}}/{data.name}/{data.product}", "run_dir": f"{{folder}}/{name}"}
+    paths = {
+        "data": f"{{folder}}/{data.name}/{data.artifact_name}", "run_dir": f"{{folder}}/{name}"
+    }  # fmt: skip
     return Task(
-        name, "ludoteca.train.imitation", settings | places, settings, ("uib2021",),
-        (data.name,), kind="network", label=label, kept=("about", "data", "training"),
+        name, "ludoteca.train.imitation", settings | paths, settings, ("uib2021",),
+        (data.name,), kind="network", label=label, record_keys=("about", "data", "training"),
     )  # fmt: skip
 
 
 def self_play(name: str, fast: bool, precision: str) -> Task:
-    """Return one of the trainings by self-play from random weights, `LOOPS`."""
-    preset, games, every = names.LOOPS[name]
-    part = 40 if fast else 1
+    """Return the task of one of `LOOPS`, a training run by self-play from random weights."""
+    preset, games, eval_interval = names.LOOPS[name]
+    divisor = 40 if fast else 1
     options = {
-        "seed": 0, "games": games // part, "eval_interval": every // part,
+        "seed": 0, "games": games // divisor, "eval_interval": eval_interval // divisor,
         "eval_games": 4 if fast else 50, "final_eval_games": 8 if fast else 250,
         "eval_opponents": (names.OPPONENT,), "threads": 1, "precision": precision,
     }  # fmt: skip
@@ -236,19 +252,19 @@ def self_play(name: str, fast: bool, precision: str) -> Task:
     return Task(
         name, "ludoteca.train.ppo", {**sizes, **options, "run_dir": f"{{folder}}/{name}"},
         {"preset": preset, **options}, (preset,), kind="self-play",
-        kept=("about", "training", "evaluation"), summarize=evaluation_curve,
+        record_keys=("about", "training", "evaluation"), summarize=evaluation_curve,
     )  # fmt: skip
 
 
 def evaluation_curve(folder: Path) -> dict[str, Any]:
-    """Return the wins in each evaluation of self-play, and the number of accepted networks."""
-    column, tests = f"{names.OPPONENT}__any", ("candidates_tested", "candidates_accepted")
+    """Return the wins in each evaluation of a training run, and the number of accepted networks."""
+    column, gating = f"{names.OPPONENT}__any", ("candidates_tested", "candidates_accepted")
     curve = [
         {
             "games": int(row["step"]),
             "win_rate": float(row[column]),
-            # Only the thesis' loop tests its networks.
-            **{key: int(row[key]) for key in tests if key in row},
+            # Only the thesis' loop has a gatekeeper.
+            **{key: int(row[key]) for key in gating if key in row},
         }
         for row in read_metrics(folder, column)
     ]
@@ -264,36 +280,39 @@ def competition(
     games: int = GAMES,
     networks: Mapping[str, str] | None = None,
 ) -> Task:
-    """Return a match of Hungry Geese whose record has the outcome of each goose."""
+    """Return the task of a match of Hungry Geese whose record has the fates of the geese.
+
+    The parameters are those of `match_task`; if `fast`, fewer games are played.
+    """
     return match_task(
         name, tuple(agents), min(20, max(4, games // 50)) if fast else games, requires,
         winners=winners, networks=networks, module="ludoteca.evaluate.studies.geese.match",
     )  # fmt: skip
 
 
-def cnn(name: str, precision: str) -> str:
-    """Return the spec string of an agent that plays a network."""
+def cnn_spec(name: str, precision: str) -> str:
+    """Return the spec string of an agent with the network of a task."""
     return f"cnn:{{folder}}/{name},precision={precision}"
 
 
-def nets_of(teachers: Iterable[object]) -> tuple[str, ...]:
-    """Return the names of the networks of some teachers."""
+def network_names(teachers: Iterable[object]) -> tuple[str, ...]:
+    """Return the names of the tasks that train networks to imitate some teachers."""
     return tuple(f"net-{name}" for name in teachers)
 
 
-def learning(fast: bool, precision: str) -> dict[str, Any]:
-    """Return how long networks learn."""
-    few = {"positions_per_epoch": 4_000} if fast else {}
-    return {"epochs": 2 if fast else 15, "precision": precision, **few}
+def training_length(fast: bool, precision: str) -> dict[str, Any]:
+    """Return the options for the length and the precision of the training of networks."""
+    size = {"positions_per_epoch": 4_000} if fast else {}
+    return {"epochs": 2 if fast else 15, "precision": precision, **size}
 
 
-def selected(band: str) -> dict[str, Any]:
-    """Return the options of learning only the moves of a band, see `make_study`."""
-    ratings = RATINGS.fullmatch(band)
+def band_options(band: str) -> dict[str, Any]:
+    """Return the training options that select the moves of a group of players, see `make_study`."""
+    ratings = RATING_RANGE.fullmatch(band)
     return {"rating_range": ratings.groups()} if ratings else {"agents": tuple(band.split("+"))}
 
 
 reproduce = study_command(
     make_study,
-    "Play all competitions of the thesis and train its networks; then what goes beyond it.",
+    "Play all competitions of the thesis and train its networks; then run further experiments.",
 )

@@ -6,7 +6,7 @@ thesis, Universitat de les Illes Balears, 2021.
 
 GAMES = 100  # games of each competition
 
-# Simulations and depth of flat Monte Carlo -> seconds a move (table 1).
+# Simulations and depth of flat Monte Carlo -> seconds per move (table 1).
 SECONDS = {
     (125, 4): 0.115,
     (250, 4): 0.216,

@@ -12,14 +12,18 @@ from ludoteca.evaluate.tournament.results import Results
 
 
 def answers(stages: Mapping[str, Results]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the content of `answers.json`, and the names that `extended.md.j2` uses."""
-    ratings = {
+    """Return the content of `answers.json`, and the values that `extended.md.j2` uses.
+
+    Args:
+        stages: results of the tournaments, by name.
+    """
+    elo_low_high = {
         stage: {
-            name: [round(float(x), 1) for x in (one.elo[a], one.low[a], one.high[a])]
+            name: [round(float(x), 1) for x in (ratings.elo[a], ratings.low[a], ratings.high[a])]
             for a, name in enumerate(results.tournament.names)
         }
         for stage, results in stages.items()
-        for one in (results.ratings,)
+        for ratings in (results.ratings,)
     }
     constants = stages["constants"]
     best = next(a for a in best_first(constants) if constants.tournament.names[a].startswith("UCB"))
@@ -33,17 +37,26 @@ def answers(stages: Mapping[str, Results]) -> tuple[dict[str, Any], dict[str, An
         "budget": budget,
         "p_value": lambda a: signed_rank(points[:, a], points[:, best]).p,
     }
-    return {"elo_low_high": ratings}, names
+    return {"elo_low_high": elo_low_high}, names
 
 
 def best_first(results: Results) -> list[int]:
-    """Return the indices of the agents by their rating."""
+    """Return the indices of the agents, the highest rating first."""
     order: list[int] = np.argsort(-results.ratings.elo, kind="stable").tolist()
     return order
 
 
 def share(results: Results, first: str | int, second: str | int) -> tuple[float, float, float]:
-    """Return the share of one agent, in %, in the decided games of two, and its 95 % interval."""
+    """Return the percentage of decided games that `first` wins against `second`.
+
+    Args:
+        results: results of a tournament.
+        first: name or index of an agent.
+        second: name or index of the other agent.
+
+    Returns:
+        The percentage, and the bounds of its 95 % interval.
+    """
     names, wins = results.tournament.names, results.wins().sum(0)
     a, b = (names.index(each) if isinstance(each, str) else each for each in (first, second))
     won, decided = int(wins[a, b]), int(wins[a, b] + wins[b, a])
@@ -52,6 +65,6 @@ def share(results: Results, first: str | int, second: str | int) -> tuple[float,
 
 
 def budget(results: Results) -> str:
-    """Return the budget of each move of these agents, e.g. `"simulations=1000"`."""
-    items = results.tournament.agents[0].split(",")
-    return next(one for one in items if one.startswith(("simulations=", "seconds=")))
+    """Return the agents' search budget per move, e.g. `"simulations=1000"`."""
+    options = results.tournament.agents[0].split(",")
+    return next(text for text in options if text.startswith(("simulations=", "seconds=")))

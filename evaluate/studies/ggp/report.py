@@ -16,16 +16,16 @@ from ludoteca.evaluate.tournament.results import Results
 
 
 def comparison(stages: Mapping[str, Results]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the content of `comparison.json`, and the names that `report.md.j2` uses.
+    """Return the content of `comparison.json`, and the values that `report.md.j2` uses.
 
     Args:
-        stages: results of the tournaments, by simulations a move.
+        stages: results of the tournaments, by the number of simulations per move.
     """
-    results = {int(simulations): one for simulations, one in stages.items()}
+    results = {int(simulations): result for simulations, result in stages.items()}
     first = next(iter(results.values()))
-    shares = {s: one.points() / one.games_per_agent for s, one in results.items()}
-    # Rounded, or equal numbers of wins differ in their last digits, which tests by ranks take for
-    # differences.
+    shares = {s: result.points() / result.games_per_agent for s, result in results.items()}
+    # Rounded: otherwise equal numbers of wins differ in their last digits, and tests by ranks count
+    # that as a difference.
     wins = {s: np.round(thesis.PLAYED * share, 6) for s, share in shares.items()}
     beyond = {
         s: beyond_chance(share, thesis.WINS[s] / thesis.PLAYED, results[s].games_per_agent)
@@ -33,13 +33,13 @@ def comparison(stages: Mapping[str, Results]) -> tuple[dict[str, Any], dict[str,
     }
     checked = conclusions(wins, first.games_per_agent)
     content = {
-        "games_per_pair": {s: one.tournament.games_per_pair for s, one in results.items()},
+        "games_per_pair": {s: result.tournament.games_per_pair for s, result in results.items()},
         "policies": thesis.POLICIES,
         "games": list(first.tournament.games),
-        "wins": {s: one.points().tolist() for s, one in results.items()},
+        "wins": {s: result.points().tolist() for s, result in results.items()},
         "thesis_wins": {s: table.tolist() for s, table in thesis.WINS.items()},
         "beyond_chance": {s: cells.tolist() for s, cells in beyond.items()},
-        "conclusions": [asdict(one) for one in checked],
+        "conclusions": [asdict(conclusion) for conclusion in checked],
     }
     names = {
         **vars(thesis),
@@ -47,14 +47,14 @@ def comparison(stages: Mapping[str, Results]) -> tuple[dict[str, Any], dict[str,
         "results": results,
         "per_pair": first.tournament.games_per_pair,
         "conclusions": checked,
-        "counts": Counter(one.verdict for one in checked),
+        "counts": Counter(conclusion.verdict for conclusion in checked),
         "ours": {s: analyze(table) for s, table in wins.items()},
         "theirs": {s: analyze(table) for s, table in thesis.WINS.items()},
         "beyond": beyond,
         "correlations": {
             s: np.corrcoef(table.ravel(), thesis.WINS[s].ravel())[0, 1] for s, table in wins.items()
         },
-        "tests": lambda analysis: {one.pair: one.test for one in analysis.differences},
+        "tests": lambda analysis: {pair.pair: pair.test for pair in analysis.differences},
     }
     return content, names
 
@@ -62,11 +62,11 @@ def comparison(stages: Mapping[str, Results]) -> tuple[dict[str, Any], dict[str,
 def beyond_chance(
     ours: NDArray[np.float64], theirs: NDArray[np.float64], games: int
 ) -> NDArray[np.bool_]:
-    """Return which shares of wins differ by more than chance does in 95 % of cases.
+    """Return which shares of wins differ significantly from the thesis' at the 5 % level.
 
     Args:
-        ours: shares of wins.
-        theirs: the same in the thesis, each of `PLAYED` games.
+        ours: our shares of wins.
+        theirs: the thesis' shares of wins, each of `PLAYED` games.
         games: number of games of each of our shares.
     """
     pooled = (ours * games + theirs * thesis.PLAYED) / (games + thesis.PLAYED)

@@ -1,16 +1,16 @@
 """Study of the selection policies of the thesis in General Game Playing (UAEMex, 2021).
 
-Five policies play a round robin in eight games, 300 games a pair and game, with 100 and with 1000
-simulations a move: 48,000 games. A draw is a loss for both, in the searches and in the tables, and
-the move with the highest mean is played.
+Five policies play a round robin in eight games, 300 games per pair and game, with 100 and with 1000
+simulations per move: 48,000 games. A draw is a loss for both players, in the searches and in the
+tables, and agents play the move with the highest mean value.
 
-The extended study answers questions that the thesis leaves for future work:
+The extended study answers questions that the thesis leaves for future work, in four stages:
 
-1. Does UCB-alpha keep its edge over a well-tuned constant? (`constants`)
+1. Is UCB-alpha better than UCB1 with a well-tuned constant? (`constants`)
 2. Which selection policy is best? (`policies`)
-3. Which combination of policy and enhancements is best, and with which of them is plain UCB as good
-   as UCB-alpha? At equal simulations (`combinations`), and at equal time, since an enhancement
-   costs time (`equal_time`; these games depend on the machine and are never the same twice).
+3. Which combination of policy and enhancements is best, and with which of them is UCB1 as good as
+   UCB-alpha? At equal simulations (`combinations`), and at equal time, since an enhancement costs
+   time (`equal_time`; these games depend on the machine and are not reproducible).
 """
 
 import json
@@ -30,7 +30,7 @@ from ludoteca.evaluate.tournament.report import provenance_paragraphs, write_rep
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.evaluate.tournament.run import run_tournament
 from ludoteca.evaluate.tournament.saved_results import read_results
-from ludoteca.files import read_json, write_whole
+from ludoteca.files import read_json, write_atomically
 from ludoteca.local_executor import cores
 from ludoteca.provenance import run_provenance
 
@@ -55,7 +55,9 @@ ENHANCEMENTS = {
     "all": "solver=True,decisive=both,amaf=grave,mast=greedy,reuse=True",
 }
 ENHANCED = {"UCB": "policy=ucb1,policy.alpha=2", "alpha2": "policy=ucb_alpha2"}
-REPORTS = {  # by whether the study is extended: result file, template, and content
+# By whether the study is extended: name of the results' file, template of the report, and function
+# that returns the results and the values of the template.
+REPORTS = {
     False: ("comparison.json", "ggp/report.md.j2", comparison),
     True: ("answers.json", "ggp/extended.md.j2", answers),
 }
@@ -71,35 +73,38 @@ def reproduce(
     executor: str = "local",
     rewrite: bool = False,
 ) -> None:
-    """Play the study of the thesis in General Game Playing, and compare with its tables.
+    """Play the tournaments of the thesis in General Game Playing, and compare with its tables.
 
-    Interrupted or killed, it resumes when the same command is given again.
+    An interrupted or killed run resumes when the same command is given again.
 
     Args:
         out: folder for the report; by default docs/results/ggp or, if extended, ggp_extended, and
             for fast runs a folder in `runs`.
-        runs: folder for the records of all games, with a folder for each experiment.
-        fast: play 24 games a pair instead of 300, which takes some minutes.
-        extended: instead of the study, compare all other policies and enhancements, to answer the
-            thesis' questions for future work.
-        seed: the same seed gives the same games.
+        runs: folder for the logs of all games, with a folder for each experiment.
+        fast: play 24 games per pair and game instead of 300, which takes some minutes.
+        extended: run the extended study instead, which compares further constants, policies and
+            enhancements.
+        seed: seed of the games; the same seed gives the same games.
         processes: number of processes; by default one per core.
         executor: executor of the games: local, or a Ray cluster: ray (of this machine), ray:auto,
             ray:HOST:PORT; see docs/distributed.md.
-        rewrite: write the comparison again from the tournaments' reports in `out`, and play
-            nothing.
+        rewrite: play nothing: write the report again from the tournaments' reports in `out`.
     """
     name = "ggp_extended" if extended else "ggp"
     records = runs / (f"{name}_fast" if fast else name)
     out = (records / "report" if fast else Path("docs/results") / name) if out is None else out
-    results, shown = dict[str, Results](), sys.stderr.isatty()
+    results, show_progress = dict[str, Results](), sys.stderr.isatty()
     for stage, tournament in (extended_study if extended else study)(fast, seed).items():
         if rewrite:
             results[stage] = read_results(out / stage)
             continue
         print(f"{stage}: {tournament.total_games:,} games", file=sys.stderr)
         results[stage] = run_tournament(
-            tournament, records / stage, processes=processes, progress=shown, executor=executor
+            tournament,
+            records / stage,
+            processes=processes,
+            progress=show_progress,
+            executor=executor,
         )
         write_report(results[stage], out / stage, processes=processes or cores())
     file, template, compare = REPORTS[extended]
@@ -108,13 +113,13 @@ def reproduce(
     content, names = compare(results)
     text = json.dumps(provenance | content, indent=1, default=lambda number: number.item())
     names |= {"provenance": provenance_paragraphs(**provenance), "duration": format_duration}
-    write_whole(out / file, text + "\n")
-    write_whole(out / "report.md", render(template, names))
+    write_atomically(out / file, text + "\n")
+    write_atomically(out / "report.md", render(template, names))
     print(f"report: {out / 'report.md'}")
 
 
 def study(fast: bool, seed: int) -> dict[str, Tournament]:
-    """Return the thesis' tournaments, by simulations a move."""
+    """Return the thesis' tournaments, by the number of simulations per move."""
     agents = dict(zip(uaemex2021.POLICY_NAMES, uaemex2021.SPECS.values(), strict=True))
     games = FAST_GAMES_PER_PAIR if fast else uaemex2021.GAMES_PER_PAIR
     return {
@@ -126,7 +131,7 @@ def study(fast: bool, seed: int) -> dict[str, Tournament]:
 
 
 def extended_study(fast: bool, seed: int) -> dict[str, Tournament]:
-    """Return the tournaments that answer the further questions, by name."""
+    """Return the tournaments of the extended study, by stage."""
     simulations, seconds = ("simulations=200", "seconds=0.0004") if fast else BUDGETS
     combined = {
         f"{policy} {name}": ",".join(filter(None, (spec, options)))
@@ -155,10 +160,10 @@ def tournament(
     """Return a tournament of tree searches in the thesis' games.
 
     Args:
-        agents: options of each, by name.
-        budget: search budget per move, as an agent option.
-        games: number of games a pair and game.
-        repeats: number of matches that these are divided into.
+        agents: options of each agent, by name.
+        budget: search budget per move, as an option, such as `"simulations=100"`.
+        games: number of games per pair and game.
+        repeats: number of matches into which these games are divided.
         seed: seed of all games.
     """
     rules = "draw=loss,action_selection=mean"

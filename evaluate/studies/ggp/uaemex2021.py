@@ -13,10 +13,10 @@ SPECS = {
 POLICIES = tuple(SPECS)
 POLICY_NAMES = ("UCB", "ETC", "UCB-Tuned", "alpha1", "alpha2")
 GAMES_PER_PAIR, REPEATS = 300, 3
-PLAYED = GAMES_PER_PAIR * (len(POLICIES) - 1)  # games of each kind that each policy plays
+PLAYED = GAMES_PER_PAIR * (len(POLICIES) - 1)  # number of games that each policy plays of each game
 
-# Wins in the 1200 games that each policy played of each game, with 100 and with 1000 simulations a
-# move: a column for each of POLICIES (table 4.37).
+# Wins in the 1200 games that each policy played of each game, with 100 and with 1000 simulations
+# per move: a column for each of POLICIES (table 4.37).
 _WINS = """
 atari_go             Atari Go          497 612 500 711 680  518 619 453 704 706
 breakthrough         Breakthrough      494 659 473 705 669  522 338 540 792 808
@@ -33,10 +33,10 @@ GAMES, GAME_NAMES = tuple(row[0] for row in _ROWS), tuple(row[1] for row in _ROW
 _TABLE = np.array([row[2] for row in _ROWS], np.int64)
 WINS = {100: _TABLE[:, :5], 1000: _TABLE[:, 5:]}
 
-# Friedman's statistic, not corrected for ties, on 4 degrees of freedom (section 4.4).
+# Friedman's statistic, not corrected for ties, with 4 degrees of freedom (section 4.4).
 FRIEDMAN = {100: 20.8, 1000: 24.625}
-# Two-sided exact p of the Wilcoxon signed-rank tests (tables 4.40 and 4.41). Of alpha1 against
-# alpha2 the thesis says only that p is at least 0.2.
+# Two-sided exact p-values of the Wilcoxon signed-rank tests (tables 4.40 and 4.41). For alpha1
+# against alpha2 the thesis reports only that p is at least 0.2.
 WILCOXON = {
     simulations: {(ours, old): 0.007812 for ours in POLICIES[3:] for old in POLICIES[:3]}
     for simulations in WINS

@@ -1,4 +1,4 @@
-"""Curves of wins and losses of the training runs on Hex: what records keep of them, and figures."""
+"""Learning curves of the training runs in Hex: wins and loss, for records and figures."""
 
 from pathlib import Path
 from typing import Any
@@ -6,43 +6,43 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from ludoteca.evaluate.figures import figure_png
-from ludoteca.evaluate.studies.study import RESULTS, Records, read_metrics
+from ludoteca.evaluate.studies.study import RESULTS_FILE, Records, read_metrics
 from ludoteca.files import read_json
 
 FIGURES = {"best": "wins and loss of the longer run", "second": "second player"}
 
 
 class Curve:
-    """Wins and losses of a training run, from its `metrics.csv`."""
+    """Learning curve of a training run, from its `metrics.csv`: rates of wins, and the loss."""
 
     def __init__(self, folder: Path):
         self.rows = read_metrics(folder, "loss")
         self.seat = "first" if self.rows and self.rows[0]["training__first"] else "second"
 
     def points(self, name: str) -> tuple[list[int], list[float]]:
-        """Return games and values of a column."""
+        """Return the numbers of games, and the values of a column."""
         return [int(row["step"]) for row in self.rows], [float(row[name]) for row in self.rows]
 
     def wins(self, low: float = 0.0, high: float = 1.0) -> float:
-        """Return the share of games won, in %, in a part of the run.
+        """Return the percentage of games won in an interval of the run.
 
         Args:
-            low: start of the part, as a fraction of all games.
-            high: end of the part.
+            low: start of the interval, as a fraction of all games.
+            high: end of the interval, as a fraction of all games.
         """
         steps, rates = self.points(f"training__{self.seat}")
-        parts = [
-            (step - before, rate)
-            for before, step, rate in zip((0, *steps), steps, rates, strict=False)
+        points = [
+            (step - previous_step, rate)
+            for previous_step, step, rate in zip((0, *steps), steps, rates, strict=False)
             if low * steps[-1] < step <= high * steps[-1]
         ]
-        won = sum(rate * games for games, rate in parts)
-        return 100 * won / max(sum(games for games, _ in parts), 1)
+        won = sum(rate * games for games, rate in points)
+        return 100 * won / max(sum(games for games, _ in points), 1)
 
 
 def summarize(folder: Path) -> dict[str, Any]:
-    """Return the wins and losses of a finished run for its record."""
-    if read_json(folder / RESULTS)["config"]["opponent"] == "self":
+    """Return the wins and the loss of a finished run, for its record."""
+    if read_json(folder / RESULTS_FILE)["config"]["opponent"] == "self":
         return {}
     curve = Curve(folder)
     losses = curve.points("loss")[1]
@@ -57,7 +57,7 @@ def summarize(folder: Path) -> dict[str, Any]:
 
 
 def draw(found: Records, folder: Path) -> dict[str, bytes]:
-    """Return the figures of the runs whose curves are in the folder, as PNG files by name."""
+    """Return the figures of the runs whose metrics are in the folder, as PNG files by name."""
     return {
         f"{name}.png": draw_curve(Curve(folder / name), title)
         for name, title in FIGURES.items()
@@ -68,16 +68,16 @@ def draw(found: Records, folder: Path) -> dict[str, bytes]:
 def draw_curve(curve: Curve, title: str) -> bytes:
     """Return the wins and the loss of a run as a PNG file."""
     figure = Figure(figsize=(7.5, 5.5), dpi=110, layout="constrained")
-    above, below = figure.subplots(2, 1, sharex=True)
+    wins_axes, loss_axes = figure.subplots(2, 1, sharex=True)
     steps, rates = curve.points(f"training__{curve.seat}")
-    above.plot(steps, [100 * rate for rate in rates], color="#1f77d0", linewidth=0.6)
-    above.set_ylabel("won, % of each point's games")
-    above.set_ylim(-2, 102)
-    above.set_title(title)
-    below.plot(*curve.points("loss"), color="#5b6770", linewidth=0.6)
-    below.set_ylabel("loss")
-    below.set_xlabel("games")
-    below.xaxis.set_major_formatter(lambda x, position: f"{x:,.0f}")
-    for axes in (above, below):
+    wins_axes.plot(steps, [100 * rate for rate in rates], color="#1f77d0", linewidth=0.6)
+    wins_axes.set_ylabel("won, % of each point's games")
+    wins_axes.set_ylim(-2, 102)
+    wins_axes.set_title(title)
+    loss_axes.plot(*curve.points("loss"), color="#5b6770", linewidth=0.6)
+    loss_axes.set_ylabel("loss")
+    loss_axes.set_xlabel("games")
+    loss_axes.xaxis.set_major_formatter(lambda x, position: f"{x:,.0f}")
+    for axes in (wins_axes, loss_axes):
         axes.grid(alpha=0.3)
     return figure_png(figure)

@@ -1,13 +1,13 @@
-"""Evaluations of networks for Hex, and the targets of the runs beyond the paper."""
+"""Evaluations of networks for Hex, and the target scores of our own training runs."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from ludoteca.evaluate.studies.hex.tanaka2018 import HEURISTIC, MIXED
 from ludoteca.evaluate.studies.report import with_interval
-from ludoteca.evaluate.studies.verdicts import OPEN
+from ludoteca.evaluate.studies.verdicts import INCONCLUSIVE
 
-# Board, opponent, seat, the paper's wins, and the wins that our network is to reach, in %.
+# Board size, opponent, seat, the paper's wins in %, and the target of our network's wins in %.
 TARGETS = (
     (5, MIXED, "first", "77 (over training)", 98),
     (5, MIXED, "second", "9", 60),
@@ -17,26 +17,32 @@ TARGETS = (
     (8, MIXED, "first", "0.027", 80),
     (11, MIXED, "first", "-", 50),
 )
-WITHOUT_CHANCE = (HEURISTIC,)  # opponents that always answer the same, as do the networks
+# The networks are deterministic, too, so that all games in a seat are the same.
+DETERMINISTIC_OPPONENTS = (HEURISTIC,)
 
 
-def rating(results: Mapping[str, Any], opponent: str, seat: str) -> dict[str, Any]:
-    """Return the result of an evaluation against an opponent in a seat."""
-    seats = next(part["seats"] for part in results["evaluation"] if part["opponent"] == opponent)
-    return dict(next(rated for rated in seats if rated["seat"] == seat))
+def evaluation_result(results: Mapping[str, Any], opponent: str, seat: str) -> dict[str, Any]:
+    """Return the result of a training run's final evaluation against an opponent, in a seat."""
+    seats = next(match["seats"] for match in results["evaluation"] if match["opponent"] == opponent)
+    return dict(next(result for result in seats if result["seat"] == seat))
 
 
-def shown(rated: Mapping[str, Any], opponent: str) -> str:
-    """Return a share in % with its interval; of games that are all the same, whether it was won."""
-    if opponent in WITHOUT_CHANCE:
-        return "won" if rated["wins"] == rated["games"] else "not won"
-    return with_interval(100 * rated["win_rate"], (rated["low"], rated["high"]))
+def result_text(result: Mapping[str, Any], opponent: str) -> str:
+    """Return the percentage of wins with its interval, or "won" or "not won" if all are one game.
+
+    Args:
+        result: result of an evaluation in a seat.
+        opponent: spec string of the opponent.
+    """
+    if opponent in DETERMINISTIC_OPPONENTS:
+        return "won" if result["wins"] == result["games"] else "not won"
+    return with_interval(100 * result["win_rate"], (result["low"], result["high"]))
 
 
-def reached(rated: Mapping[str, Any], opponent: str, target: float) -> str:
-    """Return whether a share of wins reaches a target in %, by its interval."""
-    if opponent in WITHOUT_CHANCE:
-        return "yes" if rated["wins"] == rated["games"] else "**no**"
-    if 100 * rated["low"] >= target:
+def target_verdict(result: Mapping[str, Any], opponent: str, target: float) -> str:
+    """Return the verdict on whether the percentage of wins reaches a target, by its interval."""
+    if opponent in DETERMINISTIC_OPPONENTS:
+        return "yes" if result["wins"] == result["games"] else "**no**"
+    if 100 * result["low"] >= target:
         return "yes"
-    return "**no**" if 100 * rated["high"] < target else OPEN
+    return "**no**" if 100 * result["high"] < target else INCONCLUSIVE

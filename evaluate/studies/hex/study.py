@@ -1,4 +1,4 @@
-"""Study of deep Q-learning in Hex (Tanaka, University of Sao Paulo, 2018), and beyond it."""
+"""Study of deep Q-learning in Hex (Tanaka, University of Sao Paulo, 2018), with our own runs."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -10,17 +10,17 @@ from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Study, Task, Tasks
 
 Settings = Mapping[str, Any]
-FAST = 1 / 75
-FAST_BEYOND = 1 / 16
-GAMES = 150_000  # the paper's usual run
+FAST_SCALE = 1 / 75  # factor of the number of games in fast runs
+FAST_BEYOND_SCALE = 1 / 16
+GAMES = 150_000  # games of a training run of the paper
 OMITTED_GAMES = 50_000  # games of the grid points whose results the paper omits
-# The paper's settings, read such that they can learn; `literal` of the ablation takes them as
-# they stand.
+# Our reading of the paper's settings, with which networks learn. The ablation `literal` has the
+# settings exactly as the paper states them.
 READING: dict[str, Any] = {"network.init": "zero_head", "win_reward": 1.0, "loss_reward": -1.0}
-# Settings of every run; the defaults would depend on the number of games.
+# Settings of our own runs whose defaults depend on the number of games.
 DEFAULT_SIZES = {"games_per_iteration": 256, "buffer_size": 200_000}
-FILTERS = {1: "48", 2: "48 384"}
-# Label in the report, and what differs from the paper's preset, taken literally.
+FILTERS = {1: "48", 2: "48 384"}  # filters of the convolutions, by their number
+# Label in the report, and settings that differ from the preset, which is the literal reading.
 ABLATIONS: dict[str, tuple[str, Settings]] = {
     "literal": ("the paper, literally: all weights zero, rewards 100", {}),
     "weights": ("PyTorch's first weights, rewards 100", {"network.init": "default"}),
@@ -43,8 +43,7 @@ ABLATIONS: dict[str, tuple[str, Settings]] = {
     ),
 }  # fmt: skip
 ABLATION_GAMES = 20_000
-# Board size -> games, residual blocks, how often a transition is learned from, and the run whose
-# network is the first one.
+# Board size -> games, residual blocks, replay ratio, and the run whose network is the initial one.
 BEYOND: dict[int, tuple[int, int, float, str | None]] = {
     5: (40_000, 3, 1.0, None),
     6: (40_000, 4, 0.7, None),
@@ -58,23 +57,25 @@ def make_study(fast: bool = False, precision: str = "auto") -> Study:
     """Return the study.
 
     Args:
-        fast: train for a small part of the games, in some minutes: nothing is learned so soon, but
-            all of it runs.
-        precision: numbers of the networks: "float32", "bfloat16", which is several times faster on
-            processors made for it, or "auto", the faster one.
+        fast: train with few games, in some minutes, to check that everything runs; networks do not
+            learn to play.
+        precision: numeric precision of the networks: "float32", "bfloat16", which is several times
+            faster on processors that support it, or "auto", the faster one.
     """
     return Study(
         "hex",
         {
-            "tanaka2018": paper_tasks(FAST if fast else 1, precision),
-            "beyond": beyond_tasks(FAST_BEYOND if fast else 1, precision),
+            "tanaka2018": paper_tasks(FAST_SCALE if fast else 1, precision),
+            "beyond": beyond_tasks(FAST_BEYOND_SCALE if fast else 1, precision),
         },
         {**vars(tanaka2018), **vars(evaluation)},
         curves.draw,
         fast,
-        processes={"beyond": 1},  # each uses two cores, and one begins with another's network
-        one_thread=False,
-        fits=lambda found, task: bool(found["config"]["games"] >= task.options["games"]),
+        processes={"beyond": 1},  # each run uses two cores
+        single_threaded=False,
+        is_valid_record=lambda record, task: bool(
+            record["config"]["games"] >= task.options["games"]
+        ),
     )
 
 
@@ -101,25 +102,32 @@ def paper_tasks(scale: float, precision: str) -> Tasks:
         "simple": (2 * GAMES, {"experience": "simple", **against}),
         "mirrored": (2 * GAMES, against),
         **{
-            f"board-{size}": (GAMES // part, {"game": f"hex:board_size={size},first=white"})
-            for size, part in ((6, 1), (7, 2), (8, 5))
+            f"board-{size}": (GAMES // divisor, {"game": f"hex:board_size={size},first=white"})
+            for size, divisor in ((6, 1), (7, 2), (8, 5))
         },
         "second": (2 * GAMES, {"agent_seat": "second"}),
     }
     runs = {name: (games, {**READING, **settings}) for name, (games, settings) in runs.items()}
     labels = {f"ablation-{name}": label for name, (label, _) in ABLATIONS.items()}
-    runs |= {f"ablation-{name}": (ABLATION_GAMES, more) for name, (_, more) in ABLATIONS.items()}
+    runs |= {
+        f"ablation-{name}": (ABLATION_GAMES, settings) for name, (_, settings) in ABLATIONS.items()
+    }
     tasks = {}
     for name, (games, settings) in runs.items():
-        count, final = max(round(games * scale), 500), 1_000 if scale == 1 else 100
-        sizes = {"eval_interval": count, "eval_games": 50, "final_eval_games": final}
+        count, final_eval_games = max(round(games * scale), 500), 1_000 if scale == 1 else 100
+        sizes = {"eval_interval": count, "eval_games": 50, "final_eval_games": final_eval_games}
         options = {**settings, **sizes, "precision": precision}
         tasks[name] = training(name, "tanaka2018", count, options, label=labels.get(name, ""))
     return tasks
 
 
 def beyond_tasks(scale: float, precision: str) -> Tasks:
-    """Return the runs with our preset, by name."""
+    """Return the training runs with our preset, by name.
+
+    Args:
+        scale: factor of the number of games; 1: as in the report.
+        precision: numeric precision of the networks.
+    """
     tasks = {}
     for size, (games, blocks, ratio, start_from) in BEYOND.items():
         count = max(round(games * scale), 2_048)
@@ -144,26 +152,26 @@ def training(
     start_from: str | None = None,
     label: str = "",
 ) -> Task:
-    """Return a run of `ludoteca.train.dqn`.
+    """Return the task of a training run of `ludoteca.train.dqn`.
 
     Args:
         name: name of the task.
-        preset: preset of the training.
+        preset: preset of the training settings.
         games: number of games.
         settings: settings that differ from the preset.
-        start_from: name of the run whose best network it begins with.
+        start_from: name of the run whose best network is the initial one.
         label: label of the task in the report.
     """
     options = {"games": games, **settings}
-    places = {"run_dir": f"{{folder}}/{name}"}
-    places |= {"start_from": f"{{folder}}/{start_from}"} if start_from else {}
+    paths = {"run_dir": f"{{folder}}/{name}"}
+    paths |= {"start_from": f"{{folder}}/{start_from}"} if start_from else {}
     return Task(
-        name, "ludoteca.train.dqn", places | options, {"preset": preset, **options}, (preset,),
+        name, "ludoteca.train.dqn", paths | options, {"preset": preset, **options}, (preset,),
         (start_from,) if start_from else (), kind="network", label=label,
-        kept=("config", "training", "evaluation", "about"), summarize=curves.summarize,
+        record_keys=("config", "training", "evaluation", "about"), summarize=curves.summarize,
     )  # fmt: skip
 
 
 reproduce = study_command(
-    make_study, "Train all networks of the paper on Hex and ours, and compare with its tables."
+    make_study, "Train the paper's networks for Hex and our own, and compare with its tables."
 )

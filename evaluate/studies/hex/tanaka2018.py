@@ -1,9 +1,9 @@
 """Results of Tanaka, "Inteligencia artificial para o jogo de Hex" (University of Sao Paulo, 2018).
 
-Shares of games won, in %, over a whole training run.
+Percentages of games won over an entire training run.
 """
 
-MIXED, HEURISTIC = "mixed:epsilon=0.2", "heuristic"  # opponents in the paper
+MIXED, HEURISTIC = "mixed:epsilon=0.2", "heuristic"  # the paper's opponents
 
 # Table 4.1, the 12 best of 36: learning rate, gamma, epsilon, layers of convolutions -> wins.
 GRID = {
@@ -22,7 +22,7 @@ GRID = {
 }
 LEARNING_RATES, GAMMAS, EPSILONS, LAYERS = (0.01, 0.1), (0.8, 0.9, 0.99), (0.1, 0.25, 0.4), (2, 1)
 BEST = 77  # table 4.2, 300,000 games
-LAST_HUNDRED = 90  # figure 4.1: "above 90" of each 100 games in the end
+LAST_HUNDRED = 90  # figure 4.1: "above 90" of each 100 games at the end of training
 # Table 4.3, against the heuristic: mode, games -> wins.
 MODES = {
     ("simple", 150_000): 42,

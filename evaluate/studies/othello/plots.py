@@ -27,14 +27,14 @@ def learning_curves(found: Records) -> bytes:
     figure = Figure(figsize=(9, 5.5), layout="constrained", dpi=110)
     panels = figure.subplots(2, 3, sharey=True)
     for axes, name in zip(panels.flat, NETWORKS, strict=True):
-        one = found[f"net-{name}"]
-        epochs = [row["step"] for row in one["metrics"]]
+        record = found[f"net-{name}"]
+        epochs = [row["step"] for row in record["metrics"]]
         for label, color in (("training", "#5b6770"), ("validation", "#1f77d0")):
-            losses = [row[f"{label}_loss"] for row in one["metrics"]]
+            losses = [row[f"{label}_loss"] for row in record["metrics"]]
             axes.plot(epochs, losses, color=color, marker=".", label=label)
-        best = one["training"]["best"]["epoch"]
+        best = record["training"]["best"]["epoch"]
         axes.axvline(best, color="#888888", linestyle=":", linewidth=1, label="kept")
-        axes.set_title(f"{name}: {one['data']['games']:,} games", fontsize="medium")
+        axes.set_title(f"{name}: {record['data']['games']:,} games", fontsize="medium")
         axes.xaxis.get_major_locator().set_params(integer=True)
         axes.grid(alpha=0.3)
     for axes in panels[:, 0]:
@@ -46,20 +46,20 @@ def learning_curves(found: Records) -> bytes:
 
 
 def strength(found: Records) -> bytes:
-    """Return the share of games that UCT + network wins by training games, as a PNG file."""
+    """Return the percentage of games that UCT + network wins, by training games, as a PNG file."""
     figure = Figure(figsize=(6.5, 4), layout="constrained", dpi=110)
     axes = figure.subplots()
     games = [found[f"net-{name}"]["data"]["games"] for name in SIZES]
     budgets = [(str(n), f"{n} iterations") for n in ITERATIONS] + [("time", "equal time")]
     for k, ((budget, label), color) in enumerate(zip(budgets, COLORS, strict=True)):
         records = [found[f"{name}-{budget}"]["agents"][0]["total"] for name in SIZES]
-        won = [one["wins"] / one["games"] for one in records]
-        ends = [wilson(one["wins"], one["games"]) for one in records]
-        below = [100 * (w - low) for w, (low, _) in zip(won, ends, strict=True)]
-        above = [100 * (high - w) for w, (_, high) in zip(won, ends, strict=True)]
-        apart = [count * 1.04 ** (k - 1.5) for count in games]  # intervals beside one another
+        rates = [record["wins"] / record["games"] for record in records]
+        intervals = [wilson(record["wins"], record["games"]) for record in records]
+        below = [100 * (rate - low) for rate, (low, _) in zip(rates, intervals, strict=True)]
+        above = [100 * (high - rate) for rate, (_, high) in zip(rates, intervals, strict=True)]
+        shifted = [count * 1.04 ** (k - 1.5) for count in games]  # so that bars do not overlap
         axes.errorbar(
-            apart, [100 * w for w in won], yerr=(below, above), color=color, marker="o",
+            shifted, [100 * rate for rate in rates], yerr=(below, above), color=color, marker="o",
             capsize=3, label=label,
         )  # fmt: skip
     axes.axhline(50, color="#888888", linestyle=":", linewidth=1)

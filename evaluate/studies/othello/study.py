@@ -7,8 +7,14 @@ from ludoteca.agents.networks.weights import shipped_weights
 from ludoteca.evaluate.studies.othello import names, plots
 from ludoteca.evaluate.studies.othello.names import LEAVES, NETWORKS, SIZES, UCT
 from ludoteca.evaluate.studies.runner import study_command
-from ludoteca.evaluate.studies.study import GAMES as GAMES_FILE
-from ludoteca.evaluate.studies.study import SecondsPerMove, Study, Task, Tasks, match_task
+from ludoteca.evaluate.studies.study import (
+    GAMES_FILE,
+    SecondsPerMove,
+    Study,
+    Task,
+    Tasks,
+    match_task,
+)
 
 # Games of a match with this number of iterations, and of a match at equal time.
 GAMES = {50: 1_000, 200: 400, 800: 400}
@@ -20,40 +26,39 @@ def make_study(fast: bool = False, precision: str = "auto") -> Study:
     """Return the study.
 
     Args:
-        fast: learn from a small part of the games and play few, in some minutes, to check that
-            all of it runs.
-        precision: numbers of the networks: "float32", "bfloat16", which is several times faster on
-            processors made for it, or "auto", the faster one.
+        fast: learn from few games and play few, in some minutes, to check that everything runs.
+        precision: numeric precision of the networks: "float32", "bfloat16", which is several times
+            faster on processors that support it, or "auto", the faster one.
     """
     parts = {
         "seville2019": paper_tasks(fast, precision),
         "alphazero": alphazero_tasks(fast, precision),
     }
-    missing = f"part alphazero needs the network az:{names.SHIPPED}, which is not there"
+    missing = f"part alphazero needs the network az:{names.SHIPPED}, which this package lacks"
     unavailable = {} if is_shipped() else {"alphazero": missing}
     return Study("othello", parts, vars(names), plots.draw, fast, unavailable)
 
 
 def paper_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
-    """Return the paper's pipeline and the matches of its networks, by name."""
+    """Return the tasks of the paper: games, training of networks, tests and matches, by name."""
     scale = 1 / 50 if fast else 1
-    most: dict[str, int] = {}
+    max_games: dict[str, int] = {}
     for opponent, games, _ in NETWORKS.values():
-        most[opponent] = max(most.get(opponent, 0), round(games * scale))
+        max_games[opponent] = max(max_games.get(opponent, 0), round(games * scale))
     data = {
         opponent: generated_games(f"data-{opponent}", games, opponent)
-        for opponent, games in most.items()
+        for opponent, games in max_games.items()
     }
     tasks = list(data.values())
-    # The largest first: nothing waits for it in the end.
+    # The longest training runs come first, so that no worker is idle at the end.
     for name, (opponent, games, view) in sorted(NETWORKS.items(), key=lambda item: -item[1][1]):
         options = {
             "epochs": 2 if fast else 12, "positions_per_epoch": 4_000 if fast else 200_000,
-            # 1,000 or 2,000 games, or 100 of 1,000.
+            # That is 2,000 games of 100,000, 1,000 of 10,000 or 100 of 1,000.
             "validation_fraction": 0.02 if games == 100_000 else 0.1, "precision": precision,
         }  # fmt: skip
         tasks.append(network(f"net-{name}", data[opponent], round(games * scale), view, options))
-    tasks += [fresh_games(name, 100 if fast else TEST_GAMES) for name in NETWORKS]
+    tasks += [network_test(name, 100 if fast else TEST_GAMES) for name in NETWORKS]
     for iterations in reversed(names.ITERATIONS):
         for name in NETWORKS if iterations < 800 else SIZES:
             ours = f"uctnet:{{folder}}/net-{name},simulations={iterations},precision={precision}"
@@ -71,8 +76,8 @@ def paper_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
 def alphazero_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
     """Return the matches of each of `COMPETITORS`, by name.
 
-    All games are played one by one. First its time per move is measured; our own UCT then has ten
-    times as much, and the paper's UCT with a network as much.
+    All games are played one at a time. A first match measures the competitor's time per move. In
+    the others, our own UCT has ten times that time, and the paper's UCT with a network the same.
     """
     tasks, games, options = [], 4 if fast else TIMED_GAMES, {"batch": 1, "probe": True}
     paper = timed_uctnet(names.MOST_GAMES, "{seconds}", precision)
@@ -80,7 +85,7 @@ def alphazero_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
         pace, agents = f"{name}-pace", (spec, "mcts:simulations=1000")
         tasks.append(match_task(pace, agents, 2 if fast else 20, options=options))
         for match, other, times, requires in (
-            (f"{name}-mcts", "mcts:seconds={seconds}", names.TIMES, (pace,)),
+            (f"{name}-mcts", "mcts:seconds={seconds}", names.TIME_FACTOR, (pace,)),
             (f"{name}-uctnet", paper, 1, (pace, f"net-{names.MOST_GAMES}")),
         ):
             seconds = SecondsPerMove(pace, times)
@@ -89,36 +94,45 @@ def alphazero_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
 
 
 def generated_games(name: str, games: int, opponent: str) -> Task:
-    """Return games to learn from: UCT with 50 iterations against `"random"` or `"self"`."""
+    """Return the task that generates games of UCT with 50 iterations to learn from.
+
+    Args:
+        name: name of the task.
+        games: number of games.
+        opponent: UCT's opponent, `"random"` or `"self"`.
+    """
     settings = {"games": games, "iterations": 50, "side": "both", "opponent": opponent, "seed": 0}
     agents = (f"{UCT},simulations=50", *(() if opponent == "self" else (opponent,)))
     options = {"agents": agents, "learn_from": 0, "games": games, "seed": 0, "num_workers": 1}
     return Task(
         name, "ludoteca.train.data", options | {"out": "{artifact}"}, settings,
-        ("generate",), kind="games", product=GAMES_FILE, recorded=False,
+        ("generate",), kind="games", artifact_name=GAMES_FILE, has_record=False,
     )  # fmt: skip
 
 
 def network(name: str, data: Task, games: int, view: str, options: Mapping[str, Any]) -> Task:
-    """Return the training of a value network on the first games of some data.
+    """Return the task that trains a value network on the first games of generated ones.
 
     Args:
         name: name of the task.
-        data: the games.
-        games: number of them.
-        view: `"second"`, as in the paper, or `"mover"`.
+        data: the task that generates the games.
+        games: number of games to learn from.
+        view: the player whose view the network sees: `"second"`, which is white, as in the paper,
+            or `"mover"`, the player to move.
         options: further options of the training.
     """
     settings = {"data": data.settings, "games": games, "network.view": view, **options}
-    places = {"data": f"{{folder}}/{data.name}/{data.product}", "run_dir": f"{{folder}}/{name}"}
+    paths = {
+        "data": f"{{folder}}/{data.name}/{data.artifact_name}", "run_dir": f"{{folder}}/{name}"
+    }  # fmt: skip
     return Task(
-        name, "ludoteca.train.value_regression", settings | places, settings, (), (data.name,),
-        kind="network", kept=("about", "game", "data", "training", "validation", "metrics"),
+        name, "ludoteca.train.value_regression", settings | paths, settings, (), (data.name,),
+        kind="network", record_keys=("about", "game", "data", "training", "validation", "metrics"),
     )  # fmt: skip
 
 
-def fresh_games(name: str, games: int) -> Task:
-    """Return the test of a network on fresh games of UCT, against random play and itself."""
+def network_test(name: str, games: int) -> Task:
+    """Return the test of a network on new games of UCT, against random moves and against itself."""
     settings = {
         "player": f"{UCT},simulations=50", "opponents": ("random", "self"), "games": games,
         "seed": 10**6,
@@ -131,9 +145,9 @@ def fresh_games(name: str, games: int) -> Task:
 
 
 def timed_uctnet(name: str, seconds: float | str, precision: str) -> str:
-    """Return the spec string of UCT with a network and a time per move."""
-    place = f"uctnet:{{folder}}/net-{name}"
-    return f"{place},seconds={seconds},leaf_batch={LEAVES},precision={precision}"
+    """Return the spec string of UCT with the value network `name` and some seconds per move."""
+    agent = f"uctnet:{{folder}}/net-{name}"
+    return f"{agent},seconds={seconds},leaf_batch={LEAVES},precision={precision}"
 
 
 def is_shipped() -> bool:
@@ -143,6 +157,6 @@ def is_shipped() -> bool:
 
 reproduce = study_command(
     make_study,
-    "Generate games of UCT, train value networks on them, and play all matches. Some matches are "
-    "by the clock: nothing else should run on the same cores.",
+    "Generate games of UCT, train value networks on them, and play all matches. Some matches have "
+    "a time limit per move: no other program should run on the same cores.",
 )

@@ -7,15 +7,15 @@ from typing import Any
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Study, Task, match_task
 
-FAST = 1 / 160
+FAST_SCALE = 1 / 160  # factor of the numbers of games and positions in fast runs
 FAST_HEX = "hex:board_size=4"  # untrained networks leave too many lines on 5x5
 FAST_SETTINGS: dict[str, Any] = {
     "network.filters": 8, "network.blocks": 1, "learning_starts": 1_000,
     "eval_opponents": ("random",), "final_eval_games": 10,
 }  # fmt: skip
-# Settings of every training; the defaults would depend on the number of games.
+# Settings of every training run whose defaults depend on the number of games.
 SIZES = {"games_per_iteration": 256, "learning_starts": 10_000, "buffer_size": 500_000}
-# Name of a network -> its game, and what differs from the defaults of the training.
+# Name of a network -> its game, and the training settings that differ from the defaults.
 NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
     "tictactoe": ("tictactoe", {
         "games": 4_096, "network.filters": 32, "network.blocks": 2, "num_simulations": 16,
@@ -28,22 +28,24 @@ NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
         "games": 81_920, "network.filters": 64, "network.blocks": 4, "random_plies": 16,
     }),
 }  # fmt: skip
-# A network, its seat, and simulations of its searches: all lines of play are followed.
+# Best-response searches, which follow all lines of play: network, its seat, and the number of
+# simulations of its search.
 LINES = (
     *(("tictactoe", seat, count) for seat in ("first", "second") for count in (0, 16)),
     *(("hex", "first", count) for count in (0, 4, 32)),
 )
-# Simulations in Connect Four, and empty squares up to which positions are solved instead.
+# Simulations per move in Connect Four, and the number of empty squares up to which the agent solves
+# positions instead (0: never).
 SEARCHES = ((0, 0), (32, 0), (200, 0), (800, 0), (3_200, 0), (12_800, 0), (800, 30))
-PLIES = ((12, 18), (19, 30))  # random ones before a position
+RANDOM_PLIES = ((12, 18), (19, 30))  # range of the number of random plies before a position
 POSITION_COUNT = 500
-# All of these play Hex 5x5 against the network.
+# Opponents of the network in Hex 5x5.
 OPPONENTS = (
     "random", "greedy", "heuristic", "mixed:epsilon=0.2", "dqn:hex5", "mcts:simulations=10000",
     "mcts:simulations=10000,solver=True,amaf=rave",
 )  # fmt: skip
-# These agents and the network's search are deterministic: all games of a seat are identical.
-WITHOUT_CHANCE = ("heuristic", "dqn:hex5")
+# The network's search is deterministic, too, so that all games in a seat are the same.
+DETERMINISTIC_OPPONENTS = ("heuristic", "dqn:hex5")
 MATCH_GAMES = 200
 
 
@@ -51,37 +53,44 @@ def make_study(fast: bool = False) -> Study:
     """Return the study.
 
     Args:
-        fast: train small networks for a small part of the games: nothing is learned so soon, but
-            all of it runs.
+        fast: train small networks with few games, to check that everything runs; networks do not
+            learn to play.
     """
-    scale = FAST if fast else 1
+    scale = FAST_SCALE if fast else 1
     games = {name: game for name, (game, _) in NETWORKS.items()}
     if fast:
         games["hex"] = FAST_HEX
     tasks = [training(name, games[name], scale) for name in NETWORKS]
     for network, seat, count in LINES:
         name = f"lines-{network}-{seat}-{count}"
-        words, search = ("best-response", games[network]), {"simulations": count}
-        tasks.append(exploit(name, network, words, search, seat=seat))
+        command, search = ("best-response", games[network]), {"simulations": count}
+        tasks.append(exploit(name, network, command, search, seat=seat))
     positions = max(round(POSITION_COUNT * scale), 20)
-    for (count, empties), (least, most) in product(SEARCHES, PLIES):
-        name = f"positions-{least}-{most}-{count}{f'-endgame-{empties}' if empties else ''}"
-        words, search = ("positions", "connect4"), {"simulations": count}
+    for (count, empties), (min_plies, max_plies) in product(SEARCHES, RANDOM_PLIES):
+        name = f"positions-{min_plies}-{max_plies}-{count}"
+        name += f"-endgame-{empties}" if empties else ""
+        command, search = ("positions", "connect4"), {"simulations": count}
         search |= {"endgame": empties} if empties else {}
-        options = {"count": positions, "min_plies": least, "max_plies": most, "seed": 1}
-        tasks.append(exploit(name, "connect4", words, search, **options))
+        options = {"count": positions, "min_plies": min_plies, "max_plies": max_plies, "seed": 1}
+        tasks.append(exploit(name, "connect4", command, search, **options))
     for number, opponent in enumerate(OPPONENTS):
         agents = ("az:path={folder}/hex,simulations=32,precision=auto", opponent)
         count = max(2 * round(MATCH_GAMES / 2 * scale), 10)
         tasks.append(match_task(f"match-{number}", agents, count, ("hex",), {"game": games["hex"]}))
-    names = {"NETWORKS": NETWORKS, "WITHOUT_CHANCE": WITHOUT_CHANCE}
+    names = {"NETWORKS": NETWORKS, "DETERMINISTIC_OPPONENTS": DETERMINISTIC_OPPONENTS}
     parts = {"solved": {task.name: task for task in tasks}}
-    # Trainings use two cores each.
-    return Study("solved", parts, names, fast=fast, processes={"solved": 1}, one_thread=False)
+    # Each training run uses two cores.
+    return Study("solved", parts, names, fast=fast, processes={"solved": 1}, single_threaded=False)
 
 
 def training(name: str, game: str, scale: float) -> Task:
-    """Return the training of a network by AlphaZero, with a part of the games."""
+    """Return the task that trains a network with AlphaZero.
+
+    Args:
+        name: name of the network in `NETWORKS`.
+        game: spec string of its game.
+        scale: factor of the number of games.
+    """
     settings = NETWORKS[name][1]
     games = max(round(settings["games"] * scale), 512)
     settings = {
@@ -91,31 +100,33 @@ def training(name: str, game: str, scale: float) -> Task:
         **settings, "games": games, **({} if scale == 1 else FAST_SETTINGS),
     }  # fmt: skip
     options = {"run_dir": f"{{folder}}/{name}", **SIZES, **settings}
-    kept = ("config", "training", "evaluation", "about")
-    return Task(name, "ludoteca.train.alphazero", options, settings, kind="network", kept=kept)
+    return Task(
+        name, "ludoteca.train.alphazero", options, settings, kind="network",
+        record_keys=("config", "training", "evaluation", "about"),
+    )  # fmt: skip
 
 
 def exploit(
-    name: str, network: str, words: tuple[str, str], search: Mapping[str, int], **options: Any
+    name: str, network: str, command: tuple[str, str], search: Mapping[str, int], **options: Any
 ) -> Task:
-    """Return a measurement of how perfectly a network plays, see `ludoteca.evaluate.exploit`.
+    """Return the task of a command of `ludoteca.evaluate.exploit`, which tests for perfect play.
 
     Args:
         name: name of the task.
-        network: name of the network's task.
-        words: `"best-response"` or `"positions"`, and the game.
-        search: number of its `simulations`, and `endgame`, the number of empty squares up to which
-            positions are solved instead of searched.
-        options: options of the command.
+        network: name of the task that trains the network.
+        command: name of the command, `"best-response"` or `"positions"`, and the game.
+        search: settings of the network's search: number of `simulations`, and `endgame`, the number
+            of empty squares up to which positions are solved instead of searched.
+        **options: options of the command.
     """
     agent = f"az:path={{folder}}/{network},simulations={search['simulations']},precision=auto"
     agent += f",solver_empties={search['endgame']}" if "endgame" in search else ""
     return Task(
         name, "ludoteca.evaluate.exploit", {"agent": agent, **options, "out": "{artifact}"},
-        {"game": words[1], **search, **options}, words, (network,), kind=words[0],
+        {"game": command[1], **search, **options}, command, (network,), kind=command[0],
     )  # fmt: skip
 
 
 reproduce = study_command(
-    make_study, "Train AlphaZero in games that are solved, and measure how perfectly it plays."
+    make_study, "Train AlphaZero in solved games, and compare its moves with perfect play."
 )

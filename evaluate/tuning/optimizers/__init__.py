@@ -1,1 +1,1 @@
-"""Optimizers of noisy scores over the unit cube: one file each, and one line in the registry."""
+"""Optimizers of noisy scores over the unit cube: one module each, listed in `registry`."""

@@ -15,7 +15,7 @@ from ludoteca.evaluate.tuning.parameters import TunedParameter
 
 
 class CMAES:
-    """CMA-ES; it recommends the mean of its distribution."""
+    """CMA-ES optimizer, which recommends the mean of its distribution."""
 
     plays_pairs = False
 
@@ -29,16 +29,16 @@ class CMAES:
         population: int = 0,
         lr_adapt: bool = True,
     ):
-        """Make the optimizer; see `Maker`.
+        """Make the optimizer; see `OptimizerFactory`.
 
         Args:
             parameters: the parameters, all with ranges.
             start: mean of the first distribution.
-            evaluations: number of points that will be evaluated.
+            evaluations: maximum number of points that are evaluated.
             seed: seed of the samples.
             sigma: standard deviation of the first distribution, in the unit cube.
-            population: number of points of a generation, at least 2, or 5 with `lr_adapt`;
-                0: `4 + floor(3 ln d)`.
+            population: number of points of a generation, at least 2, or 5 with `lr_adapt`; 0 for
+                the default, `4 + floor(3 ln d)`.
             lr_adapt: whether learning rates adapt to the noise.
 
         Raises:
@@ -49,14 +49,14 @@ class CMAES:
 
         check_ranges("cma_es", parameters)
         self._dimensions = len(start)
-        # The package needs two dimensions: a second one that scores ignore does no harm.
+        # `cmaes` needs two dimensions; a second one that does not affect the scores is harmless.
         mean = np.array([*start, 0.5][: max(len(start), 2)])
         adapts = choice("lr_adapt", lr_adapt, (True, False))
         size = integer("population", population, 0, 10**4)
-        least = 5 if adapts else 2
-        if 0 < size < least:
+        minimum = 5 if adapts else 2
+        if 0 < size < minimum:
             raise ValueError(
-                f"population must be 0 or at least {least} with lr_adapt={adapts}, got {size}"
+                f"population must be 0 or at least {minimum} with lr_adapt={adapts}, got {size}"
             )
         self._cma = CMA(
             mean=mean,
@@ -69,7 +69,7 @@ class CMAES:
         self._generation: list[NDArray[np.float64]] = []
 
     def ask(self) -> Points:
-        """Return a generation."""
+        """Return the points of a generation."""
         self._generation = [self._cma.ask() for _ in range(self._cma.population_size)]
         return np.array(self._generation)[:, : self._dimensions]
 

@@ -1,4 +1,4 @@
-"""Grid search: every combination of levels, evaluated in turn until the games are used up."""
+"""Grid search: all combinations of levels, evaluated repeatedly until the games are used up."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -13,7 +13,7 @@ from ludoteca.evaluate.tuning.parameters import TunedParameter
 
 
 class Grid:
-    """Grid search; it recommends the point with the highest mean score."""
+    """Grid search, which recommends the point with the highest mean score."""
 
     plays_pairs = False
 
@@ -25,14 +25,14 @@ class Grid:
         seed: int,
         levels: int = 8,
     ):
-        """Make the optimizer; see `Maker`.
+        """Make the optimizer; see `OptimizerFactory`.
 
         Args:
             parameters: the parameters.
             start: not used.
-            evaluations: number of points that will be evaluated.
+            evaluations: maximum number of points that are evaluated.
             seed: not used.
-            levels: number of levels of a range.
+            levels: number of levels of each range.
 
         Raises:
             ValueError: if the games do not suffice for one evaluation of every point.
@@ -40,7 +40,7 @@ class Grid:
         axes = [parameter.levels(integer("levels", levels, 2, 10**4)) for parameter in parameters]
         if (size := prod(map(len, axes))) > evaluations:
             raise ValueError(
-                f"the grid has {size:,} points, and the games suffice for {evaluations:,} "
+                f"the grid has {size:,} points, but the games suffice for {evaluations:,} "
                 "evaluations: use more games, smaller batches, or fewer levels"
             )
         self._points = np.array(list(product(*axes)))
@@ -51,7 +51,7 @@ class Grid:
         return self._points
 
     def tell(self, scores: NDArray[np.float64]) -> None:
-        """Add a round of scores."""
+        """Add the scores of all points."""
         self._sums += scores
 
     def best(self) -> NDArray[np.float64]:

@@ -2,8 +2,8 @@
 
 Lucas, Liu and Perez-Liebana, "The N-tuple bandit evolutionary algorithm for game agent
 optimisation", IEEE Congress on Evolutionary Computation 2018. Values are discrete levels. A model
-keeps the mean score of every level and of every combination of levels that was evaluated; of the
-neighbors of the current point the one with the highest upper confidence bound is evaluated next.
+keeps the mean score of each level, pair of levels and point that was evaluated. Of the mutations of
+the current point, the one with the highest upper confidence bound is evaluated next.
 """
 
 from collections import defaultdict
@@ -18,12 +18,12 @@ from ludoteca.envs.params import integer, real
 from ludoteca.evaluate.tuning.optimizers.optimizer import Points
 from ludoteca.evaluate.tuning.parameters import TunedParameter
 
-EPSILON = 0.5  # added to the number of evaluations of a combination
+EPSILON = 0.5  # added to the number of evaluations of a combination, in equation 2
 Tuple = tuple[int, ...]
 
 
 class NTBEA:
-    """NTBEA; it recommends the evaluated point with the highest mean in its model."""
+    """NTBEA optimizer, which recommends the evaluated point with the highest mean in its model."""
 
     plays_pairs = False
 
@@ -37,16 +37,16 @@ class NTBEA:
         exploration: float = 0.5,
         neighbors: int = 50,
     ):
-        """Make the optimizer; see `Maker`.
+        """Make the optimizer; see `OptimizerFactory`.
 
         Args:
             parameters: the parameters.
-            start: position of each at the beginning; the nearest level is taken.
-            evaluations: number of points that will be evaluated.
+            start: starting position of each parameter, rounded to the nearest level.
+            evaluations: maximum number of points that are evaluated.
             seed: seed of the mutations.
-            levels: number of levels of a range.
+            levels: number of levels of each range.
             exploration: factor of the confidence bound, `k` in the paper.
-            neighbors: number of mutations among which the next point is chosen.
+            neighbors: number of mutations of which the next point is chosen.
         """
         count = integer("levels", levels, 2, 10**4)
         self._levels = [np.array(parameter.levels(count)) for parameter in parameters]
@@ -91,17 +91,17 @@ class NTBEA:
         return [(axes, tuple(point[axis] for axis in axes)) for axes in self._tuples]
 
     def _mutation(self) -> Tuple:
-        """Return the current point with one level changed, and each other one with chance 1/d."""
+        """Return the current point with one level mutated, and each other with probability 1/d."""
         d = len(self._point)
         changed = self._rng.random(d) < 1 / d
         changed[self._rng.integers(d)] = True
         return tuple(
-            int(self._rng.integers(len(levels))) if change else level
-            for levels, level, change in zip(self._levels, self._point, changed, strict=True)
+            int(self._rng.integers(len(levels))) if mutates else level
+            for levels, level, mutates in zip(self._levels, self._point, changed, strict=True)
         )
 
     def _mean(self, point: Tuple) -> float:
-        """Return the mean over the combinations of levels that have scores."""
+        """Return the mean score of a point in the model, over its combinations of levels."""
         means = [
             self._sums[key] / self._counts[key] for key in self._keys(point) if self._counts[key]
         ]

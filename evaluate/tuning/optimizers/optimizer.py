@@ -1,4 +1,4 @@
-"""Interface of optimizers."""
+"""Interface of optimizers: `ask` returns points, whose scores are passed back."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -8,31 +8,31 @@ from numpy.typing import NDArray
 
 from ludoteca.evaluate.tuning.parameters import TunedParameter
 
-Points = NDArray[np.float64]  # positions in [0, 1]; shape `[n, d]`
+Points = NDArray[np.float64]  # n points of the unit cube, `[n, d]`
 
 
 class Optimizer(Protocol):
-    """Optimizer of noisy scores, which is asked for points and gets their scores.
+    """Optimizer of noisy scores over the unit cube.
 
-    The same seed and the same scores lead to the same points, so that a run is resumed by passing
-    it the recorded scores again.
+    The same seed and the same scores lead to the same points, so passing the logged scores to a new
+    optimizer resumes a run.
     """
 
-    # Whether the two points of a pair play each other, unless opponents are given.
+    # Whether the two points of a pair play each other by default, instead of opponents.
     plays_pairs: bool
 
     def ask(self) -> Points:
         """Return the points to evaluate next. Shape `[n, d]`."""
 
     def tell(self, scores: NDArray[np.float64]) -> None:
-        """Take the mean scores of the points, in [0, 1]. Shape `[n]`."""
+        """Update the optimizer with the mean scores of the points, in [0, 1]. Shape `[n]`."""
 
     def best(self) -> NDArray[np.float64]:
         """Return the recommended point. Shape `[d]`."""
 
 
-class Maker(Protocol):
-    """Class of an optimizer; further keywords of its constructor are its settings."""
+class OptimizerFactory(Protocol):
+    """Class of an optimizer; its settings are keyword arguments of its constructor."""
 
     plays_pairs: bool
 
@@ -48,18 +48,19 @@ class Maker(Protocol):
 
         Args:
             parameters: the parameters to tune, d of them.
-            start: position of each at the beginning.
-            evaluations: number of points that will be evaluated, a little fewer at the end.
+            start: starting position of each parameter.
+            evaluations: maximum number of points that are evaluated.
             seed: seed of the optimizer's random numbers.
-            **settings: settings of this kind of optimizer.
+            **settings: settings of the optimizer.
 
         Raises:
-            ValueError: if a setting is out of range, or the parameters do not suit the optimizer.
+            ValueError: if a setting is out of range, or the optimizer does not support the
+                parameters.
         """
 
 
 def check_ranges(name: str, parameters: Sequence[TunedParameter]) -> None:
-    """Raise `ValueError` if a parameter has choices, of which an optimizer cannot make steps."""
+    """Raise `ValueError` if a parameter has choices, which the optimizer cannot tune."""
     for parameter in parameters:
         if parameter.choices:
             raise ValueError(

@@ -15,9 +15,9 @@ from ludoteca.evaluate.tuning.parameters import TunedParameter
 class Optuna:
     """Optimizer of the package `optuna`.
 
-    The highest of many noisy scores owes much to luck. So the last part of the evaluations goes to
-    the points with the highest scores, which are evaluated again; the highest mean of these new
-    scores is recommended.
+    The highest of many noisy scores is biased upward. So the last evaluations repeat the points
+    with the highest scores, the finalists. The finalist with the highest mean of the new scores is
+    recommended.
     """
 
     plays_pairs = False
@@ -32,17 +32,17 @@ class Optuna:
         finalists: int = 8,
         final_fraction: float = 0.25,
     ):
-        """Make the optimizer; see `Maker`.
+        """Make the optimizer; see `OptimizerFactory`.
 
         Args:
             parameters: the parameters.
             start: the first point.
-            evaluations: number of points that will be evaluated.
+            evaluations: maximum number of points that are evaluated.
             seed: seed of the samples.
             sampler: tpe (Bergstra et al., "Algorithms for hyper-parameter optimization", NeurIPS
                 2011), or random.
             finalists: number of points that are evaluated again.
-            final_fraction: fraction of the evaluations for them.
+            final_fraction: fraction of the evaluations of the finalists.
 
         Raises:
             ModuleNotFoundError: if `optuna` is not installed.
@@ -74,7 +74,7 @@ class Optuna:
                 for parameter, position in zip(parameters, start, strict=True)
             }
         )
-        self._search = max(evaluations - ceil(final_fraction * evaluations), 1)
+        self._num_search_points = max(evaluations - ceil(final_fraction * evaluations), 1)
         self._num_finalists = finalists
         self._trial: Any = None
         self._points: list[NDArray[np.float64]] = []
@@ -84,7 +84,7 @@ class Optuna:
 
     def ask(self) -> Points:
         """Return a new point, or all finalists. Shape `[1, d]` or `[n, d]`."""
-        if len(self._points) >= self._search:
+        if len(self._points) >= self._num_search_points:
             if not len(self._finalists):
                 self._finalists = self._highest()
                 self._sums = np.zeros(len(self._finalists))

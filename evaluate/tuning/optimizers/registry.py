@@ -7,10 +7,10 @@ from importlib import import_module
 
 from ludoteca.envs.names import did_you_mean
 from ludoteca.envs.spec import call_checked, parse_name, parse_spec
-from ludoteca.evaluate.tuning.optimizers.optimizer import Maker, Optimizer
+from ludoteca.evaluate.tuning.optimizers.optimizer import Optimizer, OptimizerFactory
 from ludoteca.evaluate.tuning.parameters import TunedParameter
 
-# One line per optimizer: its name and its class.
+# Names of the optimizers and their classes.
 OPTIMIZERS = {
     "spsa": "ludoteca.evaluate.tuning.optimizers.spsa:SPSA",
     "cma_es": "ludoteca.evaluate.tuning.optimizers.cma_es:CMAES",
@@ -18,10 +18,10 @@ OPTIMIZERS = {
     "optuna": "ludoteca.evaluate.tuning.optimizers.optuna:Optuna",
     "grid": "ludoteca.evaluate.tuning.optimizers.grid:Grid",
 }
-COMMON = ("parameters", "start", "evaluations", "seed")  # arguments of every constructor
+COMMON_PARAMS = ("parameters", "start", "evaluations", "seed")  # arguments of every constructor
 
 
-def find_optimizer(spec: str) -> Maker:
+def find_optimizer(spec: str) -> OptimizerFactory:
     """Return the class of the optimizer that a spec string names.
 
     Raises:
@@ -32,7 +32,7 @@ def find_optimizer(spec: str) -> Maker:
         hint = did_you_mean(name, OPTIMIZERS)
         raise ValueError(f"unknown optimizer {name!r}{hint}; there are {', '.join(OPTIMIZERS)}")
     module, _, attribute = OPTIMIZERS[name].partition(":")
-    maker: Maker = getattr(import_module(module), attribute)
+    maker: OptimizerFactory = getattr(import_module(module), attribute)
     return maker
 
 
@@ -43,27 +43,28 @@ def make_optimizer(
     evaluations: int,
     seed: int,
 ) -> Optimizer:
-    """Make the optimizer of a spec string; see `Maker` for the arguments.
+    """Make the optimizer of a spec string; see `OptimizerFactory` for the arguments.
 
     Raises:
-        ValueError: if there is no such optimizer or setting, or it does not suit the parameters.
-        ModuleNotFoundError: if its package is not installed.
+        ValueError: if there is no such optimizer or setting, or the optimizer does not support the
+            parameters.
+        ModuleNotFoundError: if the package of the optimizer is not installed.
     """
     maker = find_optimizer(spec)
-    known = {
+    settings_params = {
         key: parameter
         for key, parameter in inspect.signature(maker).parameters.items()
-        if key not in COMMON
+        if key not in COMMON_PARAMS
     }
-    settings = parse_spec(spec, known=known)[1]
+    settings = parse_spec(spec, known=settings_params)[1]
     for key in settings:
-        if key not in known:
+        if key not in settings_params:
             raise ValueError(
-                f"optimizer {_name(spec)} has no setting {key!r}{did_you_mean(key, known)}; it has "
-                f"{', '.join(known)}"
+                f"optimizer {_name(spec)} has no setting {key!r}"
+                f"{did_you_mean(key, settings_params)}; it has {', '.join(settings_params)}"
             )
     make = partial(maker, parameters, start, evaluations, seed)
-    return call_checked(spec, make, settings, known)
+    return call_checked(spec, make, settings, settings_params)
 
 
 def _name(spec: str) -> str:

@@ -1,8 +1,8 @@
 """SPSA: simultaneous perturbation stochastic approximation.
 
 Spall, "Implementation of the simultaneous perturbation algorithm for stochastic optimization", IEEE
-Transactions on Aerospace and Electronic Systems 34, 1998: two evaluations estimate the slope in all
-dimensions at once. Engines are tuned with it by games between the two points.
+Transactions on Aerospace and Electronic Systems 34, 1998: two evaluations estimate the gradient
+in all dimensions. Game engines are tuned with it by games between the two points.
 """
 
 from collections.abc import Sequence
@@ -15,12 +15,12 @@ from ludoteca.evaluate.tuning.optimizers.optimizer import Points, check_ranges
 from ludoteca.evaluate.tuning.parameters import TunedParameter
 
 ALPHA, GAMMA = 0.602, 0.101  # decay of step size and perturbation, section III.B
-STABILITY = 0.1  # constant A as a share of the iterations, section III.B
-AVERAGED = 0.5  # share of the last iterates whose mean is recommended
+STABILITY_FRACTION = 0.1  # constant A as a fraction of the iterations, section III.B
+AVERAGED_FRACTION = 0.5  # fraction of the iterates, the last ones, whose mean is recommended
 
 
 class SPSA:
-    """SPSA; it recommends the mean of the last half of its iterates."""
+    """SPSA optimizer, which recommends the mean of the last half of its iterates."""
 
     plays_pairs = True
 
@@ -33,17 +33,17 @@ class SPSA:
         perturbation: float = 0.15,
         learning_rate: float = 0.15,
     ):
-        """Make the optimizer; see `Maker`.
+        """Make the optimizer; see `OptimizerFactory`.
 
         Args:
             parameters: the parameters, all with ranges.
-            start: position of each at the beginning.
-            evaluations: number of points that will be evaluated.
+            start: starting position of each parameter.
+            evaluations: maximum number of points that are evaluated.
             seed: seed of the directions.
-            perturbation: first distance from the iterate to each of its two points, `c` in the
-                paper, in the unit cube.
-            learning_rate: first step for a slope of 1, a score per unit of length; `a` in the paper
-                divided by its first denominator.
+            perturbation: initial distance from the iterate to each of its two points in the unit
+                cube, along each axis; `c` in the paper.
+            learning_rate: initial step size per unit of gradient; `a` in the paper divided by its
+                first denominator.
         """
         check_ranges("spsa", parameters)
         self._perturbation = real("perturbation", perturbation, 1e-6, 0.5)
@@ -64,14 +64,14 @@ class SPSA:
         return self._points
 
     def tell(self, scores: NDArray[np.float64]) -> None:
-        """Step along the estimated slope."""
-        k, offset = len(self._iterates) - 1, STABILITY * self._iterations
+        """Step along the estimated gradient."""
+        k, offset = len(self._iterates) - 1, STABILITY_FRACTION * self._iterations
         rate = self._learning_rate * ((offset + 1) / (offset + k + 1)) ** ALPHA
-        slope = (scores[0] - scores[1]) / (self._points[0] - self._points[1])
-        self._iterates.append(np.clip(self._iterates[-1] + rate * slope, 0, 1))
+        gradient = (scores[0] - scores[1]) / (self._points[0] - self._points[1])
+        self._iterates.append(np.clip(self._iterates[-1] + rate * gradient, 0, 1))
 
     def best(self) -> NDArray[np.float64]:
         """Return the mean of the last half of the iterates."""
-        count = max(round(AVERAGED * len(self._iterates)), 1)
+        count = max(round(AVERAGED_FRACTION * len(self._iterates)), 1)
         mean: NDArray[np.float64] = np.mean(self._iterates[-count:], 0)
         return mean

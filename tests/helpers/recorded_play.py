@@ -1,6 +1,7 @@
-"""Plays environments and agents on, here or in another process: `python playing_on.py FILE`.
+"""Recorded play of environments and agents, in this or another process.
 
-The file is a pickle of (name, environment or agent) pairs; what they did goes to `FILE.played`.
+`python recorded_play.py FILE` reads a pickle of (name, environment or agent) pairs, plays with each
+of them, and writes their results to `FILE.played`.
 """
 
 import pickle
@@ -14,7 +15,7 @@ from ludoteca.envs.registry import make_game
 
 
 class FirstLegal:
-    """An opponent in Python that counts its moves, on which its next one depends."""
+    """Opponent in Python with a state: its next move depends on the number of its earlier moves."""
 
     def __init__(self) -> None:
         self.moves = 0
@@ -32,16 +33,16 @@ class FirstLegal:
         return np.array(chosen)
 
 
-def play_on(thing: Any, steps: int = 12) -> list[Any]:
+def record_play(obj: Any, steps: int = 12) -> list[Any]:
     """Play an environment or ask an agent, with random actions that are the same every time."""
     rng = np.random.default_rng(7)
-    if hasattr(thing, "act"):
-        return ask(thing)
-    return [plain(one_step(thing, rng)) for _ in range(steps)]
+    if hasattr(obj, "act"):
+        return record_agent(obj)
+    return [comparable(step_once(obj, rng)) for _ in range(steps)]
 
 
-def ask(agent: Any) -> list[Any]:
-    """Let an agent play both sides of three games, as an environment would ask it."""
+def record_agent(agent: Any) -> list[Any]:
+    """Return the actions of an agent that plays all seats of a batch of three games."""
     game, log = agent.game, []
     states = game.empty(3)
     for env_index in range(3):
@@ -75,8 +76,8 @@ def ask(agent: Any) -> list[Any]:
     return log
 
 
-def one_step(env: Any, rng: np.random.Generator) -> Any:
-    """Play one step of any kind of environment, or reset it where its game is over."""
+def step_once(env: Any, rng: np.random.Generator) -> Any:
+    """Step an environment of any API with a random legal action, or reset it after a game."""
     if hasattr(env, "step_async"):  # Stable-Baselines3
         return env.step((env.action_masks() * rng.random(env.action_masks().shape)).argmax(1))
     if hasattr(env, "possible_agents"):
@@ -105,22 +106,22 @@ def pettingzoo_step(env: Any, rng: np.random.Generator) -> Any:
     return [agent, seen, env.agents[:]]
 
 
-def plain(thing: Any) -> Any:
-    """Return what can be compared with `==`."""
-    if isinstance(thing, dict):
-        return {key: plain(value) for key, value in thing.items()}
-    if isinstance(thing, list | tuple):
-        return [plain(value) for value in thing]
-    return (str(thing.dtype), thing.tolist()) if isinstance(thing, np.ndarray) else thing
+def comparable(obj: Any) -> Any:
+    """Return a result with arrays replaced by lists, so that `==` compares it."""
+    if isinstance(obj, dict):
+        return {key: comparable(value) for key, value in obj.items()}
+    if isinstance(obj, list | tuple):
+        return [comparable(value) for value in obj]
+    return (str(obj.dtype), obj.tolist()) if isinstance(obj, np.ndarray) else obj
 
 
 if __name__ == "__main__":
     with open(sys.argv[1], "rb") as file:
-        things = pickle.load(file)
+        objects = pickle.load(file)
     played = {}
-    for name, thing in things:
+    for name, obj in objects:
         try:
-            played[name] = play_on(thing)
+            played[name] = record_play(obj)
         except Exception as error:
             played[name] = f"{type(error).__name__}: {error}"
     Path(sys.argv[1] + ".played").write_bytes(pickle.dumps(played))
