@@ -208,7 +208,7 @@ def test_records_of_other_programs_are_opened_and_saved(client):
     hex_board = client.post("/api/replays", content=sgf).json()
     assert hex_board["notes"] == ["1 variation is skipped: only the main line was read"]
     for path, message in (
-        (f"/api/boards/{hex_board['id']}/replay.ggf", "GGF is for othello, got a game of hex"),
+        (f"/api/boards/{hex_board['id']}/replay.ggf", "GGF supports othello, got a game of hex"),
         (f"/api/boards/{hex_board['id']}/replay.pgn", "expected one of .ggf, .sgf, .txt"),
     ):
         answer = client.get(path)
