@@ -35,9 +35,9 @@ FOR_TEST := $(VENV)/.installed-test
 RUN := $(BIN)/python -P -m
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-compiled test-slow test-oldest test-newest test-pythons test-install lint typecheck \
-	fuzz peers bench recipes images docs notebooks package geese-oracle geese-live \
-	gdl-oracle gdl-traces test-tutorials kaggle clean
+.PHONY: help demo test test-browser test-tutorials test-compiled test-slow test-oldest test-newest \
+	test-pythons test-install lint typecheck fuzz peers bench recipes images docs notebooks package \
+	geese-oracle geese-live gdl-oracle gdl-traces kaggle clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r target text; \
@@ -47,11 +47,15 @@ demo: $(FOR_DEMO) ## train a deep Q-network on Hex 5x5, write runs/demo/report.m
 	$(RUN) ludoteca.train.demo
 
 # An empty value enables byte code, which workers and the processes that tests start share.
-test test-compiled test-slow: export PYTHONDONTWRITEBYTECODE :=
+test test-browser test-compiled test-slow: export PYTHONDONTWRITEBYTECODE :=
 
 # Workers take tests in the order of the files and share the cache of compiled code.
 test: $(FOR_TEST) ## run the tests
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+
+# In one process: all tests share a browser and two servers. -rs names the reason of skipped tests.
+test-browser: $(FOR_TEST) ## play whole games of the arena in Chromium, at three sizes
+	$(BIN)/pytest -m '' -rs tests/evaluate/test_arena_browser.py
 
 test-compiled: $(FOR_TEST) ## run the tests with compiled games and agents throughout
 	LUDOTECA_TEST_COMPILED=1 $(BIN)/pytest -n $(WORKERS)

@@ -99,7 +99,7 @@ def _image(scene: Scene) -> Any:
     return image.reduce(SCALE)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)  # enlarged pictures of large windows are large
 def _base(width: int, height: int, paper: str, shapes: tuple[Shape, ...]) -> Any:
     """Return the enlarged image of the shapes that all positions of a game share."""
     image = _pillow("Image").new("RGB", (width * SCALE, height * SCALE), paper)

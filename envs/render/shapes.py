@@ -149,6 +149,34 @@ def shifted(shape: Shape, x: float, y: float) -> Shape:
             return replace(shape, x=shape.x + x, y=shape.y + y)
 
 
+def scaled(shape: Shape, factor: float) -> Shape:
+    """Return a shape enlarged by a factor, from the top left corner of the picture."""
+
+    def times(point: Point) -> Point:
+        return point[0] * factor, point[1] * factor
+
+    match shape:
+        case Rectangle():
+            x, y = times((shape.x, shape.y))
+            width, height = times((shape.width, shape.height))
+            return Rectangle(x, y, width, height, shape.fill, shape.radius * factor)
+        case Polygon():
+            points = tuple(map(times, shape.points))
+            return replace(shape, points=points, outline_width=shape.outline_width * factor)
+        case Circle():
+            x, y = times((shape.x, shape.y))
+            radius, width = times((shape.radius, shape.outline_width))
+            return replace(shape, x=x, y=y, radius=radius, outline_width=width)
+        case Line():
+            start, end = times(shape.start), times(shape.end)
+            return Line(start, end, shape.color, shape.width * factor)
+        case Path():
+            return Path(tuple(map(times, shape.points)), shape.color, shape.width * factor)
+        case Text():
+            x, y = times((shape.x, shape.y))
+            return replace(shape, x=x, y=y, size=shape.size * factor)
+
+
 def contact_sheet(scenes: Sequence[Scene], columns: int = 4) -> Scene:
     """Return one scene with several of the same size in a grid, row by row."""
     width, height = scenes[0].width, scenes[0].height

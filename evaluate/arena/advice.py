@@ -3,6 +3,8 @@
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from ludoteca.evaluate.play.history import GameHistory
+
 if TYPE_CHECKING:
     from ludoteca.evaluate.arena.arena_game import ArenaGame
 
@@ -39,6 +41,12 @@ class Advice:
         if unfinished and (self._task is None or self._task.done()):
             self._task = asyncio.create_task(self._work())
 
+    def end(self) -> None:
+        """End all analyses."""
+        self.queue.clear()
+        if self._task is not None:
+            self._task.cancel()
+
     def _valid(self, plies: list[int]) -> list[int]:
         history = self._game.history
         last = len(history.actions)
@@ -54,9 +62,12 @@ class Advice:
             seats = history.players_to_act_at(ply)
             if ply > len(history.actions) or not seats:
                 continue
+            self._done.discard(ply)
 
-            def is_wanted(ply: int = ply, prefix: list[Any] = prefix) -> bool:
-                return game.history.actions[:ply] == prefix and len(prefix) == ply
+            def is_wanted(
+                ply: int = ply, history: GameHistory = history, prefix: list[Any] = prefix
+            ) -> bool:
+                return game.history is history and history.actions[:ply] == prefix
 
             answer = await game.analyze(
                 "advice",
@@ -67,10 +78,22 @@ class Advice:
                 is_wanted,
             )
             if "analysis" in answer and is_wanted():
-                self._done.add(ply)
-                self._take(ply, answer["analysis"] | {"finished": True})
-            elif "failure" in answer:
-                game.send({"type": "note", "text": answer["failure"]})
+                self._finish(ply, answer)
+            elif "failure" in answer or ("note" in answer and not self.queue):
+                text = answer.get("failure") or answer["note"]
+                game.send({"type": "note", "text": text})
+
+    def _finish(self, ply: int, answer: dict[str, Any]) -> None:
+        """Take the last analysis of a position.
+
+        An analysis that was stopped for that of another position remains unfinished: its position
+        is searched again at the next request.
+        """
+        if answer.get("stopped") and self.queue:
+            self._take(ply, answer["analysis"])
+            return
+        self._done.add(ply)
+        self._take(ply, answer["analysis"] | {"finished": True})
 
     def _take(self, ply: int, analysis: dict[str, Any]) -> None:
         self.analyses[ply] = analysis

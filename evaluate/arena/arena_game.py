@@ -7,10 +7,11 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.serialization import state_to_json, states_to_bytes
 from ludoteca.evaluate.arena.advice import Advice
+from ludoteca.evaluate.arena.job import Progress
 from ludoteca.evaluate.arena.requests import AnalysisRequest, RequestKind
 from ludoteca.evaluate.arena.turns import Turns
 from ludoteca.evaluate.arena.views import GameViews
-from ludoteca.evaluate.arena.worker import Progress, SearchWorkers
+from ludoteca.evaluate.arena.worker import SearchWorkers
 from ludoteca.evaluate.play.history import GameHistory
 from ludoteca.evaluate.play.session import HUMAN
 
@@ -182,6 +183,7 @@ class ArenaGame:
         self.undone += reversed(self.history.actions[ply:])
         self.truncate(ply)
         self.paused = self.game.simultaneous or not self._person_acts(ply)
+        self.failure = ""
         self.changed()
 
     def redo(self) -> None:
@@ -249,7 +251,7 @@ class ArenaGame:
         self.send(self.state())
 
     async def stop(self) -> None:
-        """End the searches of this game: a tree search moves at once, others pause the game."""
+        """Stop the searches of this game: a tree search moves, other agents pause the game."""
         self.advice.queue.clear()
         for owner in (f"{self.name}/play", f"{self.name}/advice"):
             await self.workers.stop(owner)
@@ -257,6 +259,7 @@ class ArenaGame:
     def close(self) -> None:
         """End all work on this game."""
         self.turns.end()
+        self.advice.end()
         self.send({"type": "closed"})
         self._clients.clear()
 

@@ -57,7 +57,7 @@ class Lobby:
         """Return the agents that can play a game, see `requests.playable`."""
         if game.spec not in self._playable:
             request = AgentsRequest(game.spec, (self.adviser, *self.agents))
-            answer = await self.workers.workers[-1].handle(request)
+            answer = await self.workers.handle(request)
             if "agents" not in answer:
                 raise ValueError(f"the agents could not be made: {answer}")
             if len(self._playable) > 1000:

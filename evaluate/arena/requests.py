@@ -1,4 +1,8 @@
-"""Requests to a search worker, and their execution in it."""
+"""Requests to a search worker, and their execution in it.
+
+An execution has the phases `PREPARING` (code is compiled or loaded), and then `SEARCHING`, if the
+agent's search can be stopped, or `COMPUTING`.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +14,7 @@ import numpy as np
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.search.agent import MCTSAgent
-from ludoteca.agents.search.monitor import MakeReport, SupportsMonitor
+from ludoteca.agents.search.monitor import MakeReport, Monitor, SupportsMonitor
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.serialization import states_from_bytes
@@ -22,8 +26,9 @@ from ludoteca.evaluate.play.history import GameHistory
 MAX_AGENTS = 24  # agents that a worker keeps; the least recently used is dropped
 PROGRESS_SECONDS = 0.25  # between two intermediate analyses
 PONDER_SIMULATIONS = 200_000  # at most, on the time of another player
+PREPARING, SEARCHING, COMPUTING = "preparing", "searching", "computing"
 RequestKind = Literal["analysis", "prepare", "ponder"]
-Send = Callable[[dict[str, Any]], None]
+Send = Callable[[str, Any], None]
 
 
 @runtime_checkable
@@ -85,58 +90,74 @@ class RequestHandler:
         self._rounds: dict[tuple[str, str, str, int], int] = {}
 
     def handle(self, request: AnalysisRequest | AgentsRequest, send: Send) -> dict[str, Any]:
-        """Return the answer to a request as JSON values; `send` takes intermediate analyses."""
+        """Return the answer to a request as JSON values.
+
+        The answer to a request that was stopped has the additional item `stopped`, and a `note`
+        if there is no result.
+
+        Args:
+            request: the request.
+            send: function that takes messages meanwhile, `send("phase", phase)` and
+                `send("progress", analysis)`.
+        """
         if isinstance(request, AgentsRequest):
             return {"agents": playable(make_game(request.game), request.agents)}
-        if request.kind == "prepare":
-            self._agent(make_game(request.game), request)[1].prepare()
-            return {}
-        if request.kind == "ponder":
-            self._ponder(request)
-            return {}
-        answer = self._analyze(request, send)
-        if isinstance(answer, AgentFailure):
-            return {"failure": str(answer)}
-        return {"analysis": analysis_payload(make_game(request.game), answer)}
-
-    def _analyze(self, request: AnalysisRequest, send: Send) -> MoveAnalysis | AgentFailure:
         game = make_game(request.game)
-        history = self._history(game, request)
         try:
             agent, thread = self._agent(game, request)
+            thread.prepare()
         except Exception as error:
-            return failure_of(request.agent, error)
+            return {"failure": str(failure_of(request.agent, error))}
+        if request.kind == "prepare":
+            return {}
+        history = self._history(game, request)
+        stopped = {"stopped": True, "note": f"{request.agent} was stopped before its search began"}
+        if self._is_stopped():
+            return stopped
+        phase = SEARCHING if can_stop(agent) else COMPUTING
+        send("phase", phase)
+        # A stop that comes from now on finds the phase: the search ends, or its process is killed.
+        if phase == COMPUTING and self._is_stopped():
+            return stopped
+        if request.kind == "ponder":
+            self._ponder(agent, history, request.seat)
+            return {}
+        monitor = self._monitor(game, request, send)
+        answer = self._analyze(agent, thread, history, request.seat, monitor)
+        if isinstance(answer, AgentFailure):
+            return {"failure": str(answer)}
+        was_stopped = {"stopped": True} if self._is_stopped() else {}
+        return {"analysis": analysis_payload(game, answer), **was_stopped}
+
+    def _analyze(
+        self, agent: Agent, thread: AgentThread, history: GameHistory, seat: int, monitor: Monitor
+    ) -> MoveAnalysis | AgentFailure:
         if isinstance(agent, SupportsMonitor):
-            agent.monitor = self._monitor(game, request, send)
+            agent.monitor = monitor
         elif isinstance(agent, SupportsStop):
             agent.is_stopped = self._is_stopped
         try:
-            return thread.think(history, request.seat)
+            return thread.think(history, seat)
         finally:
             if isinstance(agent, SupportsMonitor):
                 agent.monitor = None
             elif isinstance(agent, SupportsStop):
                 agent.is_stopped = None
 
-    def _ponder(self, request: AnalysisRequest) -> None:
+    def _ponder(self, agent: Agent, history: GameHistory, seat: int) -> None:
         """Search with an agent that reuses its tree; others have no use for it."""
-        game = make_game(request.game)
-        history, (agent, thread) = self._history(game, request), self._agent(game, request)
         if not isinstance(agent, MCTSAgent) or not agent.reuse:
             return
-        thread.prepare()
         budget = agent.simulations, agent.seconds
         agent.simulations, agent.seconds = PONDER_SIMULATIONS, None
         agent.monitor = lambda report: self._is_stopped()
         try:
-            agent.search(history.current, history.rng(), agent.tree_of(0, request.seat))
+            agent.search(history.current, history.rng(), agent.tree_of(0, seat))
         finally:
             agent.simulations, agent.seconds = budget
             agent.monitor = None
 
-    def _monitor(
-        self, game: Game, request: AnalysisRequest, send: Send
-    ) -> Callable[[MakeReport], bool]:
+    def _monitor(self, game: Game, request: AnalysisRequest, send: Send) -> Monitor:
         shown = monotonic()
 
         def monitor(report: MakeReport) -> bool:
@@ -145,7 +166,7 @@ class RequestHandler:
                 shown = monotonic()
                 ply = len(request.actions)
                 analysis = analysis_of_search(game, request.agent, ply, request.seat, report())
-                send({"progress": analysis_payload(game, analysis)})
+                send("progress", analysis_payload(game, analysis))
             return self._is_stopped()
 
         return monitor
@@ -189,10 +210,16 @@ class RequestHandler:
         return history
 
 
+def can_stop(agent: Agent) -> bool:
+    """Return whether a search of the agent ends soon after a stop, with its result so far."""
+    return isinstance(agent, SupportsMonitor | SupportsStop)
+
+
 def playable(game: Game, agents: tuple[str, ...]) -> list[dict[str, Any]]:
     """Return the agents that can play a game, with what the form needs to know about them.
 
-    `simulations` is the number of simulations per move, or None if that cannot be chosen.
+    `simulations` is the number of simulations per move, or None if that cannot be chosen: the agent
+    has a time limit, or no search.
     """
     entries = []
     for spec in agents:
@@ -204,5 +231,6 @@ def playable(game: Game, agents: tuple[str, ...]) -> list[dict[str, Any]]:
         simulations = getattr(agent, "simulations", None)
         if getattr(agent, "seconds", None) is not None or not isinstance(simulations, int):
             simulations = None
+        simulations = simulations or None
         entries.append({"spec": spec, "simulations": simulations})
     return entries

@@ -177,4 +177,6 @@ class Turns:
             game.failure = answer["failure"]
         game.paused = True
         game.send(game.state())
+        if "note" in answer:
+            game.send({"type": "note", "text": answer["note"]})
         return None

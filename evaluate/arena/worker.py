@@ -1,40 +1,31 @@
-"""Worker processes for searches, so that the server never waits for one and each can be stopped."""
+"""Search workers: requests that wait for processes, their answers, and their stops."""
 
 import asyncio
-import multiprocessing
-import os
-import queue
-import signal
-import threading
+from collections import deque
 from collections.abc import Callable
-from functools import partial
-from multiprocessing.connection import Connection
 from typing import Any
 
-from ludoteca.agents.register import Registrations, code_registrations, restore_registrations
-from ludoteca.child_processes import end_with_parent, started_by_main_thread
-from ludoteca.envs.jit import compilation_listener
-from ludoteca.evaluate.arena.requests import AgentsRequest, AnalysisRequest, RequestHandler
+from ludoteca.evaluate.arena.job import Job, Progress, Request, end_of_process, stopped
+from ludoteca.evaluate.arena.worker_process import WorkerProcess
 
-STOP_SECONDS = 2.0  # for a search to stop by itself before its process is killed
-Request = AnalysisRequest | AgentsRequest
-Progress = Callable[[dict[str, Any]], None]
-STOPPED = {"stopped": True}  # answer to a request whose process was killed
+POLL_SECONDS = 0.02
 
 
 class SearchWorker:
     """One process that handles one request at a time.
 
-    Searches of trees end soon after `stop`, with their result so far. The process of any other
-    agent is killed, and the next request starts another.
+    It is started by the first request, and again after its end. All methods run in the event loop.
     """
 
     def __init__(self) -> None:
-        self._process: Any = None
-        self._connection: Connection | None = None
-        self._turn = asyncio.Lock()
+        self._process: WorkerProcess | None = None
+        self._waiting: deque[Job] = deque()
+        self._current: Job | None = None
+        self._driver: asyncio.Task[None] | None = None
+        self._changed = asyncio.Event()
+        self._stops: set[asyncio.Task[None]] = set()
         self._number = 0
-        self._current: str | None = None
+        self._is_closed = False
 
     async def handle(
         self,
@@ -44,123 +35,144 @@ class SearchWorker:
     ) -> dict[str, Any]:
         """Return the answer to a request; requests wait for each other.
 
+        A request that is stopped is answered with its result so far, which has the additional
+        item `stopped`, or with `stopped` alone and a `note` that says why there is none.
+
         Args:
             request: the request.
             progress: function that takes intermediate answers, called in the event loop: an
                 analysis as `progress`, or a message as `compiling`, empty at the end.
             is_wanted: returns whether the answer is still wanted when the request's turn comes.
         """
-        async with self._turn:
-            if not is_wanted():
-                return dict(STOPPED)
-            self._current = getattr(request, "owner", "")
-            self._number += 1
-            try:
-                loop = asyncio.get_running_loop()
-                return await loop.run_in_executor(
-                    None, self._round_trip, self._number, request, progress, loop
-                )
-            finally:
-                self._current = None
-
-    @property
-    def current(self) -> str | None:
-        """Owner of the present request, or None."""
-        return self._current
-
-    async def stop(self) -> None:
-        """End the present request."""
-        process, connection, number = self._process, self._connection, self._number
-        if connection is None or self._current is None:
-            return
+        self._number += 1
+        job = Job(self._number, request, progress, is_wanted)
+        if self._is_closed:
+            return stopped("the arena is closed")
+        self._waiting.append(job)
+        if self._driver is None or self._driver.done():
+            self._driver = asyncio.create_task(self._drive())
         try:
-            connection.send(("stop", number))
-        except OSError:
-            return
-        for _ in range(int(STOP_SECONDS / 0.02)):
-            if self._current is None or self._number != number:
-                return
-            await asyncio.sleep(0.02)
-        if self._number == number and self._current is not None and process is self._process:
-            process.kill()
+            return await job.answer
+        except asyncio.CancelledError:
+            self._stop(job)
+            raise
+
+    def stop(self, owner: str) -> None:
+        """Stop the requests of an owner; does nothing if they have been answered.
+
+        A request that waits for its turn or for the start of the process, or whose code is being
+        compiled or loaded, is answered at once. A search that can be stopped answers with its
+        result so far. Any other process is killed, and the next request starts another.
+        """
+        for job in (*self._waiting, *([self._current] if self._current else [])):
+            if job.owner == owner:
+                self._stop(job)
 
     def close(self) -> None:
-        """End the process."""
+        """Answer all requests and kill the process; closing again does nothing."""
+        self._is_closed = True
+        for job in (*self._waiting, *([self._current] if self._current else [])):
+            job.finish(stopped("the arena is closed"))
         if self._process is not None:
             self._process.kill()
-            self._process.join()
-            self._process = None
 
-    def _round_trip(
-        self,
-        number: int,
-        request: Request,
-        progress: Progress | None,
-        loop: asyncio.AbstractEventLoop,
-    ) -> dict[str, Any]:
-        """Send a request and wait for the answer; runs in a thread."""
-        if self._process is None or not self._process.is_alive():
-            self._start()
-        assert self._connection is not None
-        try:
-            self._connection.send((number, request))
-            while True:
-                _, answer = self._connection.recv()
-                if "progress" not in answer and "compiling" not in answer:
-                    return dict(answer)
-                if progress is not None:
-                    loop.call_soon_threadsafe(progress, answer)
-        except (EOFError, OSError):
-            self._process.join()
-            self._process = None
-            return dict(STOPPED)
+    @property
+    def is_busy(self) -> bool:
+        """Whether a request waits or is handled."""
+        return self._current is not None or bool(self._waiting)
 
-    def _start(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._connection, theirs = context.Pipe()
-        self._process = context.Process(
-            target=work, args=(theirs, started_by_main_thread(), code_registrations()), daemon=True
-        )
-        self._process.start()
-        theirs.close()
+    @property
+    def pid(self) -> int | None:
+        """ID of the process, or None if there is none."""
+        return None if self._process is None else self._process.pid
 
-
-def work(connection: Connection, by_main_thread: bool, registered: Registrations) -> None:
-    """Handle requests until the connection closes; the main function of a worker process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
-    end_with_parent(by_main_thread)
-    restore_registrations(registered)
-    stopped: set[int] = set()
-    requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
-
-    def read() -> None:
-        while True:
+    async def _drive(self) -> None:
+        """Let the process handle the requests that wait, one after the other."""
+        while self._waiting and not self._is_closed:
+            job = self._current = self._waiting.popleft()
             try:
-                kind, content = connection.recv()
-            except (EOFError, OSError):
-                os._exit(0)
-            if kind == "stop":
-                stopped.add(content)
-            else:
-                requests.put((kind, content))
+                if job.is_wanted():
+                    await self._execute(job)
+            except Exception as error:
+                job.finish({"failure": f"{type(error).__name__}: {error!s:.400}"})
+            finally:
+                self._current = None
+                job.finish(stopped("the answer is not wanted"))
 
-    threading.Thread(target=read, daemon=True).start()
-    current = 0
-    handler = RequestHandler(lambda: current in stopped)
-    while True:
-        current, request = requests.get()
-        send = partial(_send_part, connection, current)
-        try:
-            with compilation_listener(lambda event: send({"compiling": str(event or "")})):  # noqa: B023
-                answer = handler.handle(request, send)
-        except Exception as error:
-            answer = {"failure": f"{type(error).__name__}: {error!s:.400}"}
-        connection.send((current, answer))
+    async def _execute(self, job: Job) -> None:
+        """Send a request to the process, and wait until it has ended there."""
+        if job.answer.done():
+            return
+        process = await self._ready_process()
+        if process is None:
+            job.finish({"failure": "the process for searches ended while it was started"})
+        elif not job.answer.done():
+            job.was_sent = True
+            process.send("request", job.number, job.request)
+            await job.has_ended.wait()
 
+    async def _ready_process(self) -> WorkerProcess | None:
+        """Return a process that takes requests, or None if it ends before that."""
+        while not self._is_closed:
+            process = self._process
+            if process is None:
+                process = self._process = WorkerProcess(self._receive)
+            while process.is_alive and not process.is_ready:
+                self._changed.clear()
+                await self._changed.wait()
+            if process.is_ready:
+                return process
+            if not process.was_killed:
+                break
+        return None
 
-def _send_part(connection: Connection, number: int, part: dict[str, Any]) -> None:
-    connection.send((number, part))
+    def _receive(self, process: WorkerProcess, kind: str, number: int, content: Any) -> None:
+        """Handle a message of the process."""
+        job = self._current
+        if kind == "ended":
+            self._process = None
+            if job is not None and job.was_sent:
+                job.finish(end_of_process(job, content))
+                job.has_ended.set()
+        self._changed.set()
+        if job is None or number != job.number:
+            return
+        if kind == "answer":
+            job.finish(content)
+            job.has_ended.set()
+        elif kind == "phase":
+            job.enter(content)
+        elif kind == "compiling":
+            job.compile(content)
+        elif kind == "progress":
+            job.report({"progress": content})
+        elif kind == "stopping":
+            job.is_acknowledged = True
+
+    def _stop(self, job: Job) -> None:
+        process = self._process
+        if not job.was_sent or process is None:
+            job.finish(stopped(f"{job.agent} was stopped before its search began"))
+        elif not job.is_stopping and not job.has_ended.is_set():
+            job.is_stopping = True
+            process.send("stop", job.number)
+            task = asyncio.create_task(self._enforce_stop(job, process))
+            self._stops.add(task)
+            task.add_done_callback(self._stops.discard)
+
+    async def _enforce_stop(self, job: Job, process: WorkerProcess) -> None:
+        """Answer a stopped request in preparation; kill a process that exceeds its time limit."""
+        loop = asyncio.get_running_loop()
+        begin = loop.time()
+        while not job.has_ended.is_set():
+            if job.is_preparing:
+                job.finish(
+                    stopped(f"{job.agent} was stopped while its code was compiled or loaded")
+                )
+            if loop.time() > max(begin, job.phase_begin) + job.stop_limit():
+                process.kill()
+                return
+            await asyncio.sleep(POLL_SECONDS)
 
 
 class SearchWorkers:
@@ -179,13 +191,27 @@ class SearchWorkers:
             self._assigned[owner] = self.workers[len(self._assigned) % len(self.workers)]
         return self._assigned[owner]
 
+    async def handle(self, request: Request) -> dict[str, Any]:
+        """Return the answer of any worker without requests to a request without an owner.
+
+        If all have some, a worker that exists only for this request answers it, so that it does
+        not wait for searches.
+        """
+        for worker in reversed(self.workers):
+            if not worker.is_busy:
+                return await worker.handle(request)
+        worker = SearchWorker()
+        try:
+            return await worker.handle(request)
+        finally:
+            worker.close()
+
     async def stop(self, owner: str) -> None:
-        """End the present request of an owner."""
-        worker = self.of(owner)
-        if worker.current == owner:
-            await worker.stop()
+        """Stop the requests of an owner, see `SearchWorker.stop`."""
+        if owner in self._assigned:
+            self._assigned[owner].stop(owner)
 
     def close(self) -> None:
-        """End all processes."""
+        """Answer all requests and kill all processes."""
         for worker in self.workers:
             worker.close()

@@ -4,13 +4,14 @@ from ludoteca.agents.registry import split_agent_spec
 from ludoteca.envs.render.geometry import board_geometry
 from ludoteca.envs.render.marks import Marks, marked
 from ludoteca.envs.render.scene import scene
-from ludoteca.envs.render.shapes import Scene, shifted
+from ludoteca.envs.render.shapes import Scene
 from ludoteca.envs.render.status import best_players, describe_result, player_name
 from ludoteca.evaluate.play.action_picker import cells_of, is_on_board
 from ludoteca.evaluate.play.analysis import MoveAnalysis
 from ludoteca.evaluate.play.controller import GameController
 from ludoteca.evaluate.play.heat_map import HeatMap, heat_map
-from ludoteca.evaluate.play.panel import LEAST_HEIGHT, WIDTH, Button, ClickArea, Panel, draw_panel
+from ludoteca.evaluate.play.panel import Button, ClickArea, Panel, draw_panel
+from ludoteca.evaluate.play.placement import WindowLayout, window_layout
 from ludoteca.evaluate.play.session import HUMAN
 
 
@@ -19,37 +20,43 @@ class Screen:
 
     Attributes:
         controller: the controller of the game to show.
+        layout: places of board and panel in the last picture.
         areas: areas of the buttons in the last picture.
     """
 
+    layout: WindowLayout
+    areas: list[ClickArea]
+
     def __init__(self, controller: GameController):
         self.controller = controller
-        self.areas: list[ClickArea] = []
-        self._above = 0.0  # pixels above the board, which is centered beside the panel
         self.draw()
 
-    def draw(self) -> Scene:
-        """Return the scene, always of the same size."""
+    def draw(self, size: tuple[int, int] | None = None) -> Scene:
+        """Return the scene, for a window of a size in pixels or in its own size.
+
+        Its size is that of the window, within the bounds of `placement`.
+        """
         board = self._board()
-        height = max(board.height, LEAST_HEIGHT)
-        self._above = (height - board.height) // 2
-        panel, self.areas = draw_panel(self._panel(), board.width, height)
+        layout = self.layout = window_layout(board.width, board.height, size)
+        panel, areas = draw_panel(self._panel(), 0, layout.panel_height)
+        self.areas = [layout.panel.place_area(area) for area in areas]
         return Scene(
-            board.width + WIDTH,
-            height,
+            layout.width,
+            layout.height,
             board.paper,
-            tuple(shifted(shape, 0, self._above) for shape in board.base),
-            (*(shifted(shape, 0, self._above) for shape in board.shapes), *panel),
+            layout.board.place(board.base),
+            (*layout.board.place(board.shapes), *layout.panel.place(panel)),
         )
 
     def click(self, x: float, y: float) -> None:
-        """Handle a click on a pixel."""
+        """Handle a click on a pixel of the last picture."""
         for area in self.areas:
             if area.contains(x, y):
                 self.controller.key(area.key)
                 return
-        cell = board_geometry(self.controller.session.game.layout).cell_at(x, y - self._above)
-        if cell is not None:
+        on_board = self.layout.board.inverse(x, y)
+        cell = board_geometry(self.controller.session.game.layout).cell_at(*on_board)
+        if cell is not None and x < self.layout.panel.left:
             self.controller.pick(*cell)
 
     def _board(self) -> Scene:

@@ -1,4 +1,4 @@
-"""Interactive games in a window."""
+"""Interactive games in a resizable window."""
 
 import sys
 import time
@@ -28,6 +28,7 @@ def open_window(controller: GameController) -> BoardWindow:
 def play_in_window(controller: GameController, window: BoardWindow) -> None:
     """Play until the user closes the window or quits; the window is closed afterwards."""
     screen = Screen(controller)
+    shown = None  # size of the window at the last picture
     try:
         while not (window.closed or controller.closed):
             events = window.events()
@@ -36,8 +37,9 @@ def play_in_window(controller: GameController, window: BoardWindow) -> None:
                     controller.key(event)
                 else:
                     screen.click(*event)
-            if controller.tick() or events:
-                window.show(rgb_array(screen.draw()))
+            if controller.tick() or events or window.size != shown:
+                window.show(rgb_array(screen.draw(window.size)))
+                shown = window.size
             else:
                 time.sleep(IDLE)
     finally:

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -55,6 +56,65 @@ def test_window_remembers_clicks(pygame):
     assert window.clicks() == [(7, 9)]
     assert window.clicks() == []
     window.close()
+
+
+def resize(pygame, width, height):
+    """Resize the window as a user does."""
+    pygame.event.post(
+        pygame.event.Event(pygame.VIDEORESIZE, w=width, h=height, size=(width, height))
+    )
+
+
+def test_a_resized_window_scales_images_and_clicks(pygame):
+    window = BoardWindow()
+    frame = np.full((30, 40, 3), 200, np.uint8)
+    frame[9, 7] = 0
+    window.show(frame)
+    assert window.size == (40, 30)
+    resize(pygame, 100, 60)
+    window.pump()
+    assert window.size == pygame.display.get_surface().get_size() == (100, 60)
+    shown = pygame.surfarray.array3d(pygame.display.get_surface()).swapaxes(0, 1)
+    assert np.argwhere(shown[..., 0] < 100).mean(0) == pytest.approx((18.5, 24.5), abs=0.5)
+    for position in ((24, 18), (25, 19), (9, 30), (90, 30)):  # the last two are beside the image
+        event = pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=1, pos=position)
+        pygame.event.post(event)
+    assert window.clicks() == [(7, 9), (7, 9)]
+    window.show(np.zeros((50, 50, 3), np.uint8))  # the size that the user has chosen remains
+    assert window.size == (100, 60)
+    window.close()
+
+
+def test_a_window_follows_the_size_of_images_until_it_is_resized(pygame):
+    window = BoardWindow()
+    window.show(np.zeros((30, 40, 3), np.uint8))
+    window.show(np.zeros((50, 60, 3), np.uint8))
+    assert pygame.display.get_surface().get_size() == window.size == (60, 50)
+    assert pygame.display.get_surface().get_flags() & pygame.RESIZABLE
+    window.close()
+
+
+def test_a_window_takes_over_the_size_that_a_window_manager_gives_it(pygame):
+    from pygame._sdl2.video import Window
+
+    window = BoardWindow()
+    window.show(np.zeros((300, 400, 3), np.uint8))
+    Window.from_display_module().size = (800, 450)  # without an event of the type VIDEORESIZE
+    window.pump()
+    assert window.size == pygame.display.get_surface().get_size() == (800, 450)
+    window.close()
+
+
+@pytest.mark.interpreted
+def test_windows_of_environments_are_resizable(pygame):
+    env = gymnasium.make("ludoteca/TicTacToe-v0", render_mode="human")
+    env.reset(seed=1)
+    env.render()
+    width, height = pygame.display.get_surface().get_size()
+    resize(pygame, 2 * width, 2 * height)
+    env.render()
+    assert pygame.display.get_surface().get_size() == (2 * width, 2 * height)
+    env.close()
 
 
 def test_a_second_window_replaces_the_first(pygame):

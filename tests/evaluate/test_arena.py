@@ -4,11 +4,11 @@ import random
 import time
 
 import pytest
-from arena_client import ADDRESS, Player, follow, open_game
 
 pytest.importorskip("starlette", reason="the arena needs Starlette: the extra `arena`")
 pytest.importorskip("httpx2", reason="Starlette's test client needs httpx2: the extra `dev`")
 
+from arena_client import ADDRESS, Player, follow, open_game
 from starlette.testclient import TestClient
 
 from ludoteca.envs.registry import GAMES, game_name
@@ -182,22 +182,6 @@ def test_an_agent_searches_on_the_time_of_a_person():
             assert state["analyses"]["3"]["simulations"] > 40
 
 
-def test_an_agent_that_cannot_stop_is_ended_and_started_again():
-    app = make_app(("interactive:Sleeping", "random"), num_workers=1)
-    with TestClient(app, base_url=ADDRESS) as client:
-        board = open_game(client, "tictactoe", seats=["interactive:Sleeping", "human"])
-        with follow(client, board) as socket:
-            player = Player(socket)
-            player.wait(lambda state: state["thinking"] == 0)
-            time.sleep(1)
-            socket.send_json({"type": "stop"})
-            state = player.wait(lambda state: state["paused"])
-            assert (state["thinking"], state["ply"]) == (None, 0)
-            player.do("seats", seats=["random", "human"])
-            socket.send_json({"type": "pause", "on": False})
-            assert player.wait(lambda state: state["ply"] == 1)["moves"]
-
-
 def test_a_search_is_stopped_and_its_move_is_played(client):
     seats = [MCTS | {"simulations": 1_000_000}, "human"]
     board = open_game(client, "hex", {"board_size": "5"}, seats)
@@ -208,28 +192,6 @@ def test_a_search_is_stopped_and_its_move_is_played(client):
         socket.send_json({"type": "stop"})
         state = player.wait(lambda state: state["ply"] == 1)
         assert 0 < state["analyses"]["0"]["simulations"] < 1_000_000
-
-
-@pytest.mark.slow
-@pytest.mark.interpreted
-def test_a_network_search_is_stopped_in_its_process():
-    pytest.importorskip("torch", reason="networks need PyTorch: the extra `train`")
-    agent = "az:hex5,simulations=20000"
-    app = make_app((agent,), num_workers=1)
-    with TestClient(app, base_url=ADDRESS) as client:
-        board = open_game(client, "hex", {"board_size": "5"}, [agent, "human"])
-        workers = client.app.state.lobby.workers.workers
-        with follow(client, board) as socket:
-            player = Player(socket)
-            process = workers[0]._process.pid
-            found = player.receive("thinking")["analysis"]
-            assert 0 < found["simulations"] < 20_000
-            assert sum(move["visits"] for move in found["moves"]) == found["simulations"]
-            socket.send_json({"type": "stop"})
-            state = player.wait(lambda state: state["ply"] == 1)
-            assert not state["paused"]
-            assert workers[0]._process.pid == process  # it was not ended
-            assert 0 < state["analyses"]["0"]["simulations"] < 20_000
 
 
 def test_records_of_other_programs_are_opened_and_saved(client):
@@ -246,7 +208,7 @@ def test_records_of_other_programs_are_opened_and_saved(client):
     hex_board = client.post("/api/replays", content=sgf).json()
     assert hex_board["notes"] == ["1 variation is skipped: only the main line was read"]
     for path, message in (
-        (f"/api/boards/{hex_board['id']}/replay.ggf", "GGF is for othello, got a game of hex"),
+        (f"/api/boards/{hex_board['id']}/replay.ggf", "GGF supports othello, got a game of hex"),
         (f"/api/boards/{hex_board['id']}/replay.pgn", "expected one of .ggf, .sgf, .txt"),
     ):
         answer = client.get(path)

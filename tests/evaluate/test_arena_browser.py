@@ -1,6 +1,10 @@
-"""Tests of the arena in Chromium: whole games of every kind, at three sizes, and the keyboard."""
+"""Tests of the arena in Chromium: whole games of every kind, at three sizes, keyboard, stops.
+
+`make test-browser` runs them; without Playwright or Chromium they are skipped.
+"""
 
 import re
+from contextlib import contextmanager
 
 import pytest
 from arena_browser import SIZES, Person, arena, chromium
@@ -11,6 +15,7 @@ from ludoteca.evaluate.arena.replay_page import replay_page
 
 pytestmark = pytest.mark.slow
 
+LONG = "mcts:simulations=1000000"
 SMALL = {
     "hungry_geese": {"episode_steps": "12"},
     "othello": {"board_size": "6"},
@@ -39,13 +44,37 @@ def address():
         yield address
 
 
-@pytest.fixture
-def person(browser, address):
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
+@pytest.fixture(scope="module")
+def searching_address():
+    """Return the address of an arena whose searches do not end by themselves, or compile."""
+    chromium()
+    pytest.importorskip("uvicorn", reason="the arena needs uvicorn: the extra `arena`")
+    agents = (LONG, "flat:simulations=1000000", "stopping_agents:Compiling")
+    with arena("--agents", *agents, "--adviser", "mcts:simulations=999999") as address:
+        yield address
+
+
+@contextmanager
+def laptop(browser, address):
+    """Yield a person at a laptop, in whose page no errors happen."""
+    width, height = SIZES["laptop"]
+    context = browser.new_context(viewport={"width": width, "height": height})
     person = Person(context.new_page(), address)
     yield person
     context.close()
     assert person.problems == []
+
+
+@pytest.fixture
+def person(browser, address):
+    with laptop(browser, address) as person:
+        yield person
+
+
+@pytest.fixture
+def stopper(browser, searching_address):
+    with laptop(browser, searching_address) as person:
+        yield person
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -78,18 +107,19 @@ def test_a_game_is_played_by_keyboard_alone(person):
     person.start("tictactoe", opponent="human")
     page = person.page
     page.get_by_role("gridcell", name="a1, empty, possible").focus()
-    for keys in (["Enter"], ["ArrowDown", " "], ["ArrowUp", "ArrowRight", "Enter"]):
+    moves = (["Enter"], ["ArrowDown", " "], ["ArrowUp", "ArrowRight", "Enter"])
+    for plies, keys in enumerate(moves, 1):
         for key in keys:
             page.keyboard.press(key)
-        page.wait_for_timeout(300)
+        person.wait(plies=plies)
     assert page.locator(".moves li").all_inner_texts() == ["a1", "a2", "b1"]
     assert page.get_by_role("gridcell", name="a2, O").count() == 1
     page.keyboard.press("u")
-    page.locator('.game[data-plies="2"]').wait_for()
+    person.wait(plies=2)
     page.keyboard.press("r")
-    page.locator('.game[data-plies="3"]').wait_for()
+    person.wait(plies=3)
     page.keyboard.press(",")
-    page.locator('.game[data-ply="2"]').wait_for()
+    person.wait(ply=2)
     assert page.locator(".stepper output").inner_text() == "2 / 3"
 
 
@@ -108,12 +138,12 @@ def test_illegal_clicks_are_explained(person):
 def test_pieces_are_dragged_also_on_a_flipped_board(person):
     person.start("breakthrough", opponent="human")
     page = person.page
-    for start, end in (("b2", "b3"), ("c5", "c4")):
+    for plies, (start, end) in enumerate((("b2", "b3"), ("c5", "c4")), 1):
         page.get_by_role("gridcell", name=re.compile(f"^{start},")).hover()
         page.mouse.down()
         page.get_by_role("gridcell", name=re.compile(f"^{end},")).hover()
         page.mouse.up()
-        page.wait_for_timeout(300)
+        person.wait(plies=plies)
         page.keyboard.press("f")
     assert page.locator(".moves li").all_inner_texts() == ["b2-b3", "c5-c4"]
 
@@ -132,7 +162,7 @@ def test_hint_and_analysis_are_shown(person):
     assert "value (mean score)" in heading
     assert page.locator(".marks .label").count() > 0
     page.locator(".analysis tbody button").first.click()
-    page.locator('.game[data-plies="2"]').wait_for()
+    person.wait(plies=2)
     assert page.locator(".graph .point").count() >= 1
 
 
@@ -181,6 +211,81 @@ def test_a_replay_page_plays_without_a_server(browser, tmp_path, game):
     assert page.locator(".stepper output").inner_text() == f"0 / {len(actions) - 1}"
     assert [problem for problem in problems if problem != file.as_uri()] == []
     page.close()
+
+
+def test_a_long_search_is_stopped_and_its_move_is_seen(stopper):
+    stopper.start("hex", {"board_size": "5"}, LONG)
+    page = stopper.page
+    page.locator(".cells .choice").first.click()
+    page.locator(".status", has_text="is thinking").wait_for()
+    page.locator(".analysis table").wait_for()
+    page.keyboard.press("x")
+    stopper.wait(plies=2, turn="person")
+    assert page.locator(".moves li").count() == 2
+    page.locator(".moves li").first.click()
+    assert "simulations in" in page.locator(".analysis").inner_text()
+
+
+def test_an_analysis_is_stopped_and_its_result_so_far_remains(stopper):
+    stopper.start("hex", {"board_size": "5"}, "human")
+    page = stopper.page
+    page.keyboard.press("a")
+    page.locator(".analysis table").wait_for()
+    stop = page.get_by_role("button", name="Stop search")
+    assert stop.is_enabled()
+    page.keyboard.press("x")
+    page.locator("button:disabled", has_text="Stop search").wait_for()
+    simulations = page.locator(".analysis").inner_text()
+    page.keyboard.press("v")
+    page.locator(".marks .label").first.wait_for(state="attached")
+    assert page.locator(".analysis").inner_text() == simulations
+    page.locator(".cells .choice").first.click()  # the next position is analyzed, too
+    stopper.wait(plies=1)
+    page.locator("button:enabled", has_text="Stop search").wait_for()
+    page.keyboard.press("a")
+    page.locator("button:disabled", has_text="Stop search").wait_for()
+
+
+def test_an_agent_that_cannot_stop_pauses_the_game_with_a_note(stopper):
+    stopper.start("hex", {"board_size": "5"}, "flat:simulations=1000000")
+    page = stopper.page
+    note, go = page.locator("#note"), page.get_by_role("button", name="Go")
+    page.locator(".cells .choice").first.click()
+    for _ in range(5):
+        page.locator(".status", has_text="is thinking").wait_for()
+        page.keyboard.press("x")
+        go.wait_for()
+        if "before its search began" not in note.inner_text():
+            break
+        go.click()
+        page.wait_for_timeout(500)  # for the process to start
+    stopped = "flat:simulations=1000000 did not stop by itself, so its process was ended"
+    assert note.inner_text() == stopped
+    page.keyboard.press("u")
+    stopper.wait(plies=0, turn="person")
+
+
+def test_a_stop_while_an_agent_compiles_pauses_the_game(stopper):
+    stopper.start("tictactoe", opponent="stopping_agents:Compiling")
+    page = stopper.page
+    page.locator(".cells .choice").nth(4).click()
+    page.locator(".status", has_text="compiling tictactoe 3x3 search").wait_for()
+    page.keyboard.press("x")
+    page.locator("#note", has_text="was stopped while its code was compiled or loaded").wait_for()
+    page.get_by_role("button", name="Go").click()
+    stopper.wait(plies=2, turn="person")
+    assert page.locator(".moves li").all_inner_texts() == ["b2", "a1"]
+
+
+def test_a_search_in_a_simultaneous_game_is_stopped(stopper):
+    stopper.start("tron", {"rows": "6", "columns": "6"}, LONG)
+    page = stopper.page
+    page.keyboard.press("ArrowUp")
+    page.locator("button:enabled", has_text="Stop search").wait_for()
+    for plies in (1, 2):
+        while stopper.look()["plies"] < plies:
+            page.keyboard.press("x")
+            page.keyboard.press("ArrowUp")
 
 
 def close_game(page):

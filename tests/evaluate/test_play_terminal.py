@@ -104,7 +104,8 @@ def test_command_opens_a_window(capsys, monkeypatch, pygame, tmp_path):
                 yield None
 
         opened = User(pygame, script())
-        opened.show(np.zeros((9, 9, 3), np.uint8))
+        picture = Screen(controller).draw()
+        opened.show(np.zeros((picture.height, picture.width, 3), np.uint8))
         return opened
 
     monkeypatch.setattr(window, "open_window", user)

@@ -1,11 +1,15 @@
 """Tests of interactive games in a window."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from interactive import KINDS, User, inputs, sit
 
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
+from ludoteca.envs.render.raster import rgb_array
+from ludoteca.envs.render.shapes import Circle, Polygon, Rectangle, Scene, Text, scaled
 from ludoteca.envs.render.window import BoardWindow
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.play import window
@@ -14,11 +18,18 @@ from ludoteca.evaluate.play.session import HUMAN
 
 pytestmark = pytest.mark.interpreted
 
+SIZES = (560, 560), (640, 1100), (1280, 800), (1900, 700), (2560, 1440)
+
 
 @pytest.fixture(autouse=True)
 def in_an_empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("LUDOTECA_DEBUG", raising=False)
+
+
+def blank(picture):
+    """Return black pixels in place of those of a picture."""
+    return np.zeros((picture.height, picture.width, 3), np.uint8)
 
 
 def whole_game(controller, seed=0):
@@ -38,13 +49,13 @@ def whole_game(controller, seed=0):
 @pytest.mark.parametrize("spec", KINDS)
 @pytest.mark.parametrize("human", [0, 1])
 def test_whole_game_is_played_by_clicks(spec, human, pygame, monkeypatch, tmp_path):
-    monkeypatch.setattr(window, "rgb_array", lambda picture: np.zeros((9, 9, 3), np.uint8))
+    monkeypatch.setattr(window, "rgb_array", blank)
     monkeypatch.setattr(window, "IDLE", 0.001)
     game = make_game(spec)
     controller = sit(game, make_agent("random", game), human, file=tmp_path / "game.json")
     controller.session.seed = 5
     user = User(pygame, whole_game(controller))
-    user.show(np.zeros((9, 9, 3), np.uint8))
+    user.show(blank(Screen(controller).draw()))
     window.play_in_window(controller, user)
     assert user.closed
     assert controller.closed
@@ -103,3 +114,91 @@ def test_windows_return_keys_and_clicks_in_order(pygame):
     assert [isinstance(event, str) for event in events] == [True, False] * 3
     assert opened.events() == []
     opened.close()
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("spec", ["tictactoe", "hex:board_size=3"])
+def test_clicks_follow_the_board_in_a_window_of_any_size(spec, size):
+    for k in range(9):
+        screen = Screen(sit(spec))
+        picture = screen.draw(size)
+        circles = [shape for shape in picture.shapes if isinstance(shape, Circle)]
+        (radius, count), *_ = Counter(circle.radius for circle in circles).most_common()
+        assert count == 9  # the marks of choices
+        dots = [circle for circle in circles if circle.radius == radius]
+        dot = sorted(dots, key=lambda dot: (round(dot.y), dot.x))[k]
+        screen.click(dot.x, dot.y)
+        assert screen.controller.session.actions == [k]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_buttons_follow_the_panel_in_a_window_of_any_size(size):
+    screen = Screen(sit("tictactoe"))
+    picture = screen.draw(size)
+    label = next(s for s in picture.shapes if isinstance(s, Text) and s.text == "values")
+    screen.click(label.x, label.y)
+    assert screen.controller.show_values
+    quit_label = next(s for s in picture.shapes if isinstance(s, Text) and s.text == "quit")
+    screen.click(quit_label.x, quit_label.y)
+    assert screen.controller.closed
+
+
+@pytest.mark.parametrize("size", [*SIZES, (100, 100), (9000, 5000)])
+def test_everything_is_drawn_inside_the_window_and_can_be_read(size):
+    screen = Screen(sit("othello:board_size=4"))
+    picture = screen.draw(size)
+    assert picture.width >= 560
+    assert picture.height >= 560
+    assert picture.width * picture.height <= max(4_000_000, size[0] * size[1])
+    panel = [s for s in picture.shapes if isinstance(s, Text) and s.x > screen.layout.panel.left]
+    assert all(text.size >= 10 for text in panel)
+    for shape in (*picture.base, *picture.shapes):
+        if isinstance(shape, Rectangle):
+            assert shape.x + shape.width <= picture.width + 0.01
+            assert shape.y + shape.height <= picture.height + 0.01
+
+
+def test_cells_of_a_large_board_grow_with_the_window():
+    screen = Screen(sit("hex:board_size=19"))
+
+    def width(picture):
+        hexagon = next(s for s in picture.base if isinstance(s, Polygon) and len(s.points) == 6)
+        return max(x for x, _ in hexagon.points) - min(x for x, _ in hexagon.points)
+
+    assert width(screen.draw()) == pytest.approx(20)
+    assert width(screen.draw((1600, 900))) > 35
+    assert width(screen.draw((2560, 1440))) > 55
+
+
+def test_enlarged_shapes_are_the_same_picture():
+    picture = Screen(sit("hex:board_size=3")).draw()
+    enlarged = Scene(
+        2 * picture.width,
+        2 * picture.height,
+        picture.paper,
+        tuple(scaled(shape, 2) for shape in picture.base),
+        tuple(scaled(shape, 2) for shape in picture.shapes),
+    )
+    large = rgb_array(enlarged).astype(float)
+    halved = large.reshape(picture.height, 2, picture.width, 2, 3).mean((1, 3))
+    assert np.abs(halved - rgb_array(picture)).mean() < 1
+
+
+def test_a_game_is_drawn_again_when_the_window_is_resized(pygame):
+    controller = sit("tictactoe")
+
+    def script():
+        yield None
+        event = pygame.event.Event(pygame.VIDEORESIZE, w=800, h=600, size=(800, 600))
+        pygame.event.post(event)
+        yield None
+        yield None
+        assert pygame.display.get_surface().get_size() == user.size == (800, 600)
+        shown = pygame.surfarray.array3d(pygame.display.get_surface()).swapaxes(0, 1)
+        assert np.array_equal(shown, rgb_array(Screen(controller).draw((800, 600))))
+        yield "q"
+
+    user = User(pygame, script())
+    user.show(rgb_array(Screen(controller).draw()))
+    window.play_in_window(controller, user)
+    assert controller.closed

@@ -6,13 +6,24 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 SIZES = {"phone": (390, 844), "laptop": (1280, 800), "4k": (3840, 2160)}
 TIMEOUT = 60  # seconds for a game to continue
+MAX_PLIES = 2000  # of any game here
+ARROWS = "ArrowUp", "ArrowRight", "ArrowDown", "ArrowLeft"
+# What a person sees, in one round trip to the browser.
+LOOK = """() => {
+  const count = (selector) => document.querySelectorAll(selector).length;
+  const { turn, plies } = document.querySelector(".game").dataset;
+  return {
+    turn, plies: Number(plies), directions: count(".pad button"), cells: count(".cells .choice"),
+    buttons: count(".choices button"), touches: navigator.maxTouchPoints > 0,
+  };
+}"""
 
 
 def chromium():
@@ -26,8 +37,9 @@ def chromium():
 
 @contextmanager
 def arena(*arguments, interpreted=True):
-    """Run `ludoteca arena`; yield its address."""
+    """Run `ludoteca arena`, in which the agents of this folder are known; yield its address."""
     environment = os.environ | ({"LUDOTECA_INTERPRETED": "1"} if interpreted else {})
+    environment["PYTHONPATH"] = str(Path(__file__).parent)
     command = [sys.executable, "-P", "-m", "ludoteca", "arena", "--port", "0", "--no-browser"]
     with subprocess.Popen(
         [*command, *arguments], stdout=subprocess.PIPE, env=environment, text=True
@@ -78,61 +90,50 @@ class Person:
         self.page.get_by_role("button", name="Start the game").click()
         self.page.locator(".game[data-turn]").wait_for()
 
-    def turn(self):
-        """Return `"person"`, `"over"` or `"other"`, and the number of plies."""
-        game = self.page.locator(".game")
-        return game.get_attribute("data-turn"), int(game.get_attribute("data-plies"))
+    def look(self):
+        """Return what the page shows: turn, plies, and how much there is to choose from."""
+        return self.page.evaluate(LOOK)
+
+    def wait(self, **data):
+        """Wait until the game has such data, for example `plies=3`."""
+        selector = "".join(f'[data-{name}="{value}"]' for name, value in data.items())
+        self.page.locator(f".game{selector}").wait_for()
 
     def play_to_the_end(self):
         """Play random moves by clicks and touches until the game is over; return its plies."""
-        end = time.monotonic() + 4 * TIMEOUT
-        while True:
-            assert time.monotonic() < end, self.page.locator(".status").inner_text()
-            turn, plies = self.turn()
-            if turn == "over":
-                return plies
-            if self.page.locator(".pad").count():
-                self._steer(plies)
-            elif turn == "person":
-                self._move(plies)
+        for _ in range(MAX_PLIES):
+            seen = self.look()
+            if seen["turn"] == "over":
+                return seen["plies"]
+            if seen["directions"]:
+                self.page.keyboard.press(ARROWS[self._choose.randrange(seen["directions"])])
+                self._wait_for(f':not([data-plies="{seen["plies"]}"])')
+            elif seen["turn"] == "person":
+                self._move(seen)
             else:
-                time.sleep(0.02)
+                self._wait_for('[data-turn="person"]')
+        raise AssertionError(self.page.locator(".status").inner_text())
 
-    def _move(self, plies):
-        buttons = self.page.locator(".choices button")
-        cells = self.page.locator(".cells .choice")
-        count, others = cells.count(), buttons.count()
-        if count == 0 and others == 0:
-            return
-        if others and (count == 0 or self._choose.random() < 0.3):
-            self._press(buttons.nth(self._choose.randrange(others)))
+    def _move(self, seen):
+        """Choose a button, or a cell and, if that is a piece, its target."""
+        if seen["buttons"] and (seen["cells"] == 0 or self._choose.random() < 0.3):
+            self._press(".choices button", seen["buttons"], seen)
         else:
-            self._press(cells.nth(self._choose.randrange(count)))
+            self._press(".cells .choice", seen["cells"], seen)
             if self.page.locator(".marks .selected").count():
-                targets = self.page.locator(".cells .choice")
-                self._press(targets.nth(self._choose.randrange(targets.count())))
-        self._wait(plies)
+                self._press(".cells .choice", self.look()["cells"], seen)
+        self._wait_for(f':not([data-plies="{seen["plies"]}"])')
 
-    def _steer(self, plies):
-        pad = self.page.locator(".pad button")
-        if count := pad.count():
-            self.page.keyboard.press(
-                ("ArrowUp", "ArrowRight", "ArrowDown", "ArrowLeft")[self._choose.randrange(count)]
-            )
-        self._wait(plies)
-
-    def _press(self, place):
-        if self.page.evaluate("navigator.maxTouchPoints > 0"):
+    def _press(self, selector, count, seen):
+        place = self.page.locator(selector).nth(self._choose.randrange(count))
+        if seen["touches"]:
             place.tap()
         else:
             place.click()
 
-    def _wait(self, plies):
-        """Wait until the game has more plies."""
-        end = time.monotonic() + TIMEOUT
-        while self.turn()[1] == plies and self.turn()[0] != "over":
-            assert time.monotonic() < end, self.page.locator(".status").inner_text()
-            time.sleep(0.02)
+    def _wait_for(self, attributes):
+        """Wait until the game has attributes, or is over."""
+        self.page.locator(f'.game{attributes}, .game[data-turn="over"]').first.wait_for()
 
     def _listen(self, message):
         if message.type in ("error", "warning"):

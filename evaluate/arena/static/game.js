@@ -207,7 +207,7 @@ export class GameView {
       { key: "h", label: "Hint", disabled: !state.adviser || !this.personToMove, run: () => this.toggleHint(), down: this.hint },
       { key: "a", label: "Analyze", disabled: !state.adviser, run: () => this.toggleAnalysis(), down: this.analyzing },
       { key: "v", label: "Values", run: () => this.toggleValues(), down: this.showValues },
-      { key: "x", label: "Stop search", disabled: state.thinking === null && !this.isSearching(), run: () => this.send("stop") },
+      { key: "x", label: "Stop search", disabled: !this.isSearching(), run: () => this.send("stop") },
       { key: "f", label: "Flip", disabled: this.board.input === "column", run: () => this.flip(), down: this.view.flipped },
       { key: "n", label: "New game", run: () => this.send("restart") },
       { key: "m", label: "More …", run: () => openDialog(this, "more") },
@@ -254,6 +254,10 @@ export class GameView {
   }
 
   isSearching() {
+    const { state, board } = this;
+    if (state.thinking !== null) return true;
+    // All players move at once: who is thinking is not announced at every step.
+    if (board.simultaneous && !state.paused && !state.over) return true;
     const analysis = this.state.analyses[this.ply];
     return Boolean((this.analyzing || this.hint) && analysis && !analysis.finished);
   }

@@ -1,0 +1,362 @@
+"""Tests of the arena's search workers: stops before, during and after requests, and their ends."""
+
+import asyncio
+import time
+
+import pytest
+
+from ludoteca.evaluate.arena import job
+from ludoteca.evaluate.arena import worker as worker_module
+from ludoteca.evaluate.arena.requests import COMPUTING, SEARCHING, AgentsRequest, AnalysisRequest
+from ludoteca.evaluate.arena.worker import SearchWorker, SearchWorkers
+
+pytestmark = pytest.mark.interpreted
+
+LIMIT = 60  # seconds
+
+
+def request(agent="searcher", owner="game/play", kind="analysis"):
+    """Return the request for an analysis of the first position."""
+    return AnalysisRequest(owner, "tictactoe", agent, 0, None, (), 0, kind=kind)
+
+
+class ScriptedProcess:
+    """Process whose messages are written by the test."""
+
+    def __init__(self, receive):
+        self.receive, self.sent = receive, []
+        self.is_ready, self.is_alive, self.was_killed = False, True, False
+        self.pid = id(self)
+
+    def send(self, kind, number, content=None):
+        self.sent.append((kind, number))
+
+    def kill(self):
+        self.is_ready, self.was_killed = False, True
+
+    def start(self):
+        self.is_ready = True
+        self.message("ready", 0)
+
+    def end(self, exit_code=-9):
+        self.is_ready = self.is_alive = False
+        self.message("ended", 0, exit_code)
+
+    def message(self, kind, number, content=None):
+        self.receive(self, kind, number, content)
+
+
+@pytest.fixture
+def processes(monkeypatch):
+    """Return the list of the processes that are started."""
+    started = []
+
+    def start(receive):
+        started.append(ScriptedProcess(receive))
+        return started[-1]
+
+    monkeypatch.setattr(worker_module, "WorkerProcess", start)
+    for name in ("ACKNOWLEDGE_SECONDS", "SEARCHING_SECONDS", "COMPUTING_SECONDS"):
+        monkeypatch.setattr(job, name, 0.1)
+    return started
+
+
+def run(scenario):
+    """Run a coroutine to its end."""
+    asyncio.run(asyncio.wait_for(scenario, LIMIT))
+
+
+async def until(condition):
+    """Let the event loop run until a condition holds."""
+    while not condition():
+        await asyncio.sleep(0.001)
+
+
+async def begun(worker, processes, phase=SEARCHING, progress=None):
+    """Return a task that handles a request, and its process, which has entered a phase."""
+    task = asyncio.create_task(worker.handle(request(), progress))
+    await until(lambda: processes)
+    processes[-1].start()
+    await until(lambda: processes[-1].sent)
+    number = processes[-1].sent[-1][1]
+    if phase:
+        processes[-1].message("phase", number, phase)
+    return task, processes[-1], number
+
+
+def test_a_stop_while_the_process_starts_is_answered_at_once(processes):
+    async def scenario():
+        worker = SearchWorker()
+        task = asyncio.create_task(worker.handle(request()))
+        await until(lambda: processes)
+        worker.stop("game/play")
+        assert (await task)["note"] == "searcher was stopped before its search began"
+        processes[0].start()
+        later = asyncio.create_task(worker.handle(request()))
+        await until(lambda: processes[0].sent)
+        assert processes[0].sent == [("request", 2)]  # not the request that was stopped
+        processes[0].message("answer", 2, {"analysis": 5})
+        assert await later == {"analysis": 5}
+
+    run(scenario())
+
+
+def test_a_stop_reaches_requests_that_wait_but_only_those_of_its_owner(processes):
+    async def scenario():
+        worker = SearchWorker()
+        first, process, number = await begun(worker, processes)
+        mine = asyncio.create_task(worker.handle(request()))
+        other = asyncio.create_task(worker.handle(request(owner="other/play")))
+        await asyncio.sleep(0)
+        worker.stop("game/play")
+        assert "before its search began" in (await mine)["note"]
+        assert process.sent[1:] == [("stop", number)]
+        process.message("stopping", number)
+        process.message("answer", number, {"analysis": 1, "stopped": True})
+        assert await first == {"analysis": 1, "stopped": True}
+        await until(lambda: len(process.sent) == 3)
+        process.message("answer", process.sent[-1][1], {"analysis": 2})
+        assert await other == {"analysis": 2}
+        assert not process.was_killed
+
+    run(scenario())
+
+
+def test_a_stop_during_a_compilation_is_answered_and_the_compilation_goes_to_its_end(processes):
+    async def scenario():
+        worker, parts = SearchWorker(), []
+        task, process, number = await begun(worker, processes, "", parts.append)
+        process.message("compiling", number, "compiling tictactoe")
+        worker.stop("game/play")
+        assert "while its code was compiled or loaded" in (await task)["note"]
+        assert parts == [{"compiling": "compiling tictactoe"}, {"compiling": ""}]
+        later = asyncio.create_task(worker.handle(request()))
+        await asyncio.sleep(0.3)  # longer than any limit but that of a preparation
+        assert not process.was_killed
+        assert len(process.sent) == 2
+        process.message("compiling", number, "")
+        process.message("answer", number, {"stopped": True})
+        await until(lambda: len(process.sent) == 3)
+        process.message("answer", process.sent[-1][1], {"analysis": 7})
+        assert await later == {"analysis": 7}
+
+    run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("phase", "acknowledged"), [(SEARCHING, True), (SEARCHING, False), (COMPUTING, True)]
+)
+def test_a_process_that_does_not_stop_is_killed_and_the_next_request_has_another(
+    processes, phase, acknowledged
+):
+    async def scenario():
+        worker = SearchWorker()
+        task, process, number = await begun(worker, processes, phase)
+        worker.stop("game/play")
+        worker.stop("game/play")  # once more does nothing
+        if acknowledged:
+            process.message("stopping", number)
+        later = asyncio.create_task(worker.handle(request()))
+        await until(lambda: process.was_killed)
+        process.end()
+        assert await task == {
+            "stopped": True,
+            "note": "searcher did not stop by itself, so its process was ended",
+        }
+        assert process.sent == [("request", number), ("stop", number)]
+        await until(lambda: len(processes) == 2)
+        processes[1].start()
+        await until(lambda: processes[1].sent)
+        processes[1].message("answer", processes[1].sent[0][1], {"analysis": 1})
+        assert await later == {"analysis": 1}
+
+    run(scenario())
+
+
+def test_an_answer_on_the_way_while_the_process_is_killed_harms_no_later_request(processes):
+    async def scenario():
+        worker = SearchWorker()
+        task, process, number = await begun(worker, processes, COMPUTING)
+        worker.stop("game/play")
+        later = asyncio.create_task(worker.handle(request()))
+        await until(lambda: process.was_killed)
+        process.message("answer", number, {"analysis": 1})
+        assert await task == {"analysis": 1}
+        await asyncio.sleep(0.05)
+        assert len(process.sent) == 2  # the later request waits for another process
+        process.end()
+        await until(lambda: len(processes) == 2)
+        processes[1].start()
+        await until(lambda: processes[1].sent)
+        processes[1].message("answer", processes[1].sent[0][1], {"analysis": 2})
+        assert await later == {"analysis": 2}
+
+    run(scenario())
+
+
+def test_a_stop_after_the_answer_does_nothing(processes):
+    async def scenario():
+        worker = SearchWorker()
+        task, process, number = await begun(worker, processes)
+        process.message("answer", number, {"analysis": 1})
+        worker.stop("game/play")
+        assert await task == {"analysis": 1}
+        worker.stop("game/play")
+        await asyncio.sleep(0.2)
+        assert process.sent == [("request", number)]
+        assert not process.was_killed
+        process.message("stopping", number)  # late messages are of no consequence
+        process.message("answer", number, {"analysis": 2})
+        process.message("progress", 99, {})
+
+    run(scenario())
+
+
+def test_the_end_of_a_process_is_a_failure_with_its_exit_code(processes):
+    async def scenario():
+        worker = SearchWorker()
+        task, process, _ = await begun(worker, processes)
+        process.end(-11)
+        assert await task == {"failure": "searcher failed: its process ended with exit code -11"}
+        never = asyncio.create_task(worker.handle(request()))
+        await until(lambda: len(processes) == 2)
+        processes[1].end(1)
+        assert await never == {"failure": "the process for searches ended while it was started"}
+
+    run(scenario())
+
+
+def test_requests_that_are_not_wanted_any_more_are_not_sent(processes):
+    async def scenario():
+        worker = SearchWorker()
+        answer = await worker.handle(request(), is_wanted=lambda: False)
+        assert answer["stopped"] is True
+        assert processes == []
+
+    run(scenario())
+
+
+def test_a_cancelled_request_is_stopped(processes):
+    async def scenario():
+        worker = SearchWorker()
+        task, process, number = await begun(worker, processes)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert process.sent[-1] == ("stop", number)
+        process.message("answer", number, {"stopped": True})
+
+    run(scenario())
+
+
+def test_a_request_without_an_owner_does_not_wait_for_searches(processes):
+    async def scenario():
+        workers = SearchWorkers(2)
+        tasks = [
+            asyncio.create_task(workers.of(owner).handle(request(owner=owner)))
+            for owner in ("one/play", "other/play")
+        ]
+        await until(lambda: len(processes) == 2)
+        form = asyncio.create_task(workers.handle(AgentsRequest("tictactoe", ())))
+        await until(lambda: len(processes) == 3)
+        processes[2].start()
+        await until(lambda: processes[2].sent)
+        processes[2].message("answer", 1, {"agents": []})
+        assert await form == {"agents": []}
+        assert processes[2].was_killed
+        workers.close()
+        await asyncio.gather(*tasks)
+        assert len(processes) == 3
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("moment", ["idle", "starting", "searching", "stopping", "killed"])
+def test_closing_is_safe_at_any_time(processes, moment):
+    async def scenario():
+        worker = SearchWorker()
+        tasks = []
+        if moment != "idle":
+            tasks.append(asyncio.create_task(worker.handle(request())))
+            tasks.append(asyncio.create_task(worker.handle(AgentsRequest("tictactoe", ()))))
+            await until(lambda: processes)
+        if moment in ("searching", "stopping", "killed"):
+            processes[0].start()
+            await until(lambda: processes[0].sent)
+            processes[0].message("phase", 1, COMPUTING)
+        if moment in ("stopping", "killed"):
+            worker.stop("game/play")
+        if moment == "killed":
+            await until(lambda: processes[0].was_killed)
+        worker.close()
+        worker.close()
+        answers = await asyncio.gather(*tasks)
+        assert all(answer["note"] == "the arena is closed" for answer in answers)
+        if processes:
+            assert processes[0].was_killed
+            processes[0].end()
+        assert await worker.handle(request()) == {"stopped": True, "note": "the arena is closed"}
+        await asyncio.sleep(0.05)
+        assert len(processes) <= 1
+
+    run(scenario())
+
+
+async def first_part(worker, agent):
+    """Return a task that handles a request, once its first part has come, and the parts."""
+    parts = []
+    task = asyncio.create_task(worker.handle(request(agent), parts.append))
+    await until(lambda: parts or task.done())
+    return task, parts
+
+
+def test_real_processes_stop_compile_and_die():
+    async def scenario():
+        workers = SearchWorkers(1)
+        worker = workers.of("game/play")
+        starting = asyncio.create_task(worker.handle(request("stopping_agents:Stoppable")))
+        await until(lambda: worker.pid)
+        await workers.stop("game/play")
+        assert "before its search began" in (await starting)["note"]
+
+        compiling, parts = await first_part(worker, "stopping_agents:Compiling")
+        pid = worker.pid
+        assert parts[0]["compiling"].startswith("compiling tictactoe 3x3 search")
+        begin = time.monotonic()
+        await workers.stop("game/play")
+        assert "compiled or loaded" in (await compiling)["note"]
+        assert time.monotonic() - begin < 2  # less than the compilation takes
+
+        search = asyncio.create_task(worker.handle(request("stopping_agents:Stoppable")))
+        await until(lambda: worker._current and worker._current.phase == SEARCHING)
+        await workers.stop("game/play")
+        answer = await search
+        assert (answer["analysis"]["action"], answer["stopped"]) == (0, True)
+        assert worker.pid == pid
+
+        spec = "stopping_agents:Dying"
+        dying = await worker.handle(request(spec))
+        assert dying["failure"] == f"{spec} failed: its process ended with exit code 3"
+        workers.close()
+
+    run(scenario())
+
+
+@pytest.mark.slow
+@pytest.mark.interpreted
+@pytest.mark.parametrize("agent", ["Ignoring", "Holding"])
+def test_real_processes_that_do_not_stop_are_killed(agent):
+    async def scenario():
+        worker = SearchWorker()
+        spec = f"stopping_agents:{agent}"
+        task = asyncio.create_task(worker.handle(request(spec)))
+        phase = SEARCHING if agent == "Ignoring" else COMPUTING
+        await until(lambda: worker._current and worker._current.phase == phase)
+        await asyncio.sleep(0.2)
+        worker.stop("game/play")
+        answer = await task
+        assert answer["note"] == f"{spec} did not stop by itself, so its process was ended"
+        assert "analysis" in await worker.handle(request("random"))
+        worker.close()
+
+    run(scenario())
