@@ -41,13 +41,13 @@ RUN := $(BIN)/python -P -m
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r target text; \
-	do printf '%-20s %s\n' "$$target" "$$text"; done
+	do printf '%-22s %s\n' "$$target" "$$text"; done
 
 demo: $(FOR_DEMO) ## train a deep Q-network on Hex 5x5, write runs/demo/report.md
 	$(RUN) ludoteca.train.demo
 
 # An empty value enables byte code, which workers and the processes that tests start share.
-test test-browser test-compiled test-slow: export PYTHONDONTWRITEBYTECODE :=
+test test-browser test-tutorials test-compiled test-slow: export PYTHONDONTWRITEBYTECODE :=
 
 # Workers take tests in the order of the files and share the cache of compiled code.
 test: $(FOR_TEST) ## run the tests
@@ -56,6 +56,9 @@ test: $(FOR_TEST) ## run the tests
 # In one process: all tests share a browser and two servers. -rs names the reason of skipped tests.
 test-browser: $(FOR_TEST) ## play whole games of the arena in Chromium, at three sizes
 	$(BIN)/pytest -m '' -rs tests/evaluate/test_arena_browser.py
+
+test-tutorials: $(FOR_TEST) ## run the notebooks of the tutorial from top to bottom, shortened
+	$(BIN)/pytest -m slow tests/envs/test_docs.py -k notebooks_run --durations=0
 
 test-compiled: $(FOR_TEST) ## run the tests with compiled games and agents throughout
 	LUDOTECA_TEST_COMPILED=1 $(BIN)/pytest -n $(WORKERS)
@@ -143,9 +146,6 @@ gdl-oracle: $(GGP_BASE)/.built ## record the reference games of our rule sheets 
 
 gdl-traces: $(GGP_BASE)/.built ## record games of other rule sheets: SHEETS=ggp-repository TRACES=build/traces
 	$(PYTHON) tests/oracles/record_gdl.py --sheets '$(SHEETS)' --out '$(TRACES)' --games 10
-
-test-tutorials: $(FOR_TEST) ## run the notebooks of the tutorial from top to bottom, shortened
-	$(BIN)/pytest -m slow tests/envs/test_docs.py -k notebooks_run --durations=0
 
 kaggle: $(FOR_TEST) $(KAGGLE)/.installed ## play exported agents in kaggle-environments, and compare
 	$(BIN)/pytest tests/agents/test_kaggle_live.py
