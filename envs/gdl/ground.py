@@ -94,7 +94,7 @@ class Grounder:
         demanded = demanded or ()
         self._dynamic = _dependent_relations(graph, demanded)
         static = [name for name in graph if name not in self._dynamic]
-        for component in components(static, lambda name: graph[name] - self._dynamic):
+        for component in components(static, lambda name: graph.get(name, set()) - self._dynamic):
             names = set(component)
             self._run([rule for rule in rules if rule.head[0] in names], names, set())
         self.roles = _roles(rules)

@@ -89,7 +89,7 @@ def test_required_relations_are_missed(relation):
 def test_a_sheet_is_not_read_beyond_its_limit(tmp_path):
     path = tmp_path / "large.kif"
     path.write_bytes(b"(" * 9_000_000)
-    with pytest.raises(GDLError, match="more than 8,388,608 bytes"):
+    with pytest.raises(GDLError, match="expected at most 8,388,608 bytes"):
         read_sheet(path)
 
 
@@ -244,6 +244,14 @@ def test_warnings_do_not_prevent_compilation():
     problems = check_rules(read_rules(parse(SMALL + "(<= (p 1) (missing 2))")))
     assert [problem.severity for problem in problems] == ["warning"]
     assert "nothing defines missing" in problems[0].text
+
+
+def test_relations_without_rules_never_hold():
+    rules = "(<= (wins ?r) (role ?r) (without_rules ?r)) (<= (goal ?r 1) (wins ?r))"
+    network, plain = compile_text(SMALL + rules, "added"), compile_text(SMALL, "small")
+    assert any("without_rules" in problem for problem in network.problems)
+    assert network.fluents == plain.fluents
+    assert network.num_gates == plain.num_gates
 
 
 def test_cached_networks_equal_compiled_ones(tmp_path, monkeypatch):
