@@ -17,7 +17,7 @@ from ludoteca.envs.rng import below, next_u64
 
 # Indices of the two positions in `states`: that to act in, and the current one of a simulation.
 START, CURRENT = range(2)
-STATES = 2
+NUM_STATES = 2
 
 
 class FlatAgent(CompiledAgent):
@@ -60,7 +60,7 @@ class FlatAgent(CompiledAgent):
         self._work = np.zeros(1, work_dtype(game))
         act = make_act(game, self.playout)
         super().__init__(
-            game, act, game.empty(STATES), self._work, self.simulations, self.playout_depth
+            game, act, game.empty(NUM_STATES), self._work, self.simulations, self.playout_depth
         )
 
     def means(self, s: Any, seat: int, rng: NDArray[np.uint64]) -> NDArray[np.float64]:

@@ -120,7 +120,9 @@ class GridWorld(gymnasium.Env[int, int]):
         action = integer("action", action, 0, len(ACTIONS) - 1)
         if self._illegal_action == "raise" and not action_mask(self._cell)[action]:
             legal = np.flatnonzero(action_mask(self._cell))
-            raise ValueError(f"action {action} is illegal in cell {self._cell}: legal are {legal}")
+            raise ValueError(
+                f"action {action} is illegal in cell {self._cell}: the legal actions are {legal}"
+            )
         outcomes = self.transitions(self._cell, action)
         probabilities = [outcome.probability for outcome in outcomes]
         sampled = 0

@@ -27,7 +27,7 @@ class Replay:
         game: the game's spec string.
         seed: the seed that was passed to `Game.init`.
         actions: one action per ply; in simultaneous games one list per step, with an action or
-            `FORFEIT` for each player.
+            `FORFEIT` for each player, and 0 for players who have no legal action.
         returns: the return of each player, or None if the game is not over.
         players: the name of each player; may be empty.
     """
@@ -53,14 +53,14 @@ class Replay:
         Raises:
             ValueError: at the first illegal move, or if the returns differ from the recorded ones.
         """
-        with untrusted_names("the replay"):
+        with untrusted_names("the replay"):  # a file must not choose a module to import
             game = make_game(self.game)
         s = game.new(self.seed)
         yield s.copy()
         legal = np.zeros(game.num_actions, np.int16)
         for k, action in enumerate(self.actions):
             _check_action(game, s, legal, k, action)
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore"):  # kernels may rely on integer overflow
                 game.step(s, np.array(action) if game.simultaneous else action)
             yield s.copy()
         returns = returns_of(game, s)
@@ -95,8 +95,8 @@ class Replay:
         """Return the replay that `text` holds, after playing it again.
 
         Raises:
-            ValueError: if it is not a replay, or if its game contains an illegal move or has other
-                returns; the message names the move.
+            ValueError: if it is not a replay, contains an illegal move, or has other returns than
+                the game; the message names the illegal move.
         """
         try:
             data = parse_json(text)
@@ -147,14 +147,14 @@ def _typed(data: Any, name: str, kind: type[T]) -> T:
     return value
 
 
-@np.errstate(over="ignore")
+@np.errstate(over="ignore")  # kernels may rely on integer overflow
 def returns_of(game: Game, s: Any) -> tuple[float, ...] | None:
     """Return the return of each player in a position, or None if the game is not over."""
     if not game.is_terminal(s):
         return None
     out = np.zeros(game.num_players, np.float32)
     game.returns(s, out)
-    return tuple(round(float(x), 6) for x in out)
+    return tuple(round(float(x), 6) for x in out)  # drops digits beyond the precision of float32
 
 
 @np.errstate(over="ignore")  # kernels may rely on integer overflow
@@ -176,11 +176,13 @@ def _check_action(game: Game, s: Any, legal: Any, k: int, action: Any) -> None:
                 _check_legal(k, entry, legal[:n], player=p)
         elif entry != 0:
             raise ValueError(
-                f"move {k}: player {p} is eliminated, but the replay has its action {entry!r:.80}"
+                f"move {k}: player {p} has no legal action, expected 0, got {entry!r:.80}"
             )
 
 
 def _check_legal(k: int, action: Any, legal: Any, player: int | None = None) -> None:
     if type(action) is not int or action not in legal:
         described = f"action {action!r:.80}" + ("" if player is None else f" of player {player}")
-        raise ValueError(f"move {k}: {described} is illegal: legal are {legal.tolist()}")
+        raise ValueError(
+            f"move {k}: {described} is illegal: the legal actions are {legal.tolist()}"
+        )

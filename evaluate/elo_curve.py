@@ -31,7 +31,7 @@ from ludoteca.files import write_atomically
 from ludoteca.progress import progress_bar
 from ludoteca.provenance import run_provenance
 from ludoteca.terminal_table import TerminalTable
-from ludoteca.worker import name_location_in_errors
+from ludoteca.worker import add_worker_location_to_errors
 
 NEIGHBORS = 2  # number of following checkpoints that each checkpoint plays
 
@@ -148,7 +148,7 @@ def _play(
     game: str, agents: tuple[str, str], games: int, seed: int, random_plies: int
 ) -> MatchRecord:
     """Play a match; return the record of its first agent."""
-    with name_location_in_errors(game, *agents):
+    with add_worker_location_to_errors(game, *agents):
         loaded_game = make_game(game)
         pair = make_match_agents(loaded_game, agents)
     return play_match(loaded_game, pair, games, seed=seed, random_plies=random_plies).totals[0]

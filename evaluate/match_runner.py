@@ -295,7 +295,7 @@ class MatchRunner:
         raise ValueError(
             f"agent {schedule.names[schedule.seating[k, seat]]!r} in seat {seat} of game "
             f"{schedule.first_game + k} chose the illegal action {action} at ply "
-            f"{self._results.plies[k]}: legal are {legal[:n].tolist()}"
+            f"{self._results.plies[k]}: the legal actions are {legal[:n].tolist()}"
         )
 
 

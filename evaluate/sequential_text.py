@@ -1,4 +1,4 @@
-"""Result of a sequential match as text, and as JSON values."""
+"""Result of a match with a sequential probability ratio test (SPRT), as text and as JSON values."""
 
 import math
 from dataclasses import asdict
@@ -11,7 +11,7 @@ from ludoteca.terminal_table import wrap_text
 
 
 def sequential_text(result: SequentialResult, width: int = WIDTH) -> str:
-    """Return a sequential match as text: table of the match, decision, ratio and Elo difference."""
+    """Return the result as text: match table, decision, log-likelihood ratio, Elo difference."""
     sentences = [_decision(result), _likelihood(result), _estimate(result)]
     uncounted = result.games_played - result.match.games
     if uncounted:
@@ -21,7 +21,7 @@ def sequential_text(result: SequentialResult, width: int = WIDTH) -> str:
 
 
 def sequential_json(result: SequentialResult) -> dict[str, Any]:
-    """Return a sequential match as JSON values; an infinite Elo difference is None."""
+    """Return the result as JSON values; an infinite Elo difference is None."""
     test, elo = result.test, result.elo
     estimate = None
     if elo is not None:
@@ -48,10 +48,10 @@ def _decision(result: SequentialResult) -> str:
     first, second = agent_names(result.match)
     unit = "Elo points" if test.model == "logistic" else "points of normalized Elo"
     if result.decision == UNDECIDED:
-        reason = "it was interrupted" if result.interrupted else "the limit of games is reached"
+        reason = "it was interrupted" if result.interrupted else "it reached the limit of games"
         return (
-            f"undecided after {games:,} games, as {reason}: whether {first} is {test.elo0:g} (H0) "
-            f"or {test.elo1:g} (H1) {unit} stronger than {second}"
+            f"undecided after {games:,} games, because {reason}: {first} is {test.elo0:g} (H0) or "
+            f"{test.elo1:g} (H1) {unit} stronger than {second}"
         )
     accepted, rejected, error = (
         (test.elo1, test.elo0, test.alpha)
@@ -59,9 +59,9 @@ def _decision(result: SequentialResult) -> str:
         else (test.elo0, test.elo1, test.beta)
     )
     return (
-        f"{result.decision} accepted after {games:,} games: {first} is rather {accepted:g} than "
-        f"{rejected:g} {unit} stronger than {second} (nominal error probability if the difference "
-        f"is {rejected:g}: {error:g})"
+        f"{result.decision} accepted after {games:,} games: {first} is {accepted:g} rather than "
+        f"{rejected:g} {unit} stronger than {second} (nominal probability of this decision if the "
+        f"difference is {rejected:g}: {error:g})"
     )
 
 
@@ -83,6 +83,7 @@ def _estimate(result: SequentialResult) -> str:
     if elo is None:
         return "the Elo difference cannot be estimated, as all results are equal"
     return (
-        f"Elo difference {elo.elo:+.1f} ({100 * elo.confidence:g} % interval {elo.low:+.1f} to "
-        f"{elo.high:+.1f}; median-unbiased; uncorrected {elo.plain:+.1f})"
+        f"Elo difference {elo.elo:+.1f} ({100 * elo.confidence:g} % confidence interval "
+        f"{elo.low:+.1f} to {elo.high:+.1f}; median-unbiased; {elo.uncorrected:+.1f} without "
+        "correction for the stopping rule)"
     )

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 # Opening a FIFO does not wait for a writer; on Windows, line ends are not translated.
 READ_ONLY = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-MAX_TEXT_BYTES = 256 << 20  # size of a file that is read at once: replays, episodes, results
+MAX_TEXT_BYTES = 256 << 20  # default limit for a file that is read whole, such as a replay
 # Exceptions of `zipfile`, `numpy.load` and their decompressors for damaged content.
 BROKEN_ARCHIVE = (
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, LZMAError, struct.error, EOFError,
@@ -26,7 +26,7 @@ BROKEN_ARCHIVE = (
 
 
 def write_atomically(path: str | Path, content: str | bytes) -> None:
-    """Write a file atomically; make missing folders above it.
+    """Write a file atomically; create missing parent folders.
 
     Raises:
         OSError: if it cannot be written.
@@ -55,26 +55,26 @@ def atomic_writer(path: str | Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def open_regular_file(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a regular file for reading, and no device, FIFO or socket, which might never end.
+    """Open a regular file for reading; refuse devices, FIFOs and sockets, which may never end.
 
     Raises:
         OSError: if it cannot be opened; for folders, `IsADirectoryError`.
         ValueError: if it is not a regular file.
     """
     try:
-        number = os.open(path, READ_ONLY)
+        descriptor = os.open(path, READ_ONLY)
     except ValueError as error:  # a null character
         raise ValueError(f"{os.fspath(path)!r} is not the name of a file: {error}") from None
     try:
-        mode = os.fstat(number).st_mode
+        mode = os.fstat(descriptor).st_mode
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         if not stat.S_ISREG(mode):
             raise ValueError(f"{path}: not a regular file but {_file_type(mode)}")
     except BaseException:
-        os.close(number)
+        os.close(descriptor)
         raise
-    with os.fdopen(number, "rb") as file:
+    with os.fdopen(descriptor, "rb") as file:
         yield file
 
 
@@ -157,8 +157,8 @@ def archive_errors_as_value_errors(problem: str) -> Iterator[None]:
     except BROKEN_ARCHIVE as error:
         raise ValueError(f"{problem}: {str(error) or type(error).__name__:.800}") from None
     except OSError as error:
-        # Without a number: a damaged bzip2 stream. EINVAL: a member with an offset before the
-        # archive.
+        # A damaged bzip2 stream raises an `OSError` without `errno`; a member whose offset is
+        # before the start of the archive raises one with EINVAL.
         if error.errno not in (None, errno.EINVAL):
             raise
         raise ValueError(f"{problem}: {error}") from None
@@ -192,4 +192,4 @@ def _file_type(mode: int) -> str:
         (stat.S_ISFIFO, "a FIFO"), (stat.S_ISSOCK, "a socket"),
         (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"),
     )  # fmt: skip
-    return next((name for is_type, name in file_types if is_type(mode)), "an unknown type")
+    return next((name for is_type, name in file_types if is_type(mode)), "a file of unknown type")

@@ -258,7 +258,8 @@ def _check_actions(agent: Agent, name: str, seed: int) -> None:
         legal = game.legal(s, int(seat)) if game.simultaneous else game.legal(s)
         require(
             int(action) in legal,
-            f"{name} chose {action} at the start of {game.spec}, illegal: legal are {legal}",
+            f"{name} chose {action} at the start of {game.spec}, illegal: "
+            f"the legal actions are {legal}",
         )
 
 

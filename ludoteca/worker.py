@@ -52,7 +52,7 @@ def unpickle_result(message: bytes) -> tuple[TaskStatus, Any]:
 
 
 @contextmanager
-def name_location_in_errors(*specs: str) -> Iterator[None]:
+def add_worker_location_to_errors(*specs: str) -> Iterator[None]:
     """Add the location of this worker to errors about games or agents that cannot be made.
 
     Errors of workers on the driver's machine are unchanged.

@@ -2,9 +2,9 @@
 
 Lavin and Gray, "Fast algorithms for convolutional neural networks", 2016: tiles of 4x4 outputs from
 6x6 inputs need 36 matrix products with a quarter of the multiplications. The results differ from
-those of a direct convolution by rounding, about 1e-5.
+those of a direct convolution by rounding errors, about 1e-5 of the largest output.
 
-Boards are flat arrays `[positions, rows, columns, filters]`, tiles `[36, tiles, filters]`.
+Boards are flat arrays `[positions, rows, columns, channels]`, tiles `[36, tiles, channels]`.
 """
 
 from math import gcd
@@ -29,7 +29,7 @@ from ludoteca.agents.networks.vectors import (
 from ludoteca.envs.jit import factory, kernel
 
 OUT_TILE, IN_TILE, PRODUCTS = 4, 6, 36  # sides of output and input tiles, number of matrix products
-# Padding between the 36 matrices, so that they are not in the same sets of the CPU's cache.
+# Numbers of padding between the 36 matrices, so that they do not map to the same cache sets.
 GAP = 80
 F0, F2, F4, F5, F8 = (np.float32(number) for number in (0, 2, 4, 5, 8))
 WEIGHT_TRANSFORM = np.array(
@@ -87,23 +87,30 @@ def transform_output_line(m0: Any, m1: Any, m2: Any, m3: Any, m4: Any, m5: Any) 
 
 
 @factory()
-def make_convolve(rows: int, columns: int, inputs: int, depth: int, outputs: int) -> Any:
-    """Return the kernel `convolve(x, n, relu, weights, first, biases, b, adds, out, v, m, line)`.
+def make_convolve(
+    rows: int, columns: int, in_stride: int, in_channels: int, out_channels: int
+) -> Any:
+    """Return `convolve(x, n, relu, weights, first, biases, b, accumulate, out, v, m, line)`.
 
-    It writes the 3x3 convolution of `n` positions `x` to `out`, or with `adds` adds it to `out`.
-    With `relu`, ReLU is applied to `x` before. The weights begin at `weights[first]`, the biases at
-    `biases[b]`. `v`, `m` and `line` are scratch space.
+    The kernel writes the 3x3 convolution of `n` positions `x` to `out`, or adds it to `out` if
+    `accumulate` is true. If `relu` is true, ReLU is first applied to `x`. The weights begin at
+    `weights[first]`, the biases at `biases[b]`. Scratch space, in numbers, with
+    T = `n * num_tiles(rows, columns)`: `v` has `36 * (T * in_stride + GAP)`, `m` has
+    `36 * (T * out_channels + GAP)`, `line` has `36 * LANES`.
 
     Args:
         rows: rows of the board.
         columns: columns of the board.
-        inputs: filters of `x` in memory, a multiple of `LANES`.
-        depth: filters of `x` without padding.
-        outputs: filters of `out`, a multiple of `LANES`.
+        in_stride: channels of `x` including padding, a multiple of `LANES`.
+        in_channels: channels of `x` without padding.
+        out_channels: channels of `out`, a multiple of `LANES`.
     """
-    width = gcd(outputs // LANES, WIDTH)
+    width = gcd(out_channels // LANES, WIDTH)
     tile_rows, tile_columns = -(-rows // OUT_TILE), -(-columns // OUT_TILE)
-    multiply_rows, two = make_multiply_block(BLOCK_ROWS, width), make_multiply_block(2, width)
+    multiply_rows, multiply_two_rows = (
+        make_multiply_block(BLOCK_ROWS, width),
+        make_multiply_block(2, width),
+    )
     multiply_row = make_multiply_block(1, width)
 
     @kernel
@@ -117,22 +124,22 @@ def make_convolve(rows: int, columns: int, inputs: int, depth: int, outputs: int
 
     @kernel
     def transform_inputs(x: Any, n: int, relu: bool, v: Any, line: Any) -> None:
-        zero, pitch = splat(F0), columns * inputs
-        plane = n * tile_rows * tile_columns * inputs + GAP
+        zero, pitch = splat(F0), columns * in_stride
+        plane = n * tile_rows * tile_columns * in_stride + GAP
         for t in range(n * tile_rows * tile_columns):
             p, top, left = (
                 t // (tile_rows * tile_columns),
                 t // tile_columns % tile_rows * OUT_TILE - 1,
                 t % tile_columns * OUT_TILE - 1,
             )
-            for f in range(0, inputs, LANES):
+            for f in range(0, in_stride, LANES):
                 for j in range(IN_TILE):
                     column = left + j
                     if column < 0 or column >= columns:
                         for i in range(IN_TILE):
                             store(line, (i * IN_TILE + j) * LANES, zero)
                         continue
-                    k = ((p * rows + top) * columns + column) * inputs + f
+                    k = ((p * rows + top) * columns + column) * in_stride + f
                     e = transform_input_line(
                         read(x, k, top, relu),
                         read(x, k + pitch, top + 1, relu),
@@ -144,50 +151,50 @@ def make_convolve(rows: int, columns: int, inputs: int, depth: int, outputs: int
                     write_six(line, j * LANES, IN_TILE * LANES, e)
                 for i in range(IN_TILE):
                     e = transform_input_line(*read_six(line, i * IN_TILE * LANES, LANES))
-                    write_six(v, i * IN_TILE * plane + t * inputs + f, plane, e)
+                    write_six(v, i * IN_TILE * plane + t * in_stride + f, plane, e)
 
     @kernel
     def multiply(v: Any, k: int, weights: Any, first: int, m: Any, to: int, count: int) -> None:
-        for column in range(0, outputs, width * LANES):
+        for column in range(0, out_channels, width * LANES):
             t = 0
             while t + BLOCK_ROWS <= count:
                 multiply_rows(
-                    v, k + t * inputs, inputs, weights, first + column, outputs,
-                    m, to + t * outputs + column, outputs, depth,
+                    v, k + t * in_stride, in_stride, weights, first + column, out_channels,
+                    m, to + t * out_channels + column, out_channels, in_channels,
                 )  # fmt: skip
                 t += BLOCK_ROWS
             while t + 2 <= count:
-                two(
-                    v, k + t * inputs, inputs, weights, first + column, outputs,
-                    m, to + t * outputs + column, outputs, depth,
+                multiply_two_rows(
+                    v, k + t * in_stride, in_stride, weights, first + column, out_channels,
+                    m, to + t * out_channels + column, out_channels, in_channels,
                 )  # fmt: skip
                 t += 2
             if t < count:
                 multiply_row(
-                    v, k + t * inputs, inputs, weights, first + column, outputs,
-                    m, to + t * outputs + column, outputs, depth,
+                    v, k + t * in_stride, in_stride, weights, first + column, out_channels,
+                    m, to + t * out_channels + column, out_channels, in_channels,
                 )  # fmt: skip
 
     @kernel
-    def write(out: Any, k: int, v: Any, adds: bool) -> None:
-        store(out, k, add(load(out, k), v) if adds else v)
+    def write(out: Any, k: int, v: Any, accumulate: bool) -> None:
+        store(out, k, add(load(out, k), v) if accumulate else v)
 
     @kernel
     def transform_outputs(
-        m: Any, n: int, biases: Any, b: int, adds: bool, out: Any, line: Any
+        m: Any, n: int, biases: Any, b: int, accumulate: bool, out: Any, line: Any
     ) -> None:
-        plane = n * tile_rows * tile_columns * outputs + GAP
+        plane = n * tile_rows * tile_columns * out_channels + GAP
         for t in range(n * tile_rows * tile_columns):
             p, top, left = (
                 t // (tile_rows * tile_columns),
                 t // tile_columns % tile_rows * OUT_TILE,
                 t % tile_columns * OUT_TILE,
             )
-            for f in range(0, outputs, LANES):
+            for f in range(0, out_channels, LANES):
                 bias = load(biases, b + f)
                 for j in range(IN_TILE):
                     e0, e1, e2, e3 = transform_output_line(
-                        *read_six(m, j * plane + t * outputs + f, IN_TILE * plane)
+                        *read_six(m, j * plane + t * out_channels + f, IN_TILE * plane)
                     )
                     store(line, j * LANES, e0)
                     store(line, (IN_TILE + j) * LANES, e1)
@@ -197,28 +204,28 @@ def make_convolve(rows: int, columns: int, inputs: int, depth: int, outputs: int
                     e0, e1, e2, e3 = transform_output_line(
                         *read_six(line, i * IN_TILE * LANES, LANES)
                     )
-                    k = ((p * rows + top + i) * columns + left) * outputs + f
-                    write(out, k, add(e0, bias), adds)
+                    k = ((p * rows + top + i) * columns + left) * out_channels + f
+                    write(out, k, add(e0, bias), accumulate)
                     if left + 1 < columns:
-                        write(out, k + outputs, add(e1, bias), adds)
+                        write(out, k + out_channels, add(e1, bias), accumulate)
                     if left + 2 < columns:
-                        write(out, k + 2 * outputs, add(e2, bias), adds)
+                        write(out, k + 2 * out_channels, add(e2, bias), accumulate)
                     if left + 3 < columns:
-                        write(out, k + 3 * outputs, add(e3, bias), adds)
+                        write(out, k + 3 * out_channels, add(e3, bias), accumulate)
 
     @kernel
     def convolve(
-        x: Any, n: int, relu: bool, weights: Any, first: int, biases: Any, b: int, adds: bool,
+        x: Any, n: int, relu: bool, weights: Any, first: int, biases: Any, b: int, accumulate: bool,
         out: Any, v: Any, m: Any, line: Any,
     ) -> None:  # fmt: skip
         transform_inputs(x, n, relu, v, line)
         count = n * tile_rows * tile_columns
         for q in range(PRODUCTS):
             multiply(
-                v, q * (count * inputs + GAP), weights, first + q * depth * outputs,
-                m, q * (count * outputs + GAP), count,
+                v, q * (count * in_stride + GAP), weights, first + q * in_channels * out_channels,
+                m, q * (count * out_channels + GAP), count,
             )  # fmt: skip
-        transform_outputs(m, n, biases, b, adds, out, line)
+        transform_outputs(m, n, biases, b, accumulate, out, line)
 
     return convolve
 

@@ -206,7 +206,9 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
                 self.game_batch.masks[0, self.possible_agents.index(agent)]
             ).tolist()
             if number not in legal:
-                raise ValueError(f"action {number} of {agent} is illegal: legal are {legal}")
+                raise ValueError(
+                    f"action {number} of {agent} is illegal: the legal actions are {legal}"
+                )
         return number
 
     def state(self) -> NDArray[Any]:

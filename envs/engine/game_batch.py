@@ -362,7 +362,8 @@ class GameBatch:
             legal = np.flatnonzero(self.masks[i, w]).tolist()
             player = f" of player {w}" if self.num_acting > 1 else ""
             raise ValueError(
-                f"action {actions[i, w]}{player} is illegal in game {i}: legal are {legal}"
+                f"action {actions[i, w]}{player} is illegal in game {i}: "
+                f"the legal actions are {legal}"
             )
 
     def _batch_arrays(self) -> BatchArrays:

@@ -87,7 +87,7 @@ def make_record(
             legal = " ".join(game.action_names[a] for a in game.legal(s))
             name = game.action_names[action]
             raise source.error(
-                offset, f"move {len(actions) + 1}: {name} is illegal: legal are {legal}"
+                offset, f"move {len(actions) + 1}: {name} is illegal: the legal moves are {legal}"
             )
         with np.errstate(over="ignore"):  # kernels may rely on integer overflow
             game.step(s, action)

@@ -178,7 +178,7 @@ class RequestHandler:
             agent = make_agent(request.agent, game)
             entry = agent, AgentThread(agent, request.agent)
         elif self._rounds.get(key) != request.round:
-            entry[1].drop(forget=True)
+            entry[1].cancel(new_game=True)
         self._rounds[key] = request.round
         self._agents[key] = entry
         if len(self._agents) > MAX_AGENTS:

@@ -61,7 +61,9 @@ class Turns:
         if not acts or game.seats[player] != HUMAN:
             raise ValueError(f"player {player} has nothing to choose")
         if action not in game.history.legal(player):
-            raise ValueError(f"action {action} is illegal: legal are {game.history.legal(player)}")
+            raise ValueError(
+                f"action {action} is illegal: the legal actions are {game.history.legal(player)}"
+            )
 
     def _withdraw(self) -> None:
         """End the present turn; its search is stopped, and its answer dropped."""

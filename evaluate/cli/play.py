@@ -33,7 +33,7 @@ def play_command(parameters: Any) -> Callable[..., None]:
         seed: int = 0,
         moves: Annotated[tuple[str, ...], arg(metavar="[MOVE ...]", help_behavior_hint="")] = (),
         values: bool = False,
-        pause: float = 0.5,
+        move_delay: float = 0.5,
         replay: OptionalFile = None,
         terminal: bool = False,
         screenshot: OptionalFile = None,
@@ -49,7 +49,7 @@ def play_command(parameters: Any) -> Callable[..., None]:
             seed: the same seed and moves give the same game.
             moves: moves at the beginning, by name, such as f5 d6.
             values: show the agent's visit fractions or values of moves on the board from the start.
-            pause: seconds for which an agent's analysis is shown before it moves.
+            move_delay: seconds for which an agent's analysis is shown before it moves.
             replay: file to save the game to; by default the game is saved only on request.
             terminal: play in the terminal even if a window could be opened.
             screenshot: write an image (.png) of the window when you are to move, and exit.
@@ -61,7 +61,7 @@ def play_command(parameters: Any) -> Callable[..., None]:
             seed=seed,
             moves=moves,
             values=values,
-            pause=pause,
+            move_delay=move_delay,
             replay=replay,
             terminal=terminal,
             screenshot=screenshot,
@@ -78,7 +78,7 @@ def start_playing(
     seed: int = 0,
     moves: tuple[str, ...] = (),
     values: bool = False,
-    pause: float = 0.5,
+    move_delay: float = 0.5,
     replay: Path | None = None,
     terminal: bool = False,
     screenshot: Path | None = None,
@@ -94,14 +94,14 @@ def start_playing(
     from ludoteca.evaluate.play.session import HUMAN, Session
 
     humans = HUMAN_SEATS[seat]
-    _validate_options(agents, seat, pause, screenshot)
+    _validate_options(agents, seat, move_delay, screenshot)
     specs = {p: agents[p % len(agents)] for p in (0, 1) if p not in humans}
     session = Session(game, [specs.get(p, HUMAN) for p in (0, 1)], seed)
     session.play_named(moves)
     agents_by_seat = {p: make_agent(spec, game) for p, spec in specs.items()}
     adviser = (agents[0], make_agent(agents[0], game)) if humans else None
     controller = GameController(
-        session, agents_by_seat, adviser, show_values=values, pause=pause, file=replay
+        session, agents_by_seat, adviser, show_values=values, move_delay=move_delay, file=replay
     )
     try:
         if screenshot is not None:
@@ -116,12 +116,12 @@ def start_playing(
 
 
 def _validate_options(
-    agents: tuple[str, ...], seat: Seat, pause: float, screenshot: Path | None
+    agents: tuple[str, ...], seat: Seat, move_delay: float, screenshot: Path | None
 ) -> None:
     if not 1 <= len(agents) <= (2 if seat == "none" else 1):
         expected = "two agents play each other with --seat none; otherwise expected one agent"
         raise ValueError(f"{expected}, got {len(agents)} with --seat {seat}")
-    real("pause", pause, 0, 60)
+    real("move_delay", move_delay, 0, 60)
     if screenshot is not None and screenshot.suffix != ".png":
         raise ValueError(f"{screenshot} must end in .png")
 

@@ -30,8 +30,8 @@ def failure_of(agent: str, error: Exception) -> AgentFailure:
 class AgentThread:
     """Thread in which an agent analyzes one position at a time.
 
-    A search cannot be interrupted, so a withdrawn request is finished before the
-    next one, and its result is dropped.
+    A search cannot be interrupted, so a canceled request is finished before the
+    next one, and its result is discarded.
 
     Attributes:
         name: name of the agent.
@@ -45,7 +45,7 @@ class AgentThread:
         self._asked_at = 0.0
         self._answer: MoveAnalysis | AgentFailure | None = None
         self._wake = threading.Condition()
-        self._forget = False
+        self._new_game = False
         self._thread: threading.Thread | None = None
 
     @property
@@ -74,11 +74,11 @@ class AgentThread:
         with self._wake:
             return self._answer
 
-    def drop(self, forget: bool = False) -> None:
-        """Withdraw the present request; with `forget`, another game begins."""
+    def cancel(self, new_game: bool = False) -> None:
+        """Cancel the present request; with `new_game`, reset the agent before its next analysis."""
         with self._wake:
             self._asked = self._answer = None
-            self._forget |= forget
+            self._new_game |= new_game
 
     def prepare(self) -> None:
         """Compile or load the agent's code in the caller's thread, unless that has been done."""
@@ -95,8 +95,8 @@ class AgentThread:
         """
         try:
             self.prepare()
-            if self._forget:
-                self._forget = False
+            if self._new_game:
+                self._new_game = False
                 self._agent.reset(ENV_INDEX)
             try:
                 return think(self._agent, self.name, history, seat=seat)

@@ -76,16 +76,16 @@ class MoveAnalysis:
     variation: tuple[str, ...] = ()
 
     @property
-    def weights(self) -> NDArray[np.float64] | None:
+    def action_weights(self) -> NDArray[np.float64] | None:
         """Weights that rank actions: visit shares of a search, else Q. Shape `[num_actions]`."""
         return self.values if self.shares is None else self.shares
 
     def best(self, count: int) -> list[int]:
         """Return the `count` actions with the highest weights, in descending order."""
-        if self.weights is None:
+        if self.action_weights is None:
             return []
-        known = np.flatnonzero(np.isfinite(self.weights))
-        order = np.argsort(-self.weights[known], kind="stable")
+        known = np.flatnonzero(np.isfinite(self.action_weights))
+        order = np.argsort(-self.action_weights[known], kind="stable")
         return [int(action) for action in known[order][:count]]
 
 
@@ -142,7 +142,9 @@ def check_action(history: GameHistory, seat: int, action: int) -> None:
     legal = history.legal(seat)
     allowed = [FORFEIT, *legal] if history.game.simultaneous else legal
     if action not in allowed:
-        raise ValueError(f"it chose action {action}, which is illegal: legal are {legal}")
+        raise ValueError(
+            f"it chose action {action}, which is illegal: the legal actions are {legal}"
+        )
 
 
 def _stream(history: GameHistory, seat: int, ply: int | None = None) -> NDArray[np.uint64]:

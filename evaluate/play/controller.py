@@ -14,21 +14,21 @@ from ludoteca.evaluate.play.session import HUMAN, Session
 class GameController:
     """State of an interactive game: session, agents, analyses and display options.
 
-    `tick` advances time; `key` and `pick` handle input. After an agent has failed, the
+    `tick` advances time; `key` and `click` handle input. After an agent has failed, the
     only commands are save and quit.
 
     Attributes:
-        session: the games.
+        session: the current game, with its players and history.
         agent_threads: threads of the agents, by seat.
         adviser: agent for hints and values for humans, or None.
         file: file to save games to, or None.
         picker: selection of an action by the human to move.
-        analysis: the last analysis of an agent, of its last or its next move.
+        analysis: the latest analysis by a playing agent, or None; its move is played after a delay.
         advice: the adviser's analysis of the current position, or None.
         show_values: whether visit shares or values are drawn on the board.
         show_hint: whether the adviser's move is shown.
         paused: whether the agents wait; only in games without humans.
-        note: message of the last command.
+        note: message about the last command or the adviser, or empty.
         failure: failure of an agent that ended the game, or None.
         closed: whether the user has quit.
     """
@@ -40,19 +40,20 @@ class GameController:
         adviser: tuple[str, Agent] | None = None,
         *,
         show_values: bool = False,
-        pause: float = 0.5,
+        move_delay: float = 0.5,
         file: Path | None = None,
     ):
         """Start a game.
 
         Args:
-            session: the games.
+            session: the first game, at its start or after some moves.
             agents: the agents by seat; their names are in `session.players`.
             adviser: name and agent for hints and values for humans; not one of `agents`, since both
                 may run concurrently.
             show_values: initial value of the attribute.
-            pause: seconds for which an agent's analysis is shown before its move.
-            file: file to save games to; by default each has a file named after game and time.
+            move_delay: seconds for which an agent's analysis is shown before its move.
+            file: file to save games to; by default every game has its own file, named after
+                the game and the time.
         """
         self.session = session
         self.show_values, self.show_hint, self.paused = show_values, False, False
@@ -61,13 +62,13 @@ class GameController:
         self.closed = False
         self.analysis: MoveAnalysis | None = None
         self.advice: MoveAnalysis | None = None
-        self._last_advice: MoveAnalysis | AgentFailure | None = None  # already handled
+        self._handled_answer: MoveAnalysis | AgentFailure | None = None  # the adviser's
         self.agent_threads = {
             seat: AgentThread(agent, session.players[seat]) for seat, agent in agents.items()
         }
         self.adviser = None if adviser is None else AgentThread(adviser[1], adviser[0])
         self.file = file
-        self._save_path, self._pause = file, pause
+        self._save_path, self._move_delay = file, move_delay
         self._move_at = 0.0
         self._seconds_shown = 0
         self._reset_position()
@@ -95,7 +96,7 @@ class GameController:
             self.note = ""
             self._play(actions[name])
 
-    def pick(self, row: int, column: int) -> None:
+    def click(self, row: int, column: int) -> None:
         """Handle a click on a cell."""
         if self.failure is None:
             self.note = ""
@@ -121,7 +122,7 @@ class GameController:
             shown_before, self._seconds_shown = self._seconds_shown, int(agent_thread.seconds)
             return shown_before != self._seconds_shown
         if answer is not self.analysis:
-            self.analysis, self._move_at = answer, time.perf_counter() + self._pause
+            self.analysis, self._move_at = answer, time.perf_counter() + self._move_delay
             return True
         if time.perf_counter() < self._move_at:
             return False
@@ -141,7 +142,7 @@ class GameController:
             return True
         if session.waits_for_human:
             wants_advice = self.adviser is not None and (self.show_values or self.show_hint)
-            return not wants_advice or self._last_advice is not None
+            return not wants_advice or self._handled_answer is not None
         return HUMAN not in session.players and self.current_analysis() is not None
 
     def current_analysis(self) -> MoveAnalysis | None:
@@ -165,15 +166,15 @@ class GameController:
         if not self.adviser.is_thinking:
             self.adviser.ask(self.session)
         answer = self.adviser.answer()
-        if answer is None or answer is self._last_advice:
+        if answer is None or answer is self._handled_answer:
             return False
-        self._last_advice = answer
+        self._handled_answer = answer
         if isinstance(answer, AgentFailure):
             self.note, self.show_hint = str(answer), False
         else:
             self.advice = answer
-            if answer.weights is None and self.show_values:
-                self.note = f"{answer.agent} has no action values"
+            if answer.action_weights is None and self.show_values:
+                self.note = f"{answer.agent} has neither visit shares nor action values"
         return True
 
     def _play(self, action: int) -> None:
@@ -185,10 +186,10 @@ class GameController:
         session = self.session
         legal = session.legal() if session.waits_for_human else []
         self.picker = ActionPicker(session.game, session.current, legal)
-        self.advice, self._last_advice, self.show_hint = None, None, False
+        self.advice, self._handled_answer, self.show_hint = None, None, False
         self._seconds_shown = 0
         for agent_thread in self._all_threads():
-            agent_thread.drop()
+            agent_thread.cancel()
 
     def _all_threads(self) -> list[AgentThread]:
         return [*self.agent_threads.values(), *([self.adviser] if self.adviser else [])]
@@ -206,7 +207,7 @@ class GameController:
         self.analysis, self._save_path, self.paused = None, self.file, False
         self._reset_position()
         for agent_thread in self._all_threads():
-            agent_thread.drop(forget=True)
+            agent_thread.cancel(new_game=True)
 
     def _hint(self) -> None:
         if self.session.waits_for_human:

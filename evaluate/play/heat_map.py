@@ -37,7 +37,7 @@ def heat_map(game: Game, s: object, analysis: MoveAnalysis, selected: int | None
     """
     codes = board_codes(game, s).ravel()
     numbers = np.full(codes.size, np.nan)
-    weights = analysis.weights
+    weights = analysis.action_weights
     for action in np.flatnonzero(np.isfinite(weights)) if weights is not None else ():
         cells = cells_of(game, s, int(action))
         weight = float(weights[action]) if weights is not None else 0.0

@@ -103,7 +103,8 @@ class GameHistory:
             legal = self.legal()
             if action not in legal:
                 raise ValueError(
-                    f"action {action} is illegal after {self.actions}: legal are {legal}"
+                    f"action {action} is illegal after {self.actions}: "
+                    f"the legal actions are {legal}"
                 )
         s = copy_position(self.game, self.current)
         with np.errstate(over="ignore"):
@@ -156,7 +157,9 @@ class GameHistory:
         for p, entry in enumerate(action):
             legal = [FORFEIT, *self.legal(p)] if p in active else [0]
             if entry not in legal:
-                raise ValueError(f"action {entry} of player {p} is illegal: legal are {legal}")
+                raise ValueError(
+                    f"action {entry} of player {p} is illegal: the legal actions are {legal}"
+                )
 
 
 def copy_position(game: Game, s: Any) -> Any:

@@ -126,7 +126,7 @@ def _analysis(
     y += LINE + 4
     if analysis.score is not None:
         y = _bar(shapes, session, analysis, x, y)
-    weights, values = analysis.weights, analysis.values
+    weights, values = analysis.action_weights, analysis.values
     best = analysis.best(MOVES_SHOWN)
     if weights is not None and best:
         greatest = max(abs(float(weights[action])) for action in best) or 1.0

@@ -57,7 +57,7 @@ class Screen:
         on_board = self.layout.board.inverse(x, y)
         cell = board_geometry(self.controller.session.game.layout).cell_at(*on_board)
         if cell is not None and x < self.layout.panel.left:
-            self.controller.pick(*cell)
+            self.controller.click(*cell)
 
     def _board(self) -> Scene:
         controller, session = self.controller, self.controller.session
@@ -80,7 +80,7 @@ class Screen:
     def _heat(self) -> HeatMap | None:
         controller, session = self.controller, self.controller.session
         analysis = controller.current_analysis()
-        if not controller.show_values or analysis is None or analysis.weights is None:
+        if not controller.show_values or analysis is None or analysis.action_weights is None:
             return None
         return heat_map(session.game, session.current, analysis, controller.picker.selected)
 
@@ -131,13 +131,13 @@ class Screen:
         controller, session = self.controller, self.controller.session
         game = session.game
         here = controller.current_analysis()
-        if here is not None and here.weights is not None and session.waits_for_human:
+        if here is not None and here.action_weights is not None and session.waits_for_human:
             return (
                 f"{player_name(game, here.seat)} to move, by {split_agent_spec(here.agent)[0]}",
                 here,
             )
         analysis = controller.analysis
-        if analysis is None or analysis.weights is None:
+        if analysis is None or analysis.action_weights is None:
             return "", None
         name = player_name(game, analysis.seat)
         return f"{name} chose {game.action_names[analysis.action]}", analysis

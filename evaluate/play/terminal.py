@@ -142,7 +142,7 @@ class Terminal:
         self._save_path = self._file
         for agent_thread in (*self._agent_threads.values(), self._adviser):
             if agent_thread is not None:
-                agent_thread.drop(forget=True)
+                agent_thread.cancel(new_game=True)
         self._show()
 
     def _save(self, name: str) -> None:
@@ -165,9 +165,11 @@ class Terminal:
             parts.append(f"proven {analysis.proven}")
         if analysis.exact is not None:
             parts.append(f"exact score {analysis.exact:+d}")
-        if analysis.weights is not None:
+        if analysis.action_weights is not None:
             kind = "values" if analysis.shares is None else "visit shares"
-            best = (f"{names[a]} {analysis.weights[a]:.2f}" for a in analysis.best(SHOWN_MOVES))
+            best = (
+                f"{names[a]} {analysis.action_weights[a]:.2f}" for a in analysis.best(SHOWN_MOVES)
+            )
             parts.append(f"{kind} {', '.join(best)}")
         if analysis.simulations:
             parts.append(f"{analysis.simulations / max(analysis.seconds, 1e-9):,.0f} simulations/s")

@@ -150,4 +150,4 @@ class EngineSession:
 
     def _forget(self) -> None:
         self._analysis = None
-        self._thread.drop(forget=True)
+        self._thread.cancel(new_game=True)

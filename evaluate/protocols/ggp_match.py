@@ -196,7 +196,8 @@ class GGPMatch:
         for role, move, legal in zip(roles, moves, machine.legal(), strict=True):
             if move not in legal:
                 raise MessageError(
-                    f"the move {move:.80} of {role} is illegal: legal are {' '.join(legal):.400}"
+                    f"the move {move:.80} of {role} is illegal: "
+                    f"the legal moves are {' '.join(legal):.400}"
                 )
         machine.step(moves)
         self._moves = (*self._moves, moves)

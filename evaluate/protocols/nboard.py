@@ -109,7 +109,7 @@ class NBoardServer:
         legal = self.session.history.legal()
         if not text or name not in names or names.index(name) not in legal:
             expected = " ".join(names[action] for action in legal) or "no move, the game is over"
-            raise CommandError(f"move {text:.40} is illegal: legal are {expected}")
+            raise CommandError(f"move {text:.40} is illegal: the legal moves are {expected}")
         self.session.play(names.index(name))
         yield from ()
 

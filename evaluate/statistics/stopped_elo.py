@@ -27,14 +27,14 @@ class StoppedElo:
         elo: median-unbiased estimate; infinite at a mean score of 0 or 1.
         low: lower end of the confidence interval.
         high: upper end.
-        plain: Elo difference of the mean score, not corrected for the stopping rule.
+        uncorrected: Elo difference of the mean score, not corrected for the stopping rule.
         confidence: level of the interval.
     """
 
     elo: float
     low: float
     high: float
-    plain: float
+    uncorrected: float
     confidence: float
 
 
@@ -75,8 +75,8 @@ def estimate_elo(
         _quantile(worse_probability, probability, mean, error)
         for probability in (0.5, (1 + confidence) / 2, (1 - confidence) / 2)
     ]
-    elo, low, high, plain = (_elo(score) for score in (*scores, mean))
-    return StoppedElo(elo, low, high, plain, confidence)
+    elo, low, high, uncorrected = (_elo(score) for score in (*scores, mean))
+    return StoppedElo(elo, low, high, uncorrected, confidence)
 
 
 def _quantile(

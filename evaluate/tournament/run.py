@@ -20,7 +20,7 @@ from ludoteca.evaluate.tournament.played_games import OUTCOME_LETTERS, PlayedGam
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.executor import LOCAL, Executor, _Wait, make_executor
 from ludoteca.progress import progress_bar
-from ludoteca.worker import name_location_in_errors
+from ludoteca.worker import add_worker_location_to_errors
 
 INITIAL_GAMES = 2  # number of games of a task before the time of a game is known
 SecondsPerGame = dict[tuple[int, tuple[int, int]], float]  # seconds per game, by game and pair
@@ -140,7 +140,7 @@ def _game_tasks(
 
 def compile_agent(game: str, agent: str, time_control: TimeControl | None = None) -> None:
     """Compile the code of a game and an agent, by choosing the agent's first action."""
-    with name_location_in_errors(game, agent):
+    with add_worker_location_to_errors(game, agent):
         rules = make_game(game)
         made_agent = make_agent(agent, rules)
     compile_match(rules)
@@ -158,7 +158,7 @@ def play_games(tournament: Tournament, match: Match, first: int, count: int) -> 
     """Play `count` consecutive games of a match, from game `first`."""
     start = clock()
     spec, agents = tournament.games[match.game], [tournament.agents[a] for a in match.pair]
-    with name_location_in_errors(spec, *agents):
+    with add_worker_location_to_errors(spec, *agents):
         game = make_game(spec)
         pair = make_match_agents(game, agents)
     result = play_match(

@@ -7,7 +7,7 @@ from scipy.stats import chisquare
 
 from ludoteca.agents import make_agent
 from ludoteca.agents.flat import (
-    STATES,
+    NUM_STATES,
     FlatAgent,
     make_act,
     simulate_kernel,
@@ -65,7 +65,7 @@ FOOD_EAST = (
 def interpret(spec, game, s, seat=0, seed=3):
     """Return the action, the mean reward of each first move, and the number of its playouts."""
     agent = make_agent(spec, game)
-    states, work = view_records(game.empty(STATES)), np.zeros(1, work_dtype(game))
+    states, work = view_records(game.empty(NUM_STATES)), np.zeros(1, work_dtype(game))
     states[0] = np.array(s, game.state)
     rng = np.array([seed], np.uint64)
     with np.errstate(over="ignore"):

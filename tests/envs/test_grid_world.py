@@ -104,7 +104,9 @@ def test_walls_stop_illegal_moves() -> None:
 def test_illegal_moves_may_be_refused() -> None:
     env = make(illegal_action="raise")
     env.reset(seed=0)
-    with pytest.raises(ValueError, match=r"action 3 is illegal in cell 8: legal are \[0 1\]"):
+    with pytest.raises(
+        ValueError, match=r"action 3 is illegal in cell 8: the legal actions are \[0 1\]"
+    ):
         env.step(WEST)
     assert env.step(NORTH)[0] == 4  # nothing had changed
 

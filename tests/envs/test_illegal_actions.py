@@ -43,7 +43,9 @@ def test_aec(id_: str, kind: str, rule: str, small: Small, make: Make) -> None:
         return
     before, state = env.save(), env.state()
     if rule == "raise":
-        with pytest.raises(ValueError, match=rf"action {action}.* is illegal.*: legal are \["):
+        with pytest.raises(
+            ValueError, match=rf"action {action}.* is illegal.*: the legal actions are \["
+        ):
             env.step(action)
         assert env.save() == before
         assert env.agent_selection == mover
@@ -92,7 +94,9 @@ def test_parallel(id_: str, kind: str, rule: str, small: Small, make: Make) -> N
     before, state = env.save(), env.state()
     offered = legal_joint(env) | {mover: action}
     if rule == "raise":
-        with pytest.raises(ValueError, match=rf"action {action}.* is illegal .*: legal are \["):
+        with pytest.raises(
+            ValueError, match=rf"action {action}.* is illegal .*: the legal actions are \["
+        ):
             env.step(offered)
         assert env.save() == before
         env.step(legal_joint(env))
@@ -128,7 +132,9 @@ def test_single(id_: str, kind: str, rule: str, small: Small, make: Make) -> Non
         return
     before, state = env.save(), env.game_batch.states.copy()
     if rule == "raise":
-        with pytest.raises(ValueError, match=rf"action {action} is illegal .*: legal are \["):
+        with pytest.raises(
+            ValueError, match=rf"action {action} is illegal .*: the legal actions are \["
+        ):
             env.step(action)
         assert env.save() == before
         move_once(env)
@@ -166,7 +172,7 @@ def test_vector(id_: str, kind: str, rule: str, api: str, small: Small, make: Ma
     before, state = env.save(), env.game_batch.states.copy()
     if rule == "raise":
         with pytest.raises(
-            ValueError, match=rf"action {action}.* is illegal in game 1: legal are \["
+            ValueError, match=rf"action {action}.* is illegal in game 1: the legal actions are \["
         ):
             env.step(actions)
         assert env.save() == before

@@ -67,7 +67,7 @@ def test_transcripts_are_read_in_all_their_forms() -> None:
     ("text", "message"),
     [
         ("f5d6x9", "line 1, column 5: expected a move such as f5, got 'x9'"),
-        ("f5d6\nf5a1", "line 2, column 3: move 2: a1 is illegal: legal are f4 d6 f6"),
+        ("f5d6\nf5a1", "line 2, column 3: move 2: a1 is illegal: the legal moves are f4 d6 f6"),
         ("f5--", "line 1, column 3: move 2: pass is illegal"),
         (f"{SHORTEST}a1", "the game is over, but the record continues with a1"),
         (HEAD, "expected a property such as B[d3], or ';)', got ''"),

@@ -137,11 +137,12 @@ def test_an_illegal_action_is_named_with_its_move(id_: str, finished: Any, small
                 mover = next(p for p in range(game.num_players) if active(data, k, p))
                 data["actions"][k][mover] = wrong
                 message = (
-                    rf"move {k}: action .* of player {mover} is illegal: legal are \[0, 1, 2, 3\]"
+                    rf"move {k}: action .* of player {mover} is illegal: "
+                    r"the legal actions are \[0, 1, 2, 3\]"
                 )
             else:
                 data["actions"][k] = wrong
-                message = rf"move {k}: action .* is illegal: legal are \["
+                message = rf"move {k}: action .* is illegal: the legal actions are \["
             with pytest.raises(ValueError, match=message):
                 Replay.from_json(json.dumps(data))
 

@@ -116,7 +116,9 @@ def test_white_moves_first_by_its_first_move_or_by_pl() -> None:
 
 def test_othello_by_letters_with_the_start_set_up() -> None:
     text = "(;GM[2]SZ[8]AB[e4][d5]AW[dd][ee]PL[B];B[d3];W[ce];B[];W[f4])"
-    with pytest.raises(ValueError, match=r"column 52: move 3: pass is illegal: legal are b6"):
+    with pytest.raises(
+        ValueError, match=r"column 52: move 3: pass is illegal: the legal moves are b6"
+    ):
         read_games(text)
     (record,) = read_games(text.replace("B[];", "B[D6];").replace("f4", "c3"))
     assert names(record.replay) == ["d3", "c5", "d6", "c3"]
@@ -128,7 +130,10 @@ def test_othello_by_letters_with_the_start_set_up() -> None:
         ("(;GM[1])", "line 1, column 5: expected a game with GM 11 (hex) or 2 (othello)"),
         ("(;SZ[5])", "line 1, column 1: expected a game with GM 11 (hex) or 2 (othello)"),
         ("(;GM[11]SZ[5]\n;B[a9])", "line 2, column 3: a9 is not a cell of a board of 5 x 5"),
-        ("(;GM[11]SZ[5];B[a1];W[a1])", "column 22: move 2: a1 is illegal: legal are b1 c1"),
+        (
+            "(;GM[11]SZ[5];B[a1];W[a1])",
+            "column 22: move 2: a1 is illegal: the legal moves are b1 c1",
+        ),
         ("(;GM[11]SZ[5];B[a1];B[a2])", "column 22: expected a move of W, got B"),
         ("(;GM[11]SZ[5];B[a1];W[b1];B[swap])", "column 28: only the second move may be a swap"),
         ("(;GM[11]SZ[5];B[pass])", "column 16: expected a cell such as a1, swap-pieces"),
@@ -153,7 +158,7 @@ def test_othello_by_letters_with_the_start_set_up() -> None:
         ("(;GM[11]7)", "column 9: expected ';', '(' or ')', got '7'"),
         ("(;GM[11]black[a1])", "column 9: black is not a property: expected capital letters"),
         ("(;GM[2];W[d3])", "column 10: expected a move of black, got one of white"),
-        ("(;GM[2];B[d3];W[a1])", "column 16: move 2: a1 is illegal: legal are c3 e3 c5"),
+        ("(;GM[2];B[d3];W[a1])", "column 16: move 2: a1 is illegal: the legal moves are c3 e3 c5"),
         ("(;GM[2]AB[a1])", "column 10: AB sets up discs: expected only the four"),
         ("(;GM[2]PL[W])", "column 10: expected black to move first"),
     ],

@@ -253,7 +253,7 @@ class Wrong(Agent):
             r"act must return integers of shape \(2,\) for two positions, got int64 of shape",
         ),
         ("type", "got float64 of shape"),
-        ("illegal", "Wrong chose 100 at the start of tictactoe.*, illegal: legal are"),
+        ("illegal", "Wrong chose 100 at the start of tictactoe.*, illegal: the legal actions are"),
         ("changes", "act must not change the positions"),
         ("batch", "games of seed 0 differ when played one at a time"),
         ("memory", "games of seed 0 differ when played again"),

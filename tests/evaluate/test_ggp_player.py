@@ -262,8 +262,14 @@ def test_faulty_rules_are_refused(serve, rules, problem):
     ("message", "problem"),
     [
         ("(PLAY m (noop))", "expected a move of each of 2 roles, got 1: noop"),
-        ("(PLAY m ((mark 7 7) noop))", "the move (mark 7 7) of x is illegal: legal are (mark a 1)"),
-        ("(PLAY m ((mark a 1) (mark a 2)))", "the move (mark a 2) of o is illegal: legal are noop"),
+        (
+            "(PLAY m ((mark 7 7) noop))",
+            "the move (mark 7 7) of x is illegal: the legal moves are (mark a 1)",
+        ),
+        (
+            "(PLAY m ((mark a 1) (mark a 2)))",
+            "the move (mark a 2) of o is illegal: the legal moves are noop",
+        ),
     ],
 )
 def test_illegal_joint_moves_change_nothing(serve, message, problem):

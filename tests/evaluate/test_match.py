@@ -170,7 +170,7 @@ def test_agent_in_two_seats_is_reset_once_per_game():
         (
             lambda actions: np.full_like(actions, 0),
             r"agent 'Scripted' in seat 1 of game 0 chose the illegal action 0 at ply "
-            r"1: legal are \[1, 2, 3, 4, 5, 6, 7, 8\]",
+            r"1: the legal actions are \[1, 2, 3, 4, 5, 6, 7, 8\]",
         ),
         (
             lambda actions: actions + 100,

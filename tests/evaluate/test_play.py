@@ -183,7 +183,7 @@ def test_the_window_stays_alive_while_an_agent_thinks():
 
 def test_analysis_is_shown_before_the_move():
     controller = sit(
-        "tictactoe", make_agent("mcts:simulations=50", make_game("tictactoe")), pause=60
+        "tictactoe", make_agent("mcts:simulations=50", make_game("tictactoe")), move_delay=60
     )
     controller.key("v")
     screen = Screen(controller)
@@ -232,7 +232,10 @@ def test_failing_adviser_does_not_end_the_game():
 @pytest.mark.parametrize(
     ("agent", "reason"),
     [
-        (Illegal, "agent failed: it chose action 0, which is illegal: legal are [1, 2, 3"),
+        (
+            Illegal,
+            "agent failed: it chose action 0, which is illegal: the legal actions are [1, 2, 3",
+        ),
         (Throwing, "agent failed: RuntimeError: out of memory"),
     ],
 )
@@ -284,7 +287,7 @@ def test_new_games_have_new_seeds_and_agents_forget():
 def test_games_between_agents_can_be_paused():
     game = make_game("tictactoe")
     session = Session(game, ("one", "two"))
-    controller = GameController(session, {0: First(game), 1: First(game)}, pause=0)
+    controller = GameController(session, {0: First(game), 1: First(game)}, move_delay=0)
     wait_for(lambda: controller.tick() and len(session.actions) == 3)
     assert controller.picker.targets() == ()
     controller.key("u")

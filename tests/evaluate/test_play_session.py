@@ -59,7 +59,9 @@ def test_undo_after_the_end_resumes_from_the_same_position():
 def test_illegal_moves_are_refused():
     session = Session(make_game("tictactoe"), (HUMAN, HUMAN))
     session.play(4)
-    with pytest.raises(ValueError, match=r"action 4 is illegal after \[4\]: legal are \[0, 1"):
+    with pytest.raises(
+        ValueError, match=r"action 4 is illegal after \[4\]: the legal actions are \[0, 1"
+    ):
         session.play(4)
     with pytest.raises(ValueError, match="b2 is illegal here"):
         session.play_named(["b2"])

@@ -109,7 +109,7 @@ def test_command_opens_a_window(capsys, monkeypatch, pygame, tmp_path):
         return opened
 
     monkeypatch.setattr(window, "open_window", user)
-    arguments = ["tictactoe", "--agent", "random", "--pause", "0", "--replay", "game.json"]
+    arguments = ["tictactoe", "--agent", "random", "--move-delay", "0", "--replay", "game.json"]
     status, out, err = run(capsys, monkeypatch, [*arguments, "--moves", "a1", "c3"])
     assert (status, out, err) == (0, "saved: game.json\n", "")
     replay = Replay.load(tmp_path / "game.json")
@@ -137,7 +137,7 @@ def test_screenshots_are_written(capsys, monkeypatch, spec, agent, tmp_path):
         (["hex", "--agent", "random", "random"], "two agents play each other with --seat none"),
         (["hex", "--moves", "a1", "a1"], "a1 is illegal here"),
         (["hex", "--moves", "z1"], "there is no move 'z1' in hex; moves look like a1, "),
-        (["hex", "--pause", "-1"], "pause must be a number from 0 to 60"),
+        (["hex", "--move-delay", "-1"], "move_delay must be a number from 0 to 60"),
         (["hex", "--screenshot", "a.jpg"], "a.jpg must end in .png"),
         (["hex", "--seed", "-1"], "a seed must be an integer from 0"),
         (
@@ -185,4 +185,4 @@ def test_command_passes_every_option(capsys, monkeypatch):
     assert game.spec == "hex:board_size=4,first=black,swap=True"
     assert (agents, seat) == (("mcts:simulations=1000",), "both")
     assert not any(named[key] for key in ("seed", "moves", "values", "replay", "terminal"))
-    assert named["pause"] == 0.5
+    assert named["move_delay"] == 0.5

@@ -216,7 +216,9 @@ def test_nboard_session():
     assert hints[0].split()[1].startswith(square)
     assert ask(server, f"move {square}/1.5/0.01") == [""]
     assert len(server.session.history.actions) == 9
-    assert ask(server, "move a1")[0].startswith("status Error: move a1 is illegal: legal are ")
+    assert ask(server, "move a1")[0].startswith(
+        "status Error: move a1 is illegal: the legal moves are "
+    )
     assert ask(server, "learn", "set contempt 3", "fly") == ["learned\n", "", ""]
     analysis = [line.split() for line in ask(server, "analyze")[0].splitlines()[1:-1]]
     assert [(name, int(ply)) for name, ply, _ in analysis] == [

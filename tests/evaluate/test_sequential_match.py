@@ -107,7 +107,7 @@ def test_interruption_keeps_the_finished_games(monkeypatch):
     assert result.interrupted
     assert result.decision == "undecided"
     assert result.match.games == calls[-1] == 2 * sum(result.frequencies)
-    assert "as it was interrupted" in " ".join(sequential_text(result).split())
+    assert "because it was interrupted" in " ".join(sequential_text(result).split())
 
     calls[:] = [0, 0]  # the first slice is interrupted
     with pytest.raises(KeyboardInterrupt):
@@ -123,7 +123,7 @@ def test_interrupted_command_prints_the_result_and_exits_with_status_130(capsys,
     monkeypatch.setattr(sequential_match, "play_match", play)
     status, out, err = run(capsys, "match", "tictactoe", "--sprt", "0", "5")
     assert (status, err) == (130, "interrupted\n")
-    assert "undecided after 2 games, as it was interrupted" in out
+    assert "undecided after 2 games, because it was interrupted" in out
 
 
 def test_command_prints_the_decision_and_writes_it(capsys, tmp_path):
@@ -136,7 +136,7 @@ def test_command_prints_the_decision_and_writes_it(capsys, tmp_path):
     read = json.loads(file.read_text())
     sprt = read["sprt"]
     assert (sprt["decision"], sprt["alpha"], sprt["counts"]) == ("H1", 0.01, "pentanomial")
-    assert f"H1 accepted after {read['games']} games: greedy is rather 100 than 0 Elo" in out
+    assert f"H1 accepted after {read['games']} games: greedy is 100 rather than 0 Elo" in out
     assert f"Elo difference {sprt['elo']['elo']:+.1f} (95 % interval" in out
     assert sprt["elo"]["low"] < sprt["elo"]["elo"] < sprt["elo"]["high"]
     assert len(list(folder.iterdir())) == min(10, read["games"])
@@ -145,7 +145,7 @@ def test_command_prints_the_decision_and_writes_it(capsys, tmp_path):
 def test_limit_of_games_leaves_the_match_undecided(capsys):
     status, out, _ = run(capsys, "match", "tictactoe", "--sprt", "0", "1", "--games", "20")
     assert status == 0
-    assert "undecided after 20 games, as the limit of games is reached" in out
+    assert "undecided after 20 games, because it reached the limit of games" in out
 
 
 @pytest.mark.parametrize(

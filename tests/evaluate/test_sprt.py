@@ -269,8 +269,8 @@ def test_estimate_of_a_test_that_did_not_stop_is_near_the_mean():
     mean, variance = mean_and_variance(np.array(frequencies, float))
     error = math.sqrt(variance / sum(frequencies))
     slope = 400 / math.log(10) / (mean * (1 - mean))
-    assert estimate.plain == pytest.approx(-400 * math.log10(1 / mean - 1))
-    assert estimate.elo == pytest.approx(estimate.plain, abs=0.05)
+    assert estimate.uncorrected == pytest.approx(-400 * math.log10(1 / mean - 1))
+    assert estimate.elo == pytest.approx(estimate.uncorrected, abs=0.05)
     assert estimate.high - estimate.low == pytest.approx(2 * 1.96 * error * slope, rel=0.02)
 
 
@@ -279,11 +279,11 @@ def test_estimate_after_a_stop_corrects_the_mean_toward_the_middle():
     accepted = (4, 30, 90, 52, 20)
     assert test.verdict(test.llr(accepted)) == "H1"
     estimate = estimate_elo(test, accepted)
-    assert estimate.low < estimate.elo < estimate.plain
+    assert estimate.low < estimate.elo < estimate.uncorrected
     rejected = (12, 50, 90, 46, 5)
     assert test.verdict(test.llr(rejected)) == "H0"
     estimate = estimate_elo(test, rejected)
-    assert estimate.plain < estimate.elo < estimate.high
+    assert estimate.uncorrected < estimate.elo < estimate.high
 
 
 @pytest.mark.parametrize("frequencies", [(0, 0, 0), (0, 7, 0), (0, 0, 0, 0, 3)])

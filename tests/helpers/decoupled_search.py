@@ -5,7 +5,7 @@ from boards import small_spec
 
 from ludoteca.agents.search.config import SEARCH_PARAMS, SearchConfig, work_dtype
 from ludoteca.agents.search.policies import POLICIES
-from ludoteca.agents.search.simultaneous.search import STATES, make_search, search_kernel
+from ludoteca.agents.search.simultaneous.search import NUM_STATES, make_search, search_kernel
 from ludoteca.agents.search.simultaneous.tree import NODE, table_size
 from ludoteca.agents.search.statistics import arm_dtype
 from ludoteca.envs.games.goose_positions import FOOD
@@ -73,7 +73,7 @@ class Search:
             (nodes, game.num_players, game.num_actions), arm_dtype(self.config.policy)
         )
         self.table = np.zeros(table_size(nodes), np.int32)
-        self.states, self.work = game.empty(STATES), np.zeros(1, work_dtype(game))
+        self.states, self.work = game.empty(NUM_STATES), np.zeros(1, work_dtype(game))
         self.params = np.zeros(1, SEARCH_PARAMS)
         self.params["policy_params"] = POLICIES[self.config.policy].parameters({})
         self.params["fpu"] = fpu

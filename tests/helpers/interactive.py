@@ -81,7 +81,7 @@ def sit(game, agent=None, human=0, adviser=None, **options):
     players[human] = HUMAN
     session = Session(game, players)
     adviser = None if adviser is None else ("adviser", adviser)
-    return GameController(session, {1 - human: agent}, adviser, **{"pause": 0} | options)
+    return GameController(session, {1 - human: agent}, adviser, **{"move_delay": 0} | options)
 
 
 def settle(controller):

@@ -32,7 +32,7 @@ class ConversionConfig:
 
     sources: Annotated[tuple[Path, ...], tyro.conf.Positional]
     """Episode files (`.json`), archives (`.zip`) and folders of them, and files of games (`.npz`,
-    or `.csv` for the table `datos_otelo.csv`), which are concatenated."""
+    or `.csv` for a table of Othello positions), which are concatenated."""
     out: Path = Path("runs/converted.npz")
     """The file to write: `.npz`, or `.csv` for the table (Othello). The report is beside it, with
     the suffix `.json`."""

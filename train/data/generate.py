@@ -18,10 +18,10 @@ from ludoteca.executor import LOCAL, make_executor, parse_executor
 from ludoteca.progress import progress_bar
 from ludoteca.train.data.dataset import GameDataset, concatenate
 from ludoteca.train.data.storage import find_format, save_dataset
-from ludoteca.worker import name_location_in_errors
+from ludoteca.worker import add_worker_location_to_errors
 
-# Games per task, played in one batch. They affect the games, since networks round differently in
-# batches of another size.
+# Games per task, played in one batch. The batch size may change the games of agents with networks,
+# which round differently in batches of another size.
 SEQUENTIAL_GAMES = 256
 SIMULTANEOUS_GAMES = 32
 SEATS = ("rotating", "fixed")
@@ -32,17 +32,18 @@ class GenerationConfig:
     """Settings of the generation of games. The games do not depend on the number of workers."""
 
     out: Path = Path("runs/games.npz")
-    """The file to write: `.npz`, or `.csv` for the table `datos_otelo.csv` (Othello)."""
+    """The file to write: `.npz`, or, for Othello, `.csv` for a table in the format of
+    `train/data/othello_table.py`."""
     game: str = "othello"
     """Spec string of the game."""
     agents: tuple[str, ...] = ("mcts:policy=uct,simulations=50,action_selection=mean", "random")
-    """Spec strings of the agents: one for self-play, or from two to one per player."""
+    """Spec strings of the agents: one for self-play, or at least two and at most one per player."""
     seats: Literal["rotating", "fixed"] = "rotating"
     """`rotating`: each agent takes each seat in turn. `fixed`: the first agent is always player 0,
     the second player 1, and so on."""
     learn_from: tuple[int, ...] = ()
     """Indices of the agents whose actions are training samples, counted from 0; by default all. A
-    game's label is the return of the first such player."""
+    game is labeled with the return of the first player, by seat, whom such an agent controls."""
     games: int = 10_000
     """Number of games."""
     seed: int = 0
@@ -50,8 +51,8 @@ class GenerationConfig:
     num_workers: int = 0
     """Number of processes; 0: one per core. Without effect on the games."""
     executor: str = LOCAL
-    """Where the workers run: `local`, or a Ray cluster: `ray` (of this machine), `ray:auto`,
-    `ray:HOST:PORT`. Without effect on the games."""
+    """Where the workers run: `local`, or a Ray cluster: `ray` (a new one on this machine),
+    `ray:auto` (the one already running on it), `ray:HOST:PORT`. Without effect on the games."""
 
     def __post_init__(self) -> None:
         if not self.agents:
@@ -110,8 +111,8 @@ def _play(config: GenerationConfig, first: int, count: int) -> GameDataset:
     action_lists: list[Any] = [replay.actions for replay in match.replays]
     columns = game.num_players if game.simultaneous else 1
     seeds = [replay.seed for replay in match.replays] if has_chance(game) else [0] * count
-    games = np.arange(first, first + count) * (config.seats == "rotating")
-    agents_by_seat = (games[:, None] + np.arange(game.num_players)) % len(config.agents)
+    rotations = np.arange(first, first + count) * (config.seats == "rotating")
+    agents_by_seat = (rotations[:, None] + np.arange(game.num_players)) % len(config.agents)
     names = tuple(dict.fromkeys(config.agents))
     return GameDataset.create(
         game,
@@ -143,7 +144,7 @@ def _make_agents(
     game_spec: str, specs: tuple[str, ...], seats: str
 ) -> tuple[Game, tuple[Agent, ...]]:
     """Return the game and the agents of a match."""
-    with name_location_in_errors(game_spec, *specs):
+    with add_worker_location_to_errors(game_spec, *specs):
         game = make_game(game_spec)
         agents = tuple(make_agent(spec, game) for spec in specs)
     if "torch" in sys.modules:  # PyTorch's threads would compete with other workers

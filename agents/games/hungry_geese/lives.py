@@ -16,8 +16,8 @@ from ludoteca.envs.replay import Replay
 ALIVE = -1
 CAUSES = ("turned back", "own body", "another's body", "head on", "starved", "left")
 TURNED_BACK, OWN_BODY, OTHERS_BODY, HEAD_ON, STARVED, LEFT = range(len(CAUSES))
-STATES = 2  # the current position, and a copy in which a step is tried
-CURRENT, TRIED = range(STATES)
+NUM_STATES = 2  # the current position, and a copy in which a step is tried
+CURRENT, TRIED = range(NUM_STATES)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def lives_of(replays: Sequence[Replay]) -> Lives:
         np.zeros(shape, np.int16),
         np.zeros(shape, np.int32),
     )
-    states = game.empty(STATES)
+    states = game.empty(NUM_STATES)
     scratch = np.zeros((2, game.num_players), np.int8)
     for k, replay in enumerate(replays):
         states[CURRENT] = game.new(replay.seed)

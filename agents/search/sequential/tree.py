@@ -37,4 +37,4 @@ SHARED = 2
 
 # Positions of a thread: the root's, that of the simulation, and a spare one.
 START, CURRENT, SPARE = range(3)
-STATES = 3
+NUM_STATES = 3

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ludoteca.agents.search.config import SearchConfig, work_dtype
-from ludoteca.agents.search.sequential.tree import ENTRY, SHARED, STATES, node_dtype
+from ludoteca.agents.search.sequential.tree import ENTRY, NUM_STATES, SHARED, node_dtype
 from ludoteca.envs.game import Game
 from ludoteca.envs.records import CACHE_LINE, as_words
 
@@ -51,8 +51,8 @@ class Workspace(NamedTuple):
 
 
 def _make_thread_arrays(game: Game) -> tuple[NDArray[Any], ...]:
-    states = aligned_zeros(STATES, game.state)
-    states[:] = game.empty(STATES)
+    states = aligned_zeros(NUM_STATES, game.state)
+    states[:] = game.empty(NUM_STATES)
     return states, as_words(states), aligned_zeros(1, work_dtype(game))
 
 

@@ -25,7 +25,7 @@ from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.rng import next_u64
 
 START, CURRENT = range(2)  # positions of a search: the root's, and that of the simulation
-STATES = 2
+NUM_STATES = 2
 
 
 @factory("search")

@@ -9,14 +9,23 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.search.config import SearchConfig, work_dtype
 from ludoteca.agents.search.sequential.workspace import aligned_zeros
-from ludoteca.agents.search.simultaneous.search import START, STATES
+from ludoteca.agents.search.simultaneous.search import NUM_STATES, START
 from ludoteca.agents.search.simultaneous.tree import NODE, ROOT, table_size
 from ludoteca.agents.search.statistics import arm_dtype, summed_fields
 from ludoteca.envs.game import Game
 
 
 class DecoupledWorkspace(NamedTuple):
-    """Tree and scratch space of one thread; for the fields see `search.search_kernel`."""
+    """Tree and scratch space of one thread.
+
+    Attributes:
+        nodes: the tree, dtype `tree.NODE`. Shape `[max_nodes]`.
+        arms: statistics of the players' actions, dtype `statistics.arm_dtype(config.policy)`. Shape
+            `[max_nodes, players, actions]`.
+        table: hash table of the children, see `tree.make_table`.
+        states: positions, the root's at `search.START`. Shape `[search.NUM_STATES]`.
+        work: other scratch space, dtype `config.work_dtype(game)`. Shape `[1]`.
+    """
 
     nodes: NDArray[np.void]
     arms: NDArray[np.void]
@@ -27,8 +36,8 @@ class DecoupledWorkspace(NamedTuple):
     @classmethod
     def make(cls, game: Game, config: SearchConfig, max_nodes: int) -> "DecoupledWorkspace":
         """Return the workspace of one tree and one thread."""
-        states = aligned_zeros(STATES, game.state)
-        states[:] = game.empty(STATES)
+        states = aligned_zeros(NUM_STATES, game.state)
+        states[:] = game.empty(NUM_STATES)
         return cls(
             np.zeros(max_nodes, NODE),
             np.zeros((max_nodes, game.num_players, game.num_actions), arm_dtype(config.policy)),
@@ -53,7 +62,10 @@ class DecoupledSearchThreads:
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def __reduce__(self) -> tuple[type["DecoupledSearchThreads"], tuple[Any, ...]]:
-        return DecoupledSearchThreads, self._arguments  # searches share no state
+        return (
+            DecoupledSearchThreads,
+            self._arguments,
+        )  # a copy has trees of its own, which are empty
 
     def reset(self, s: Any, rng: NDArray[np.uint64]) -> None:
         """Reset the trees to position `s`, with one random stream per thread."""

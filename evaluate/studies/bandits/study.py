@@ -53,7 +53,7 @@ def reproduce(
         merge: compute nothing: write the report from the results of the shards.
         seed: seed of all random numbers.
         threads: threads that share the problems, if neither --executor nor --processes is used.
-        executor: executor of the computation: local, or a Ray cluster: ray (of this machine),
+        executor: executor of the computation: local, or a Ray cluster: ray (on this machine),
             ray:auto, ray:HOST:PORT; see docs/distributed.md.
         processes: number of processes, each with one thread.
         plan: only measure a sample, and print how long everything takes with 1 to 1,000 processes.

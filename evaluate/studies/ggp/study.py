@@ -86,7 +86,7 @@ def reproduce(
             enhancements.
         seed: seed of the games; the same seed gives the same games.
         processes: number of processes; by default one per core.
-        executor: executor of the games: local, or a Ray cluster: ray (of this machine), ray:auto,
+        executor: executor of the games: local, or a Ray cluster: ray (on this machine), ray:auto,
             ray:HOST:PORT; see docs/distributed.md.
         rewrite: play nothing: write the report again from the tournaments' reports in `out`.
     """
