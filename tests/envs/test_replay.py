@@ -178,7 +178,7 @@ def test_players_that_are_out_cannot_act(finished: Any) -> None:
             if not active(data, k, player):
                 data["actions"][k][player] = 2
                 with pytest.raises(
-                    ValueError, match=f"move {k}: player {player} is eliminated, but the replay has"
+                    ValueError, match=f"move {k}: player {player} has no legal action, expected 0"
                 ):
                     Replay.from_json(json.dumps(data))
                 return

@@ -100,7 +100,7 @@ def test_analysis_of_a_search_has_visit_shares_and_score():
     assert np.nansum(analysis.shares) == pytest.approx(1)
     assert np.isfinite(analysis.shares).tolist() == [a in session.legal() for a in range(9)]
     assert 0 <= analysis.score <= 1
-    assert analysis.best(2)[0] == analysis.action == np.nanargmax(analysis.weights)
+    assert analysis.best(2)[0] == analysis.action == np.nanargmax(analysis.action_weights)
     session.play_named(["b1", "a3"])
     assert session.is_over
 
@@ -153,7 +153,7 @@ def test_exact_endgames_have_disc_differences():
 def test_agents_without_values_only_move():
     session = Session(make_game("tictactoe"), (HUMAN, "first"))
     analysis = think(First(session.game), "first", session)
-    assert (analysis.action, analysis.weights, analysis.score, analysis.best(3)) == (
+    assert (analysis.action, analysis.action_weights, analysis.score, analysis.best(3)) == (
         0,
         None,
         None,

@@ -137,7 +137,7 @@ def test_command_prints_the_decision_and_writes_it(capsys, tmp_path):
     sprt = read["sprt"]
     assert (sprt["decision"], sprt["alpha"], sprt["counts"]) == ("H1", 0.01, "pentanomial")
     assert f"H1 accepted after {read['games']} games: greedy is 100 rather than 0 Elo" in out
-    assert f"Elo difference {sprt['elo']['elo']:+.1f} (95 % interval" in out
+    assert f"Elo difference {sprt['elo']['elo']:+.1f} (95 % confidence interval" in out
     assert sprt["elo"]["low"] < sprt["elo"]["elo"] < sprt["elo"]["high"]
     assert len(list(folder.iterdir())) == min(10, read["games"])
 
