@@ -148,7 +148,7 @@ class NotebookGame:
     def _begin(self) -> None:
         """Continue from another position, in which agents have no memory of the game."""
         for thread in self._agent_threads.values():
-            thread.drop(forget=True)
+            thread.cancel(new_game=True)
         self._has_failed = False
         self._picker = self._new_picker()
 

@@ -136,7 +136,7 @@ class GameController:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the display stays the same until the next input or the end of a pause."""
+        """Whether the display stays the same until the next input or the end of the move delay."""
         session = self.session
         if session.is_over or self.failure is not None:
             return True

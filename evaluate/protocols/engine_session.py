@@ -136,7 +136,7 @@ class EngineSession:
 
     def _prepare(self) -> None:
         self._thread = AgentThread(self._agent, self.spec)
-        self._thread.drop(forget=True)
+        self._thread.cancel(new_game=True)
         try:
             self._thread.prepare()
         except Exception as error:  # as in `AgentThread.think`

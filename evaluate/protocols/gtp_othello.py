@@ -67,7 +67,7 @@ class OthelloServer(GameServer):
         legal = self.session.history.legal()
         if names.index(move) not in legal:
             expected = " ".join(names[action] for action in legal)
-            raise CommandError(f"illegal move: {move}, legal are {expected}")
+            raise CommandError(f"illegal move: {move}; the legal moves are {expected}")
         self.session.play(names.index(move))
 
     def resized(self, size: int) -> Game:

@@ -96,7 +96,7 @@ def test_passes_may_be_sent_or_left_out(size):
         ("boardsize 5", "unacceptable size: expected 4, 6 or 8, got 5"),
         ("boardsize 8 6", "unacceptable size: expected a square board, got 8 6"),
         ("play b c5", "white is to move, not black"),
-        ("play w pass", "illegal move: pass, legal are c3 e3 c5"),
+        ("play w pass", "illegal move: pass; the legal moves are c3 e3 c5"),
         ("play w i9", "illegal move: there is no move i9"),
         ("genmove black", "white is to move, not black"),
         ("set_game Go", "unsupported game: expected Othello, got Go"),
