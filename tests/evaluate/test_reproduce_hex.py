@@ -171,7 +171,7 @@ def test_report_has_the_figures_of_the_runs(fake_runs, tmp_path):
     assert len(content["beyond"]) == 5
 
 
-def test_sections_need_all_their_runs_and_earlier_records_are_kept(fake_runs, tmp_path):
+def test_sections_need_all_their_tasks_and_earlier_records_are_kept(fake_runs, tmp_path):
     out = tmp_path / "report"
     some = [name for name in PAPER_TASKS if name.startswith(("grid", "ablation"))]
     records = {"tanaka2018": {name: record_of(fake_runs / name) for name in some[1:]}, "beyond": {}}
