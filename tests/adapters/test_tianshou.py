@@ -109,7 +109,7 @@ def test_seeds_attributes_and_bad_arguments() -> None:
     env.set_env_attr("spec", "a")
     assert env.spec == ["a"] * 3
     for call, message in [
-        (lambda: env.step([0, 1], [0, 0]), "each given once"),
+        (lambda: env.step([0, 1], [0, 0]), r"expected distinct indices of games.* got \[0, 0\]"),
         (lambda: env.step([0.0] * 3), "actions must be integers of shape"),
         (lambda: env.seed([1]), "expected 3 seeds"),
         (lambda: env.reset(3), "expected distinct indices of games, 0 to 2"),
