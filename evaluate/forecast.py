@@ -10,7 +10,7 @@ WORKER_COUNTS = (1, 2, 64, 1_000)
 
 @dataclass(frozen=True)
 class Forecast:
-    """Remaining work, in seconds of one worker.
+    """Forecast of the time of parallel tasks, from the remaining work in seconds of one worker.
 
     Attributes:
         seconds: total time of all tasks.

@@ -62,19 +62,19 @@ def replay_frames(replay: Replay, width: int, plain: bool = False) -> list[Rende
         ValueError: if the replay is invalid.
     """
     game, frames = make_game(replay.game), []
-    for ply, (s, action, standing) in enumerate(replay_steps(game, replay)):
+    for ply, (s, action, standings) in enumerate(replay_steps(game, replay)):
         heading = f"ply {ply} of {len(replay.actions)}"
         if action is not None and not game.simultaneous:
             heading = f"{heading}: {action_text(game, action)}"
         board = terminal_board(game, s, plain=plain)
-        panel = _panel(game, standing, replay.players, heading, last_move_text(game, s), plain)
+        panel = _panel(game, standings, replay.players, heading, last_move_text(game, s), plain)
         frames.append(_board_and_panel(board, panel, width))
     return frames
 
 
 def _panel(
     game: Game,
-    standing: Sequence[Standing],
+    standings: Sequence[Standing],
     names: Sequence[str],
     heading: str,
     message: str,
@@ -82,10 +82,12 @@ def _panel(
 ) -> Text:
     panel = Text(overflow="fold")
     panel.append(f"{heading}\n\n", Style(dim=True))
-    for p, (name, player) in enumerate(zip(player_names(game, names), standing, strict=True)):
+    for p, (name, standing) in enumerate(zip(player_names(game, names), standings, strict=True)):
         panel.append_text(piece_symbol(game, player_piece(game, p), plain=plain))
         panel.append(f" {name}\n")
-        panel.append(f"    {player.text}\n", Style(color="bright_red" if player.is_out else None))
+        panel.append(
+            f"    {standing.text}\n", Style(color="bright_red" if standing.is_out else None)
+        )
     return panel.append(f"\n{message}", Style(bold=True))
 
 

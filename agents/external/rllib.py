@@ -27,7 +27,7 @@ try:
         has_logits,
         module_format,
         module_scores,
-        plain_module,
+        unwrap_module,
     )
     from ludoteca.agents.networks.device import find_device
     from ludoteca.agents.networks.weights import find_weights
@@ -41,7 +41,10 @@ __all__ = ["RLlibAgent", "export_module", "load_checkpoint", "load_rllib_agent"]
 
 
 class RLlibAgent(Agent):
-    """Agent with an RLlib policy: it plays the best legal action by logits or action values."""
+    """Agent with an RLlib policy.
+
+    It plays the legal action with the highest logit or action value, or samples one.
+    """
 
     def __init__(self, game: Game, policy: Any, deterministic: bool = True):
         """Make the agent.
@@ -50,8 +53,8 @@ class RLlibAgent(Agent):
             game: the game it plays.
             policy: an exported policy (`ludoteca.agents.external.rllib_layers.Policy`), or an
                 RLModule, see `from_module`.
-            deterministic: whether the best action is played, or one sampled from the policy,
-                reproducibly by the streams of `act`.
+            deterministic: whether to play the best action. Otherwise actions are sampled from the
+                policy, with the random streams `rngs` of `act`.
 
         Raises:
             ValueError: if the policy does not fit the game, or, without `deterministic`, has no
@@ -90,7 +93,7 @@ class RLlibAgent(Agent):
             ValueError: if it does not fit the game, or, without `deterministic`, has no
                 probabilities to sample from.
         """
-        module = plain_module(module)
+        module = unwrap_module(module)
         return cls(game, extract_policy(module, game) if copy else module, deterministic)
 
     def act(
@@ -100,14 +103,14 @@ class RLlibAgent(Agent):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Choose by one forward pass of the network."""
+        """Choose actions with one forward pass of the network."""
         observations, masks = self._observer.observe(states, seats)
-        planes = self._format.planes(observations)
+        inputs = self._format.planes(observations)
         if isinstance(self._policy, Policy):
-            scores = scores_of(self._policy, planes)
+            scores = scores_of(self._policy, inputs)
         else:
             device = next(iter(self._policy.parameters()), torch.empty(0)).device
-            scores = module_scores(self._policy, planes, masks.astype(np.float32), device)
+            scores = module_scores(self._policy, inputs, masks.astype(np.float32), device)
         finite = np.nan_to_num(scores, nan=-MAX_SCORE, posinf=MAX_SCORE, neginf=-MAX_SCORE)
         scores = np.where(masks == 1, finite, -np.inf)
         if self._deterministic:
@@ -123,23 +126,22 @@ class RLlibAgent(Agent):
 def load_rllib_agent(
     game: Game, path: str | Path, deterministic: bool = True, device: str = "cpu"
 ) -> RLlibAgent:
-    """Load an RLlib policy: it plays the best legal action by logits or action values.
+    """Load an RLlib policy as an agent.
 
-    The file was written by `export_module`: layers as JSON and weights, in safetensors format,
-    without pickles. Checkpoints of Ray consist of pickles and are not accepted; see
-    `load_checkpoint`.
+    The file, in safetensors format, has the weights and the layers as JSON, without pickles. Ray's
+    checkpoints consist of pickles and are not accepted; see `load_checkpoint`.
 
     Args:
         game: the game it plays.
         path: the file that `export_module` wrote.
-        deterministic: whether the best action is played, or one sampled from the policy,
-            reproducibly by the streams of `act`.
+        deterministic: whether to play the best action. Otherwise actions are sampled from the
+            policy, with the random streams `rngs` of `act`.
         device: device of the network.
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if it is a checkpoint of Ray or another file, or does not fit the game; or if it
-            has no probabilities to sample from and `deterministic` is False.
+        ValueError: if `export_module` did not write the file, or the policy does not fit the game,
+            or has no probabilities to sample from and `deterministic` is False.
     """
     check_not_checkpoint(Path(path))
     policy = load_policy(game, find_weights(path, "rllib")).to(find_device(device))

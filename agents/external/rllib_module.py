@@ -34,7 +34,7 @@ def extract_policy(module: Any, game: Game) -> Policy:
         TypeError: if the module has custom layers, or computes its scores in another way.
         ValueError: if it does not fit the game.
     """
-    module = plain_module(module)
+    module = unwrap_module(module)
     form = module_format(module, game)
     head = next((getattr(module, name) for name in ("pi", "af") if hasattr(module, name)), None)
     encoder = getattr(module, "encoder", None)
@@ -93,7 +93,7 @@ def _layers_of(module: nn.Module) -> Iterator[nn.Module]:
         yield module
 
 
-def plain_module(module: Any) -> Any:
+def unwrap_module(module: Any) -> Any:
     """Return an RLModule without its wrapper for distributed training.
 
     Raises:

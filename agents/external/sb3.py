@@ -51,8 +51,8 @@ class SB3Agent(Agent):
         Args:
             game: the game it plays.
             policy: policy of an SB3 model.
-            deterministic: whether the best action is played, or one sampled from the policy,
-                reproducibly by the streams of `act`.
+            deterministic: whether to play the best action. Otherwise actions are sampled from the
+                policy, with the random streams `rngs` of `act`.
             channels_last: whether planes come last; None: inferred from the shape. Only needed if
                 both shapes are the same.
             epsilon: probability of a random legal move instead.
@@ -132,7 +132,7 @@ def load_sb3_agent(
     device: str = "cpu",
     epsilon: float = 0.0,
 ) -> SB3Agent:
-    """Load an SB3 model: it plays the best legal action by logits or values.
+    """Load an SB3 model as an agent.
 
     Model files contain pickles, which can run any code when they are read. They are not read, and
     weights are read by `torch.load(weights_only=True)`, so untrusted files are about as safe as
@@ -142,8 +142,8 @@ def load_sb3_agent(
     Args:
         game: the game it plays.
         path: the file that `model.save` wrote.
-        deterministic: whether the best action is played, or one sampled from the policy,
-            reproducibly by the streams of `act`.
+        deterministic: whether to play the best action. Otherwise actions are sampled from the
+            policy, with the random streams `rngs` of `act`.
         trust: whether to unpickle parts of the file. Only for files whose authors you trust.
         channels_last: whether planes come last; None: inferred from the shape. Only needed if both
             shapes are the same.

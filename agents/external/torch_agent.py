@@ -66,8 +66,8 @@ class TorchAgent(Agent):
             dtype: dtype of the observations.
             channels_last: whether observations have the shape `(rows, columns, planes)`.
             flat: whether observations are flattened, shape `(N,)`.
-            deterministic: whether the best action is played, or one sampled from the policy,
-                reproducibly by the streams of `act`.
+            deterministic: whether to play the best action. Otherwise actions are sampled from the
+                policy, with the random streams `rngs` of `act`.
             metadata: further metadata of the network.
 
         Raises:
@@ -153,7 +153,7 @@ class TorchAgent(Agent):
 def load_torch_agent(
     game: Game, path: str | Path, deterministic: bool = True, device: str = "cpu"
 ) -> TorchAgent:
-    """Load a PyTorch network: it plays the best legal action by logits or values.
+    """Load a PyTorch network as an agent.
 
     The file contains a graph of tensor operations and the weights (see
     `ludoteca.agents.networks.graph`), so it needs no training library, and nothing is unpickled.
@@ -161,8 +161,8 @@ def load_torch_agent(
     Args:
         game: the game that it plays.
         path: the file that `save_policy` wrote.
-        deterministic: whether the best action is played, or one sampled from the policy,
-            reproducibly by the streams of `act`.
+        deterministic: whether to play the best action. Otherwise actions are sampled from the
+            policy, with the random streams `rngs` of `act`.
         device: device of the network, such as `cpu` or `cuda`.
 
     Raises:

@@ -97,11 +97,11 @@ def _compared(row: dict[str, Any], peer: str) -> list[str]:
 def _scores(strength: dict[str, Any]) -> list[tuple[str, list[str]]]:
     """Return the scores of matches at equal simulations and equal time, in percent."""
     scores = []
-    for standing in strength["standings"]:
-        if standing["game"].startswith("othello"):
-            low, high = (100 * bound for bound in standing["score_interval"])
-            score = f"{100 * standing['score']:.1f} % ({low:.1f} to {high:.1f})"
-            scores.append((f"Othello, equal {standing['condition']}", [score, "", ""]))
+    for result in strength["results"]:
+        if result["game"].startswith("othello"):
+            low, high = (100 * bound for bound in result["score_interval"])
+            score = f"{100 * result['score']:.1f} % ({low:.1f} to {high:.1f})"
+            scores.append((f"Othello, equal {result['condition']}", [score, "", ""]))
     return scores
 
 

@@ -19,7 +19,8 @@ SIMULATIONS = 1000
 THREADS_SIMULATIONS = 20_000  # enough for two threads to pay off
 NETWORK_SIMULATIONS = 400
 GEESE_FLAT_PARAMETERS = {"simulations": 1000, "playout_depth": 6}
-# Scores are in [0, 1] here and in [-1, 1] in OpenSpiel: c = sqrt(2) and uct_c = 2 are equivalent.
+# Exploration is c/2 sqrt(2 ln N / n) for our scores in [0, 1] and uct_c sqrt(ln N / n) for those of
+# OpenSpiel in [-1, 1]: c = sqrt(2), our default, and uct_c = 2 are equivalent.
 UCT = "mcts:policy=uct"
 # Descriptions of the timed work, for `Comparison.timed`.
 ENTIRE_MOVE = "entire time of a move"

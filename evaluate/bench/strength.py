@@ -32,7 +32,8 @@ from ludoteca.terminal_table import TerminalTable
 
 GAMES = ("connect4", "hex:board_size=7", "breakthrough", "othello")
 SIMULATIONS = 1000
-# Scores are in [0, 1] here and in [-1, 1] in OpenSpiel: c = sqrt(2) and uct_c = 2 are equivalent.
+# Exploration is c/2 sqrt(2 ln N / n) for our scores in [0, 1] and uct_c sqrt(ln N / n) for those of
+# OpenSpiel in [-1, 1]: c = sqrt(2), our default, and uct_c = 2 are equivalent.
 OURS, THEIRS = "mcts:policy=uct", "openspiel:uct_c=2"
 EQUAL_SIMULATIONS, EQUAL_TIME = "simulations", "time"
 EVEN_SCORE, MIN_WIN_RATE = 0.5, 0.75
@@ -64,7 +65,7 @@ class StrengthResult:
         score_interval: 95 % interval of `score`.
         mean_plies: mean number of plies of a game.
         seconds: wall-clock time of the games, summed over all processes.
-        target: the condition of the verdict `"pass"`.
+        target: what the verdict `"pass"` requires, as text.
         verdict: `"pass"` or `"miss"`.
     """
 
@@ -108,7 +109,9 @@ def bench_strength(
         ImportError: if OpenSpiel is not installed.
     """
     if games < 2 or games % 2:
-        raise ValueError(f"games must be even, so that both move first equally often, got {games}")
+        raise ValueError(
+            f"games must be even and at least 2, so that both move first equally often, got {games}"
+        )
     import_pyspiel()
     matches = {
         f"{condition}-{make_game(game).name}": (condition, game)
@@ -125,8 +128,8 @@ def bench_strength(
     expected = sum(games * expected_seconds(*matches[name], times) for name in selected)
     workers = cores() if processes is None else processes
     console.print(
-        f"{len(selected)} matches, about {expected / workers / 60:.0f} min without those of "
-        "earlier runs"
+        f"{len(selected)} matches, about {expected / workers / 60:.0f} min in total; games of "
+        "earlier runs are not repeated"
     )
     results = []
     for name in selected:
@@ -137,8 +140,8 @@ def bench_strength(
     console.print(strength_table(results), soft_wrap=True)
     if json is not None:
         content = {
-            "standings": [asdict(result) for result in results],
-            "thinking_times": times,
+            "results": [asdict(result) for result in results],
+            "openspiel_times": times,
             "about": about,
             "versions": package_versions() | {"open_spiel": version("open_spiel")},
         }

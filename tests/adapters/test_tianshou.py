@@ -30,20 +30,20 @@ from ludoteca.envs.adapters.tianshou import MaskedActor, PlanesNet, TianshouVecE
 from ludoteca.envs.api.vector import GameVectorEnv
 from ludoteca.evaluate.match import play_match
 
-pytestmark = pytest.mark.filterwarnings("default")  # the library's own
+pytestmark = pytest.mark.filterwarnings("default")  # Tianshou's own warnings are not errors
 
 
 def features() -> PlanesNet:
     return PlanesNet(nn.Sequential(nn.Flatten(), nn.Linear(18, 32), nn.Tanh()), 32)
 
 
-def make_algorithm(kind: str, space: Any) -> Algorithm:
+def make_algorithm(name: str, space: Any) -> Algorithm:
     adam = AdamOptimizerFactory(lr=2e-3)
-    if kind == "dqn":
+    if name == "dqn":
         net = Net(state_shape=18, action_shape=9, hidden_sizes=[64])
         policy = DiscreteQLearningPolicy(model=net, action_space=space, eps_training=0.2)
         return DQN(policy=policy, optim=adam, target_update_freq=100)
-    if kind == "c51":
+    if name == "c51":
         atoms = Net(state_shape=18, action_shape=9, hidden_sizes=[32], softmax=True, num_atoms=11)
         c51 = C51Policy(model=atoms, action_space=space, num_atoms=11, v_min=-1, v_max=1)
         return C51(policy=c51, optim=adam)
@@ -66,7 +66,7 @@ def test_the_same_games_as_the_native_environment() -> None:
     (seen, info), (batch, _) = native.reset(seed=5), env.reset()
     for _ in range(20):
         mask = info["action_mask"].astype(bool)
-        mask[~mask.any(1)] = True
+        mask[~mask.any(1)] = True  # as Tianshou requires of finished games
         assert (batch.obs == seen).all()
         assert batch.mask.dtype == np.bool_
         assert (batch.mask == mask).all()
@@ -77,17 +77,16 @@ def test_the_same_games_as_the_native_environment() -> None:
         assert (terminated == over).all()
         assert not truncated.any()
         if over.any():
-            _, info = native.reset(options={"reset_mask": over})
-            seen = native.game_batch.observations[:, 0]
+            seen, info = native.reset(options={"reset_mask": over})
             again, _ = env.reset(np.flatnonzero(over))
             batch[over] = again
 
 
-@pytest.mark.parametrize("kind", ["dqn", "ppo"])
-def test_collected_actions_are_legal(kind: str) -> None:
+@pytest.mark.parametrize("name", ["dqn", "ppo"])
+def test_collected_actions_are_legal(name: str) -> None:
     env = TianshouVecEnv("tictactoe", 5, agent_seat="random", seed=1)
-    collector = collector_of(make_algorithm(kind, env.action_space[0]), env)
-    # With fewer games than environments left, only some are stepped.
+    collector = collector_of(make_algorithm(name, env.action_space[0]), env)
+    # When fewer episodes remain than there are environments, only some environments are stepped.
     for count in (23, 7):
         stats = collector.collect(n_episode=count)
         assert stats.n_collected_episodes == count
@@ -110,7 +109,7 @@ def test_seeds_attributes_and_bad_arguments() -> None:
     env.set_env_attr("spec", "a")
     assert env.spec == ["a"] * 3
     for call, message in [
-        (lambda: env.step([0, 1], [0, 0]), "each given once"),
+        (lambda: env.step([0, 1], [0, 0]), r"expected distinct indices of games.* got \[0, 0\]"),
         (lambda: env.step([0.0] * 3), "actions must be integers of shape"),
         (lambda: env.seed([1]), "expected 3 seeds"),
         (lambda: env.reset(3), "expected distinct indices of games, 0 to 2"),
@@ -128,14 +127,14 @@ def test_seeds_attributes_and_bad_arguments() -> None:
         env.reset()
 
 
-@pytest.mark.parametrize("kind", ["dqn", "c51", "ppo"])
-def test_policies_play_in_memory_and_from_files(kind: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["dqn", "c51", "ppo"])
+def test_policies_play_in_memory_and_from_files(name: str, tmp_path: Path) -> None:
     torch.manual_seed(0)
     env = TianshouVecEnv("tictactoe", 4, seed=0)
-    algorithm = make_algorithm(kind, env.action_space[0])
+    algorithm = make_algorithm(name, env.action_space[0])
     live = agent_of_policy(env.game, algorithm)
-    assert live.metadata["kind"] == ("logits" if kind == "ppo" else "values")
-    path = save_tianshou_policy(tmp_path / kind, env.game, algorithm)
+    assert live.metadata["kind"] == ("logits" if name == "ppo" else "values")
+    path = save_tianshou_policy(tmp_path / name, env.game, algorithm)
     expected = play_match(env.game, [live, "random"], 40)
     for agent in (make_agent(f"tianshou:{path}", env.game), copy.deepcopy(live)):
         got = play_match(env.game, [agent, "random"], 40)
@@ -156,7 +155,7 @@ def test_actors_with_softmax_and_other_policies() -> None:
 
 
 @pytest.mark.parametrize("module", [tictactoe_v0, hungry_geese_v0])
-def test_its_own_multi_agent_form(module: Any) -> None:
+def test_multi_agent_policies_collect_through_pettingzoo(module: Any) -> None:
     env = DummyVectorEnv([lambda: PettingZooEnv(module.env()) for _ in range(2)])
     inner = PettingZooEnv(module.env())
     size = int(np.prod(inner.observation_space["observation"].shape))
@@ -176,20 +175,20 @@ def test_its_own_multi_agent_form(module: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["dqn", "ppo"])
-def test_learning(kind: str) -> None:
+@pytest.mark.parametrize("name", ["dqn", "ppo"])
+def test_learning(name: str) -> None:
     torch.manual_seed(0)
     np.random.seed(0)  # noqa: NPY002  Tianshou explores with it
     env = TianshouVecEnv("tictactoe", 32, agent_seat="random", seed=0)
-    algorithm = make_algorithm(kind, env.action_space[0])
-    collector = collector_of(algorithm, env, 1000 if kind == "dqn" else 32)
+    algorithm = make_algorithm(name, env.action_space[0])
+    collector = collector_of(algorithm, env, 1000 if name == "dqn" else 32)
     common = {
         "training_collector": collector, "max_epochs": 1, "epoch_num_steps": 24 * 1024,
         "test_collector": None, "batch_size": 256, "show_progress": False, "verbose": False,
     }  # fmt: skip
     params: Any = OffPolicyTrainerParams(
         **common, collection_step_num_env_steps=64, update_step_num_gradient_steps_per_sample=1 / 32
-    ) if kind == "dqn" else OnPolicyTrainerParams(
+    ) if name == "dqn" else OnPolicyTrainerParams(
         **common, collection_step_num_env_steps=1024, update_step_num_repetitions=4
     )  # fmt: skip
     untrained = copy.deepcopy(agent_of_policy(env.game, algorithm))
@@ -199,6 +198,7 @@ def test_learning(kind: str) -> None:
     assert scores[0].wins > 300 > scores[1].wins
 
 
-def test_the_page_of_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_of_the_documentation_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run_page("tianshou") > 4
+    num_examples = run_page("tianshou")
+    assert num_examples > 4

@@ -33,17 +33,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def small() -> Callable[[str], Game]:
+def make_small_game() -> Callable[[str], Game]:
     """Make a registered game on a small board, by its id."""
     return small_game
 
 
 @pytest.fixture(scope="module")
-def make(small: Callable[[str], Game]) -> Callable[..., Any]:
+def make(make_small_game: Callable[[str], Game]) -> Callable[..., Any]:
     """Make environments of any API on small boards, in their first games."""
 
     def make(api: str, id_: str, **options: Any) -> Any:
-        name, options = f"ludoteca/{id_}", dict(small(id_).params) | options
+        name, options = f"ludoteca/{id_}", dict(make_small_game(id_).params) | options
         if api in ("aec", "parallel"):
             env: Any = make_pettingzoo(api, name, **options)
         elif api == "single":

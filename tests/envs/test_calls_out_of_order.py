@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from first_games import Make, Small, apis, ids, legal_joint, move_once
+from first_games import Make, MakeSmallGame, apis, ids, legal_joint, move_once
 from pettingzoo_make import make_pettingzoo
 
 from ludoteca.envs.api.single import GameEnv
@@ -15,17 +15,19 @@ pytestmark = pytest.mark.interpreted
 
 @ids
 @apis
-def test_calls_before_the_first_reset(id_: str, api: str, small: Small, make: Make) -> None:
-    params = small(id_).params
+def test_calls_before_the_first_reset(
+    id_: str, api: str, make_small_game: MakeSmallGame, make: Make
+) -> None:
+    params = make_small_game(id_).params
     if api in ("aec", "parallel"):
         env = make_pettingzoo(api, f"ludoteca/{id_}", render_mode="ansi", **params)
         step: Any = {"player_0": 0} if api == "parallel" else 0
     elif api == "single":
-        env = GameEnv(small(id_), render_mode="ansi")
+        env = GameEnv(make_small_game(id_), render_mode="ansi")
         step = 0
     else:
         opponent = "random" if api == "opponents" else None
-        env = GameVectorEnv(small(id_), 3, opponent=opponent, render_mode="ansi")
+        env = GameVectorEnv(make_small_game(id_), 3, opponent=opponent, render_mode="ansi")
         step = np.zeros(env.action_space.shape, np.int64)
     with pytest.raises(ValueError, match="call reset before step"):
         env.step(step)
@@ -47,7 +49,9 @@ def test_calls_before_the_first_reset(id_: str, api: str, small: Small, make: Ma
 
 @ids
 @apis
-def test_calls_after_the_game(id_: str, api: str, small: Small, make: Make) -> None:
+def test_calls_after_the_game(
+    id_: str, api: str, make_small_game: MakeSmallGame, make: Make
+) -> None:
     if api in ("self-play", "opponents"):
         env = make(api, id_, autoreset_mode="Disabled")
         actions = env.action_masks().argmax(-1)
@@ -68,7 +72,7 @@ def test_calls_after_the_game(id_: str, api: str, small: Small, make: Make) -> N
             env.step(0)
         assert env.save() == before
     elif api == "aec":
-        for _ in env.possible_agents if small(id_).simultaneous else [0]:
+        for _ in env.possible_agents if make_small_game(id_).simultaneous else [0]:
             env.step(-1)
         assert all(env.terminations.values())
         with pytest.raises(ValueError, match="when an agent is dead, the only valid action is N"):

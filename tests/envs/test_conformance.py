@@ -60,9 +60,9 @@ not_images = pytest.mark.filterwarnings(
 
 
 @pytest.fixture
-def params(id_: str, board: str, small: Callable[[str], Game]) -> dict[str, Any]:
+def params(id_: str, board: str, make_small_game: Callable[[str], Game]) -> dict[str, Any]:
     """Return the parameters of a game on its default or a small board."""
-    return {} if board == "default" else dict(small(id_).params)
+    return {} if board == "default" else dict(make_small_game(id_).params)
 
 
 def maker(style: str, kind: str, id_: str) -> Callable[..., Any]:

@@ -34,7 +34,7 @@ def make(**options: Any) -> GridWorld:
 
 
 def walk(env: GridWorld, *actions: int) -> list[tuple[int, float, bool]]:
-    """Return the cell, the reward and whether that was the end, after each action."""
+    """Return the cell, the reward and whether the episode terminated, after each action."""
     env.reset(seed=0)
     steps = [env.step(action) for action in actions]
     return [(cell, reward, terminated) for cell, reward, terminated, _, _ in steps]
@@ -121,13 +121,13 @@ def test_rewards_are_parameters() -> None:
 
 def test_slipping_moves_at_right_angles() -> None:
     env = make(slip=0.2, living_reward=-0.04)
-    # From the start to the north: west is a wall.
+    # From the start, cell 8, to the north; a slip to the west ends at the wall.
     assert env.transitions(8, NORTH) == [
         Transition(0.8, 4, -0.04, False),
         Transition(0.1, 8, -0.04, False),
         Transition(0.1, 9, -0.04, False),
     ]
-    # Beside the goal: the wall above and the cell below.
+    # Beside the goal, to the east; a slip to the north ends at the wall.
     assert env.transitions(2, EAST) == [
         Transition(0.8, 3, 1.0, True),
         Transition(0.1, 2, -0.04, False),

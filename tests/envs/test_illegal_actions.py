@@ -1,10 +1,10 @@
-"""Invalid input in every environment: the chosen behavior or a clear error without changes."""
+"""Invalid actions in every environment: `illegal_action` is obeyed, errors change nothing."""
 
 from typing import Any
 
 import numpy as np
 import pytest
-from first_games import Make, Small, apis, ids, legal_joint, masks, move_once
+from first_games import Make, MakeSmallGame, apis, ids, legal_joint, masks, move_once
 
 pytestmark = pytest.mark.interpreted
 
@@ -20,8 +20,8 @@ def wrong_action(kind: str, mask: Any) -> int | None:
     return {"negative": -1, "next": len(mask), "huge": 2**62}[kind]
 
 
-def until_illegal(env: Any) -> None:
-    """Play until some action is illegal; in some games none is until the end."""
+def play_until_some_illegal(env: Any) -> None:
+    """Play until some action is illegal, at most 4 moves: in some games all are always legal."""
     for _ in range(4):
         if not np.all(masks(env)):
             return
@@ -31,11 +31,11 @@ def until_illegal(env: Any) -> None:
 @ids
 @kinds
 @rules
-def test_aec(id_: str, kind: str, rule: str, small: Small, make: Make) -> None:
+def test_aec(id_: str, kind: str, rule: str, make_small_game: MakeSmallGame, make: Make) -> None:
     env = make("aec", id_, illegal_action=rule)
-    game = small(id_)
+    game = make_small_game(id_)
     if not game.simultaneous:
-        until_illegal(env)
+        play_until_some_illegal(env)
     mover, others = env.agent_selection, [a for a in env.agents if a != env.agent_selection]
     action = wrong_action(kind, masks(env))
     if action is None:
@@ -52,7 +52,7 @@ def test_aec(id_: str, kind: str, rule: str, small: Small, make: Make) -> None:
         move_once(env)
         return
     env.step(action)
-    if game.simultaneous:  # it is played once all have chosen
+    if game.simultaneous:  # the joint action is applied once every agent has chosen
         for _ in others:
             env.step(0)
     if rule == "random":
@@ -68,21 +68,23 @@ def test_aec(id_: str, kind: str, rule: str, small: Small, make: Make) -> None:
         move_once(env)
         return
     assert all(env.terminations.values())
-    paid = {}
+    final_rewards = {}
     for agent in env.agent_iter():
-        _, paid[agent], terminated, _, info = env.last()
+        _, final_rewards[agent], terminated, _, info = env.last()
         assert terminated
         assert not info["action_mask"].any()
         env.step(None)
-    assert paid == {mover: -1} | dict.fromkeys(others, 0)
+    assert final_rewards == {mover: -1} | dict.fromkeys(others, 0)
 
 
 @ids
 @kinds
 @rules
-def test_parallel(id_: str, kind: str, rule: str, small: Small, make: Make) -> None:
+def test_parallel(
+    id_: str, kind: str, rule: str, make_small_game: MakeSmallGame, make: Make
+) -> None:
     env = make("parallel", id_, illegal_action=rule)
-    game = small(id_)
+    game = make_small_game(id_)
     if not game.simultaneous:
         move_once(env)
     game_batch = env.unwrapped.game_batch
@@ -92,16 +94,16 @@ def test_parallel(id_: str, kind: str, rule: str, small: Small, make: Make) -> N
     if action is None:
         return
     before, state = env.save(), env.state()
-    offered = legal_joint(env) | {mover: action}
+    actions = legal_joint(env) | {mover: action}
     if rule == "raise":
         with pytest.raises(
             ValueError, match=rf"action {action}.* is illegal .*: the legal actions are \["
         ):
-            env.step(offered)
+            env.step(actions)
         assert env.save() == before
         env.step(legal_joint(env))
         return
-    _, rewards, terminations, truncations, infos = env.step(offered)
+    _, rewards, terminations, truncations, infos = env.step(actions)
     assert not any(truncations.values())
     if rule == "random":
         assert not np.array_equal(env.state(), state)
@@ -121,11 +123,11 @@ def test_parallel(id_: str, kind: str, rule: str, small: Small, make: Make) -> N
 @ids
 @kinds
 @rules
-def test_single(id_: str, kind: str, rule: str, small: Small, make: Make) -> None:
+def test_single(id_: str, kind: str, rule: str, make_small_game: MakeSmallGame, make: Make) -> None:
     env = make("single", id_, illegal_action=rule, agent_seat=1)
-    game = small(id_)
+    game = make_small_game(id_)
     if not game.simultaneous:
-        until_illegal(env)
+        play_until_some_illegal(env)
     action = wrong_action(kind, masks(env))
     if action is None:
         assert game.simultaneous
@@ -159,13 +161,15 @@ def test_single(id_: str, kind: str, rule: str, small: Small, make: Make) -> Non
 @kinds
 @rules
 @pytest.mark.parametrize("api", ["self-play", "opponents"])
-def test_vector(id_: str, kind: str, rule: str, api: str, small: Small, make: Make) -> None:
+def test_vector(
+    id_: str, kind: str, rule: str, api: str, make_small_game: MakeSmallGame, make: Make
+) -> None:
     env = make(api, id_, illegal_action=rule)
     move_once(env)
-    seen = masks(env)
-    actions = seen.argmax(-1)
-    at = (1, small(id_).num_players - 1) if seen.ndim == 3 else (1,)
-    action = wrong_action(kind, seen[at])
+    action_masks = masks(env)
+    actions = action_masks.argmax(-1)
+    at = (1, make_small_game(id_).num_players - 1) if action_masks.ndim == 3 else (1,)
+    action = wrong_action(kind, action_masks[at])
     if action is None:
         return
     actions[at] = action
@@ -185,13 +189,13 @@ def test_vector(id_: str, kind: str, rule: str, api: str, small: Small, make: Ma
     assert same[1] == (rule != "random")
     if rule != "random":
         assert info["rewards"][1].min() == info["rewards"][1].sum() == -1
-        assert rewards[1] == info["rewards"][1, info["player"][1] if seen.ndim < 3 else 0]
+        assert rewards[1] == info["rewards"][1, info["player"][1] if action_masks.ndim < 3 else 0]
         assert terminated[1] == (rule == "lose")
 
 
 @ids
 @apis
-def test_actions_of_more_than_64_bits_are_illegal(id_: str, api: str, make: Make) -> None:
+def test_actions_outside_int64_are_illegal(id_: str, api: str, make: Make) -> None:
     if api in ("self-play", "opponents"):
         env = make(api, id_, illegal_action="raise")
         for huge in (2**63, 2**64 - 1):
@@ -205,9 +209,9 @@ def test_actions_of_more_than_64_bits_are_illegal(id_: str, api: str, make: Make
     for huge in (10**30, -(10**30), np.uint64(2**64 - 1), np.array([2**63], np.uint64)):
         env = make(api, id_, illegal_action="raise")
         before = env.save()
-        offered = legal_joint(env) | {"player_0": huge} if api == "parallel" else huge
+        actions = legal_joint(env) | {"player_0": huge} if api == "parallel" else huge
         with pytest.raises(ValueError, match=r"action -?\d+.* is illegal"):
-            env.step(offered)
+            env.step(actions)
         assert env.save() == before
 
 
@@ -223,9 +227,9 @@ def test_an_action_must_be_an_integer(
 ) -> None:
     env = make(api, id_, illegal_action=rule)
     before = env.save()
-    offered = legal_joint(env) | {"player_0": action} if api == "parallel" else action
+    actions = legal_joint(env) | {"player_0": action} if api == "parallel" else action
     with pytest.raises(ValueError, match="an action must be an integer, got"):
-        env.step(offered)
+        env.step(actions)
     assert env.save() == before
 
 

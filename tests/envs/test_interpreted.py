@@ -46,18 +46,20 @@ def rollout(game: Game, autoreset: str, opponent: str | None, interpreted: bool)
         for id_ in GAMES
     ],
 )
-def test_interpreted_environments_step_equally(id_: str, small: Callable[[str], Game]) -> None:
-    ways = [rollout(small(id_), "SameStep", "random", way) for way in (True, False)]
+def test_interpreted_environments_step_equally(
+    id_: str, make_small_game: Callable[[str], Game]
+) -> None:
+    ways = [rollout(make_small_game(id_), "SameStep", "random", way) for way in (True, False)]
     np.testing.assert_equal(*ways)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("id_", EVERY_GAME)
 def test_interpreted_environments_of_all_players_step_equally(
-    id_: str, small: Callable[[str], Game]
+    id_: str, make_small_game: Callable[[str], Game]
 ) -> None:
     for autoreset in ("NextStep", "SameStep"):
-        ways = [rollout(small(id_), autoreset, None, way) for way in (True, False)]
+        ways = [rollout(make_small_game(id_), autoreset, None, way) for way in (True, False)]
         np.testing.assert_equal(*ways)
 
 

@@ -13,7 +13,7 @@ from ludoteca.envs.registry import GAMES, make_game
 
 pytestmark = pytest.mark.interpreted
 
-Small = Callable[[str], Game]
+MakeSmallGame = Callable[[str], Game]
 ids = pytest.mark.parametrize("id_", GAMES)
 at_once = pytest.mark.parametrize("id_", [id_ for id_ in GAMES if make_game(id_).simultaneous])
 
@@ -21,9 +21,9 @@ at_once = pytest.mark.parametrize("id_", [id_ for id_ in GAMES if make_game(id_)
 @at_once
 @pytest.mark.parametrize("kind", ["planes", "flat", "dict", "flat_dict"])
 def test_agents_that_are_out_observe_zeros_and_cannot_act(
-    id_: str, kind: str, small: Small
+    id_: str, kind: str, make_small_game: MakeSmallGame
 ) -> None:
-    game, rng = small(id_), np.random.default_rng(0)
+    game, rng = make_small_game(id_), np.random.default_rng(0)
     env = parallel_env(game, keep_agents=True, observation=kind)
     twin = parallel_env(game, observation=kind)
     stayed = 0
@@ -65,8 +65,10 @@ def test_agents_that_are_out_observe_zeros_and_cannot_act(
 
 
 @at_once
-def test_actions_of_agents_that_are_out_are_ignored(id_: str, small: Small) -> None:
-    game, rng = small(id_), np.random.default_rng(1)
+def test_actions_of_agents_that_are_out_are_ignored(
+    id_: str, make_small_game: MakeSmallGame
+) -> None:
+    game, rng = make_small_game(id_), np.random.default_rng(1)
     for rule in ("lose", "raise", "penalize", "random"):
         env = parallel_env(game, keep_agents=True, illegal_action=rule)
         other = parallel_env(game, keep_agents=True, illegal_action=rule)
@@ -90,8 +92,10 @@ def test_a_missing_action_of_an_agent_that_plays_is_an_error() -> None:
         env.step({"player_0": 0})
 
 
-def test_max_cycles_truncates_agents_that_play_and_terminates_the_others(small: Small) -> None:
-    game, truncated_agents = small("HungryGeese-v0"), set()
+def test_max_cycles_truncates_agents_that_play_and_terminates_the_others(
+    make_small_game: MakeSmallGame,
+) -> None:
+    game, truncated_agents = make_small_game("HungryGeese-v0"), set()
     for seed in range(20):
         env = parallel_env(game, keep_agents=True, max_cycles=2)
         twin = parallel_env(game, max_cycles=2)
@@ -110,8 +114,10 @@ def test_max_cycles_truncates_agents_that_play_and_terminates_the_others(small: 
 
 
 @ids
-def test_every_mask_allows_an_action_in_both_styles(id_: str, small: Small) -> None:
-    game = small(id_)
+def test_every_mask_allows_an_action_in_both_styles(
+    id_: str, make_small_game: MakeSmallGame
+) -> None:
+    game = make_small_game(id_)
     for end in ("zeros", "ones"):
         options: dict[str, Any] = {"keep_agents": True, "end_mask": end}
         rng = np.random.default_rng(2)
@@ -142,9 +148,9 @@ def test_every_mask_allows_an_action_in_both_styles(id_: str, small: Small) -> N
 @at_once
 @pytest.mark.parametrize("style", ["parallel", "aec"])
 def test_environments_can_be_saved_and_restored_at_any_time(
-    id_: str, style: str, small: Small
+    id_: str, style: str, make_small_game: MakeSmallGame
 ) -> None:
-    game = small(id_)
+    game = make_small_game(id_)
     make = parallel_env if style == "parallel" else aec_env
     env, other = make(game, keep_agents=True), make(game, keep_agents=True)
 

@@ -28,7 +28,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
 
-Small = Callable[[str], Game]
+MakeSmallGame = Callable[[str], Game]
 ids = pytest.mark.parametrize("id_", GAMES)
 FORMATS = [
     *(ObservationFormat(kind) for kind in OBSERVATION_KINDS),
@@ -143,8 +143,10 @@ def check_vector(game: Game, form: ObservationFormat, mode: AutoresetMode) -> No
 
 
 @ids
-def test_gymnasiums_environments_return_every_format(id_: str, small: Small) -> None:
-    game = small(id_)
+def test_gymnasiums_environments_return_every_format(
+    id_: str, make_small_game: MakeSmallGame
+) -> None:
+    game = make_small_game(id_)
     for form, mode in zip(FORMATS, [*AutoresetMode] * 3, strict=False):
         check_single(game, form)
         check_vector(game, form, mode)
@@ -163,8 +165,10 @@ def walk(env: Any, seed: int) -> Iterator[tuple[str, Any, bool]]:
 
 
 @ids
-def test_pettingzoos_environments_return_every_format(id_: str, small: Small) -> None:
-    game = small(id_)
+def test_pettingzoos_environments_return_every_format(
+    id_: str, make_small_game: MakeSmallGame
+) -> None:
+    game = make_small_game(id_)
     for form in FORMATS:
         plain, env = aec_env(game), aec_env(game, **options_of(form))
         twin, parallel = parallel_env(game), parallel_env(game, **options_of(form))
@@ -201,11 +205,11 @@ def test_pettingzoos_environments_return_every_format(id_: str, small: Small) ->
 
 
 @ids
-def test_sb3s_environment_returns_every_format(id_: str, small: Small) -> None:
+def test_sb3s_environment_returns_every_format(id_: str, make_small_game: MakeSmallGame) -> None:
     pytest.importorskip("stable_baselines3")
     from ludoteca.envs.adapters.sb3 import SB3VecEnv
 
-    game = small(id_)
+    game = make_small_game(id_)
     for form in FORMATS:
         rng = np.random.default_rng(0)
         plain, env = SB3VecEnv(game, 2, seed=3), SB3VecEnv(game, 2, seed=3, **options_of(form))
@@ -233,8 +237,8 @@ def test_sb3s_environment_returns_every_format(id_: str, small: Small) -> None:
 
 @ids
 @api_warnings
-def test_conformance_suites_pass_in_every_format(id_: str, small: Small) -> None:
-    params, name = dict(small(id_).params), id_
+def test_conformance_suites_pass_in_every_format(id_: str, make_small_game: MakeSmallGame) -> None:
+    params, name = dict(make_small_game(id_).params), id_
     for kind in ("planes", "flat", "flat_dict"):
         options = {"observation": kind} | params
         check_env(GameEnv(name, **options), skip_render_check=True)
@@ -247,9 +251,11 @@ def test_conformance_suites_pass_in_every_format(id_: str, small: Small) -> None
 
 
 @pytest.mark.parametrize("case", ["TicTacToe-v0", "TicTacToe-v0 last", "Tron-v0 last"])
-def test_floats_and_the_order_of_channels_hold_in_every_format(case: str, small: Small) -> None:
+def test_floats_and_the_order_of_channels_hold_in_every_format(
+    case: str, make_small_game: MakeSmallGame
+) -> None:
     id_, _, last = case.partition(" ")
-    game = small(id_)
+    game = make_small_game(id_)
     for form in FORMATS:
         other = replace(form, dtype="float32", channels_last=bool(last))
         check_single(game, other)
@@ -276,11 +282,11 @@ def test_final_masks_are_ones_by_default_in_dictionaries_of_vector_environments(
         assert aec_env("tictactoe", observation=kind).format.end_mask == "zeros"
 
 
-def test_every_mask_of_a_dictionary_allows_an_action(small: Small) -> None:
+def test_every_mask_of_a_dictionary_allows_an_action(make_small_game: MakeSmallGame) -> None:
     # Also where opponents win before the agent's first move, and for players that are out.
     for game, options in (
         (make_game("knight_through:rows=4,columns=4"), {"opponent": "random", "agent_seat": 1}),
-        (small("HungryGeese-v0"), {}),
+        (make_small_game("HungryGeese-v0"), {}),
     ):
         for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP):
             env = GameVectorEnv(game, 8, observation="dict", autoreset_mode=mode, **options)

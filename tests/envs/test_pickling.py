@@ -28,7 +28,7 @@ from ludoteca.envs.engine.stepper import make_stepper
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import GAMES, make_game
 
-Small = Callable[[str], Game]
+MakeSmallGame = Callable[[str], Game]
 
 
 def play_in_another_process(named_objects: list[tuple[str, Any]], file: Path) -> dict[str, Any]:
@@ -52,9 +52,9 @@ def after_steps(env: Any, steps: int = 3) -> Any:
     return env
 
 
-def environments(id_: str, small: Small) -> list[tuple[str, Any]]:
+def environments(id_: str, make_small_game: MakeSmallGame) -> list[tuple[str, Any]]:
     """Make every environment of a game, with all kinds of opponents and with threads."""
-    name, params = f"ludoteca/{id_}", dict(small(id_).params)
+    name, params = f"ludoteca/{id_}", dict(make_small_game(id_).params)
     searching = {"num_envs": 3, "opponent": "mcts:simulations=5"}
     threads = {"num_envs": 3, "num_threads": 2, "opponent": "random"}
     return [
@@ -64,7 +64,7 @@ def environments(id_: str, small: Small) -> list[tuple[str, Any]]:
         (f"parallel {id_}", pettingzoo.make("parallel", name, **params)),
         (f"searching {id_}", gym.make_vec(name, **searching, **params)),
         (f"threads {id_}", gym.make_vec(name, **threads, **params)),
-        (f"sb3 {id_}", SB3VecEnv(small(id_), 3, opponent="random", num_threads=2)),
+        (f"sb3 {id_}", SB3VecEnv(make_small_game(id_), 3, opponent="random", num_threads=2)),
     ]
 
 
@@ -204,23 +204,33 @@ def roundtrip(original: Any) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.interpreted
-def test_environments_and_agents_resume_in_another_process(small: Small, tmp_path: Path) -> None:
+def test_environments_and_agents_resume_in_another_process(
+    make_small_game: MakeSmallGame, tmp_path: Path
+) -> None:
     """Both processes run interpreted; another slow test runs compiled."""
-    made = [env for env in environments("Tron-v0", small) if env[0].startswith("parallel")]
-    made += environments("TicTacToe-v0", small) + special_environments() + games_of_a_script()
+    made = [
+        env for env in environments("Tron-v0", make_small_game) if env[0].startswith("parallel")
+    ]
+    made += (
+        environments("TicTacToe-v0", make_small_game) + special_environments() + games_of_a_script()
+    )
     named_objects = [(name, after_steps(env)) for name, env in made] + agents(AGENTS)
     check_that_copies_resume(named_objects, tmp_path / "objects")
 
 
 @pytest.mark.slow
-def test_all_games_and_more_agents_resume_in_another_process(small: Small, tmp_path: Path) -> None:
+def test_all_games_and_more_agents_resume_in_another_process(
+    make_small_game: MakeSmallGame, tmp_path: Path
+) -> None:
     named_objects = agents((*AGENTS, *MORE_AGENTS))
     for id_ in REPRESENTATIVES:
-        named_objects += [(name, after_steps(env)) for name, env in environments(id_, small)]
+        named_objects += [
+            (name, after_steps(env)) for name, env in environments(id_, make_small_game)
+        ]
     named_objects += [
         (name, after_steps(env)) for name, env in special_environments() + games_of_a_script()
     ]
-    game = small("TicTacToe-v0")
+    game = make_small_game("TicTacToe-v0")
     model = PPO("MlpPolicy", SB3VecEnv(game, 2), n_steps=8, batch_size=8)
     model.save(tmp_path / "model.zip")
     config = ValueConfig(filters=(4,), hidden=8, view="mover")
@@ -234,7 +244,7 @@ def test_all_games_and_more_agents_resume_in_another_process(small: Small, tmp_p
         ("uctnet", make_agent(f"uctnet:{tmp_path / 'value.safetensors'},simulations=20", game)),
     ]
     for id_ in GAMES:
-        params = dict(small(id_).params)
+        params = dict(make_small_game(id_).params)
         env = gym.make_vec(f"ludoteca/{id_}", num_envs=3, opponent="random", **params)
         named_objects.append((id_, after_steps(env)))
     check_that_copies_resume(named_objects, tmp_path / "objects")

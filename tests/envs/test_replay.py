@@ -20,7 +20,7 @@ from ludoteca.envs.replay import Replay
 
 pytestmark = pytest.mark.interpreted
 
-Small = Callable[[str], Game]
+MakeSmallGame = Callable[[str], Game]
 ids = pytest.mark.parametrize("id_", GAMES)
 
 
@@ -46,13 +46,13 @@ def play(game: Game, seed: int, plies: int | None = None, agents: str = "aec") -
 
 
 @pytest.fixture(scope="module")
-def finished(small: Small) -> Callable[[str], dict[str, Any]]:
+def finished(make_small_game: MakeSmallGame) -> Callable[[str], dict[str, Any]]:
     """Return the replay of a whole game on a small board, as data."""
     kept: dict[str, str] = {}
 
     def finished(id_: str) -> dict[str, Any]:
         if id_ not in kept:
-            kept[id_] = play(small(id_), seed=3)[0].to_json()
+            kept[id_] = play(make_small_game(id_), seed=3)[0].to_json()
         data: dict[str, Any] = json.loads(kept[id_])
         return data
 
@@ -67,18 +67,18 @@ def same(one: Any, other: Any) -> bool:
 @pytest.mark.parametrize("agents", ["aec", "parallel"])
 @pytest.mark.parametrize("plies", [None, 0, 3])
 def test_games_survive_serialization(
-    id_: str, agents: str, plies: int | None, small: Small, tmp_path: Path
+    id_: str, agents: str, plies: int | None, make_small_game: MakeSmallGame, tmp_path: Path
 ) -> None:
     for seed in range(3):
-        replay, last = play(small(id_), seed, plies, agents)
-        assert make_game(replay.game) is small(id_)
+        replay, last = play(make_small_game(id_), seed, plies, agents)
+        assert make_game(replay.game) is make_small_game(id_)
         assert Replay.from_json(replay.to_json()) == replay
         replay.save(tmp_path / "new" / "game.json")
         assert Replay.load(tmp_path / "new" / "game.json") == replay
         positions = list(replay.positions())
         assert len(positions) == 1 + len(replay.actions)
         assert same(positions[-1], last)
-        over = small(id_).is_terminal(last)
+        over = make_small_game(id_).is_terminal(last)
         assert (replay.returns is not None) == over
         if plies is None:
             assert over
@@ -96,9 +96,9 @@ def test_games_on_default_boards_survive_serialization(id_: str) -> None:
 @ids
 @pytest.mark.parametrize("seat", [0, 1, "random"])
 def test_replays_of_games_against_opponents_hold_the_opponents_moves(
-    id_: str, seat: Any, small: Small
+    id_: str, seat: Any, make_small_game: MakeSmallGame
 ) -> None:
-    game = small(id_)
+    game = make_small_game(id_)
     env = gym.make(f"ludoteca/{id_}", agent_seat=seat, **game.params).unwrapped
     rng = np.random.default_rng(0)
     env.reset(seed=0)
@@ -127,8 +127,10 @@ def test_replays_of_games_against_opponents_hold_the_opponents_moves(
 
 
 @ids
-def test_an_illegal_action_is_named_with_its_move(id_: str, finished: Any, small: Small) -> None:
-    game = small(id_)
+def test_an_illegal_action_is_named_with_its_move(
+    id_: str, finished: Any, make_small_game: MakeSmallGame
+) -> None:
+    game = make_small_game(id_)
     for k in {0, len(finished(id_)["actions"]) - 1}:
         below = FORFEIT - 1 if game.simultaneous else -1
         for wrong in (below, game.num_actions, 10**30, "0", 1.0, True, None, [0], {}):
@@ -157,9 +159,11 @@ def active(data: dict[str, Any], k: int, player: int) -> bool:
 
 
 @ids
-def test_a_move_played_twice_is_an_error(id_: str, finished: Any, small: Small) -> None:
+def test_a_move_played_twice_is_an_error(
+    id_: str, finished: Any, make_small_game: MakeSmallGame
+) -> None:
     data = finished(id_)
-    if small(id_).simultaneous:
+    if make_small_game(id_).simultaneous:
         joint = data["actions"][0]
         for wrong in (joint[:-1], [*joint, 0], 0, "ab", None, {"0": 1}):
             data["actions"][0] = wrong
@@ -346,8 +350,10 @@ def test_positions_are_copies(finished: Any) -> None:
 
 
 @ids
-def test_a_game_lost_by_an_illegal_action_is_unfinished(id_: str, small: Small) -> None:
-    env: Any = aec_env(small(id_))
+def test_a_game_lost_by_an_illegal_action_is_unfinished(
+    id_: str, make_small_game: MakeSmallGame
+) -> None:
+    env: Any = aec_env(make_small_game(id_))
     env.reset(seed=0)
     while not any(env.terminations.values()):
         env.step(-1)

@@ -62,9 +62,9 @@ def play(env: Any, steps: int, seed: int) -> list[Any]:
 @ids
 @pytest.mark.parametrize("seat", [0, 1, "random"])
 def test_games_continue_as_if_the_new_opponents_had_always_played(
-    id_: str, seat: Any, small: Any
+    id_: str, seat: Any, make_small_game: Any
 ) -> None:
-    game = small(id_)
+    game = make_small_game(id_)
     for make, options in (
         (GameEnv, {}),
         (GameVectorEnv, {"num_envs": 3}),
@@ -83,8 +83,8 @@ def test_games_continue_as_if_the_new_opponents_had_always_played(
 
 
 @pytest.mark.slow
-def test_threads_share_the_work_against_the_new_opponent_too(small: Any) -> None:
-    game, logs = small("TicTacToe-v0"), []
+def test_threads_share_the_work_against_the_new_opponent_too(make_small_game: Any) -> None:
+    game, logs = make_small_game("TicTacToe-v0"), []
     for threads in (1, 2):
         env = GameVectorEnv(game, 5, opponent=FirstLegal(game), num_threads=threads)
         env.reset(seed=0)
@@ -97,8 +97,8 @@ def test_threads_share_the_work_against_the_new_opponent_too(small: Any) -> None
     np.testing.assert_equal(logs[0], logs[1])
 
 
-def test_each_seat_gets_its_own_opponent(small: Any) -> None:
-    game = small("HungryGeese-v0")
+def test_each_seat_gets_its_own_opponent(make_small_game: Any) -> None:
+    game = make_small_game("HungryGeese-v0")
     env = GameVectorEnv(game, 4, opponent="random", agent_seat=1)
     env.reset(seed=0)
     first, other = FirstLegal(game), FirstLegal(game)
@@ -113,8 +113,8 @@ def test_each_seat_gets_its_own_opponent(small: Any) -> None:
     assert not other.asked
 
 
-def test_a_replay_holds_the_moves_of_both_opponents(small: Any) -> None:
-    env = GameEnv(small("TicTacToe-v0"), opponent="random", illegal_action="random")
+def test_a_replay_holds_the_moves_of_both_opponents(make_small_game: Any) -> None:
+    env = GameEnv(make_small_game("TicTacToe-v0"), opponent="random", illegal_action="random")
     env.reset(seed=0)
     env.step(8)
     env.set_opponent(FirstLegal(env.game))
@@ -142,8 +142,8 @@ def test_set_opponent_works_through_gymnasiums_wrappers() -> None:
 
 
 @pytest.mark.parametrize("make", [GameEnv, GameVectorEnv])
-def test_invalid_opponents_are_errors_and_change_nothing(make: Any, small: Any) -> None:
-    game, other = small("HungryGeese-v0"), small("TicTacToe-v0")
+def test_invalid_opponents_are_errors_and_change_nothing(make: Any, make_small_game: Any) -> None:
+    game, other = make_small_game("HungryGeese-v0"), make_small_game("TicTacToe-v0")
     env = make(game, opponent="random", agent_seat=1)
     env.reset(seed=0)
     before, opponents = env.save(), env.game_batch.opponents

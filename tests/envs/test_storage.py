@@ -26,7 +26,7 @@ from ludoteca.envs.serialization import (
 
 pytestmark = pytest.mark.interpreted
 
-Small = Callable[[str], Game]
+MakeSmallGame = Callable[[str], Game]
 ids = pytest.mark.parametrize("id_", GAMES)
 # Hypothesis warns of fixtures that are shared by all examples; ours never change.
 few = settings(
@@ -70,8 +70,10 @@ def same(one: Any, other: Any) -> bool:
 @ids
 @few
 @given(seed=seeds, plies=plies_played)
-def test_positions_survive_serialization(id_: str, seed: int, plies: int, small: Small) -> None:
-    game = small(id_)
+def test_positions_survive_serialization(
+    id_: str, seed: int, plies: int, make_small_game: MakeSmallGame
+) -> None:
+    game = make_small_game(id_)
     s = position(game, seed, plies)
     text = state_to_json(game, s)
     assert same(state_from_json(game, text), s)
@@ -100,8 +102,8 @@ def test_positions_of_default_boards_survive_serialization(id_: str) -> None:
 
 
 @ids
-def test_the_same_position_has_the_same_bytes(id_: str, small: Small) -> None:
-    game = small(id_)
+def test_the_same_position_has_the_same_bytes(id_: str, make_small_game: MakeSmallGame) -> None:
+    game = make_small_game(id_)
     s = position(game, 3, 4)
     zeros, other = np.zeros(1, game.state), np.frombuffer(b"\xff" * game.state.itemsize, game.state)
     other = other.copy()
@@ -111,8 +113,10 @@ def test_the_same_position_has_the_same_bytes(id_: str, small: Small) -> None:
 
 
 @ids
-def test_positions_of_other_games_or_boards_are_errors(id_: str, small: Small) -> None:
-    game, other = small(id_), make_game("hex:board_size=7")
+def test_positions_of_other_games_or_boards_are_errors(
+    id_: str, make_small_game: MakeSmallGame
+) -> None:
+    game, other = make_small_game(id_), make_game("hex:board_size=7")
     text, data = state_to_json(game, game.new()), states_to_bytes(game, game.empty(1))
     expected = f"expected .* of {other.spec}, got .*{game.name}"
     with pytest.raises(ValueError, match=expected):
@@ -124,8 +128,10 @@ def test_positions_of_other_games_or_boards_are_errors(id_: str, small: Small) -
 @ids
 @few
 @given(data=st.data())
-def test_damaged_or_truncated_bytes_are_errors(id_: str, data: st.DataObject, small: Small) -> None:
-    game = small(id_)
+def test_damaged_or_truncated_bytes_are_errors(
+    id_: str, data: st.DataObject, make_small_game: MakeSmallGame
+) -> None:
+    game = make_small_game(id_)
     stored = states_to_bytes(game, game.empty(1))
     at = data.draw(st.integers(0, len(stored) - 1))
     bit = data.draw(st.integers(0, 7))
@@ -167,8 +173,8 @@ def test_text_that_is_not_a_position_is_an_error(text: str) -> None:
 
 
 @ids
-def test_fields_of_a_wrong_type_are_errors(id_: str, small: Small) -> None:
-    game = small(id_)
+def test_fields_of_a_wrong_type_are_errors(id_: str, make_small_game: MakeSmallGame) -> None:
+    game = make_small_game(id_)
     good = json.loads(state_to_json(game, position(game, 1, 3)))
     for name in good["state"]:
         value = good["state"][name]
@@ -191,10 +197,10 @@ def test_fields_of_a_wrong_type_are_errors(id_: str, small: Small) -> None:
 @settings(few, max_examples=30)
 @given(data=st.data(), seed=seeds, plies=plies_played)
 def test_a_tampered_position_is_an_error_or_safe(
-    id_: str, data: st.DataObject, seed: int, plies: int, small: Small
+    id_: str, data: st.DataObject, seed: int, plies: int, make_small_game: MakeSmallGame
 ) -> None:
     """Changes of single numbers of a position never lead to an index out of bounds."""
-    game = small(id_)
+    game = make_small_game(id_)
     s = position(game, seed, plies)
     content = json.loads(state_to_json(game, s))
     name = data.draw(st.sampled_from(sorted(content["state"])))
@@ -226,8 +232,8 @@ def test_a_tampered_position_is_an_error_or_safe(
 
 
 @ids
-def test_a_game_is_pickled_and_copied_as_itself(id_: str, small: Small) -> None:
-    for game in (make_game(id_), small(id_)):
+def test_a_game_is_pickled_and_copied_as_itself(id_: str, make_small_game: MakeSmallGame) -> None:
+    for game in (make_game(id_), make_small_game(id_)):
         assert pickle.loads(pickle.dumps(game)) is game
         assert copy.deepcopy(game) is game
         assert make_game(game.spec) is game
@@ -248,11 +254,11 @@ apis = pytest.mark.parametrize("api", APIS)
 
 
 @pytest.fixture(scope="module")
-def make(small: Small) -> Callable[..., Any]:
+def make(make_small_game: MakeSmallGame) -> Callable[..., Any]:
     """Make environments on small boards."""
 
     def make(api: str, id_: str, **options: Any) -> Any:
-        name, options = f"ludoteca/{id_}", dict(small(id_).params) | APIS[api] | options
+        name, options = f"ludoteca/{id_}", dict(make_small_game(id_).params) | APIS[api] | options
         if api.startswith(("aec", "parallel")):
             return make_pettingzoo(api.split()[0], name, **options)
         if api == "single":
@@ -369,7 +375,7 @@ def test_deep_copies_are_independent(api: str, id_: str, make: Any) -> None:
 @ids
 @apis
 def test_restoring_other_data_is_an_error_and_changes_nothing(
-    api: str, id_: str, make: Any, small: Small
+    api: str, id_: str, make: Any, make_small_game: MakeSmallGame
 ) -> None:
     env = make(api, id_)
     env.reset(seed=1)
@@ -381,7 +387,12 @@ def test_restoring_other_data_is_an_error_and_changes_nothing(
     others = [make(api, other_game), make(other_api, id_)]
     if api == "single":
         others.append(make(api, id_, agent_seat=1))
-    wrong = [states_to_bytes(small(id_), small(id_).empty(1)), b"", before[:-1], before + b"\x00"]
+    wrong = [
+        states_to_bytes(make_small_game(id_), make_small_game(id_).empty(1)),
+        b"",
+        before[:-1],
+        before + b"\x00",
+    ]
     for other in others:
         other.reset(seed=1)
         wrong.append(other.save())
@@ -514,7 +525,7 @@ def test_impossible_agents_are_errors(api: str, id_: str, make: Any) -> None:
         env.restore(before)
 
 
-def test_restoring_resets_the_opponents(small: Small) -> None:
+def test_restoring_resets_the_opponents(make_small_game: MakeSmallGame) -> None:
     class Forgetful:
         def __init__(self) -> None:
             self.begun: list[list[int]] = []

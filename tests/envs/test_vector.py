@@ -8,9 +8,9 @@ import pytest
 from gymnasium.vector import AutoresetMode
 from pettingzoo_make import make_pettingzoo
 from vector_games import (
+    MakeSmallGame,
     Plain,
     ReferenceGame,
-    Small,
     assert_same,
     ids,
     modes,
@@ -33,9 +33,9 @@ pytestmark = pytest.mark.interpreted
 @rules
 @np.errstate(over="ignore")  # SplitMix64 wraps around
 def test_vector_environment_equals_a_reference_in_plain_python(
-    id_: str, opponent: Any, rule: str, small: Small
+    id_: str, opponent: Any, rule: str, make_small_game: MakeSmallGame
 ) -> None:
-    game, count, steps = small(id_), 2, 25
+    game, count, steps = make_small_game(id_), 2, 25
     for mode in AutoresetMode:
         seat = 0 if opponent is None else "random"
         options = {"opponent": opponent, "agent_seat": seat, "illegal_action": rule}
@@ -89,12 +89,12 @@ def test_vector_environment_equals_a_reference_in_plain_python(
 @modes
 @pytest.mark.compiled
 def test_results_do_not_depend_on_threads(
-    id_: str, opponent: Any, mode: AutoresetMode, small: Small
+    id_: str, opponent: Any, mode: AutoresetMode, make_small_game: MakeSmallGame
 ) -> None:
     logs = []
     for threads in (1, 2, 3, 9):
         env = GameVectorEnv(
-            small(id_), 7, opponent=opponent, num_threads=threads, autoreset_mode=mode
+            make_small_game(id_), 7, opponent=opponent, num_threads=threads, autoreset_mode=mode
         )
         logs.append(trajectory(env, 25))
         env.close()
@@ -106,9 +106,9 @@ def test_results_do_not_depend_on_threads(
 @pytest.mark.parametrize("opponent", ["random", Plain], ids=["fused", "plain"])
 @pytest.mark.parametrize("seat", [0, 1, "random"])
 def test_game_i_equals_a_single_environment_seeded_with_s_plus_i(
-    id_: str, opponent: Any, seat: Any, small: Small
+    id_: str, opponent: Any, seat: Any, make_small_game: MakeSmallGame
 ) -> None:
-    game, count, seed = small(id_), 3, 2**40
+    game, count, seed = make_small_game(id_), 3, 2**40
     against = opponent if isinstance(opponent, str) else opponent(game)
     options = {"opponent": against, "agent_seat": seat, "illegal_action": "random"}
     env = GameVectorEnv(game, count, **options)
@@ -149,12 +149,14 @@ def as_single(info: dict[str, Any], i: int) -> dict[str, Any]:
 
 
 @ids
-def test_a_game_of_self_play_equals_pettingzoos_environments(id_: str, small: Small) -> None:
-    game, seed = small(id_), 5
+def test_a_game_of_self_play_equals_pettingzoos_environments(
+    id_: str, make_small_game: MakeSmallGame
+) -> None:
+    game, seed = make_small_game(id_), 5
     env = GameVectorEnv(game, 2)
     observations, info = env.reset(seed=seed - 1)
     kind = "parallel" if game.simultaneous else "aec"
-    other = make_pettingzoo(kind, f"ludoteca/{id_}", **small(id_).params)
+    other = make_pettingzoo(kind, f"ludoteca/{id_}", **make_small_game(id_).params)
     other.reset(seed=seed)
     rng = np.random.default_rng(3)
     ended, episodes = False, 0
@@ -192,10 +194,10 @@ def test_a_game_of_self_play_equals_pettingzoos_environments(id_: str, small: Sm
 @ids
 @modes
 def test_vector_environment_equals_gymnasiums_vector_of_single_environments(
-    id_: str, mode: AutoresetMode, small: Small
+    id_: str, mode: AutoresetMode, make_small_game: MakeSmallGame
 ) -> None:
     options: dict[str, Any] = {"opponent": "random", "agent_seat": "random"}
-    options |= {"illegal_action": "penalize"} | dict(small(id_).params)
+    options |= {"illegal_action": "penalize"} | dict(make_small_game(id_).params)
     name = f"ludoteca/{id_}"
     ours = gym.make_vec(name, num_envs=3, autoreset_mode=mode, **options)
     theirs = gym.make_vec(
@@ -250,12 +252,12 @@ def test_vector_environment_equals_gymnasiums_vector_of_single_environments(
 @ids
 @pytest.mark.parametrize("options", [{}, {"opponent": "random"}], ids=str)
 def test_dtype_and_channels_last_have_the_same_values(
-    id_: str, options: dict[str, Any], small: Small
+    id_: str, options: dict[str, Any], make_small_game: MakeSmallGame
 ) -> None:
     mode = AutoresetMode.SAME_STEP
-    plain = GameVectorEnv(small(id_), 3, autoreset_mode=mode, **options)
+    plain = GameVectorEnv(make_small_game(id_), 3, autoreset_mode=mode, **options)
     other = GameVectorEnv(
-        small(id_), 3, autoreset_mode=mode, dtype="float32", channels_last=True, **options
+        make_small_game(id_), 3, autoreset_mode=mode, dtype="float32", channels_last=True, **options
     )
     assert other.observation_space.dtype == np.float32
     rng = np.random.default_rng(0)
@@ -297,8 +299,8 @@ def test_every_dtype_in_every_environment(dtype: str, channels_last: bool) -> No
 
 @ids
 @np.errstate(over="ignore")
-def test_rewards_add_up_to_the_result_of_the_game(id_: str, small: Small) -> None:
-    game = small(id_)
+def test_rewards_add_up_to_the_result_of_the_game(id_: str, make_small_game: MakeSmallGame) -> None:
+    game = make_small_game(id_)
     env = GameVectorEnv(game, 20, autoreset_mode=AutoresetMode.DISABLED)
     _, info = env.reset(seed=0)
     rng = np.random.default_rng(0)

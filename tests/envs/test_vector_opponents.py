@@ -7,7 +7,7 @@ import pytest
 from boards import EVERY_GAME
 from gymnasium.vector import AutoresetMode
 from pettingzoo_make import make_pettingzoo
-from vector_games import THREADED, Plain, Small, assert_same, modes, offer, trajectory
+from vector_games import THREADED, MakeSmallGame, Plain, assert_same, modes, offer, trajectory
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.baselines import RandomAgent
@@ -25,9 +25,9 @@ pytestmark = pytest.mark.interpreted
 @pytest.mark.parametrize("rule", ["lose", "raise", "penalize", "random"])
 @pytest.mark.parametrize("seat", [0, 1, "random"])
 def test_compiled_opponents_equal_python_opponents(
-    id_: str, mode: AutoresetMode, rule: str, seat: Any, small: Small
+    id_: str, mode: AutoresetMode, rule: str, seat: Any, make_small_game: MakeSmallGame
 ) -> None:
-    game = small(id_)
+    game = make_small_game(id_)
     options = {"agent_seat": seat, "illegal_action": rule, "autoreset_mode": mode}
     fused = GameVectorEnv(game, 5, opponent="random", **options)
     plain = GameVectorEnv(game, 5, opponent=Plain(game), **options)
@@ -74,8 +74,8 @@ def test_opponents_may_win_before_the_agent_can_move(rule: str, mode: AutoresetM
 
 
 @pytest.mark.parametrize("id_", EVERY_GAME)
-def test_the_loser_receives_its_reward(id_: str, small: Small) -> None:
-    game = small(id_)
+def test_the_loser_receives_its_reward(id_: str, make_small_game: MakeSmallGame) -> None:
+    game = make_small_game(id_)
     env = GameVectorEnv(game, 50, opponent="random", agent_seat="random")
     _, info = env.reset(seed=0)
     rng = np.random.default_rng(0)
@@ -120,8 +120,10 @@ def test_a_goose_gets_its_reward_when_it_dies() -> None:
     assert early > 5
 
 
-def test_opponents_are_in_the_order_of_seats_without_the_agents(small: Small) -> None:
-    game = small("HungryGeese-v0")
+def test_opponents_are_in_the_order_of_seats_without_the_agents(
+    make_small_game: MakeSmallGame,
+) -> None:
+    game = make_small_game("HungryGeese-v0")
     for seat in range(game.num_players):
         first, second = Plain(game), Plain(game)
         env = GameVectorEnv(game, 4, opponent=[first, second], agent_seat=seat)
@@ -134,8 +136,8 @@ def test_opponents_are_in_the_order_of_seats_without_the_agents(small: Small) ->
         assert set(first.reset_indices) == {0, 1, 2, 3}
 
 
-def test_one_opponent_may_take_all_seats_and_is_reset_once(small: Small) -> None:
-    game = small("HungryGeese-v0")
+def test_one_opponent_may_take_all_seats_and_is_reset_once(make_small_game: MakeSmallGame) -> None:
+    game = make_small_game("HungryGeese-v0")
     plain = Plain(game)
     env = GameVectorEnv(game, 3, opponent=plain, agent_seat=1)
     env.reset(seed=0)
@@ -144,8 +146,8 @@ def test_one_opponent_may_take_all_seats_and_is_reset_once(small: Small) -> None
     assert set(plain.seats) == {0, 2}
 
 
-def test_a_list_of_specs_and_objects_is_one_per_seat(small: Small) -> None:
-    game = small("HungryGeese-v0")
+def test_a_list_of_specs_and_objects_is_one_per_seat(make_small_game: MakeSmallGame) -> None:
+    game = make_small_game("HungryGeese-v0")
     listed = GameVectorEnv(game, 3, opponent=["random", RandomAgent(game)], agent_seat="random")
     alike = GameVectorEnv(game, 3, opponent="random", agent_seat="random")
     assert listed.game_batch.has_compiled_opponents
@@ -183,9 +185,9 @@ class InvalidOpponent(Plain):
     ],
 )
 def test_errors_of_opponents_have_their_names_and_change_nothing(
-    id_: str, answer: Any, message: str, small: Small
+    id_: str, answer: Any, message: str, make_small_game: MakeSmallGame
 ) -> None:
-    game = small(id_)
+    game = make_small_game(id_)
     wrong = InvalidOpponent(game, answer, num_legal=1)
     env = GameVectorEnv(game, 3, opponent=wrong, autoreset_mode=AutoresetMode.SAME_STEP)
     _, info = env.reset(seed=0)
@@ -202,19 +204,19 @@ def test_errors_of_opponents_have_their_names_and_change_nothing(
     env.step(actions)
 
 
-def test_opponents_cannot_change_positions(small: Small) -> None:
+def test_opponents_cannot_change_positions(make_small_game: MakeSmallGame) -> None:
     class Vandal(Plain):
         def act(self, states: Any, seats: Any, rngs: Any, env_indices: Any) -> Any:
             actions = super().act(states, seats, rngs, env_indices)
             states["board"], seats[:], env_indices[:] = 1, 0, 0
             return actions
 
-    game = small("TicTacToe-v0")
+    game = make_small_game("TicTacToe-v0")
     vandal = GameVectorEnv(game, 3, opponent=Vandal(game), agent_seat="random")
     plain = GameVectorEnv(game, 3, opponent="random", agent_seat="random")
     assert_same(trajectory(vandal, 20), trajectory(plain, 20))
 
 
-def test_agents_can_be_opponents(small: Small) -> None:
+def test_agents_can_be_opponents(make_small_game: MakeSmallGame) -> None:
     assert issubclass(Agent, Opponent)
-    assert isinstance(Plain(small("Hex-v0")), Opponent)
+    assert isinstance(Plain(make_small_game("Hex-v0")), Opponent)

@@ -8,7 +8,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import vector as wrappers
 from numpy.typing import NDArray
-from vector_games import Small, assert_same, ids, modes, offer, opponents, trajectory
+from vector_games import MakeSmallGame, assert_same, ids, modes, offer, opponents, trajectory
 
 from ludoteca.envs.api.single import GameEnv
 from ludoteca.envs.api.vector import GameVectorEnv
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.interpreted
 @opponents
 @modes
 def test_returned_arrays_belong_to_the_caller(
-    id_: str, opponent: Any, mode: AutoresetMode, small: Small
+    id_: str, opponent: Any, mode: AutoresetMode, make_small_game: MakeSmallGame
 ) -> None:
     """Later steps do not change returned arrays, and changing the arrays affects no game."""
 
@@ -32,7 +32,7 @@ def test_returned_arrays_belong_to_the_caller(
             return [array for value in container for array in arrays(value)]
         return [container]
 
-    env = GameVectorEnv(small(id_), 3, opponent=opponent, autoreset_mode=mode)
+    env = GameVectorEnv(make_small_game(id_), 3, opponent=opponent, autoreset_mode=mode)
     original = trajectory(env, 20)
     before = [array.copy() for array in arrays(original)]
     later = trajectory(env, 20)
@@ -40,7 +40,7 @@ def test_returned_arrays_belong_to_the_caller(
         np.testing.assert_array_equal(old, new)
     assert_same(original, later)
 
-    env = GameVectorEnv(small(id_), 3, opponent=opponent, autoreset_mode=mode)
+    env = GameVectorEnv(make_small_game(id_), 3, opponent=opponent, autoreset_mode=mode)
     rng = np.random.default_rng(11)
     observations, info = env.reset(seed=11)
     log: list[Any] = [np.array(observations), {key: v.copy() for key, v in info.items()}]
@@ -111,8 +111,8 @@ def test_final_observations_of_other_games_are_zero(opponent: Any, num_envs: int
 
 
 @ids
-def test_reset_mask_does_not_change_other_games(id_: str, small: Small) -> None:
-    env = GameVectorEnv(small(id_), 4, opponent="random")
+def test_reset_mask_does_not_change_other_games(id_: str, make_small_game: MakeSmallGame) -> None:
+    env = GameVectorEnv(make_small_game(id_), 4, opponent="random")
     observations, info = env.reset(seed=0)
     for _ in range(2):
         observations, *_, info = env.step(info["action_mask"].argmax(-1))
@@ -125,7 +125,7 @@ def test_reset_mask_does_not_change_other_games(id_: str, small: Small) -> None:
         assert (kept[~which] == now[~which]).all()
     np.testing.assert_array_equal(again[~which], observations[~which])
     np.testing.assert_array_equal(info_too["action_mask"][~which], info["action_mask"][~which])
-    fresh, _ = GameEnv(small(id_)).reset(seed=70)
+    fresh, _ = GameEnv(make_small_game(id_)).reset(seed=70)
     np.testing.assert_array_equal(again[0], fresh)
 
 
@@ -195,9 +195,9 @@ def test_single_player_games_have_an_axis_of_players() -> None:
 @ids
 @opponents
 def test_make_vec_passes_parameters_and_has_the_right_spaces(
-    id_: str, opponent: Any, small: Small
+    id_: str, opponent: Any, make_small_game: MakeSmallGame
 ) -> None:
-    params = small(id_).params
+    params = make_small_game(id_).params
     env = gym.make_vec(f"ludoteca/{id_}", num_envs=3, opponent=opponent, **params)
     game = make_game(id_, **params)
     assert env.unwrapped.game is game
@@ -217,9 +217,11 @@ def test_make_vec_passes_parameters_and_has_the_right_spaces(
 
 @pytest.mark.parametrize("id_", ["Connect4-v0", "HungryGeese-v0"])
 @modes
-def test_gymnasiums_vector_wrappers_work(id_: str, mode: AutoresetMode, small: Small) -> None:
+def test_gymnasiums_vector_wrappers_work(
+    id_: str, mode: AutoresetMode, make_small_game: MakeSmallGame
+) -> None:
     options: dict[str, Any] = {"opponent": "random", "autoreset_mode": mode} | dict(
-        small(id_).params
+        make_small_game(id_).params
     )
     env = gym.make_vec(f"ludoteca/{id_}", num_envs=4, **options)
     env = wrappers.RecordEpisodeStatistics(env)

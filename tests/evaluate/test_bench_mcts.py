@@ -105,30 +105,28 @@ def tiny(monkeypatch):
 @pytest.mark.slow
 def test_strength_is_measured_and_resumed(tmp_path, capsys):
     file, folder = tmp_path / "strength.json", tmp_path / "games"
-    standings = bench_strength(file, 4, folder, processes=1)
-    assert [standing.condition for standing in standings] == ["simulations", "time"]
-    for standing in standings:
-        assert standing.wins + standing.draws + standing.losses == standing.games == 4
-        assert standing.score == (standing.wins + standing.draws / 2) / 4
-        assert standing.score_interval[0] <= standing.score <= standing.score_interval[1]
-    assert standings[0].ours == "mcts:policy=uct,simulations=10"
-    assert standings[0].theirs == "openspiel:uct_c=2,simulations=10"
+    results = bench_strength(file, 4, folder, processes=1)
+    assert [result.condition for result in results] == ["simulations", "time"]
+    for result in results:
+        assert result.wins + result.draws + result.losses == result.games == 4
+        assert result.score == (result.wins + result.draws / 2) / 4
+        assert result.score_interval[0] <= result.score <= result.score_interval[1]
+    assert results[0].ours == "mcts:policy=uct,simulations=10"
+    assert results[0].theirs == "openspiel:uct_c=2,simulations=10"
     times = json.loads((folder / "times.json").read_text())
     seconds = times["tictactoe"]["seconds"]
-    assert standings[1].ours == f"mcts:policy=uct,seconds={seconds}"
-    assert standings[1].theirs == f"openspiel:uct_c=2,seconds={seconds}"
+    assert results[1].ours == f"mcts:policy=uct,seconds={seconds}"
+    assert results[1].theirs == f"openspiel:uct_c=2,seconds={seconds}"
     content = json.loads(file.read_text())
-    assert [standing["wins"] for standing in content["standings"]] == [
-        standing.wins for standing in standings
-    ]
+    assert [result["wins"] for result in content["results"]] == [result.wins for result in results]
     assert "open_spiel" in content["versions"]
     assert "equal simulations" in capsys.readouterr().out
 
     lines = {path: path.read_text() for path in folder.rglob("games.jsonl")}
     assert len(lines) == 2
     again = bench_strength(None, 4, folder, processes=1)
-    assert [replace(standing, seconds=0) for standing in again] == [
-        replace(standing, seconds=0) for standing in standings
+    assert [replace(result, seconds=0) for result in again] == [
+        replace(result, seconds=0) for result in results
     ]
     # No game was played again.
     assert {path: path.read_text() for path in folder.rglob("games.jsonl")} == lines
@@ -148,14 +146,14 @@ def test_strength_is_measured_and_resumed(tmp_path, capsys):
     ],
 )
 def test_verdicts_follow_from_score_intervals(monkeypatch, condition, wins, draws, verdict):
-    standing = SimpleNamespace(
+    result = SimpleNamespace(
         wins=wins, draws=draws, losses=400 - wins - draws, wins_first=0, mean_plies=9.0
     )
-    results = SimpleNamespace(pair_results=[standing], seconds=1.0)
+    results = SimpleNamespace(pair_results=[result], seconds=1.0)
     monkeypatch.setattr(strength, "run_tournament", lambda *args, **options: results)
     agents = strength.agent_specs(condition, 0.01)
-    standing = strength.play_missing_games(condition, "tictactoe", agents, 400, Path("nowhere"), 1)
-    assert standing.verdict == verdict
+    result = strength.play_missing_games(condition, "tictactoe", agents, 400, Path("nowhere"), 1)
+    assert result.verdict == verdict
 
 
 @pytest.mark.usefixtures("tiny")

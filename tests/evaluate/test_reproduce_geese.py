@@ -464,7 +464,7 @@ def test_conclusions_by_hand(folder):
     assert len(list(conclusions(found))) == 4
 
 
-def test_sections_wait_for_their_tasks_and_earlier_records_stay(folder, tmp_path, monkeypatch):
+def test_sections_need_all_their_tasks_and_earlier_records_are_kept(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(names, "shipped_weights", lambda kind: {})
     out, records = tmp_path / "report", all_records(folder)
     records |= {"real": {}, "beyond": {}}
@@ -560,7 +560,7 @@ def test_what_is_left_out_without_episodes(monkeypatch, tmp_path, capsys):
     capsys.readouterr()
 
 
-def test_targets_are_reached_if_intervals_say_so():
+def test_target_verdicts_follow_from_the_intervals():
     assert both_targets((700, 650), 1_000) == "yes"
     assert both_targets((700, 610), 1_000) == "inconclusive"  # from 58.0 to 64.0 %
     assert both_targets((590, 700), 1_000) == "inconclusive"

@@ -1,4 +1,4 @@
-"""Tests of the Hex study: runs of the paper, and report."""
+"""Study of Hex: the tasks that repeat Tanaka (2018), our own, and the report."""
 
 import csv
 import json
@@ -16,23 +16,22 @@ from ludoteca.evaluate.studies.hex.study import ABLATIONS, make_study
 from ludoteca.evaluate.studies.hex.study import training as training_task
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.runner import run_tasks
-from ludoteca.evaluate.studies.study import Task, read_records
-from ludoteca.evaluate.studies.study import make_record as record_of
+from ludoteca.evaluate.studies.study import Task, make_record, read_records
 from ludoteca.train.command import parse
 from ludoteca.train.dqn import DQNConfig
 
 pytestmark = pytest.mark.interpreted
 
 STUDY = make_study()
-PLANNED = STUDY.parts
-RUNS, OURS = PLANNED["tanaka2018"], PLANNED["beyond"]
+PARTS = STUDY.parts
+PAPER_TASKS, OUR_TASKS = PARTS["tanaka2018"], PARTS["beyond"]
 
 
-def record(folder: Path) -> dict:
-    return record_of(STUDY.tasks[folder.name], folder.parent)
+def record_of(folder: Path) -> dict:
+    return make_record(STUDY.tasks[folder.name], folder.parent)
 
 
-def kept(out: Path, parts=PLANNED) -> dict:
+def valid_records(out: Path, parts=PARTS) -> dict:
     return read_records(out, parts, STUDY.is_valid_record)
 
 
@@ -43,12 +42,12 @@ def parsed(run: Task) -> DQNConfig:
 
 
 def test_runs_are_those_of_the_paper():
-    grid = [name for name in RUNS if name.startswith("grid")]
+    grid = [name for name in PAPER_TASKS if name.startswith("grid")]
     assert len(grid) == 36
     assert {
         name for name in map(lambda point: "grid-{}-{}-{}-{}".format(*point), tanaka2018.GRID)
     } < set(grid)
-    one = parsed(RUNS["grid-0.1-0.9-0.25-1"])
+    one = parsed(PAPER_TASKS["grid-0.1-0.9-0.25-1"])
     assert (one.learning_rate, one.gamma, one.exploration_initial_eps, one.network.filters) == (
         0.1, 0.9, 0.25, (48,),
     )  # fmt: skip
@@ -56,16 +55,20 @@ def test_runs_are_those_of_the_paper():
     assert (one.games, one.experience, one.opponent, one.agent_seat) == (
         150_000, "mirrored", "mixed:epsilon=0.2", "first",
     )  # fmt: skip
-    assert {parsed(RUNS[name]).games for name in grid} == {150_000, 50_000}
-    assert sum(parsed(RUNS[name]).games == 150_000 for name in grid) == len(tanaka2018.GRID)
-    best = parsed(RUNS["best"])
+    assert {parsed(PAPER_TASKS[name]).games for name in grid} == {150_000, 50_000}
+    assert sum(parsed(PAPER_TASKS[name]).games == 150_000 for name in grid) == len(tanaka2018.GRID)
+    best = parsed(PAPER_TASKS["best"])
     assert (best.games, best.gamma, best.network.filters) == (300_000, 0.8, (48, 384))
     assert (best.network.init, best.win_reward, best.loss_reward) == ("zero_head", 1.0, -1.0)
-    assert parsed(RUNS["simple"]).experience == "simple"
-    assert parsed(RUNS["mirrored"]).opponent == "heuristic"
-    assert parsed(RUNS["board-8"]).game == "hex:board_size=8,first=white"
-    assert parsed(RUNS["second"]).agent_seat == "second"
-    literal = parsed(RUNS["ablation-literal"])
+    assert (
+        parsed(PAPER_TASKS["simple"]).experience == "simple"
+    )  # "simple" and "mirrored": table 4.3
+    assert parsed(PAPER_TASKS["mirrored"]).opponent == "heuristic"
+    assert parsed(PAPER_TASKS["board-8"]).game == "hex:board_size=8,first=white"
+    assert parsed(PAPER_TASKS["second"]).agent_seat == "second"
+    literal = parsed(
+        PAPER_TASKS["ablation-literal"]
+    )  # the settings exactly as the paper states them
     assert (literal.network, literal.win_reward, literal.loss_reward) == (
         parse("dqn", ["tanaka2018"]).network,
         100.0,
@@ -74,7 +77,7 @@ def test_runs_are_those_of_the_paper():
 
 
 def test_every_ablation_has_a_label():
-    labels = {name: run.label for name, run in RUNS.items() if name.startswith("ablation")}
+    labels = {name: run.label for name, run in PAPER_TASKS.items() if name.startswith("ablation")}
     assert labels == {f"ablation-{name}": label for name, (label, _) in ABLATIONS.items()}
     assert all(labels.values())
     assert len(set(labels.values())) == len(labels)
@@ -82,17 +85,19 @@ def test_every_ablation_has_a_label():
 
 def test_ours_use_no_more_games_than_the_paper():
     for size in (5, 6, 7, 8):
-        run = OURS[f"hex{size}"]
+        run = OUR_TASKS[f"hex{size}"]
         assert parsed(run).games <= 150_000
         assert parsed(run).game == f"hex:board_size={size}"
         assert parsed(run).final_eval_games >= 1000
-    assert parsed(OURS["hex11"]).start_from == Path("there/hex7")
+    assert parsed(OUR_TASKS["hex11"]).start_from == Path("there/hex7")
     for _, opponent, *_ in TARGETS:
-        assert opponent in parsed(OURS["hex5"]).eval_opponents
+        assert opponent in parsed(OUR_TASKS["hex5"]).eval_opponents
 
 
-def make_up(folder: Path, name: str, config: dict, games: int, rates, seat: str, wins: int) -> None:
-    """Write what a run leaves behind, without running it."""
+def write_fake_run(
+    folder: Path, name: str, config: dict, games: int, rates, seat: str, wins: int
+) -> None:
+    """Write the files of a training run with made-up results."""
     low, high = wilson(wins, 1000)
     result = {"games": 1000, "wins": wins, "draws": 0, "losses": 1000 - wins}
     seats = [
@@ -125,24 +130,24 @@ def make_up(folder: Path, name: str, config: dict, games: int, rates, seat: str,
 
 
 @pytest.fixture
-def made_up(tmp_path):
+def fake_runs(tmp_path):
     folder = tmp_path / "runs"
-    for name, run in RUNS.items():
+    for name, run in PAPER_TASKS.items():
         seat = "second" if name == "second" else "first"
         rates = [0.0] * 10 + [0.5] * 9 + [0.9]
-        make_up(folder, name, dict(run.settings), run.options["games"], rates, seat, 700)
-    for name, run in OURS.items():
-        make_up(folder, name, dict(run.settings), run.options["games"], [0.5], "first", 970)
+        write_fake_run(folder, name, dict(run.settings), run.options["games"], rates, seat, 700)
+    for name, run in OUR_TASKS.items():
+        write_fake_run(folder, name, dict(run.settings), run.options["games"], [0.5], "first", 970)
     return folder
 
 
-def test_report_has_the_figures_of_the_runs(made_up, tmp_path):
+def test_report_has_the_figures_of_the_runs(fake_runs, tmp_path):
     out = tmp_path / "report"
     records = {
-        "tanaka2018": {name: record(made_up / name) for name in RUNS},
-        "beyond": {name: record(made_up / name) for name in OURS},
+        "tanaka2018": {name: record_of(fake_runs / name) for name in PAPER_TASKS},
+        "beyond": {name: record_of(fake_runs / name) for name in OUR_TASKS},
     }
-    write_report(STUDY, records, out, made_up)
+    write_report(STUDY, records, out, fake_runs)
     text = (out / "report.md").read_text()
     # By hand: (9 * 0.5 + 0.9) / 20 of the games, in the last twentieth 90 %.
     assert (
@@ -166,28 +171,31 @@ def test_report_has_the_figures_of_the_runs(made_up, tmp_path):
     assert len(content["beyond"]) == 5
 
 
-def test_sections_wait_for_their_runs_and_earlier_records_stay(made_up, tmp_path):
+def test_sections_need_all_their_tasks_and_earlier_records_are_kept(fake_runs, tmp_path):
     out = tmp_path / "report"
-    some = [name for name in RUNS if name.startswith(("grid", "ablation"))]
-    records = {"tanaka2018": {name: record(made_up / name) for name in some[1:]}, "beyond": {}}
-    write_report(STUDY, records, out, made_up)
+    some = [name for name in PAPER_TASKS if name.startswith(("grid", "ablation"))]
+    records = {"tanaka2018": {name: record_of(fake_runs / name) for name in some[1:]}, "beyond": {}}
+    write_report(STUDY, records, out, fake_runs)
     text = (out / "report.md").read_text()
     assert "## Ablation" in text
     assert "(table 4.1)" not in text
     assert "for 44 of 52 runs" in text
-    assert kept(out, PLANNED) == records
-    longer = {name: replace(run, options={"games": 10**9}) for name, run in RUNS.items()}
-    assert kept(out, {**PLANNED, "tanaka2018": longer}) == {"tanaka2018": {}, "beyond": {}}
-    assert kept(tmp_path / "none", PLANNED) == {"tanaka2018": {}, "beyond": {}}
-    records["tanaka2018"][some[0]] = record(made_up / some[0])
-    write_report(STUDY, records, out, made_up)
+    assert valid_records(out, PARTS) == records
+    longer = {name: replace(run, options={"games": 10**9}) for name, run in PAPER_TASKS.items()}
+    assert valid_records(out, {**PARTS, "tanaka2018": longer}) == {"tanaka2018": {}, "beyond": {}}
+    assert valid_records(tmp_path / "none", PARTS) == {"tanaka2018": {}, "beyond": {}}
+    records["tanaka2018"][some[0]] = record_of(fake_runs / some[0])
+    write_report(STUDY, records, out, fake_runs)
     assert "(table 4.1)" in (out / "report.md").read_text()
 
 
-def test_tasks_with_records_are_not_run_again(made_up, tmp_path, capsys):
+def test_tasks_with_records_are_not_run_again(fake_runs, tmp_path, capsys):
     out = tmp_path / "report"
-    records = {"tanaka2018": {name: record(made_up / name) for name in RUNS}, "beyond": {}}
-    write_report(STUDY, records, out, made_up)
+    records = {
+        "tanaka2018": {name: record_of(fake_runs / name) for name in PAPER_TASKS},
+        "beyond": {},
+    }
+    write_report(STUDY, records, out, fake_runs)
     empty = tmp_path / "empty"
     arguments = ["hex", "--part", "tanaka2018", "--keep", "--out", str(out), "--runs", str(empty)]
     assert main(arguments) == 0
@@ -223,7 +231,7 @@ def test_values_of_the_agent_can_be_drawn(tmp_path):
     assert render(game, s, "svg", values=agent.values(s)).count("0.") >= 15
 
 
-def test_targets_are_reached_if_intervals_say_so():
+def test_target_verdicts_follow_from_the_intervals():
     def result(wins, games=1_000):
         low, high = wilson(wins, games)
         return {"wins": wins, "games": games, "win_rate": wins / games, "low": low, "high": high}
@@ -233,7 +241,7 @@ def test_targets_are_reached_if_intervals_say_so():
         target_verdict(result(985), "mixed:epsilon=0.2", 98) == "inconclusive"
     )  # from 97.5 to 99.1
     assert target_verdict(result(970), "mixed:epsilon=0.2", 98) == "**no**"
-    # Against an opponent without chance all games are one: there is no interval.
+    # Against a deterministic opponent all games are the same: there is no interval.
     assert target_verdict(result(1_000), "heuristic", 100) == "yes"
     assert target_verdict(result(0), "heuristic", 80) == "**no**"
     assert (result_text(result(1_000), "heuristic"), result_text(result(0), "heuristic")) == (

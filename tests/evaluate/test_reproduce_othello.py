@@ -236,7 +236,7 @@ def test_draws_count_as_half_in_the_verdict():
     assert strength(match_record(140, 60, 200)) == "weaker"
 
 
-def test_sections_wait_for_their_tasks_and_earlier_records_stay(folder, tmp_path):
+def test_sections_need_all_their_tasks_and_earlier_records_are_kept(folder, tmp_path):
     out, records = tmp_path / "report", all_records(folder)
     del records["seville2019"]["random-1k-time"]
     records["alphazero"] = {}

@@ -11,7 +11,7 @@ from ludoteca.envs.api.vector import GameVectorEnv
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import GAMES
 
-Small = Callable[[str], Game]
+MakeSmallGame = Callable[[str], Game]
 Make = Callable[..., Any]
 ids = pytest.mark.parametrize("id_", GAMES)
 apis = pytest.mark.parametrize("api", ["aec", "parallel", "single", "self-play", "opponents"])

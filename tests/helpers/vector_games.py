@@ -14,7 +14,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.registry import GAMES
 from ludoteca.envs.rng import below, next_u64
 
-Small = Callable[[str], Game]
+MakeSmallGame = Callable[[str], Game]
 
 
 ids = pytest.mark.parametrize("id_", GAMES)

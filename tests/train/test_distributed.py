@@ -174,6 +174,7 @@ def test_epochs_learn_the_same_in_two_processes(tmp_path):
     games = tmp_path / "games.npz"
     generate(GenerationConfig(game="tictactoe", agents=("random",), games=60, out=games))
     settings = ("--data", games, "--epochs", 2, "--batch-size", 33, "--network.dropout", 0)
+    settings += ("--precision", "float32")
     for processes in (1, 2):
         folder = tmp_path / str(processes)
         _run(processes, "ludoteca.train.value_regression", *settings, "--run-dir", folder)
