@@ -134,12 +134,12 @@ class SupervisedTraining(ABC):
 
     @abstractmethod
     def update(
-        self, chosen: NDArray[np.int64], rng: np.random.Generator, rate: float
+        self, indices: NDArray[np.int64], rng: np.random.Generator, rate: float
     ) -> dict[str, float]:
         """Make an update from some positions with a learning rate; return losses by name.
 
         Args:
-            chosen: indices of the positions, some of `training`.
+            indices: indices of the positions, some of `training`.
             rng: random stream of the epoch.
             rate: learning rate.
         """
@@ -216,13 +216,13 @@ class SupervisedTraining(ABC):
         try:
             while self.epoch_positions < len(order):
                 self._ranks.check(monitor)
-                chosen = order[self.epoch_positions : self.epoch_positions + size]
+                indices = order[self.epoch_positions : self.epoch_positions + size]
                 with self._dropout.drawing():
-                    losses = self.update(chosen, rng, self.rate(self.epoch_positions / len(order)))
+                    losses = self.update(indices, rng, self.rate(self.epoch_positions / len(order)))
                 self._losses.append(losses)
                 self._rng_state = rng.bit_generator.state
-                self.epoch_positions += len(chosen)
-                self.positions += len(chosen)
+                self.epoch_positions += len(indices)
+                self.positions += len(indices)
                 monitor.phases["learning"].steps += 1
                 monitor.phases["learning"].done = -(-self.epoch_positions // size)
                 self.seconds = seconds_before + time.monotonic() - start

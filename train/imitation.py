@@ -46,11 +46,11 @@ class ImitationConfig(SupervisedConfig):
     run_dir: Path = Path("runs/imitation")
     agents: tuple[str, ...] = ()
     """Imitate only moves of these agents, by name. Without `agents` and `rating_range`: the moves
-    that are marked in the files."""
+    of the players that the files mark as `selected`."""
     rating_range: tuple[float, float] | None = None
     """Imitate only moves of agents with a rating in this interval: lowest, highest."""
     games: int | None = None
-    """Use only the first games with such moves; None: all."""
+    """Number of games to use: the first ones with moves to imitate; None: all."""
     validation_fraction: float = 0.2
 
     network: ACConfig = field(default_factory=ACConfig)
@@ -97,7 +97,7 @@ class ImitationData:
     """S state-action samples, split by games into training and validation.
 
     Attributes:
-        games: games with selected players.
+        games: games with selected players, those whose moves are imitated.
         files: file name, number of games and metadata of each file, JSON-serializable.
         encoder: encoder of the network's observations.
         observations: observation of each sample.
@@ -142,12 +142,12 @@ def load_data(config: ImitationConfig) -> ImitationData:
     """
     games, files = _select_games(config)
     encoder = SeatEncoder(games.game, config.network.view)
-    observations_of = observations_class(encoder)
+    storage = observations_class(encoder)
     parts, observations = [], []
     for positions in iterate_positions(games):
         samples = positions.samples()
         samples = samples[samples.selected]
-        observations.append(observations_of.of(encoder, samples))
+        observations.append(storage.of(encoder, samples))
         parts.append((samples.actions, samples.returns, samples.games, samples.agents))
     actions, returns, game_indices, agents = (
         np.concatenate(arrays) for arrays in zip(*parts, strict=True)
@@ -155,14 +155,15 @@ def load_data(config: ImitationConfig) -> ImitationData:
     held_out = validation_games(games, config.validation_fraction, config.seed)[game_indices]
     if held_out.all() or not held_out.any():
         raise ValueError(
-            f"needs samples for training and for validation, got {(~held_out).sum()} and "
-            f"{held_out.sum()} from {len(games)} games"
+            f"imitation needs samples for training and for validation, got {(~held_out).sum()} and "
+            f"{held_out.sum()} from {len(games)} games with "
+            f"validation_fraction={config.validation_fraction}"
         )
     return ImitationData(
         games,
         files,
         encoder,
-        observations_of.concatenate(observations),
+        storage.concatenate(observations),
         actions,
         returns,
         game_indices,
@@ -187,7 +188,9 @@ def _select_games(config: ImitationConfig) -> tuple[GameDataset, list[dict[str, 
     has_selected = np.asarray(games.selected.any(axis=1))
     games = games[has_selected]
     if len(games) < 2:
-        raise ValueError(f"needs at least two games with selected players, got {len(games)}")
+        raise ValueError(
+            f"imitation needs at least two games with selected players, got {len(games)}"
+        )
     if config.games is not None:
         if config.games > len(games):
             raise ValueError(
@@ -217,7 +220,7 @@ class ImitationTraining(SupervisedTraining):
 
         Args:
             config: settings.
-            tensorboard: whether TensorBoard's files are written.
+            tensorboard: whether TensorBoard files are written.
 
         Raises:
             FileNotFoundError: if a data file does not exist.
@@ -228,10 +231,15 @@ class ImitationTraining(SupervisedTraining):
         encoder = self.data.encoder
         super().__init__(config, encoder.game, self.data.digest)
         self._augmentation = Augmentation(encoder.symmetries, encoder.shape[0])
-        kind, rate, decay = config.optimizer, config.learning_rate, config.weight_decay
         learner = TrainableModel(
             make_ac_network(config.network, encoder.game),
-            Optimization(kind, rate, config.momentum, decay, config.max_grad_norm),
+            Optimization(
+                config.optimizer,
+                config.learning_rate,
+                config.momentum,
+                config.weight_decay,
+                config.max_grad_norm,
+            ),
             encoder.scale,
             config.device,
             self.precision,
@@ -244,18 +252,27 @@ class ImitationTraining(SupervisedTraining):
         initial, final = config.learning_rate, config.final_learning_rate
         if config.lr_schedule == "cosine":
             return learning_rate(initial, final, (self.epoch + fraction) / config.epochs)
+        # No loss is None: each epoch ends with a validation.
         losses = [float(row["validation_loss"] or 0) for row in self.metrics.rows]
         return plateau_rate(losses, initial, final, config.plateau_factor, config.plateau_patience)
 
     def update(
-        self, chosen: NDArray[np.int64], rng: np.random.Generator, rate: float
+        self, indices: NDArray[np.int64], rng: np.random.Generator, rate: float
     ) -> dict[str, float]:
-        """Make a gradient step on a batch; return its cross-entropy and value loss."""
+        """Make a gradient step on a batch; return its cross-entropy and value loss.
+
+        Args:
+            indices: indices of the batch's samples.
+            rng: random stream of the epoch.
+            rate: learning rate.
+        """
         data, config, learner = self.data, self.config, self.learner
-        size, part = len(chosen), learner.part(len(chosen))
-        chosen = chosen[part]
-        planes, _ = data.observations.encode(chosen)
-        actions = data.actions[chosen].astype(np.int64)
+        # In data-parallel training each rank learns from its part of the batch. All ranks sample
+        # the symmetries of the whole batch, so that their random streams stay the same.
+        size, part = len(indices), learner.part(len(indices))
+        indices = indices[part]
+        planes, _ = data.observations.encode(indices)
+        actions = data.actions[indices].astype(np.int64)
         if config.augment:
             symmetries = self._augmentation.sample(size, rng)[part]
             planes = self._augmentation.observations(planes, symmetries)
@@ -267,7 +284,7 @@ class ImitationTraining(SupervisedTraining):
         loss = functional.cross_entropy(logits, learner.to_device(actions))
         losses, total = {"loss": loss}, loss
         if config.network.value:
-            errors = functional.mse_loss(outputs[:, -1], learner.to_device(data.returns[chosen]))
+            errors = functional.mse_loss(outputs[:, -1], learner.to_device(data.returns[indices]))
             losses["value_loss"] = errors
             total = loss + config.vf_coef * errors
         learner.gradient_step(total, rate)
@@ -279,9 +296,13 @@ class ImitationTraining(SupervisedTraining):
         return {name: float(values.mean()) for name, values in measures.items()}
 
     def evaluate(
-        self, network: ACNetwork, chosen: NDArray[np.int64]
+        self, network: ACNetwork, indices: NDArray[np.int64]
     ) -> dict[str, NDArray[np.float64]]:
         """Compute loss and accuracy of a network on samples.
+
+        Args:
+            network: the network.
+            indices: indices of the samples. Shape `[K]`.
 
         Returns:
             Arrays of shape `[K]`. `loss`: cross-entropy; `accuracy`: 1 where the most probable
@@ -294,14 +315,14 @@ class ImitationTraining(SupervisedTraining):
         data, num_actions = self.data, self.game.num_actions
         runner = Runner(network, data.encoder.scale, self.config.device, self.precision)
         batches, greedy_actions = [], []
-        self.monitor.begin("evaluating", len(chosen), "position")
-        for k in range(0, len(chosen), EVALUATION_BATCH_SIZE):
-            planes, masks = data.observations.encode(chosen[k : k + EVALUATION_BATCH_SIZE])
+        self.monitor.begin("evaluating", len(indices), "position")
+        for k in range(0, len(indices), EVALUATION_BATCH_SIZE):
+            planes, masks = data.observations.encode(indices[k : k + EVALUATION_BATCH_SIZE])
             batches.append(runner(planes).astype(np.float64))
-            self.monitor.step("evaluating", min(k + EVALUATION_BATCH_SIZE, len(chosen)))
+            self.monitor.step("evaluating", min(k + EVALUATION_BATCH_SIZE, len(indices)))
             legal_logits = np.where(masks > 0, batches[-1][:, :num_actions], -np.inf)
             greedy_actions.append(legal_logits.argmax(1))
-        outputs, actions = np.concatenate(batches), data.actions[chosen].astype(np.int64)
+        outputs, actions = np.concatenate(batches), data.actions[indices].astype(np.int64)
         losses = functional.cross_entropy(
             torch.from_numpy(outputs[:, :num_actions]), torch.from_numpy(actions), reduction="none"
         )
@@ -310,7 +331,7 @@ class ImitationTraining(SupervisedTraining):
             "accuracy": (np.concatenate(greedy_actions) == actions).astype(np.float64),
         }
         if network.config.value:
-            measures["value_loss"] = np.square(outputs[:, -1] - data.returns[chosen])
+            measures["value_loss"] = np.square(outputs[:, -1] - data.returns[indices])
         return measures
 
 
@@ -336,13 +357,14 @@ def parse(arguments: Sequence[str]) -> ImitationConfig:
     from ludoteca.train.paper_presets import load_presets
 
     default = ImitationConfig()
-    presets = {"default": ("AdamW with a cosine schedule, moves and results", default)}
+    presets = {"default": ("AdamW, cosine schedule, policy and value head", default)}
     presets |= load_presets("imitation", default)
     config: ImitationConfig = parse_preset(NAME, __doc__, presets, arguments)
     return config
 
 
 if __name__ == "__main__":
+    # The module as others import it: its classes differ from those of `__main__`.
     from ludoteca.train import imitation
     from ludoteca.train.command import run_command
 

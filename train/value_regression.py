@@ -148,7 +148,7 @@ class ValueRegressionTraining(SupervisedTraining):
             "accuracy": accuracy(values, targets),
         }
 
-    def predict(self, network: ValueNetwork, chosen: NDArray[np.int64]) -> NDArray[np.float32]:
+    def predict(self, network: ValueNetwork, indices: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return a network's values of positions. float32, shape `[K]`.
 
         Raises:
@@ -156,25 +156,25 @@ class ValueRegressionTraining(SupervisedTraining):
         """
         runner = Runner(network, self._scale, self.config.device, self.precision)
         batches = []
-        self.monitor.begin("evaluating", len(chosen), "position")
-        for k in range(0, len(chosen), 4096):
-            batches.append(runner(self.data.planes(chosen[k : k + 4096])))
-            self.monitor.step("evaluating", min(k + 4096, len(chosen)))
+        self.monitor.begin("evaluating", len(indices), "position")
+        for k in range(0, len(indices), 4096):
+            batches.append(runner(self.data.planes(indices[k : k + 4096])))
+            self.monitor.step("evaluating", min(k + 4096, len(indices)))
         return np.concatenate(batches)
 
     def update(
-        self, chosen: NDArray[np.int64], rng: np.random.Generator, rate: float
+        self, indices: NDArray[np.int64], rng: np.random.Generator, rate: float
     ) -> dict[str, float]:
         """Make a gradient step on a batch; return its mean squared error."""
-        chosen = chosen[self.learner.part(len(chosen))]
-        planes = self.data.planes(chosen)
+        indices = indices[self.learner.part(len(indices))]
+        planes = self.data.planes(indices)
         if self.config.augment:
             symmetries = self.data.view.symmetries
             planes = symmetries[rng.integers(len(symmetries))].observation(planes)
         self.network.train()
         with self.learner.cast():
             values = self.learner.module(self.learner.tensor(planes)).float()
-        loss = functional.mse_loss(values, self.learner.to_device(self.data.targets[chosen]))
+        loss = functional.mse_loss(values, self.learner.to_device(self.data.targets[indices]))
         self.learner.gradient_step(loss, rate)
         return {"loss": self.learner.means(loss)[0]}
 

@@ -20,7 +20,7 @@ class Encoder:
     Attributes:
         game: the game.
         shape: shape of one observation, `(planes, rows, columns)`.
-        scale: factor of the planes before they enter the network.
+        scale: factor by which planes are multiplied before they enter the network.
         symmetries: symmetries of the game on these planes.
     """
 
@@ -68,26 +68,34 @@ class Encoder:
         return planes, masks
 
     def translate(self, actions: NDArray[np.int64], seats: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Translate the network's actions to the game's, or vice versa. Shape `[K]`."""
+        """Translate the network's actions to the game's, or the game's to the network's.
+
+        They differ in mirrored positions; the translation is its own inverse.
+
+        Args:
+            actions: actions. Shape `[K]`.
+            seats: observing players. Shape `[K]`.
+        """
         if self._mirror is None:
             return actions
         return np.where(seats == 1, self._mirror.actions[actions], actions)
 
     def translate_policy(
-        self, values: NDArray[np.float32], seats: NDArray[np.int64]
+        self, policies: NDArray[np.float32], seats: NDArray[np.int64]
     ) -> NDArray[np.float32]:
         """Return per-action outputs of the network in the game's action order.
 
         Args:
-            values: in the network's order. Shape `[K, num_actions]`.
+            policies: probabilities, logits or action values in the network's order. Shape
+                `[K, num_actions]`.
             seats: observing players. Shape `[K]`.
         """
         if self._mirror is None or not seats.any():
-            return values
+            return policies
         mirrored = np.flatnonzero(seats)
-        values = values.copy()
-        values[mirrored] = self._mirror.policy(values[mirrored])
-        return values
+        policies = policies.copy()
+        policies[mirrored] = self._mirror.policy(policies[mirrored])
+        return policies
 
     def _extended(self, symmetry: Symmetry) -> Symmetry:
         """Return a symmetry that also maps the plane of the player's index."""

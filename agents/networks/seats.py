@@ -28,7 +28,7 @@ class SeatEncoder:
         game: the game.
         view: the view.
         shape: shape of one observation, `(planes, rows, columns)`.
-        scale: factor of the planes before they enter the network.
+        scale: factor by which planes are multiplied before they enter the network.
         symmetries: symmetries of the game on these planes.
     """
 
@@ -36,14 +36,17 @@ class SeatEncoder:
         """Make the encoder.
 
         Raises:
-            ValueError: if the game is sequential and not for two players, or there is no such view.
+            ValueError: if there is no such view, the game is sequential and not for two players,
+                or the view is `hand_crafted` and the game is sequential or has no such features.
         """
         choice("view", view, ("plain", "hand_crafted"))
         self.game, self.view = game, view
         self._sequential = None if game.simultaneous else Encoder(game)
         if self._sequential is not None:
             if view != "plain":
-                raise ValueError(f"{game.spec} needs view='plain', got view={view!r}")
+                raise ValueError(
+                    f"sequential games support only view='plain', got view={view!r} for {game.spec}"
+                )
             self.shape, self.scale = self._sequential.shape, self._sequential.scale
             self.symmetries = self._sequential.symmetries
             self._encode: Any = self._sequential.encode
@@ -72,16 +75,23 @@ class SeatEncoder:
         return planes_and_masks
 
     def translate(self, actions: NDArray[np.int64], seats: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Translate the network's actions to the game's, or vice versa. Shape `[K]`."""
+        """Translate the network's actions to the game's, or the game's to the network's.
+
+        They differ where `Encoder` mirrors a position; the translation is its own inverse.
+
+        Args:
+            actions: actions. Shape `[K]`.
+            seats: observing players. Shape `[K]`.
+        """
         return actions if self._sequential is None else self._sequential.translate(actions, seats)
 
     def translate_policy(
-        self, values: NDArray[np.float32], seats: NDArray[np.int64]
+        self, policies: NDArray[np.float32], seats: NDArray[np.int64]
     ) -> NDArray[np.float32]:
-        """Return per-action outputs of the network in the game's order. Shape `[K, A]`."""
+        """Return the network's per-action outputs in the game's action order. Shape `[K, A]`."""
         if self._sequential is None:
-            return values
-        return self._sequential.translate_policy(values, seats)
+            return policies
+        return self._sequential.translate_policy(policies, seats)
 
     def _encode_hand_crafted(
         self, states: NDArray[np.void], seats: NDArray[np.int64]
@@ -145,7 +155,7 @@ def make_feature_encoder(game: Game) -> Any:
 def _symmetries_about_the_center(game: Game, rows: int, columns: int) -> tuple[Symmetry, ...]:
     """Return the symmetries that map the center, `rows // 2`, `columns // 2`, to itself.
 
-    Hand-crafted features are centered there. On a torus this works for even sizes, too.
+    Hand-crafted features are centered there. On a torus, such symmetries exist for even sizes, too.
     """
     about_center = []
     for symmetry in game.symmetries():

@@ -13,18 +13,19 @@ from ludoteca.envs.gdl.graph import reachable, reversed_edges
 from ludoteca.envs.gdl.parse import variables
 from ludoteca.envs.gdl.rules import ARITIES, Atom, Rule, dependencies
 
-DEMAND = "demand "  # begins the names of demands, which no relation of a sheet can have
+# Prefix of the names of demands. No relation of a rule sheet has such a name: it contains a space.
+DEMAND = "demand "
 Positions = dict[str, tuple[int, ...]]
 
 
-def can_have_demand(rules: Collection[Rule], static: Collection[str]) -> set[str]:
+def demandable_relations(rules: Collection[Rule], static: Collection[str]) -> set[str]:
     """Return the relations that may be derived by demand.
 
     Keywords may not, nor static relations on which `init` or `role` relies, or which are negated:
     they must be complete before others are derived.
 
     Args:
-        rules: the rules of a sheet.
+        rules: the rules of a rule sheet.
         static: relations that do not depend on the state or the moves.
     """
     graph = dependencies(rules)
@@ -33,25 +34,25 @@ def can_have_demand(rules: Collection[Rule], static: Collection[str]) -> set[str
     return set(graph) - (complete & set(static)) - set(ARITIES)
 
 
-def with_neighbors(rules: Iterable[Rule], large: Collection[str], able: set[str]) -> set[str]:
+def with_neighbors(rules: Iterable[Rule], large: Collection[str], demandable: set[str]) -> set[str]:
     """Return large relations, those that rely on them, and those on which they rely.
 
     Args:
-        rules: the rules of a sheet.
+        rules: the rules of a rule sheet.
         large: the large relations.
-        able: relations that may be derived by demand; the result is a part of them.
+        demandable: relations that may be derived by demand; the result is a part of them.
     """
     graph = dependencies(rules)
     reverse = reversed_edges(graph)
-    relying = reachable(large, lambda name: reverse.get(name, set()) & able)
-    return relying | reachable(large, lambda name: graph.get(name, set()) & able)
+    relying = reachable(large, lambda name: reverse.get(name, set()) & demandable)
+    return relying | reachable(large, lambda name: graph.get(name, set()) & demandable)
 
 
 def demand_rules(rules: list[Rule], demanded: Collection[str]) -> tuple[list[Rule], list[Rule]]:
     """Return the rules, restricted to demands, and the rules of the demands.
 
     Args:
-        rules: the rules of a sheet.
+        rules: the rules of a rule sheet.
         demanded: relations that shall have a demand. Those that some rule calls with no argument
             bound get none.
     """
@@ -120,14 +121,21 @@ def _calls(rule: Rule, positions: Positions) -> Iterator[tuple[Atom, list[Atom]]
 
 
 def _rank(atom: Atom, bound_names: set[str], positions: Positions) -> tuple[bool, bool, int]:
-    """Return the rank of a literal: first those without a demand, then by new variables."""
+    """Return the rank of a literal in the order of joins; the lowest comes first.
+
+    Demands come first, then literals without a demand, then the others; among equals, those with
+    fewer new variables.
+    """
     names = set(variables(atom))
-    guard = str(atom[0]).startswith(DEMAND)
-    return not guard, atom[0] in positions, len(names - bound_names)
+    is_demand = str(atom[0]).startswith(DEMAND)
+    return not is_demand, atom[0] in positions, len(names - bound_names)
 
 
 def _connected(head: Atom, body: list[Atom]) -> list[Atom]:
-    """Return the literals that share variables with the head, directly or through others."""
+    """Return the literals that share variables with the head, directly or through others.
+
+    Literals without variables are kept, too.
+    """
     reach, kept = set(variables(head)), set[int]()
     grown = True
     while grown:

@@ -9,7 +9,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
-from ludoteca.envs.gdl.demand import DEMAND, can_have_demand, demand_rules, with_neighbors
+from ludoteca.envs.gdl.demand import DEMAND, demand_rules, demandable_relations, with_neighbors
 from ludoteca.envs.gdl.errors import GDLError, GDLLimitError
 from ludoteca.envs.gdl.graph import components, reachable, reversed_edges
 from ludoteca.envs.gdl.joins import Index, Join, Path, Pattern, Rows, make_index
@@ -89,7 +89,7 @@ class Grounder:
         graph = dependencies(rules)
         self._rules = rules
         self._static = set(graph) - _dependent_relations(graph)
-        self._demandable = can_have_demand(rules, self._static)
+        self._demandable = demandable_relations(rules, self._static)
         self._demandable -= self._demandable if demanded is None else set(demanded)
         demanded = demanded or ()
         self._dynamic = _dependent_relations(graph, demanded)
@@ -189,8 +189,8 @@ class Grounder:
                 if len(self._facts[name]) * LARGE_SHARE > self._budget
             }
             if large:
-                able = self._demandable - self._static | large
-                raise LargeRelationsError(with_neighbors(self._rules, large, able))
+                demandable = self._demandable - self._static | large
+                raise LargeRelationsError(with_neighbors(self._rules, large, demandable))
             self._budget *= BUDGET_GROWTH
 
     def _emit_fact(self, head: Atom, positive: Any, negative: Any) -> None:

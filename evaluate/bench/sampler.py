@@ -13,7 +13,8 @@ from ludoteca.envs.games.bitboards import count
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.rng import below
 
-EIGHT = 8  # bytes of a word
+WORD_BYTES = 8
+BYTE_BITS = 8
 MAX_TRIES = 12  # rejections before the legal actions are counted
 PROBED_ROWS = 8  # rows that decide between the two algorithms
 ONES, HIGH_BITS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)  # in each byte
@@ -43,7 +44,7 @@ def make_mask_sampler() -> Any:
     def full_word(mask: Any, first: int) -> Any:
         """Return `mask[first : first + 8]` as the bytes of a word, the first one lowest."""
         word = np.uint64(0)
-        for k in range(EIGHT):  # compiled to one load
+        for k in range(WORD_BYTES):  # compiled to one load
             word |= np.uint64(mask[first + k]) << np.uint64(8 * k)
         return word
 
@@ -60,17 +61,17 @@ def make_mask_sampler() -> Any:
         """Return the index of the k-th byte (from 0) with value 1; the bytes are 0 or 1."""
         # Each byte of the product counts the ones up to it; counts above k get their high bit.
         reached = ((word * ONES | HIGH_BITS) - np.uint64(k + 1) * ONES) & HIGH_BITS
-        return count((reached & (~reached + np.uint64(1))) - np.uint64(1)) // EIGHT
+        return count((reached & (~reached + np.uint64(1))) - np.uint64(1)) // BYTE_BITS
 
     @kernel
     def sample_by_counting(masks: Any, rng: Any, actions: Any) -> None:
         """Sample the k-th legal action, with k uniform below the number of legal actions."""
-        last_start = masks.shape[1] // EIGHT * EIGHT
+        last_start = masks.shape[1] // WORD_BYTES * WORD_BYTES
         for i in range(masks.shape[0]):
             mask = masks[i]
             last = last_word(mask, last_start)
             num_legal = int(np.int64(last * ONES >> TOP_BYTE))
-            for first in range(0, last_start, EIGHT):
+            for first in range(0, last_start, WORD_BYTES):
                 num_legal += int(np.int64(full_word(mask, first) * ONES >> TOP_BYTE))
             actions[i] = 0
             if num_legal == 0:
@@ -78,10 +79,10 @@ def make_mask_sampler() -> Any:
             k = below(rng, num_legal)
             # Without unpredictable branches: skip the words before that of the k-th legal action.
             word_start, legal_skipped, legal_so_far = 0, 0, 0
-            for first in range(0, last_start, EIGHT):
+            for first in range(0, last_start, WORD_BYTES):
                 legal_so_far += int(np.int64(full_word(mask, first) * ONES >> TOP_BYTE))
                 skip = legal_so_far <= k
-                word_start += EIGHT if skip else 0
+                word_start += WORD_BYTES if skip else 0
                 legal_skipped = legal_so_far if skip else legal_skipped
             word = last if word_start == last_start else full_word(mask, word_start)
             actions[i] = word_start + index_of_kth_one(word, k - legal_skipped)
@@ -103,8 +104,8 @@ def make_mask_sampler() -> Any:
 
     @compiled_without_allocation
     def sample_rows(masks: Any, rng: Any, actions: Any) -> None:
-        # Both algorithms are uniform. Rejection is faster if many actions are legal, which a few
-        # rows show.
+        # Both algorithms are uniform. Rejection is faster if many actions are legal, as estimated
+        # from a few rows.
         rows, num_actions = masks.shape
         legal = 0
         for k in range(PROBED_ROWS):

@@ -68,7 +68,7 @@ def _generate_section(match: re.Match[str], name: str) -> str:
         body = table(["fact", "value"], facts(game), text_columns=2)
     elif title == "Parameters":
         body = table(["parameter", "default", "values"], parameters(name), text_columns=3)
-    elif title == "Other parameters":
+    elif title == "Other parameter values":
         headings = ["spec", "observation", "actions", "longest game"]
         sized = [[row[0], *sizes(make_game(row[0].strip("`")))] for row in rows]
         body = table(headings, sized, text_columns=4)
@@ -97,9 +97,10 @@ def facts(game: Game) -> list[Row]:
 
 def sizes(game: Game) -> Row:
     """Return the shape of an observation, the number of actions, and the longest game."""
+    unit = "plies (joint moves)" if game.simultaneous else "plies"
     shape = " x ".join(map(str, game.observation_shape))
     observation = f"{shape}, 0 to {game.observation_high}"
-    return [observation, str(game.num_actions), f"{game.max_plies} plies"]
+    return [observation, str(game.num_actions), f"{game.max_plies} {unit}"]
 
 
 def parameters(name: str) -> list[Row]:

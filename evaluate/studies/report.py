@@ -38,21 +38,21 @@ def render(template: str, names: Mapping[str, Any]) -> str:
     return environment.get_template(template).render(names)
 
 
-def write_report(study: Study, records: RecordsByPart, out: Path, folder: Path) -> None:
+def write_report(study: Study, records_by_part: RecordsByPart, out: Path, folder: Path) -> None:
     """Write `report.md`, `results.json` and the figures; sections without records are omitted.
 
-    In the template, `found` has all records by task, `has(PATTERN, ...)` is whether all tasks whose
-    names match have records, and `select(PATTERN, ...)` returns the records of such tasks by name,
+    In the template, `records` has all records by task, `has(PATTERN, ...)` is whether all tasks of
+    such names have records, and `select(PATTERN, ...)` returns the records of these tasks by name,
     in the order of the study.
 
     Args:
         study: the study.
-        records: records of finished tasks, by part and name.
+        records_by_part: records of finished tasks, by part and name.
         out: folder of the report.
         folder: folder of all tasks.
     """
-    found = {name: record for part in records.values() for name, record in part.items()}
-    run = provenance(out, records)
+    records = {name: record for part in records_by_part.values() for name, record in part.items()}
+    run = provenance(out, records_by_part)
 
     def matching(*patterns: str) -> list[str]:
         return [
@@ -63,24 +63,24 @@ def write_report(study: Study, records: RecordsByPart, out: Path, folder: Path) 
     names |= {
         **study.template_names,
         "fast": study.fast,
-        "found": found,
-        "has": lambda *patterns: all(
-            found.keys() >= set(matching(pattern) or [pattern]) for pattern in patterns
-        ),
-        "select": lambda *patterns: {k: found[k] for k in matching(*patterns) if k in found},
         "records": records,
+        "has": lambda *patterns: all(
+            records.keys() >= set(matching(pattern) or [pattern]) for pattern in patterns
+        ),
+        "select": lambda *patterns: {k: records[k] for k in matching(*patterns) if k in records},
+        "records_by_part": records_by_part,
         "tasks": study.tasks,
         "labels": {name: task.label for name, task in study.tasks.items() if task.label},
         "counts": {
-            part: f"{len(records[part])} of {sum(task.has_record for task in tasks.values())}"
+            part: f"{len(records_by_part[part])} of {sum(t.has_record for t in tasks.values())}"
             for part, tasks in study.parts.items()
         },
-        "provenance": provenance_lines(records, run["versions"]),
+        "provenance": provenance_lines(records_by_part, run["versions"]),
     }
     text = render(f"{study.name}/report.md.j2", names)
-    for name, png in (study.draw(found, folder) if study.draw else {}).items():
+    for name, png in (study.draw(records, folder) if study.draw else {}).items():
         write_atomically(out / name, png)
-    write_atomically(out / RESULTS_FILE, json.dumps({**run, **records}, indent=1) + "\n")
+    write_atomically(out / RESULTS_FILE, json.dumps({**run, **records_by_part}, indent=1) + "\n")
     write_atomically(out / "report.md", text)
 
 
@@ -148,15 +148,15 @@ def strength(total: Mapping[str, int]) -> str:
     return "stronger" if low > 0.5 else "weaker" if high < 0.5 else "no significant difference"
 
 
-def precisions(found: Records) -> str:
+def precisions(records: Records) -> str:
     """Return the numeric precisions in which the networks of training records computed."""
-    return ", ".join(sorted({record["training"]["precision"] for record in found.values()}))
+    return ", ".join(sorted({record["training"]["precision"] for record in records.values()}))
 
 
-def minutes(found: Records) -> tuple[float, float]:
+def minutes(records: Records) -> tuple[float, float]:
     """Return the total minutes of the training runs and of the matches among some records."""
-    training = sum(run["training"]["seconds"] for run in found.values() if "training" in run)
-    return training / 60, sum(run["seconds"] for run in found.values() if "seconds" in run) / 60
+    training = sum(run["training"]["seconds"] for run in records.values() if "training" in run)
+    return training / 60, sum(run["seconds"] for run in records.values() if "seconds" in run) / 60
 
 
 FILTERS = {

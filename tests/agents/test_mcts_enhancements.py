@@ -68,7 +68,7 @@ def test_interpreted_searches_equal_compiled_ones(options: dict[str, Any]) -> No
     tree = agent._threads.trees[0]
     records = [view_records(array) for array in (tree.nodes, tree.table, tree.states)]
     nodes, table, states = records
-    work, params = view_records(tree.work)[0], view_records(agent._params)[0]
+    work, params = view_records(tree.work)[0], view_records(agent._params)
     search = search_kernel(game, agent.config)
     with np.errstate(over="ignore"):
         search(nodes, tree.shared, table, states, tree.words, work, params, 60)

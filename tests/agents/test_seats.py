@@ -304,7 +304,7 @@ def test_saved_networks_play(spec, kind, view, tmp_path):
 @pytest.mark.parametrize(
     ("spec", "view", "problem"),
     [
-        ("othello", "hand_crafted", "needs view='plain', got view='hand_crafted'"),
+        ("othello", "hand_crafted", "support only view='plain', got view='hand_crafted'"),
         ("tron", "hand_crafted", "no hand-crafted features"),
         ("tron", "deep", "view must be one of"),
     ],

@@ -1,4 +1,7 @@
-"""Vector environment, compared with plain Python, single environments and Gymnasium's vectors."""
+"""Vector environment, compared with a reference implementation and with other environments.
+
+The others are single environments, PettingZoo's, and Gymnasium's vector environment.
+"""
 
 from typing import Any
 
@@ -9,14 +12,14 @@ from gymnasium.vector import AutoresetMode
 from pettingzoo_make import make_pettingzoo
 from vector_games import (
     MakeSmallGame,
-    Plain,
+    PythonRandom,
     ReferenceGame,
     assert_same,
     ids,
+    illegal_actions,
     modes,
-    offer,
     opponents,
-    rules,
+    sample_actions,
     trajectory,
 )
 
@@ -30,18 +33,20 @@ pytestmark = pytest.mark.interpreted
 
 @ids
 @opponents
-@rules
+@illegal_actions
 @np.errstate(over="ignore")  # SplitMix64 wraps around
 def test_vector_environment_equals_a_reference_in_plain_python(
-    id_: str, opponent: Any, rule: str, make_small_game: MakeSmallGame
+    id_: str, opponent: Any, illegal_action: str, make_small_game: MakeSmallGame
 ) -> None:
     game, count, steps = make_small_game(id_), 2, 25
     for mode in AutoresetMode:
         seat = 0 if opponent is None else "random"
-        options = {"opponent": opponent, "agent_seat": seat, "illegal_action": rule}
+        options = {"opponent": opponent, "agent_seat": seat, "illegal_action": illegal_action}
         env = GameVectorEnv(game, count, autoreset_mode=mode, **options)
         observations, info = env.reset(seed=7)
-        references = [ReferenceGame(game, 7 + i, opponent, seat, rule) for i in range(count)]
+        references = [
+            ReferenceGame(game, 7 + i, opponent, seat, illegal_action) for i in range(count)
+        ]
         rng = np.random.default_rng(0)
         for _ in range(steps):
             for i, reference in enumerate(references):
@@ -49,7 +54,7 @@ def test_vector_environment_equals_a_reference_in_plain_python(
                 np.testing.assert_array_equal(observations[i], expected.pop("observation"))
                 for name, value in expected.items():
                     np.testing.assert_array_equal(info[name][i], value, err_msg=name)
-            actions = offer(rng, info["action_mask"], 0.1)
+            actions = sample_actions(rng, info["action_mask"], 0.1)
             if mode == AutoresetMode.DISABLED and any(reference.over for reference in references):
                 which = np.array([reference.over for reference in references])
                 observations, info = env.reset(options={"reset_mask": which})
@@ -69,12 +74,14 @@ def test_vector_environment_equals_a_reference_in_plain_python(
                 assert terminated[i] == reference.over
                 if reference.over and mode == AutoresetMode.SAME_STEP:
                     finals[i] = True
-                    final, paid = reference.observe(), reference.rewards_info()
+                    final, step_info = reference.observe(), reference.rewards_info()
                     np.testing.assert_array_equal(info["final_obs"][i], final.pop("observation"))
-                    for name, value in (final | paid).items():
+                    for name, value in (final | step_info).items():
                         np.testing.assert_array_equal(info["final_info"][name][i], value)
                     reference.reset()
-                    reference.rewards, reference.illegal = paid["rewards"], paid["illegal_action"]
+                    # The info after a same-step reset still has the rewards of the step.
+                    reference.rewards = step_info["rewards"]
+                    reference.illegal = step_info["illegal_action"]
             if mode == AutoresetMode.SAME_STEP and finals.any():
                 for name in ("_final_obs", "_final_info"):
                     np.testing.assert_array_equal(info[name], finals)
@@ -103,7 +110,7 @@ def test_results_do_not_depend_on_threads(
 
 
 @ids
-@pytest.mark.parametrize("opponent", ["random", Plain], ids=["fused", "plain"])
+@pytest.mark.parametrize("opponent", ["random", PythonRandom], ids=["compiled", "python"])
 @pytest.mark.parametrize("seat", [0, 1, "random"])
 def test_game_i_equals_a_single_environment_seeded_with_s_plus_i(
     id_: str, opponent: Any, seat: Any, make_small_game: MakeSmallGame
@@ -121,7 +128,7 @@ def test_game_i_equals_a_single_environment_seeded_with_s_plus_i(
         np.testing.assert_array_equal(seen, observations[i])
         assert_same(single_info, as_single(info, i))
     for _ in range(40):
-        actions = offer(rng, info["action_mask"], 0.1)
+        actions = sample_actions(rng, info["action_mask"], 0.1)
         observations, rewards, terminated, _, info = env.step(actions)
         for i, single in enumerate(singles):
             if over[i]:
@@ -149,19 +156,19 @@ def as_single(info: dict[str, Any], i: int) -> dict[str, Any]:
 
 
 @ids
-def test_a_game_of_self_play_equals_pettingzoos_environments(
+def test_self_play_equals_pettingzoos_environments(
     id_: str, make_small_game: MakeSmallGame
 ) -> None:
     game, seed = make_small_game(id_), 5
     env = GameVectorEnv(game, 2)
-    observations, info = env.reset(seed=seed - 1)
+    observations, info = env.reset(seed=seed - 1)  # game 1, the compared one, has `seed`
     kind = "parallel" if game.simultaneous else "aec"
     other = make_pettingzoo(kind, f"ludoteca/{id_}", **make_small_game(id_).params)
     other.reset(seed=seed)
     rng = np.random.default_rng(3)
     ended, episodes = False, 0
     for _ in range(60):
-        actions = offer(rng, info["action_mask"], 0.05)
+        actions = sample_actions(rng, info["action_mask"], 0.05)
         observations, _, terminated, _, info = env.step(actions)
         rewards = dict(zip(other.possible_agents, info["rewards"][1].tolist(), strict=True))
         if ended:
@@ -169,8 +176,9 @@ def test_a_game_of_self_play_equals_pettingzoos_environments(
         elif game.simultaneous:
             playing = other.agents[:]
             seats = [other.possible_agents.index(agent) for agent in playing]
-            seen, paid, over, _, _ = other.step(dict(zip(playing, actions[1, seats], strict=True)))
-            assert paid == {agent: rewards[agent] for agent in playing}
+            joint_action = dict(zip(playing, actions[1, seats], strict=True))
+            seen, other_rewards, over, _, _ = other.step(joint_action)
+            assert other_rewards == {agent: rewards[agent] for agent in playing}
             assert all(over.values()) == terminated[1]
             for agent, seat in zip(playing, seats, strict=True):
                 np.testing.assert_array_equal(seen[agent]["observation"], observations[1, seat])
@@ -217,7 +225,7 @@ def test_vector_environment_equals_gymnasiums_vector_of_single_environments(
         np.testing.assert_array_equal(observations, expected)
         for key in ("action_mask", "player"):
             np.testing.assert_array_equal(info[key], info_too[key])
-        actions = offer(rng, info["action_mask"], 0.1)
+        actions = sample_actions(rng, info["action_mask"], 0.1)
         observations, rewards, terminated, truncated, info = ours.step(actions)
         expected, rewards_too, terminated_too, truncated_too, info_too = theirs.step(actions)
         np.testing.assert_array_equal(rewards, rewards_too)
@@ -234,7 +242,7 @@ def test_vector_environment_equals_gymnasiums_vector_of_single_environments(
                 np.testing.assert_array_equal(info["final_info"][key], value, err_msg=key)
             for i in np.flatnonzero(terminated):
                 np.testing.assert_array_equal(info["final_obs"][i], info_too["final_obs"][i])
-        elif mode != AutoresetMode.SAME_STEP:
+        elif mode != AutoresetMode.SAME_STEP:  # its `final_info` has been compared
             for key in ("rewards", "illegal_action"):
                 np.testing.assert_array_equal(info[key], info_too[key])
         if mode == AutoresetMode.DISABLED and terminated.any():
@@ -265,7 +273,7 @@ def test_dtype_and_channels_last_have_the_same_values(
     for _ in range(20):
         assert seen_too in other.observation_space
         np.testing.assert_array_equal(np.moveaxis(seen_too, -1, -3), seen)
-        actions = offer(rng, info["action_mask"], 0.0)
+        actions = sample_actions(rng, info["action_mask"], 0.0)
         seen, *_, info = plain.step(actions)
         seen_too, *_, info_too = other.step(actions)
         assert ("final_obs" in info) == ("final_obs" in info_too)
@@ -276,7 +284,7 @@ def test_dtype_and_channels_last_have_the_same_values(
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("channels_last", [False, True])
-def test_every_dtype_in_every_environment(dtype: str, channels_last: bool) -> None:
+def test_every_dtype_in_single_and_aec_environments(dtype: str, channels_last: bool) -> None:
     options: dict[str, Any] = {"dtype": dtype, "channels_last": channels_last}
     shape = (3, 3, 2) if channels_last else (2, 3, 3)
     single = gym.make("ludoteca/TicTacToe-v0", **options)
@@ -309,14 +317,14 @@ def test_rewards_add_up_to_the_result_of_the_game(id_: str, make_small_game: Mak
     results = {}
     while playing.any():
         before = env.game_batch.episode_states["mover"].copy()
-        _, rewards, terminated, _, info = env.step(offer(rng, info["action_mask"], 0.0))
+        _, rewards, terminated, _, info = env.step(sample_actions(rng, info["action_mask"], 0.0))
         totals += np.where(playing[:, None], info["rewards"], 0)
         for i in np.flatnonzero(terminated & playing):
             result = np.zeros(game.num_players, np.float32)
             game.returns(env.game_batch.states.view(np.recarray)[i], result)
             results[int(i)] = result
-        payee = np.zeros(20, int) if game.simultaneous else before
-        np.testing.assert_array_equal(rewards, info["rewards"][np.arange(20), payee])
+        rewarded = np.zeros(20, int) if game.simultaneous else before
+        np.testing.assert_array_equal(rewards, info["rewards"][np.arange(20), rewarded])
         playing &= ~terminated
         if terminated.any() and playing.any():
             _, info = env.reset(options={"reset_mask": terminated})

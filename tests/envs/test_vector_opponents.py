@@ -7,7 +7,15 @@ import pytest
 from boards import EVERY_GAME
 from gymnasium.vector import AutoresetMode
 from pettingzoo_make import make_pettingzoo
-from vector_games import THREADED, MakeSmallGame, Plain, assert_same, modes, offer, trajectory
+from vector_games import (
+    THREADED,
+    MakeSmallGame,
+    PythonRandom,
+    assert_same,
+    modes,
+    sample_actions,
+    trajectory,
+)
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.baselines import RandomAgent
@@ -30,7 +38,7 @@ def test_compiled_opponents_equal_python_opponents(
     game = make_small_game(id_)
     options = {"agent_seat": seat, "illegal_action": rule, "autoreset_mode": mode}
     fused = GameVectorEnv(game, 5, opponent="random", **options)
-    plain = GameVectorEnv(game, 5, opponent=Plain(game), **options)
+    plain = GameVectorEnv(game, 5, opponent=PythonRandom(game), **options)
     assert fused.game_batch.has_compiled_opponents
     assert not plain.game_batch.has_compiled_opponents
     illegal = 0.0 if rule == "raise" else 0.1
@@ -50,7 +58,7 @@ def test_opponents_may_win_before_the_agent_can_move(rule: str, mode: AutoresetM
     game = make_game("knight_through:rows=4,columns=4")
     options = {"agent_seat": 1, "illegal_action": rule, "autoreset_mode": mode}
     fused = GameVectorEnv(game, 40, opponent="random", **options)
-    plain = GameVectorEnv(game, 40, opponent=Plain(game), **options)
+    plain = GameVectorEnv(game, 40, opponent=PythonRandom(game), **options)
     assert_same(trajectory(fused, 10, 0.0), trajectory(plain, 10, 0.0))
     _, info = fused.reset(seed=0)
     lost = ~info["action_mask"].any(-1)
@@ -83,7 +91,7 @@ def test_the_loser_receives_its_reward(id_: str, make_small_game: MakeSmallGame)
     for _ in range(40):
         seats = env.game_batch.episode_states["seat"].copy()
         over = env.game_batch.episode_states["over"].copy()
-        _, rewards, terminated, _, info = env.step(offer(rng, info["action_mask"], 0.0))
+        _, rewards, terminated, _, info = env.step(sample_actions(rng, info["action_mask"], 0.0))
         np.testing.assert_array_equal(
             rewards, np.where(over, 0, info["rewards"][np.arange(50), seats])
         )
@@ -125,11 +133,11 @@ def test_opponents_are_in_the_order_of_seats_without_the_agents(
 ) -> None:
     game = make_small_game("HungryGeese-v0")
     for seat in range(game.num_players):
-        first, second = Plain(game), Plain(game)
+        first, second = PythonRandom(game), PythonRandom(game)
         env = GameVectorEnv(game, 4, opponent=[first, second], agent_seat=seat)
         _, info = env.reset(seed=0)
         for _ in range(10):
-            info = env.step(offer(np.random.default_rng(0), info["action_mask"], 0.0))[-1]
+            info = env.step(sample_actions(np.random.default_rng(0), info["action_mask"], 0.0))[-1]
         others = [p for p in range(game.num_players) if p != seat]
         assert set(first.seats) == {others[0]}
         assert set(second.seats) == {others[1]}
@@ -138,7 +146,7 @@ def test_opponents_are_in_the_order_of_seats_without_the_agents(
 
 def test_one_opponent_may_take_all_seats_and_is_reset_once(make_small_game: MakeSmallGame) -> None:
     game = make_small_game("HungryGeese-v0")
-    plain = Plain(game)
+    plain = PythonRandom(game)
     env = GameVectorEnv(game, 3, opponent=plain, agent_seat=1)
     env.reset(seed=0)
     assert plain.reset_indices == [0, 1, 2]
@@ -154,7 +162,7 @@ def test_a_list_of_specs_and_objects_is_one_per_seat(make_small_game: MakeSmallG
     assert_same(trajectory(listed, 20), trajectory(alike, 20))
 
 
-class InvalidOpponent(Plain):
+class InvalidOpponent(PythonRandom):
     """Opponent that returns an invalid answer after `num_legal` legal actions."""
 
     def __init__(self, game: Game, answer: Any, num_legal: int):
@@ -205,7 +213,7 @@ def test_errors_of_opponents_have_their_names_and_change_nothing(
 
 
 def test_opponents_cannot_change_positions(make_small_game: MakeSmallGame) -> None:
-    class Vandal(Plain):
+    class Vandal(PythonRandom):
         def act(self, states: Any, seats: Any, rngs: Any, env_indices: Any) -> Any:
             actions = super().act(states, seats, rngs, env_indices)
             states["board"], seats[:], env_indices[:] = 1, 0, 0
@@ -219,4 +227,4 @@ def test_opponents_cannot_change_positions(make_small_game: MakeSmallGame) -> No
 
 def test_agents_can_be_opponents(make_small_game: MakeSmallGame) -> None:
     assert issubclass(Agent, Opponent)
-    assert isinstance(Plain(make_small_game("Hex-v0")), Opponent)
+    assert isinstance(PythonRandom(make_small_game("Hex-v0")), Opponent)

@@ -8,7 +8,15 @@ import pytest
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import vector as wrappers
 from numpy.typing import NDArray
-from vector_games import MakeSmallGame, assert_same, ids, modes, offer, opponents, trajectory
+from vector_games import (
+    MakeSmallGame,
+    assert_same,
+    ids,
+    modes,
+    opponents,
+    sample_actions,
+    trajectory,
+)
 
 from ludoteca.envs.api.single import GameEnv
 from ludoteca.envs.api.vector import GameVectorEnv
@@ -53,7 +61,7 @@ def test_returned_arrays_belong_to_the_caller(
             mask = info["action_mask"].copy()
         for array in [observations, *arrays(info)]:
             array[...] = 1
-        *returned, info = env.step(offer(rng, mask, 0.1))
+        *returned, info = env.step(sample_actions(rng, mask, 0.1))
         log += [array.copy() for array in returned]
         log.append({k: v if isinstance(v, dict) else v.copy() for k, v in info.items()})
         if "final_info" in log[-1]:
@@ -80,7 +88,7 @@ def test_later_steps_do_not_change_returned_observations(opponent: Any) -> None:
     rng = np.random.default_rng(0)
     held = []
     for step in range(40):
-        seen, *_, info = env.step(offer(rng, info["action_mask"], 0.0))
+        seen, *_, info = env.step(sample_actions(rng, info["action_mask"], 0.0))
         if step % 3 == 0:
             form = forms[step // 3 % len(forms)]
             held.append((form(seen), form(seen.copy())))
@@ -98,7 +106,7 @@ def test_final_observations_of_other_games_are_zero(opponent: Any, num_envs: int
     rng = np.random.default_rng(0)
     ends = 0
     for _ in range(40):
-        *_, terminated, _, info = env.step(offer(rng, info["action_mask"], 0.0))
+        *_, terminated, _, info = env.step(sample_actions(rng, info["action_mask"], 0.0))
         if terminated.any():
             finals, final_info = info["final_obs"], info["final_info"]
             ends += 1
@@ -238,7 +246,7 @@ def test_gymnasiums_vector_wrappers_work(
             infos = [{"action_mask": mask.astype(np.int8)} for mask in env.unwrapped.action_masks()]
             lengths[over], over = 0, np.zeros(4, bool)
         masks = np.stack([info["action_mask"] for info in infos])
-        _, rewards, terminated, _, infos = env.step(offer(rng, masks, 0.0))
+        _, rewards, terminated, _, infos = env.step(sample_actions(rng, masks, 0.0))
         for i, info in enumerate(infos):
             skipped = over[i] and mode == AutoresetMode.NEXT_STEP
             lengths[i] = 0 if skipped else lengths[i] + 1

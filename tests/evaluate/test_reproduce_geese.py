@@ -18,13 +18,13 @@ from ludoteca.evaluate.studies import runner
 from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.geese import names, study, uib2021
 from ludoteca.evaluate.studies.geese.conclusions import (
-    DEPTH,
+    DEPTH_EFFECT,
     FAILS,
     HOLDS,
     INCONCLUSIVE,
     conclusions,
-    scores,
-    survival,
+    score_contrast,
+    survival_contrast,
 )
 from ludoteca.evaluate.studies.geese.match import fate_counts, geese_match, outcomes
 from ludoteca.evaluate.studies.geese.names import FLAT, LOOPS, agent_title
@@ -435,9 +435,9 @@ def test_conclusions_by_hand(folder):
     by_claim = {one.claim: one for one in conclusions(found)}
     # The first agent scores 1 in 600 games and -1 in 400, the second 1/3 and -1/3, and so on.
     match = found["factors"]
-    assert scores(match, (1, 0, 0, 0)).mean == pytest.approx(0.2)
-    assert scores(match, DEPTH).mean == pytest.approx(-0.2 * 4 / 3)
-    assert survival(match, (1, 0, 0, -1)).mean == pytest.approx(0.2)
+    assert score_contrast(match, (1, 0, 0, 0)).mean == pytest.approx(0.2)
+    assert score_contrast(match, DEPTH_EFFECT).mean == pytest.approx(-0.2 * 4 / 3)
+    assert survival_contrast(match, (1, 0, 0, -1)).mean == pytest.approx(0.2)
     # Depth: -4/15; simulations: -2/15. Their difference is -2/15, and in each game 2/3 or -2/3.
     depth = by_claim["depth matters more than the number of simulations"]
     assert depth.verdict == FAILS

@@ -159,7 +159,7 @@ def test_report_has_the_figures_of_the_runs(fake_runs, tmp_path):
     assert "| simple | 300,000 | 55 | 27.0 |" in text
     assert "| 8x8, first player | 2,000 | 0.027 | 27.000 | 90.0 |" in text
     low, high = (f"{100 * x:.1f}" for x in wilson(970, 1000))
-    first = "5x5, first player against mixed:epsilon=0.2 | 77 (over training)"
+    first = "5x5, first player against mixed:epsilon=0.2 | 77 (in training games)"
     assert f"| {first} | 98 | 97.0 ({low} to {high})" in text
     assert sum("**no**" in line for line in text.splitlines()) == 2  # 98 and 100 are not reached
     for name in ("best.png", "second.png"):

@@ -637,13 +637,21 @@ def test_head(name: str) -> None:
     image = f"../images/{name}.png"
     assert page(name).startswith(f"# {game.title}\n\n![{game.title}]({image})\n")
     assert (PAGES / image).is_file()
-    expected = ["Facts", "Parameters", "Actions", "Planes", "Rewards", "End", "Other parameters"]
+    expected = [
+        "Facts",
+        "Parameters",
+        "Actions",
+        "Planes",
+        "Rewards",
+        "End",
+        "Other parameter values",
+    ]
     assert [heading for heading in tables(name) if " of " not in heading] == expected
 
 
 @all_pages
 def test_other_parameters_are_those_of_the_game(name: str) -> None:
-    for spec, *_ in tables(name)["Other parameters"]:
+    for spec, *_ in tables(name)["Other parameter values"]:
         assert make_game(spec.strip("`")).name == name
 
 

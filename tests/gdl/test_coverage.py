@@ -134,7 +134,7 @@ def test_info_describes_a_sheet(capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["gdl", "--sheets", "nowhere"], "there is no nowhere"),
+        (["gdl", "--sheets", "nowhere"], "there is no file or folder nowhere"),
         (["gdl", "--only", "nonsense"], "begins with nonsense"),
         (["gdl", "--peers"], "bench gdl takes no --peers"),
         (["gdl", "--seconds", "0"], "seconds must be positive, got 0"),

@@ -74,5 +74,5 @@ def other_parameters(id_: str) -> tuple[str, ...]:
 
     name = make_game(id_).name
     page = Path(__file__).parents[2] / PAGES / f"{name}.md"
-    rows = tables(page.read_text(encoding="utf-8"), name)["Other parameters"]
+    rows = tables(page.read_text(encoding="utf-8"), name)["Other parameter values"]
     return tuple(row[0].strip("`").partition(":")[2] for row in rows)

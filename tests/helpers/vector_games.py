@@ -1,4 +1,4 @@
-"""Plain reference of vector environments, and what their tests share."""
+"""Reference implementation of vector environments in Python, and fixtures of their tests."""
 
 from collections.abc import Callable
 from typing import Any
@@ -30,13 +30,13 @@ THREADED = [
 modes = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.value)
 
 
-rules = pytest.mark.parametrize("rule", ["lose", "penalize", "random"])
+illegal_actions = pytest.mark.parametrize("illegal_action", ["lose", "penalize", "random"])
 
 
 opponents = pytest.mark.parametrize("opponent", [None, "random"], ids=["self-play", "opponent"])
 
 
-class Plain:
+class PythonRandom:
     """The uniform agent, called from Python: it has no kernel."""
 
     def __init__(self, game: Game):
@@ -55,8 +55,9 @@ class Plain:
 class ReferenceGame:
     """One game of a batch as its documentation describes it, in interpreted Python."""
 
-    def __init__(self, game: Game, seed: int, opponent: Any, agent_seat: Any, rule: str):
-        self.game, self.opponent, self.agent_seat, self.rule = game, opponent, agent_seat, rule
+    def __init__(self, game: Game, seed: int, opponent: Any, agent_seat: Any, illegal_action: str):
+        self.game, self.opponent, self.agent_seat = game, opponent, agent_seat
+        self.illegal_action = illegal_action
         self.rng = np.array([seed], np.uint64)
         self.seat, self.mover = -1, 0
         self.reset()
@@ -99,36 +100,36 @@ class ReferenceGame:
         if game.simultaneous:
             mine = range(game.num_players) if self.opponent is None else [self.seat]
             movers = [p for p in mine if game.is_active(s, p)]
-            offered = dict(zip(mine, actions, strict=True))
+            chosen = dict(zip(mine, actions, strict=True))
         else:
             movers = [game.player(s)]
-            offered = {movers[0]: actions[0]}
-        payee = self.seat if self.seat >= 0 else 0 if game.simultaneous else movers[0]
-        wrong = [p for p in movers if offered[p] not in self.legal(p)]
+            chosen = {movers[0]: actions[0]}
+        rewarded = self.seat if self.seat >= 0 else 0 if game.simultaneous else movers[0]
+        wrong = [p for p in movers if chosen[p] not in self.legal(p)]
         self.illegal = bool(wrong)
-        if wrong and self.rule != "random":
+        if wrong and self.illegal_action != "random":
             self.rewards = np.array([-(p in wrong) for p in range(game.num_players)], np.float32)
-            self.over = self.rule == "lose"
+            self.over = self.illegal_action == "lose"
         else:
             for p in wrong:
-                offered[p] = self.sample(p)
+                chosen[p] = self.sample(p)
             before = self.returns()
             if game.simultaneous:
                 joint = np.zeros(game.num_players, np.int64)
                 for p in range(game.num_players):
                     if p in movers:
-                        joint[p] = offered[p]
+                        joint[p] = chosen[p]
                     elif game.is_active(s, p):
                         joint[p] = self.sample(p)
                 game.step(s, joint)
             else:
-                game.step(s, offered[movers[0]])
+                game.step(s, chosen[movers[0]])
             self.opponents_step()
             gone = game.simultaneous and self.seat >= 0 and not game.is_active(s, self.seat)
             self.over = game.is_terminal(s) or gone
-            paid = game.simultaneous or game.is_terminal(s)
-            self.rewards = self.returns() - before if paid else np.zeros_like(before)
-        self.reward = float(self.rewards[payee])
+            has_rewards = game.simultaneous or game.is_terminal(s)
+            self.rewards = self.returns() - before if has_rewards else np.zeros_like(before)
+        self.reward = float(self.rewards[rewarded])
 
     def observe(self) -> dict[str, Any]:
         """Return observation, mask and player."""
@@ -157,7 +158,9 @@ class ReferenceGame:
         return {"rewards": self.rewards.copy(), "illegal_action": self.illegal}
 
 
-def offer(rng: np.random.Generator, masks: NDArray[np.int8], illegal: float) -> NDArray[np.int64]:
+def sample_actions(
+    rng: np.random.Generator, masks: NDArray[np.int8], illegal: float
+) -> NDArray[np.int64]:
     """Sample legal actions, or with probability `illegal` any number near the range of actions."""
     shape, count = masks.shape[:-1], masks.shape[-1]
     legal = (masks * rng.random(masks.shape)).argmax(-1)
@@ -175,7 +178,7 @@ def trajectory(env: GameVectorEnv, steps: int, illegal: float = 0.1, seed: int =
         if env.autoreset_mode == AutoresetMode.DISABLED and ended.any():
             observations, info = env.reset(options={"reset_mask": ended})
             log += [observations, info]
-        *returned, info = env.step(offer(rng, info["action_mask"], illegal))
+        *returned, info = env.step(sample_actions(rng, info["action_mask"], illegal))
         log += [*returned, info]
     return log
 

@@ -388,7 +388,7 @@ def test_the_command_writes_a_report(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"game": "othello"}, "needs view='plain', got view='hand_crafted'"),
+        ({"game": "othello"}, "support only view='plain', got view='hand_crafted'"),
         ({"game": "othello", "num_simulations": 4}, "needs a simultaneous game"),
         ({"network": ACConfig(value=False)}, "network.value=True"),
         ({"eval_opponents": ()}, "at least one opponent"),

@@ -311,7 +311,7 @@ def test_converts_valid_files_and_lists_others(tmp_path, capsys):
 
 
 def test_unusable_sources_raise(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"there is no '.*nowhere'"):
+    with pytest.raises(FileNotFoundError, match=r"there is no file or folder '.*nowhere'"):
         converted(tmp_path, tmp_path / "nowhere")
     (tmp_path / "a.txt").write_text("a")
     with pytest.raises(FileNotFoundError, match=r"there is no '.*none\.csv'"):

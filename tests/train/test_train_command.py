@@ -69,9 +69,9 @@ def test_every_game_has_an_algorithm():
         (
             "connect4",
             ("search-imitation",),
-            "does not learn games with sequential moves, as connect4",
+            "does not learn games with sequential moves, such as connect4",
         ),
-        ("tron", ("dqn",), "games with simultaneous moves, as tron is: use ppo"),
+        ("tron", ("dqn",), "games with simultaneous moves, such as tron: use ppo"),
         ("hex", ("alphazero", "random"), "not against 'random': use dqn"),
         ("tron", ("nfsp", "random"), "not against 'random': use ppo"),
         ("hex", ("sarsa",), "algorithm must be one of auto, dqn, alphazero, ppo,"),
@@ -158,7 +158,7 @@ def test_pace_measurement_leaves_no_files(game, name, tmp_path, monkeypatch):
     run = TimedRun(make_game(game), algorithm=name, settings=TINY, run_dir=tmp_path / "run")
     start = time.monotonic()
     measured = measure_pace(run.config, 60)
-    assert measured.games > 0
+    assert measured.games_per_second > 0
     assert 0 < measured.eval_seconds < 10
     assert start < measured.ready < time.monotonic()
     assert list(tmp_path.iterdir()) == []

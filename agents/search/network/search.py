@@ -44,7 +44,7 @@ class PositionEncoder(Protocol):
         """Return the planes and the action masks of positions `[K]`."""
 
     def translate_policy(
-        self, values: NDArray[np.float32], seats: NDArray[np.int64]
+        self, policies: NDArray[np.float32], seats: NDArray[np.int64]
     ) -> NDArray[np.float32]:
         """Return per-action outputs of the network in the game's action order. Shape `[K, A]`."""
 

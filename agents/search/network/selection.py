@@ -1,13 +1,13 @@
 """Interior selection of network-guided searches: PUCT, UCT and Gumbel AlphaZero.
 
-A selection is a kernel `select(arms, actions, n, value, params, policy, rng) -> k`, which selects
+A selection is a kernel `select(arms, actions, n, value, params, scratch, rng) -> k`, which selects
 one of n arms. In simultaneous games arm k is `arms[actions[k]]`, in others `arms[k]`. Arms with a
-negative prior are not selected.
+negative prior are illegal, and not selected.
 
-    arms     statistics of one player's actions in a node
-    value    value of the node for that player by the network
+    arms     statistics of one player's actions in a node; values are in [0, 1]
+    value    the network's value of the node for that player, in [0, 1]
     params   `SelectionParams`
-    policy   scratch space, float32 `[A]`
+    scratch  space for the improved policy, float32 `[A]`
     rng      random stream
 """
 
@@ -27,7 +27,7 @@ POLICIES = ("puct", "gumbel", "uct")
 
 
 class SelectionParams(NamedTuple):
-    """Parameters at run time; constants are for values in [-1, 1], as in the papers.
+    """Run-time parameters. `c_init`, `fpu_reduction` and `c_uct` are for values in [-1, 1].
 
     Attributes:
         c_init: PUCT's exploration constant (pb_c_init).
@@ -37,7 +37,7 @@ class SelectionParams(NamedTuple):
         fpu_by_prior: whether `fpu_reduction` is multiplied by the square root of the total prior of
             the visited actions (as in KataGo).
         c_visit: Gumbel: constant added to the maximum visit count (maxvisit_init).
-        c_scale: Gumbel: weight of values relative to log priors (value_scale).
+        c_scale: Gumbel: weight of values, in [0, 1], relative to log priors (value_scale).
         c_uct: UCT's exploration constant.
         max_depth: maximum depth of trees below their roots; 0: unlimited.
         reevaluate: whether each simulation evaluates its leaf, also if an earlier one did: for
@@ -63,7 +63,7 @@ class NetworkSearchConfig(NamedTuple):
         decisive: whether a leaf with a winning move counts as won, whatever the network's value
             (decisive moves: Teytaud and Teytaud, "On the huge benefit of decisive moves in
             Monte-Carlo tree search algorithms", 2010); compiled, sequential games only.
-        params: parameters at run time.
+        params: run-time parameters.
     """
 
     policy: str = "puct"
@@ -81,7 +81,10 @@ def make_interior_selection(policy: str, simultaneous: bool) -> Callable[..., in
 
 @factory()
 def make_puct(simultaneous: bool = False) -> Callable[..., int]:
-    """Return the kernel that selects the highest `Q + c P sqrt(N) / (1 + n)`; ties go to the first.
+    """Return the kernel that selects the highest PUCT score; ties go to the first arm.
+
+    The score is `Q(a) + c P(a) sqrt(N) / (1 + N(a))`, where N is the sum of the visits N(a), and
+    `c = c_init + log((1 + N + c_base) / c_base)`.
 
     Silver et al., "A general reinforcement learning algorithm that masters chess, shogi, and Go
     through self-play" (2018), supplementary materials, "Search".
@@ -90,7 +93,7 @@ def make_puct(simultaneous: bool = False) -> Callable[..., int]:
 
     @kernel
     def puct(
-        arms: Any, actions: Any, n: int, value: float, params: Any, policy: Any, rng: Any
+        arms: Any, actions: Any, n: int, value: float, params: Any, scratch: Any, rng: Any
     ) -> int:
         count, prior = 0, 0.0
         for k in range(n):
@@ -98,6 +101,7 @@ def make_puct(simultaneous: bool = False) -> Callable[..., int]:
             if arm.visits > 0:
                 count += arm.visits
                 prior += arm.prior
+        # Constants for values in [-1, 1] are halved for values in [0, 1].
         reduction = params.fpu_reduction / 2
         if params.fpu_by_prior:
             reduction *= math.sqrt(prior)
@@ -108,7 +112,7 @@ def make_puct(simultaneous: bool = False) -> Callable[..., int]:
 
 
 @kernel
-def uct(arms: Any, actions: Any, n: int, value: float, params: Any, policy: Any, rng: Any) -> int:
+def uct(arms: Any, actions: Any, n: int, value: float, params: Any, scratch: Any, rng: Any) -> int:
     """Select a random unvisited action, or if there is none, the action of the highest UCT score.
 
     Browne et al., "A survey of Monte Carlo tree search methods", 2012, algorithm 2. N(parent) is
@@ -140,20 +144,20 @@ def uct(arms: Any, actions: Any, n: int, value: float, params: Any, policy: Any,
 
 @kernel
 def gumbel(
-    arms: Any, actions: Any, n: int, value: float, params: Any, policy: Any, rng: Any
+    arms: Any, actions: Any, n: int, value: float, params: Any, scratch: Any, rng: Any
 ) -> int:
     """Select the action whose visit frequency is furthest below the improved policy.
 
     Danihelka et al. (2022), equation 14.
     """
-    write_improved_policy(arms, value, params, policy)
+    write_improved_policy(arms, value, params, scratch)
     count = 0
     for k in range(n):
         count += arms[k].visits
     best, best_score = 0, -np.inf
     for k in range(n):
         if arms[k].prior >= 0:
-            score = policy[k] - arms[k].visits / (1 + count)
+            score = scratch[k] - arms[k].visits / (1 + count)
             if score > best_score:
                 best, best_score = k, score
     return best
@@ -168,15 +172,15 @@ def write_improved_policy(arms: Any, value: float, params: Any, out: Any) -> Non
 
     Args:
         arms: statistics of the actions in a node.
-        value: value of the node by the network.
+        value: the network's value of the node.
         params: parameters of the selection.
         out: float32 `[A]`, 0 for illegal actions.
     """
-    count, most, prior, weighted = 0, 0, 0.0, 0.0
+    count, max_visits, prior, weighted = 0, 0, 0.0, 0.0
     for a in range(len(arms)):
         if arms[a].visits > 0:
             count += arms[a].visits
-            most = max(most, arms[a].visits)
+            max_visits = max(max_visits, arms[a].visits)
             prior += arms[a].prior
             weighted += arms[a].prior * arms[a].value / arms[a].visits
     mixed = value
@@ -186,7 +190,7 @@ def write_improved_policy(arms: Any, value: float, params: Any, out: Any) -> Non
     for a in range(len(arms)):
         if arms[a].prior >= 0:
             q = arms[a].value / arms[a].visits if arms[a].visits > 0 else mixed
-            out[a] = math.log(max(arms[a].prior, 1e-9)) + sigma(q, most, params)
+            out[a] = math.log(max(arms[a].prior, 1e-9)) + sigma(q, max_visits, params)
             largest = max(largest, out[a])
     total = 0.0
     for a in range(len(arms)):
@@ -197,9 +201,9 @@ def write_improved_policy(arms: Any, value: float, params: Any, out: Any) -> Non
 
 
 @kernel
-def sigma(q: Any, most: Any, params: Any) -> Any:
-    """Return the transformed value `(c_visit + max visits) c_scale q`, q in [0, 1] (equation 8).
+def sigma(q: Any, max_visits: Any, params: Any) -> Any:
+    """Return the transformed value `(c_visit + max_visits) c_scale q`, q in [0, 1] (equation 8).
 
-    The arguments are numbers, or arrays when not compiled.
+    In calls from Python, q and max_visits may be arrays.
     """
-    return (params.c_visit + most) * params.c_scale * q
+    return (params.c_visit + max_visits) * params.c_scale * q

@@ -1,4 +1,7 @@
-"""Conclusions of the thesis on Hungry Geese, and the verdicts of our records on them."""
+"""Conclusions of Martín Miralles' thesis on Hungry Geese, and the verdicts of our records on them.
+
+`uib2021` cites the thesis.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,9 +16,12 @@ from ludoteca.evaluate.studies.study import Records
 from ludoteca.evaluate.studies.verdicts import FAILS, HOLDS, INCONCLUSIVE, verdict_by_interval
 
 # Weights of the agents' scores in the competition "factors" (125 and 1000 simulations with depth 4,
-# then both with depth 6): effect of the depth, effect of the number of simulations.
-DEPTH, COUNT = (-0.5, -0.5, 0.5, 0.5), (-0.5, 0.5, -0.5, 0.5)
-DEPTH_OVER_COUNT = tuple(depth - count for depth, count in zip(DEPTH, COUNT, strict=True))
+# then both with depth 6): effect of the depth, effect of the number of simulations, and the
+# difference of both effects.
+DEPTH_EFFECT, SIMULATIONS_EFFECT = (-0.5, -0.5, 0.5, 0.5), (-0.5, 0.5, -0.5, 0.5)
+EFFECT_DIFFERENCE = tuple(
+    depth - simulations for depth, simulations in zip(DEPTH_EFFECT, SIMULATIONS_EFFECT, strict=True)
+)
 
 
 class Conclusion(NamedTuple):
@@ -27,35 +33,43 @@ class Conclusion(NamedTuple):
 
 
 def conclusions(records: Records) -> list[Conclusion]:
-    """Check the conclusions in `conclusions.md.j2` whose tasks, of all parts, have records."""
+    """Check the conclusions in `conclusions.md.j2` whose tasks have records.
+
+    Each block `{% call conclude(claim, verdict) %}` of the template is a conclusion, and the text
+    in the block is its evidence. The template is rendered only to collect them.
+
+    Args:
+        records: records of the tasks of all parts.
+    """
     checked: list[Conclusion] = []
 
     def conclude(claim: str, verdict: str, caller: Callable[[], str]) -> str:
         checked.append(Conclusion(claim, verdict, " ".join(caller().split())))
         return ""
 
-    defined = {"verdict_by_interval": verdict_by_interval, "conclude": conclude, "found": records}
+    defined = {"verdict_by_interval": verdict_by_interval, "conclude": conclude, "records": records}
     render("geese/conclusions.md.j2", {**vars(names), **globals(), **defined})
     return checked
 
 
-def scores(match: Mapping[str, Any], weights: Sequence[float]) -> Difference:
+def score_contrast(match: Mapping[str, Any], weights: Sequence[float]) -> Difference:
     """Return the mean of a weighted sum of the agents' scores, each in [-1, 1], in a match."""
     outcomes = read_outcomes(match["outcomes"])
     return difference(outcomes.scores, outcomes.games, weights)
 
 
-def survival(match: Mapping[str, Any], weights: Sequence[float]) -> Difference:
+def survival_contrast(match: Mapping[str, Any], weights: Sequence[float]) -> Difference:
     """Return the mean of a weighted sum of the agents' survivals, each 0 or 1, in a match."""
     outcomes = read_outcomes(match["outcomes"])
     return difference(outcomes.alive.astype(float), outcomes.games, weights)
 
 
 def dead_ends(records: Records) -> dict[str, Any]:
-    """Return the verdict on the claim that most deaths of flat Monte Carlo are in dead ends.
+    """Return the verdict on whether most deaths of flat Monte Carlo are in dead ends, and counts.
 
     The number of deaths in dead ends is at least that of forced deaths (no other move would have
-    helped), and at most that of all deaths without avoidable collisions of heads.
+    helped), and at most that of all deaths without avoidable collisions of heads. The result also
+    has the shares of forced deaths in the matches against agents of other types.
     """
     lives = [agent["lives"] for name in FLAT for agent in records[name]["agents"]]
     deaths = sum(counts["deaths"] for counts in lives)
@@ -65,7 +79,7 @@ def dead_ends(records: Records) -> dict[str, Any]:
     verdict = HOLDS if low > 0.5 else FAILS if high < 0.5 else INCONCLUSIVE
     others = {name: record for name, record in records.items() if name not in FLAT}
     counts = {"deaths": deaths, "forced": forced, "avoidable": avoidable}
-    return {"verdict": verdict, **counts, "elsewhere": forced_shares(others, "flat:")}
+    return {"verdict": verdict, **counts, "shares_against_others": forced_shares(others, "flat:")}
 
 
 def forced_shares(records: Records, agent: str) -> list[float]:

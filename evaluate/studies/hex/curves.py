@@ -56,12 +56,12 @@ def summarize(folder: Path) -> dict[str, Any]:
     return {"wins": wins, "loss": {"largest": f"{max(losses):.3g}", "last": f"{losses[-1]:.3g}"}}
 
 
-def draw(found: Records, folder: Path) -> dict[str, bytes]:
+def draw(records: Records, folder: Path) -> dict[str, bytes]:
     """Return the figures of the runs whose metrics are in the folder, as PNG files by name."""
     return {
         f"{name}.png": draw_curve(Curve(folder / name), title)
         for name, title in FIGURES.items()
-        if name in found and (folder / name / "metrics.csv").exists()
+        if name in records and (folder / name / "metrics.csv").exists()
     }
 
 

@@ -9,7 +9,7 @@ from ludoteca.evaluate.studies.verdicts import INCONCLUSIVE
 
 # Board size, opponent, seat, the paper's wins in %, and the target of our network's wins in %.
 TARGETS = (
-    (5, MIXED, "first", "77 (over training)", 98),
+    (5, MIXED, "first", "77 (in training games)", 98),
     (5, MIXED, "second", "9", 60),
     (5, HEURISTIC, "first", "80", 100),
     (6, MIXED, "first", "45", 95),
@@ -28,7 +28,9 @@ def evaluation_result(results: Mapping[str, Any], opponent: str, seat: str) -> d
 
 
 def result_text(result: Mapping[str, Any], opponent: str) -> str:
-    """Return the percentage of wins with its interval, or "won" or "not won" if all are one game.
+    """Return the percentage of wins with its interval.
+
+    Against a deterministic opponent, where all games are the same, return "won" or "not won".
 
     Args:
         result: result of an evaluation in a seat.

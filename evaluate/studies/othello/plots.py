@@ -12,28 +12,28 @@ from ludoteca.evaluate.studies.study import Records
 COLORS = ("#9bc4e8", "#1f77d0", "#0b3d73", "#d6452b")
 
 
-def draw(found: Records, folder: Path) -> dict[str, bytes]:
+def draw(records: Records, folder: Path) -> dict[str, bytes]:
     """Return the figures whose tasks have records, as PNG files by name."""
     figures = {}
-    if found.keys() >= {f"net-{name}" for name in NETWORKS}:
-        figures["learning_curves.png"] = learning_curves(found)
-    if found.keys() >= {f"{name}-{budget}" for name in SIZES for budget in BUDGETS}:
-        figures["strength.png"] = strength(found)
+    if records.keys() >= {f"net-{name}" for name in NETWORKS}:
+        figures["learning_curves.png"] = learning_curves(records)
+    if records.keys() >= {f"{name}-{budget}" for name in SIZES for budget in BUDGETS}:
+        figures["strength.png"] = strength(records)
     return figures
 
 
-def learning_curves(found: Records) -> bytes:
+def learning_curves(records: Records) -> bytes:
     """Return the losses of all networks by epoch, as a PNG file."""
     figure = Figure(figsize=(9, 5.5), layout="constrained", dpi=110)
     panels = figure.subplots(2, 3, sharey=True)
     for axes, name in zip(panels.flat, NETWORKS, strict=True):
-        record = found[f"net-{name}"]
+        record = records[f"net-{name}"]
         epochs = [row["step"] for row in record["metrics"]]
         for label, color in (("training", "#5b6770"), ("validation", "#1f77d0")):
             losses = [row[f"{label}_loss"] for row in record["metrics"]]
             axes.plot(epochs, losses, color=color, marker=".", label=label)
         best = record["training"]["best"]["epoch"]
-        axes.axvline(best, color="#888888", linestyle=":", linewidth=1, label="kept")
+        axes.axvline(best, color="#888888", linestyle=":", linewidth=1, label="kept network")
         axes.set_title(f"{name}: {record['data']['games']:,} games", fontsize="medium")
         axes.xaxis.get_major_locator().set_params(integer=True)
         axes.grid(alpha=0.3)
@@ -45,16 +45,16 @@ def learning_curves(found: Records) -> bytes:
     return figure_png(figure)
 
 
-def strength(found: Records) -> bytes:
+def strength(records: Records) -> bytes:
     """Return the percentage of games that UCT + network wins, by training games, as a PNG file."""
     figure = Figure(figsize=(6.5, 4), layout="constrained", dpi=110)
     axes = figure.subplots()
-    games = [found[f"net-{name}"]["data"]["games"] for name in SIZES]
+    games = [records[f"net-{name}"]["data"]["games"] for name in SIZES]
     budgets = [(str(n), f"{n} iterations") for n in ITERATIONS] + [("time", "equal time")]
     for k, ((budget, label), color) in enumerate(zip(budgets, COLORS, strict=True)):
-        records = [found[f"{name}-{budget}"]["agents"][0]["total"] for name in SIZES]
-        rates = [record["wins"] / record["games"] for record in records]
-        intervals = [wilson(record["wins"], record["games"]) for record in records]
+        totals = [records[f"{name}-{budget}"]["agents"][0]["total"] for name in SIZES]
+        rates = [total["wins"] / total["games"] for total in totals]
+        intervals = [wilson(total["wins"], total["games"]) for total in totals]
         below = [100 * (rate - low) for rate, (low, _) in zip(rates, intervals, strict=True)]
         above = [100 * (high - rate) for rate, (_, high) in zip(rates, intervals, strict=True)]
         shifted = [count * 1.04 ** (k - 1.5) for count in games]  # so that bars do not overlap
@@ -67,7 +67,7 @@ def strength(found: Records) -> bytes:
     axes.set_xticks(games, [f"{count:,}" for count in games], minor=False)
     axes.set_xticks([], minor=True)
     axes.set_ylim(-2, 102)
-    axes.set_xlabel("games that the network learned from")
+    axes.set_xlabel("training games of the network")
     axes.set_ylabel("won against plain UCT, %")
     axes.legend(fontsize="small")
     axes.grid(alpha=0.3)
