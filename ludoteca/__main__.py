@@ -94,7 +94,7 @@ COMMANDS = {
     ),
     "gtp": Command(
         "ludoteca.evaluate.cli.gtp:gtp_command",
-        "Play Hex as an engine, in the Go Text Protocol (GTP 2).",
+        "Play Hex or Othello as an engine, in the Go Text Protocol (GTP 2).",
     ),
     "htp": Command(
         "ludoteca.evaluate.cli.htp:htp_command",

@@ -314,7 +314,7 @@ def test_unusable_sources_raise(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"there is no file or folder '.*nowhere'"):
         converted(tmp_path, tmp_path / "nowhere")
     (tmp_path / "a.txt").write_text("a")
-    with pytest.raises(FileNotFoundError, match=r"there is no '.*none\.csv'"):
+    with pytest.raises(FileNotFoundError, match=r"there is no table of ratings '.*none\.csv'"):
         converted(tmp_path, GOLDEN, ratings_csv=tmp_path / "none.csv")
     with pytest.raises(ValueError, match=r"expected a folder, or one of .*got '.*a\.txt'"):
         converted(tmp_path, tmp_path / "a.txt")
