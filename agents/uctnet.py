@@ -169,9 +169,9 @@ class _ValueEncoder:
         return planes, np.zeros((len(observations), 0), np.int8)
 
     def translate_policy(
-        self, values: NDArray[np.float32], seats: NDArray[np.int64]
+        self, policies: NDArray[np.float32], seats: NDArray[np.int64]
     ) -> NDArray[np.float32]:
-        return values
+        return policies
 
 
 def _make_evaluator(encoder: _ValueEncoder, runner: Runner) -> Evaluate:
