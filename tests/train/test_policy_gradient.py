@@ -22,14 +22,26 @@ SETTINGS = {
     "eval_games": 5,
     "save_seconds": 1e9,
     "threads": 1,
+    "precision": "float32",
 }
 
 
 @pytest.mark.parametrize(
     ("config_class", "game", "games", "changes", "least"),
     [
+        # Four training seeds scored 0.81 to 0.88 after training, 0.50 to 0.63 before.
         pytest.param(
-            PPOConfig, "tictactoe", 10_000, {"replay_ratio": 4.0}, 0.75, marks=pytest.mark.slow
+            PPOConfig,
+            "tictactoe",
+            20_000,
+            {
+                "learning_rate": 1e-3,
+                "ent_coef": 0.01,
+                "games_per_iteration": 500,
+                "replay_ratio": 4.0,
+            },
+            0.75,
+            marks=pytest.mark.slow,
         ),
         # Four training seeds scored 0.71 to 0.75 after training, 0.56 to 0.63 before.
         (
