@@ -25,7 +25,7 @@ from ludoteca.evaluate.bench.measures import Comparison, Group
 from ludoteca.evaluate.bench.report import Report
 from ludoteca.evaluate.bench.rounds import ROUNDS, measure_group, select_names
 from ludoteca.evaluate.bench.workloads import Sample
-from ludoteca.provenance import load_average, run_provenance
+from ludoteca.provenance import run_provenance
 
 SIZES = (5, 8)  # rows of the boards that the paper compares
 BATCH = 200  # positions of an update, section 4.1
@@ -283,9 +283,5 @@ def bench_arrays(json: Path | None, seconds: float = 2.0, only: tuple[str, ...] 
     for name in selected:
         with console.status(f"measuring {name}"):
             measure_group(report, name, groups()[name](), False, seconds / ROUNDS)
-    report.about["load_average_at_end"] = load_average()
-    console.print(report.table(), soft_wrap=True)
-    if json is not None:
-        report.write(json)
-        console.print(f"all numbers: {json}", soft_wrap=True)
+    report.finish(console, json)
     return report

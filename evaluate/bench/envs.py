@@ -9,7 +9,7 @@ from ludoteca.evaluate.bench.measures import game_names, groups
 from ludoteca.evaluate.bench.report import Report, Row
 from ludoteca.evaluate.bench.rounds import ROUNDS, measure_group, noise, select_names
 from ludoteca.evaluate.bench.startup import measure_startup
-from ludoteca.provenance import load_average, package_versions, run_info
+from ludoteca.provenance import package_versions, run_info
 
 # By the state of Numba's compilation cache.
 MAX_STARTUP_SECONDS = {"warm": 1.5, "cold": 10.0}
@@ -47,11 +47,7 @@ def bench_envs(
                 measure_group(report, name, makers[name](), peers, seconds / ROUNDS)
             else:
                 measure_startup_of(report, name.removeprefix("startup_"))
-    report.about["load_average_at_end"] = load_average()
-    console.print(report.table(), soft_wrap=True)
-    if json is not None:
-        report.write(json)
-        console.print(f"all numbers: {json}", soft_wrap=True)
+    report.finish(console, json)
     return report
 
 

@@ -13,7 +13,7 @@ from ludoteca.evaluate.bench.rounds import ROUNDS, measure_group, select_names
 from ludoteca.evaluate.bench.search_workload import NetworkSearchWorkload, SearchWorkload
 from ludoteca.evaluate.bench.workloads import PeerWorkload
 from ludoteca.evaluate.match_table import title_with_params
-from ludoteca.provenance import load_average, package_versions, run_info
+from ludoteca.provenance import package_versions, run_info
 
 SIMULATIONS = 1000
 THREADS_SIMULATIONS = 20_000  # enough for two threads to pay off
@@ -55,11 +55,7 @@ def bench_mcts(
     for name in selected:
         with console.status(f"measuring {name}"):
             measure_group(report, name, groups[name](), peers, seconds / ROUNDS)
-    report.about["load_average_at_end"] = load_average()
-    console.print(report.table(), soft_wrap=True)
-    if json is not None:
-        report.write(json)
-        console.print(f"all numbers: {json}", soft_wrap=True)
+    report.finish(console, json)
     return report
 
 

@@ -5,7 +5,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
 from ludoteca.files import write_atomically
+from ludoteca.provenance import load_average
 from ludoteca.terminal_table import TerminalTable
 
 
@@ -80,6 +83,14 @@ class Report:
                 row.verdict,
             )
         return table
+
+    def finish(self, console: Console, file: Path | None) -> None:
+        """Add the load average at the end, print the table, and write `file` unless it is None."""
+        self.about["load_average_at_end"] = load_average()
+        console.print(self.table(), soft_wrap=True)
+        if file is not None:
+            self.write(file)
+            console.print(f"all numbers: {file}", soft_wrap=True)
 
     def write(self, file: Path) -> None:
         """Write everything as JSON."""
