@@ -1,4 +1,4 @@
-"""Knowledge of Othello: greedy policy, evaluation by disc_difference, endgame solver."""
+"""Knowledge of Othello: greedy policy, evaluation by disc difference, endgame solver."""
 
 from typing import Any
 

@@ -37,9 +37,9 @@ REWARD_FIELDS = ("rewards", "reward", "terminated", "illegal")
 class GameBatch:
     """B games, their random streams and opponents, and their observations.
 
-    Game i has its own random stream, reset_mask seeds its episodes and from reset_mask the agent's
-    seat and the opponents' actions are sampled, so it does not depend on the other games. In each
-    game, W players observe and act: 1 in sequential games (the player to move) and against
+    Game i has its own random stream, which seeds its episodes and from which the agent's seat and
+    the opponents' actions are sampled, so it does not depend on the other games. In each game, W
+    players observe and act: 1 in sequential games (the player to move) and against
     opponents (the agent), all P players in simultaneous self-play.
 
     Attributes:
@@ -241,7 +241,7 @@ class GameBatch:
     def plies_of(self, env_index: int) -> int:
         """Return the number of plies of game `env_index`; requires `record=True`.
 
-        The count stops at `game.max_plies`, reset_mask a game from a restored position may exceed.
+        The count stops at `game.max_plies`, which a game from a restored position may exceed.
         """
         return int(self.history[env_index, 0])
 
@@ -296,10 +296,8 @@ class GameBatch:
     def _step_compiled(self, actions: NDArray[np.int64], step_result: StepResult | None) -> None:
         if self.autoreset == SAME_STEP:
             self._clear_final_observations()
-        arrays, options = (
-            self._step_arrays(actions),
-            (self.seat_rule, self.illegal_rule, self.autoreset),
-        )
+        arrays = self._step_arrays(actions)
+        options = (self.seat_rule, self.illegal_rule, self.autoreset)
         if self._thread_pool is not None:
             result = step_result or self._step_result_with(self.masks[:0])
             self._thread_pool.run((arrays, result, options))
@@ -313,14 +311,9 @@ class GameBatch:
     def _step_with_python_opponents(self, actions: NDArray[np.int64]) -> None:
         states, episodes, actions = self.states, self.episode_states, actions.copy()
         finished = episodes["over"].copy()
+        scratch_records, rule = self._scratch_records, self.illegal_rule
         self._stepper.apply_action(
-            states,
-            episodes,
-            actions,
-            self.masks,
-            self.history,
-            self._scratch_records,
-            self.illegal_rule,
+            states, episodes, actions, self.masks, self.history, scratch_records, rule
         )
         if self.game.simultaneous:
             env_indices = np.flatnonzero(actions[:, 0] != NO_SEAT)
@@ -381,7 +374,7 @@ class GameBatch:
         interpreted = isinstance(self._stepper.step, InterpretedFunction)
         if self.num_threads == 1 or not self.has_compiled_opponents or interpreted:
             return None
-        # The types of these arrays, reset_mask are those of a step, select the compiled code.
+        # The types of these arrays, which are those of a step, select the compiled code.
         arrays = self._step_arrays(np.zeros((2, self.num_acting), np.int64))
         examples = tuple(np.empty_like(array, shape=(2, *array.shape[1:])) for array in arrays)
         slices = min(self.count, SLICES_PER_THREAD * self.num_threads)

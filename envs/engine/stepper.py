@@ -27,7 +27,7 @@ class Stepper(NamedTuple):
             actions of compiled opponents. It reads the masks of the last step and overwrites them.
             `thread` is the index of the scratch record.
         step_slices: the same for a `ThreadPool`, whose arguments are the two tuples of `step` with
-            a `StepResult` between them, reset_mask it writes unless its arrays are empty.
+            a `StepResult` between them, which it writes unless its arrays are empty.
         apply_action: `apply_action(states, episode_states, actions, masks, history,
             scratch_records, illegal_rule)`: the first half of a step against opponents that are not
             compiled. In simultaneous games it only validates the actions. Where opponents must not
@@ -113,7 +113,7 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
                 reset(s, episode, history[i], seat_rule)
                 opponents_step(s, episode, history[i], scratch)
             else:
-                # Not a kernel of its own: LLVM would not inline it, reset_mask costs a tenth.
+                # Not a kernel of its own: LLVM would not inline it, which costs a tenth.
                 mover = 0 if simultaneous else int(player(s))
                 if has_opponents and is_over_before_agent_acts(s, episode):
                     episode.illegal = False

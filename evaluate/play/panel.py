@@ -188,7 +188,7 @@ def _footnotes(analysis: MoveAnalysis) -> list[str]:
 
 
 def _moves(shapes: list[Shape], session: Session, x: float, top: float, bottom: float) -> None:
-    """Draw the last moves in two columns of numbered pairs, as many as shorten."""
+    """Draw the last moves in two columns of numbered pairs, as many as fit."""
     names = [session.game.action_names[action] for action in session.actions]
     pairs = [" ".join((f"{k // 2 + 1}.", *names[k : k + 2])) for k in range(0, len(names), 2)]
     lines = int((bottom - top - GAP) / (LINE - 2))

@@ -42,7 +42,7 @@ def deterministic(
     1. A move must not collide. The cell of a tail becomes free when its goose moves, unless the
        goose may eat: unless there is food beside its head.
     2. Cells beside a rival's head are avoided if other cells are free.
-    3. The max_depth corridor is taken: a path over cells that will be free when the goose reaches
+    3. The deepest corridor is taken: a path over cells that will be free when the goose reaches
        them, as bodies move. It is searched to a depth of half the goose's length.
     4. A goose heads for the closest food, by distance on the torus, to which no other goose is as
        close.
