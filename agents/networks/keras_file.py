@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from ludoteca.agents.networks.export_source import find_export_source
 from ludoteca.agents.networks.value_network import (
     ValueConfig,
     ValueNetwork,
@@ -23,12 +24,7 @@ from ludoteca.agents.networks.value_network import (
     load_value_network,
     make_value_network,
 )
-from ludoteca.agents.networks.weights import find_weights, read_header
-from ludoteca.agents.registry import agent_params, parse_agent_spec
 from ludoteca.envs.game import Game
-from ludoteca.envs.registry import make_game
-from ludoteca.envs.spec import parse_params
-from ludoteca.envs.targets import untrusted_names
 from ludoteca.files import (
     archive_errors_as_value_errors,
     check_archive,
@@ -69,17 +65,7 @@ def export_keras(agent: str, out: str | Path, game: str | Game | None = None) ->
     out = Path(out)
     if out.suffix != SUFFIX:
         raise ValueError(f"a Keras file must end in {SUFFIX}, got {out}")
-    name, text = parse_agent_spec(agent)
-    if name != "uctnet":
-        raise ValueError(f"agent {name} cannot be exported to Keras; expected uctnet")
-    params = parse_params(agent, text, first="path", known=agent_params(name))
-    if "path" not in params:
-        raise ValueError(f"agent {name} needs path=..., got {agent!r}")
-    file = find_weights(params["path"], name)
-    if game is None:
-        with untrusted_names(file):
-            game = make_game(read_header(file).metadata["game"])
-    loaded_game = make_game(game) if isinstance(game, str) else game
+    _, file, loaded_game = find_export_source(agent, ("uctnet",), "Keras", game)
     network, _ = load_value_network(loaded_game, file)
     model = make_keras_model(network, loaded_game)
     with tempfile.TemporaryDirectory() as folder:

@@ -12,12 +12,8 @@ from torch import Tensor, nn
 from ludoteca.agents.alphazero import AlphaZeroAgent, load_pv_network
 from ludoteca.agents.dqn import DQNAgent, load_q_network
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.agents.networks.weights import find_weights, read_header
-from ludoteca.agents.registry import agent_params, parse_agent_spec
+from ludoteca.agents.networks.export_source import find_export_source
 from ludoteca.envs.game import Game
-from ludoteca.envs.registry import make_game
-from ludoteca.envs.spec import parse_params
-from ludoteca.envs.targets import untrusted_names
 from ludoteca.files import write_atomically
 
 LOADERS: dict[str, tuple[type, Any]] = {
@@ -65,19 +61,7 @@ def export_onnx(agent: str, out: str | Path, game: str | Game | None = None) -> 
     out = Path(out)
     if out.suffix != ".onnx":
         raise ValueError(f"an ONNX file must end in .onnx, got {out}")
-    name, text = parse_agent_spec(agent)
-    if name not in LOADERS:
-        raise ValueError(
-            f"agent {name} cannot be exported to ONNX; expected one of {', '.join(LOADERS)}"
-        )
-    params = parse_params(agent, text, first="path", known=agent_params(name))
-    if "path" not in params:
-        raise ValueError(f"agent {name} needs path=..., got {agent!r}")
-    file = find_weights(params["path"], name)
-    if game is None:
-        with untrusted_names(file):
-            game = make_game(read_header(file).metadata["game"])
-    loaded_game = make_game(game) if isinstance(game, str) else game
+    name, file, loaded_game = find_export_source(agent, LOADERS, "ONNX", game)
     network, _ = LOADERS[name][1](loaded_game, file)
     encoder = Encoder(loaded_game)
     module = UnscaledNetwork(network, encoder.scale, loaded_game.num_actions, name == "az").eval()
