@@ -288,9 +288,10 @@ def test_a_search_in_a_simultaneous_game_is_stopped(stopper):
             page.keyboard.press("ArrowUp")
 
 
-def close_game(page):
-    """Close the game on the page: few may be open at once."""
-    page.keyboard.press("m")
+def close_game(page, opened=False):
+    """Close the game on the page: few may be open at once. `opened`: the dialog is open."""
+    if not opened:
+        page.keyboard.press("m")
     page.get_by_role("button", name="Close the game").click()
     page.get_by_role("heading", name="Choose a game").wait_for()
 
@@ -361,6 +362,21 @@ def test_a_position_is_set_up_by_keyboard_alone(person):
     editor.wait_for(state="detached")
     page.get_by_role("gridcell", name="a5, white, possible").wait_for()
     close_game(page)
+
+
+def test_a_key_pressed_as_a_dialog_closes_is_a_command(person):
+    """The focus stays in the closed dialog's field until the page is drawn again."""
+    person.start("gdl", {}, opponent="human")
+    page = person.page
+    page.keyboard.press("m")
+    page.get_by_role("button", name="Set up a position").click()
+    page.get_by_label("Position as JSON").wait_for()
+    page.evaluate("""() => {
+      document.querySelector("dialog").close();
+      const event = new KeyboardEvent("keydown", { key: "m", bubbles: true });
+      document.activeElement.dispatchEvent(event);
+    }""")
+    close_game(page, opened=True)
 
 
 @pytest.mark.parametrize("id_", GAMES)

@@ -30,6 +30,12 @@ export function icon(markup, size = 24) {
   return picture;
 }
 
+// Whether keys pressed at `element` are text. A field in a dialog keeps the focus for a moment
+// after the dialog has closed; keys pressed then are commands again.
+export function isTyping(element) {
+  return Boolean(element.matches?.("input:not([type=range]), select, textarea")) && element.checkVisibility();
+}
+
 let timer = 0;
 
 export function notify(text) {

@@ -1,6 +1,6 @@
 // Game: the board, its players, controls and analysis, kept up to date by the server.
 
-import { h, icon, notify, number } from "./dom.js";
+import { h, icon, isTyping, notify, number } from "./dom.js";
 import { BoardView } from "./board.js";
 import { ActionPicker } from "./picker.js";
 import { Connection } from "./connection.js";
@@ -180,7 +180,7 @@ export class GameView {
 
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) && event.target.type !== "range") return;
+    if (isTyping(event.target)) return;
     if (document.querySelector("dialog[open]") || !this.state || this.editor) return;
     if (this.steering.key(event) || this.stepper.key(event)) return;
     const command = this.commands().find(({ key }) => key === event.key.toLowerCase());
