@@ -17,6 +17,7 @@ from ludoteca.envs.register import register_entry_points as _register_games
 __all__ = ["__version__", "make_agent", "make_game", "register_agent", "register_game"]
 __version__ = version("ludoteca")
 
+# Environments make opponents from spec strings, but do not import the agents themselves.
 set_agent_factory(make_agent)
 register_all()
 _register_games()

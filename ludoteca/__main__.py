@@ -21,7 +21,8 @@ EXAMPLES = """examples:
 LUDOTECA_DEBUG=1 shows errors with tracebacks.
 """
 
-# Commands by name; their modules are imported when they are called.
+# Commands by name; their modules are imported when they are called. With `game_options`, a command
+# also has the options of the game, such as --board-size; with `resumes`, it resumes its own work.
 COMMANDS = {
     "list": Command(
         "ludoteca.evaluate.cli.list:list_command",

@@ -1,9 +1,10 @@
-"""Child processes that end with their parent, however it ends.
+"""Child processes that end with their parent, even if the parent is killed.
 
 `ChildProcess` is a `subprocess.Popen` for any command, `ChildProcesses` runs several commands at
 the same time. Processes of `multiprocessing` call `end_with_parent`.
 """
 
+import errno
 import os
 import subprocess
 import sys
@@ -37,15 +38,15 @@ class ChildProcess(subprocess.Popen[Any]):
 
         Args:
             command: the program and its arguments.
-            options: options of `subprocess.Popen`, except those of process groups and descriptors.
+            options: options of `subprocess.Popen`, except `pass_fds` and `process_group`.
 
         Raises:
-            OSError: if there is no such program; with a `cwd`, the guard exits with status 127
-                instead.
+            OSError: if there is no such program. With a `cwd`, which the path of the program may be
+                relative to, the guard exits with status 127 instead.
         """
         words = [os.fspath(word) for word in command]
         if which(words[0]) is None and not options.get("cwd"):
-            raise FileNotFoundError(2, "No such file, or not a program", words[0])
+            raise FileNotFoundError(errno.ENOENT, "No such file, or not a program", words[0])
         guard_end, own_end = os.pipe()
         self._close = weakref.finalize(self, _request_kill, own_end)
         guard_command = [sys.executable, "-I", "-S", guard.__file__]
@@ -102,6 +103,10 @@ class ChildProcesses:
         self, command: Sequence[str | os.PathLike[str]], env: Mapping[str, str] | None = None
     ) -> "subprocess.CompletedProcess[str]":
         """Run a command to its end; return its exit status and output.
+
+        Args:
+            command: the program and its arguments.
+            env: environment variables of the command; None: those of this process.
 
         Raises:
             OSError: if there is no such program.
@@ -164,10 +169,10 @@ def started_by_main_thread() -> bool:
 
 
 def end_with_parent(by_main_thread: bool) -> None:
-    """Make this process of `multiprocessing` end with its parent, however that ends.
+    """Make this process of `multiprocessing` end with its parent, even if the parent is killed.
 
-    A thread waits for the end of the parent. On Linux the kernel does, too, as compiled code that
-    holds the interpreter's lock delays the thread.
+    A thread waits for the end of the parent. Compiled code that holds the interpreter's lock delays
+    this thread, so on Linux the kernel is also asked to kill this process.
 
     Args:
         by_main_thread: result of `started_by_main_thread` in the parent.
@@ -181,7 +186,7 @@ def end_with_parent(by_main_thread: bool) -> None:
 
 
 def _request_kill(pipe: int) -> None:
-    """Make the guard at the other end of a pipe kill its command, and close the pipe."""
+    """Make the guard at the other end of a pipe (a file descriptor) kill its command; close it."""
     try:
         os.write(pipe, b"k")  # closing is not enough: a fork of this process may hold this end, too
     except OSError:  # the guard is gone
@@ -191,6 +196,7 @@ def _request_kill(pipe: int) -> None:
 
 
 def _exit_with(sentinel: int) -> None:
+    """Wait for the end of the process with a sentinel of `multiprocessing`, and exit."""
     wait([sentinel])
     sys.stderr.flush()
     os._exit(1)

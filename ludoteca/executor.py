@@ -47,6 +47,7 @@ class _Wait:
 
 
 WAIT: Final = _Wait()  # in place of a task: none is available before the next result
+# From the number of a free worker to its next task, see `Executor.stream`.
 NextTask = Callable[[int], Callable[[], T] | _Wait | None]
 
 
@@ -248,7 +249,7 @@ def parse_executor(spec: str) -> tuple[str, dict[str, float]]:
         try:
             resources[name] = float(value)
         except ValueError:
-            resources[name] = -1.0
+            resources[name] = -1.0  # out of the range checked below
         if name not in ("num_cpus", "num_gpus") or not 0 <= resources[name] < 1e4:
             raise ValueError(f"executor must be {expected}; got {option!r} in {spec!r}")
     return address, resources
@@ -272,5 +273,6 @@ def _poll_stream(stream: Stream[T], poll: Callable[[], None] | None) -> Iterator
 
 
 def _short(value: Any) -> str:
+    """Return the `repr` of a value, cut to 100 characters."""
     text = repr(value)
     return text if len(text) <= 100 else f"{text[:96]} ..."

@@ -16,7 +16,7 @@ from ludoteca.interrupt import is_our_program
 
 # Distributions by import name, where the two differ.
 DISTRIBUTIONS = {"PIL": "pillow", "pyspiel": "open-spiel"}
-# Extras by subpackage; the first of them that has the missing package is named.
+# Extras by subpackage; messages name the first of them that installs the missing package.
 PREFERRED_EXTRAS = {
     "train": ("train",),
     "evaluate": ("evaluate", "train", "render"),
@@ -56,7 +56,7 @@ def explain(error: BaseException, subpackage: str = "") -> str | None:
         error: exception of an import. A message of this package that names the extra is returned
             unchanged.
         subpackage: subpackage that is used, such as `"train"`; it determines the extra if several
-            have the missing package.
+            extras install the missing package.
     """
     if not isinstance(error, ImportError):
         return None
@@ -85,7 +85,8 @@ def guard_programs() -> None:
             kind: type[BaseException], error: BaseException, traceback: TracebackType | None
         ) -> None:
             program = program_name(sys.orig_argv)
-            line = explain(error, program.partition(".")[2].partition(".")[0])
+            subpackage = program.partition(".")[2].partition(".")[0]
+            line = explain(error, subpackage)
             if line is None:
                 previous_hook(kind, error, traceback)
                 return
@@ -96,7 +97,11 @@ def guard_programs() -> None:
 
 
 def program_name(original: list[str]) -> str:
-    """Return the module of `python -m` in `sys.orig_argv`, or `"ludoteca"`."""
+    """Return the module that `python -m` runs, or `"ludoteca"` for the script of this name.
+
+    Args:
+        original: `sys.orig_argv`.
+    """
     for k, argument in enumerate(original):
         if argument == "-m":
             return "".join(original[k + 1 : k + 2]) or "ludoteca"
@@ -106,6 +111,7 @@ def program_name(original: list[str]) -> str:
 
 
 def _normalize(name: str) -> str:
+    """Return the name of a distribution in its normal form (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 

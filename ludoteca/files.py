@@ -188,6 +188,7 @@ def check_archive(
 
 
 def _file_type(mode: int) -> str:
+    """Return the type of a file that is neither regular nor a folder, for messages."""
     file_types = (
         (stat.S_ISFIFO, "a FIFO"), (stat.S_ISSOCK, "a socket"),
         (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"),

@@ -19,7 +19,12 @@ def fingerprint() -> dict[str, str]:
 
 
 def differences(here: dict[str, str], there: dict[str, str]) -> str:
-    """Return the differences of two fingerprints as text, or "" if they are equal."""
+    """Return the differences of two fingerprints as text, or "" if they are equal.
+
+    Args:
+        here: fingerprint of this process's installation.
+        there: fingerprint of the installation on another node of a cluster.
+    """
     return ", ".join(
         f"{name} is {there.get(name, 'missing')} there and {value} here"
         for name, value in here.items()

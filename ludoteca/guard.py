@@ -1,9 +1,10 @@
 """Guard process that runs a command and kills it when the guard's parent ends.
 
 `child_processes.py` starts it as a script: `python -I -S guard.py PIPE PARENT COMMAND [ARGUMENT
-...]`. The command runs in a process group of its own. The guard kills the group as soon as the
-other end of `PIPE`, which only the parent holds, is closed: the kernel closes it however the parent
-ends, `kill -9` included. The guard does no other work, so nothing in the command can delay it.
+...]`. `PIPE` is a file descriptor, one end of a pipe, and `PARENT` the parent's process id. The
+command runs in a process group of its own. The guard kills the group as soon as the other end of
+the pipe, which only the parent holds, is closed: the kernel closes it however the parent ends,
+`kill -9` included. The guard does no other work, so nothing in the command can delay it.
 
 Interrupts and requests to terminate are forwarded to the group. The guard ends with the
 exit status of the command, or by the same signal.
@@ -18,7 +19,7 @@ import threading
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 POLL_INTERVAL = 1.0  # seconds between checks of the parent, whose pipe others may have inherited
-FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # signals that the group receives
 NOT_FOUND = 127  # the exit status of shells for commands that cannot be run
 
 
@@ -36,8 +37,8 @@ def main() -> None:
         _exec(command, guard)
     with contextlib.suppress(OSError):  # the child does the same; either may be first
         os.setpgid(child, child)
-    for number in FORWARDED:
-        signal.signal(number, lambda number, frame: kill_group(child, number))
+    for signal_number in FORWARDED:
+        signal.signal(signal_number, lambda signal_number, frame: kill_group(child, signal_number))
     signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)
     watch = threading.Thread(target=_watch, args=(int(pipe), int(parent), child), daemon=True)
     watch.start()
@@ -56,6 +57,7 @@ def die_with_parent(parent: int) -> None:
         parent: id of the process that started this one; if that has ended, exit at once.
     """
     if sys.platform == "linux":
+        # Without `prctl`, `_watch` or the thread of `end_with_parent` notices the parent's end.
         with contextlib.suppress(ImportError, OSError, AttributeError):
             import ctypes
 
@@ -64,14 +66,19 @@ def die_with_parent(parent: int) -> None:
         os._exit(1)
 
 
-def kill_group(group: int, number: int) -> None:
+def kill_group(group: int, signal_number: int) -> None:
     """Send a signal to all processes of a group, if any are left."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, number)
+        os.killpg(group, signal_number)
 
 
 def _exec(command: list[str], guard: int) -> None:
-    """Replace this process by the command, in a process group of its own."""
+    """Replace this process by the command, in a process group of its own.
+
+    Args:
+        command: the program and its arguments.
+        guard: process id of the guard.
+    """
     os.setpgid(0, 0)
     die_with_parent(guard)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it
@@ -84,22 +91,28 @@ def _exec(command: list[str], guard: int) -> None:
 
 
 def _watch(pipe: int, parent: int, child: int) -> None:
-    """Kill the child's group when the parent has ended."""
+    """Kill the child's group when the parent has ended.
+
+    Args:
+        pipe: file descriptor of the guard's end of the pipe.
+        parent: process id of the parent.
+        child: process id of the command, which is the id of its group, too.
+    """
     while os.getppid() == parent and not select.select([pipe], [], [], POLL_INTERVAL)[0]:
         pass
     kill_group(child, signal.SIGKILL)
 
 
-def _end_by_signal(number: int) -> None:
+def _end_by_signal(signal_number: int) -> None:
     """End this process by the signal that ended the command, without a second core dump."""
     import resource
 
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with contextlib.suppress(OSError):  # SIGKILL has no handler
-        signal.signal(number, signal.SIG_DFL)
-    os.kill(os.getpid(), number)
-    os._exit(128 + number)
+        signal.signal(signal_number, signal.SIG_DFL)
+    os.kill(os.getpid(), signal_number)
+    os._exit(128 + signal_number)  # as shells do, if the signal did not end this process
 
 
 if __name__ == "__main__":

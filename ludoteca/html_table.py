@@ -40,6 +40,7 @@ def html_table(
 
 
 def _row(tag: str, cells: Sequence[str], text_columns: int, bold: bool = False) -> str:
+    """Return a row; `tag` is `"th"` for headings, `"td"` for other cells."""
     weight = ";font-weight:bold" if bold else ""
     return (
         "<tr>"

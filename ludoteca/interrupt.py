@@ -33,12 +33,14 @@ def is_our_program(argv: list[str], original: list[str]) -> bool:
     if argv[:1] == ["-m"] and len(original) >= len(argv):
         module = original[-len(argv)].rpartition("-m")[2]  # `-m module` or `-mmodule`
         return module == "ludoteca" or module.startswith("ludoteca.")
+    # On Windows, the installed program is ludoteca.exe, which may start ludoteca-script.py.
     return bool(argv) and Path(argv[0]).stem in ("ludoteca", "ludoteca-script")
 
 
 def _report(
     kind: type[BaseException], error: BaseException, traceback: TracebackType | None
 ) -> None:
+    """Exception hook, see `sys.excepthook`."""
     if not issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, traceback)
         return

@@ -1,4 +1,4 @@
-"""Append-only log: a file of JSON values, one in a line, in a folder that belongs to one run.
+"""Append-only log: a file of JSON values, one per line, in a folder that belongs to one run.
 
 A line reaches the disk before `append` returns, so a killed process loses only work in progress.
 The truncated last line of a process that was killed while writing is removed.
@@ -146,7 +146,7 @@ def claim_folder(
     description: Path,
     identity: Mapping[str, Any],
     log: Path,
-    run: str,
+    run_kind: str,
     optional: Iterable[str] = (),
 ) -> None:
     """Validate that a folder belongs to a run, by its description, or write the description.
@@ -155,7 +155,7 @@ def claim_folder(
         description: JSON file with the values that identify the run of the folder.
         identity: JSON values that identify this run.
         log: log file; a folder with a log must have a description.
-        run: kind of run in messages, such as `"tournament"`.
+        run_kind: kind of run for messages, such as `"tournament"`.
         optional: keys that either description may lack.
 
     Raises:
@@ -165,7 +165,7 @@ def claim_folder(
     folder = description.parent
     if not description.exists():
         if log.exists():
-            raise ValueError(f"{folder} has the log of a {run}, but no {description.name}")
+            raise ValueError(f"{folder} has the log of a {run_kind}, but no {description.name}")
         write_atomically(description, json.dumps(identity, indent=2) + "\n")
         return
     saved = read_json(description)
@@ -174,12 +174,13 @@ def claim_folder(
     for key in [*identity, *(key for key in optional if key in saved and key not in identity)]:
         if saved.get(key) != identity.get(key):
             raise ValueError(
-                f"{folder} belongs to another {run}: its {key.replace('_', ' ')} is "
+                f"{folder} belongs to another {run_kind}: its {key.replace('_', ' ')} is "
                 f"{_text(saved.get(key))}, not {_text(identity.get(key))}; choose another folder"
             )
 
 
 def _text(value: Any) -> str:
+    """Return a JSON value as text, for messages."""
     if isinstance(value, dict):
         return ", ".join(f"{key}={entry}" for key, entry in value.items())
     if value is None or value == []:

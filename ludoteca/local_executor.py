@@ -54,7 +54,10 @@ class LocalExecutor(WorkerPool[WorkerProcess]):
                 super().start_missing()
 
     def start(self, number: int) -> tuple[WorkerProcess, bool]:
-        """Start a process; the pipe buffers its first task until the process is ready."""
+        """Start a process, see `WorkerPool.start`.
+
+        It can receive a task at once: the pipe buffers the task until the process is ready.
+        """
         context = get_context("spawn")  # a fork would copy locks that other threads hold
         own_end, worker_end = context.Pipe()
         process = context.Process(
@@ -115,7 +118,7 @@ class LocalExecutor(WorkerPool[WorkerProcess]):
         return self._pickled_values[value]
 
     def _death_reason(self, number: int) -> str:
-        """Return a description of the death of a process."""
+        """Return a description of the death of the process in slot `number`."""
         worker = self.slots[number].worker
         assert worker is not None
         worker.process.join()
@@ -178,7 +181,12 @@ def cores() -> int:
 
 
 def _run_worker(connection: Connection, by_main_thread: bool) -> None:
-    """Run tasks until the pipe is closed."""
+    """Run the tasks that arrive through a pipe, until the pipe is closed.
+
+    Args:
+        connection: this process's end of the pipe.
+        by_main_thread: result of `started_by_main_thread` in the parent.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # see `_interrupts_blocked`

@@ -9,6 +9,7 @@ import weakref
 from pathlib import Path
 
 LOCK = ".lock"  # name of the file in the folder
+# Errors of file systems that do not support locks.
 UNSUPPORTED = (errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK)
 MAX_COMMAND_LENGTH = 200  # characters of the command that the file names
 TIMEOUT = 2.0  # seconds to wait for the end of a process that has just been killed

@@ -67,7 +67,7 @@ class RateClock:
         """Add a measurement.
 
         Args:
-            now: time in seconds.
+            now: time in seconds, of `time.monotonic`.
             status: the status at that time.
             compiling: seconds spent on compilation up to that time, which rates exclude.
         """
@@ -97,10 +97,11 @@ class RateClock:
         status = self._measurements[-1][1]
         if status.seconds_left < self._seconds_by_rate():
             elapsed = self._now - self._start
-            return elapsed / max(elapsed + status.seconds_left, 1e-9)
+            return elapsed / max(elapsed + status.seconds_left, 1e-9)  # 1e-9: not 0 / 0
         return status.done / max(status.total, 1e-9)
 
     def _seconds_by_rate(self) -> float:
+        """Return the seconds until all units are done at the present rate; infinite if unknown."""
         status = self._measurements[-1][1]
         rate = self.rates().get(status.unit, 0.0)
         return (status.total - status.done) / rate if rate > 0 else inf
@@ -140,6 +141,7 @@ def plain_line(status: RunStatus, clock: RateClock) -> str:
 
 
 def _count(status: RunStatus) -> str:
+    """Return the number of finished units as text, such as `"12 of 40 games"`."""
     return f"{int(status.done):,} of {status.total:,.0f} {status.unit}"
 
 

@@ -5,6 +5,7 @@ cluster has resources for it. Meanwhile tasks run on the workers that are ready.
 """
 
 import logging
+import math
 import os
 import pickle
 import socket
@@ -35,7 +36,7 @@ except ModuleNotFoundError as error:
     raise ImportError('the executor ray needs Ray: pip install "ludoteca[ray]"') from None
 
 T = TypeVar("T")
-STORE_BYTES = 512 * 2**20  # of the object store of a cluster that is started here
+STORE_BYTES = 512 * 2**20  # size of the object store of a cluster that is started here
 CONNECT_TIMEOUT = 10.0  # seconds in which a cluster must answer
 WARN_AFTER = 30.0  # seconds without any worker before a warning
 log = logging.getLogger("ludoteca")
@@ -64,11 +65,11 @@ class RayActor:
 
 
 class RayWorker:
-    """State of a worker in the driver.
+    """State of a worker in the driver, which is this process.
 
     Attributes:
-        handle: handle of the actor.
-        reply: reference to its awaited reply, or None.
+        handle: handle of the Ray actor.
+        reply: reference to the reply to the last call of the actor.
         location: description of its node and process, once known.
     """
 
@@ -163,7 +164,12 @@ class RayExecutor(WorkerPool[RayWorker]):
             ray.shutdown()
 
     def _answer(self, number: int, ref: Any) -> tuple[TaskStatus, Any]:
-        """Return the status and result in a worker's reply."""
+        """Return the status and result in a worker's reply.
+
+        Args:
+            number: number of the worker's slot.
+            ref: reference to the reply, which is ready.
+        """
         slot = self.slots[number]
         worker = slot.worker
         assert worker is not None
@@ -229,7 +235,7 @@ def _connect(address: str, num_workers: int | None, num_cpus: float) -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     if not address:
-        num_cores = cores() if num_workers is None else -(-num_workers * num_cpus // 1)
+        num_cores = cores() if num_workers is None else math.ceil(num_workers * num_cpus)
         options |= {"num_cpus": int(num_cores), "object_store_memory": STORE_BYTES}
         options |= {"include_dashboard": False}
     else:

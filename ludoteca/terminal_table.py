@@ -110,7 +110,13 @@ class TerminalTable:
             yield line, "dim"
 
     def _column_widths(self, first: int, wrap_headings: bool, width: int) -> list[int] | None:
-        """Return the widths of the columns from `first` on, or None if they do not fit."""
+        """Return the widths of the columns from number `first` on, or None if they do not fit.
+
+        Args:
+            first: 0, or 1 if the first cell of each row is on a line of its own.
+            wrap_headings: whether headings are broken between words.
+            width: characters that the columns have together.
+        """
         widths = []
         for k in range(first, len(self.headings)):
             words = self.headings[k].split() if wrap_headings else [self.headings[k]]
@@ -127,6 +133,13 @@ class TerminalTable:
         return widths if free >= 0 else None
 
     def _grid(self, first: int, widths: list[int], width: int) -> Iterator[tuple[str, str]]:
+        """Yield the lines of all rows in columns, and their styles.
+
+        Args:
+            first: as for `_column_widths`.
+            widths: widths of the columns from number `first` on, in characters.
+            width: width of the terminal, in characters.
+        """
         if any(self.headings):
             yield from (
                 (line, "bold") for line in self._row_lines(self.headings, first, widths, True)
@@ -143,13 +156,13 @@ class TerminalTable:
     def _row_lines(
         self, cells: Sequence[str], first: int, widths: list[int], heading: bool
     ) -> Iterator[str]:
-        """Yield the lines of a row; a cell may have several."""
+        """Yield the lines of a row, or of the headings; a cell may have several."""
         blocks = []
-        for k, size in enumerate(widths, first):
-            lines = wrap_text(cells[k], size) if self._wraps(k) or heading else [cells[k]]
+        for k, width in enumerate(widths, first):
+            lines = wrap_text(cells[k], width) if self._wraps(k) or heading else [cells[k]]
             is_text = k < self._text_columns or self._wraps(k)
             blocks.append(
-                [line.ljust(size) if is_text else line.rjust(size) for line in lines or [""]]
+                [line.ljust(width) if is_text else line.rjust(width) for line in lines or [""]]
             )
         height = max(map(len, blocks))
         for k, block in enumerate(blocks):
@@ -160,11 +173,11 @@ class TerminalTable:
 
     def _records(self, width: int) -> Iterator[tuple[str, str]]:
         """Yield the name of each row, and a line for each other cell, with its heading."""
-        size = max(map(len, self.headings[1:]), default=0)
+        heading_width = max(map(len, self.headings[1:]), default=0)
         for row in self.rows:
             yield from ((line, row.style or "bold") for line in break_name(row.cells[0], width))
             for k, (heading, cell) in enumerate(zip(self.headings, row.cells, strict=True)):
-                label = f"  {heading.ljust(size)}  "
+                label = f"  {heading.ljust(heading_width)}  "
                 if k > 0 and cell and len(label) + len(cell) <= width:
                     yield label + cell, ""
                 elif k > 0 and cell:
@@ -175,12 +188,14 @@ class TerminalTable:
             yield from self._below(row, width)
 
     def _below(self, row: TableRow, width: int) -> Iterator[tuple[str, str]]:
+        """Yield the text below a row, and the empty line."""
         for line in wrap(row.below, max(width - 2 * INDENT, 1), break_long_words=False):
             yield " " * 2 * INDENT + line, "dim"
         if row.space_below:
             yield "", ""
 
     def _wraps(self, k: int) -> bool:
+        """Return whether column k holds sentences, which are wrapped."""
         return self._sentences and k == len(self.headings) - 1
 
 

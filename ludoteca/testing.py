@@ -5,8 +5,8 @@
     def test_my_game():
         check_game("mygames:dots_and_boxes:size=2")
 
-Both raise a `ContractError`, an `AssertionError` with the fault, the position and the
-seed.
+Both raise a `ContractError`, an `AssertionError` whose message has the fault, the position and the
+seed of the game.
 """
 
 import importlib
@@ -127,8 +127,8 @@ def check_environments(game: Game | str | Callable[[], Game], *, seed: int = 0) 
 
     The suites are `gymnasium.utils.env_checker.check_env`, `pettingzoo.test.api_test`,
     `parallel_api_test` and both seed tests. The vector environment must play the same games as
-    single environments. Replays must have the returns of their games; they are checked only for
-    games with a spec string.
+    single environments. A replay must have the returns (sums of the rewards) of its game; replays
+    are checked only for games with a spec string.
 
     Args:
         game: as for `check_game`.
@@ -172,7 +172,7 @@ def check_agent(
     Args:
         agent: the agent, or its spec string, such as `"mymodule:MyAgent:depth=3"`.
         game: the game that it plays, its spec string or its factory; by default the agent's game.
-        games: number of games in each seat, at least 2.
+        games: number of games that the agent plays as each player, at least 2.
         seed: seed of the matches.
         reproducible: whether the agent uses no random numbers but those of the streams passed to
             `act`, so that the seed determines each game of a match, whatever its batch.
@@ -182,7 +182,7 @@ def check_agent(
 
     Raises:
         ContractError: at the first violation.
-        ValueError: if it does not play the game, or plays an illegal action.
+        ValueError: if the agent does not play the game, or plays an illegal action.
         TypeError: if `agent` is a spec string and there is no `game`.
     """
     integer("games", games, 2, 10**6)
@@ -199,9 +199,10 @@ def check_agent(
     require(player.game is made, f"{name} plays {player.game.spec}, not {made.spec}")
     player.prepare()
     _check_actions(player, name, seed)
-    rivals: list[Agent | str] = [player, *["random"] * (min(made.num_players, 2) - 1)]
+    # Two agents take all seats of a game in turn.
+    agents: list[Agent | str] = [player, *["random"] * (min(made.num_players, 2) - 1)]
     total = games * max(made.num_players, 2)
-    result = play_match(made, rivals, total, seed=seed)
+    result = play_match(made, agents, total, seed=seed)
     if reproducible:
         copied = pickle.loads(pickle.dumps(player))
         runs: tuple[tuple[str, Agent, int], ...] = (
@@ -210,7 +211,7 @@ def check_agent(
             ("played by a pickled copy", copied, total),
         )
         for run, other, batch in runs:
-            again = play_match(made, [other, *rivals[1:]], total, seed=seed, batch_size=batch)
+            again = play_match(made, [other, *agents[1:]], total, seed=seed, batch_size=batch)
             assert result.game_digests is not None
             assert again.game_digests is not None
             different = np.flatnonzero(result.game_digests != again.game_digests)
@@ -225,6 +226,7 @@ def check_agent(
 
 
 def _as_game(game: Any) -> Game:
+    """Return the game of a game, a spec string or a factory."""
     made = make_game(game) if isinstance(game, str) else game() if callable(game) else game
     if not isinstance(made, Game):
         raise TypeError(f"expected a game, its spec string or its factory, got {game!r:.80}")
@@ -237,8 +239,9 @@ def _check_actions(agent: Agent, name: str, seed: int) -> None:
     states = game.empty(2)
     records = states.view(np.recarray)
     for k, s in enumerate(records):
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"):  # random generators of kernels wrap around
             game.init(s, seed + k)
+    # Of a simultaneous game, whose players all act, the agent plays player 0.
     seats = np.array([0 if game.player is None else game.player(s) for s in records], np.int64)
     before, env_indices = states.copy(), np.arange(2)
     agent.reset(env_indices)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from ludoteca.executor import describe_task
 from ludoteca.shared import unpickle_task
 
+# Message about a worker: its task returned or raised, it died, or it has started and can run tasks.
 TaskStatus = Literal["done", "raised", "died", "ready"]
 location = ""  # description of this worker's node and process, if it may be on another machine
 

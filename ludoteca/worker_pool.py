@@ -1,6 +1,7 @@
 """Pool of workers: assignment of tasks, and replacement of workers that die.
 
-`LocalExecutor` and `RayExecutor` are pools of two kinds of workers.
+`LocalExecutor` and `RayExecutor` are pools of two kinds of workers. A worker has the number of its
+slot, from 0; a replacement keeps the slot.
 """
 
 import logging
@@ -27,7 +28,7 @@ from ludoteca.worker import TaskStatus
 
 T = TypeVar("T")
 W = TypeVar("W")
-MAX_FAILED_STARTS = 3  # consecutive workers that die before they are ready
+MAX_FAILED_STARTS = 3  # maximum number of consecutive workers that die before they are ready
 log = logging.getLogger("ludoteca")
 
 
@@ -86,7 +87,7 @@ class WorkerPool(Executor, Generic[W]):
 
     @abstractmethod
     def start(self, number: int) -> tuple[W, bool]:
-        """Start a worker for a slot; return it, and whether it can receive a task at once."""
+        """Start a worker for slot `number`; return it, and whether it can receive a task at once."""
 
     @abstractmethod
     def stop(self, workers: list[W]) -> None:
@@ -131,7 +132,7 @@ class WorkerPool(Executor, Generic[W]):
                 slot.state = "idle" if ready else "starting"
 
     def drop(self, *numbers: int) -> None:
-        """End the workers of some slots."""
+        """End the workers with these numbers; their slots are absent afterwards."""
         slots = [self.slots[number] for number in numbers]
         self.stop([slot.worker for slot in slots if slot.worker is not None])
         for slot in slots:
@@ -304,6 +305,11 @@ class PoolStream(Stream[T]):
 
 
 def _pickle(task: Task[Any], dumps: Callable[[Any], bytes]) -> tuple[bytes, dict[str, Shared[Any]]]:
+    """Return a pickled task and its shared values, see `pickle_task`.
+
+    Raises:
+        TypeError: if the task cannot be pickled.
+    """
     try:
         return pickle_task(task, dumps)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
