@@ -87,7 +87,7 @@ class WorkerPool(Executor, Generic[W]):
 
     @abstractmethod
     def start(self, number: int) -> tuple[W, bool]:
-        """Start a worker for slot `number`; return it, and whether it can receive a task at once."""
+        """Start a worker for slot `number`; return it, and whether it can receive tasks at once."""
 
     @abstractmethod
     def stop(self, workers: list[W]) -> None:

@@ -35,7 +35,7 @@ R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 Weights = dict[str, NDArray[Any]]
 AnyRunner = Runner | RemoteRunner
-MAX_TIMED_PARTS = 1000  # last parts whose times are recorded
+MAX_TIMED_PARTS = 1000  # number of last parts whose times are recorded
 
 
 class ActorWorker(Protocol[R_co]):
@@ -51,9 +51,8 @@ class ActorWorker(Protocol[R_co]):
         """
 
 
-MakeActor = Callable[
-    [Any, str], ActorWorker[R]
-]  # from settings and the name of an inference server
+# Makes an actor from the settings of a part and the name of an inference server, or "".
+MakeActor = Callable[[Any, str], ActorWorker[R]]
 
 
 class MultiprocessActor(Generic[R]):
@@ -90,7 +89,7 @@ class MultiprocessActor(Generic[R]):
         self._shared: tuple[Shared[Weights], ...] = ()
         self._version = -1  # number of times weights were loaded, minus 1
         self._ahead: AsyncRollouts[R] | None = None
-        self._server: tuple[str, Any] = ("", None)
+        self._server: tuple[str, Any] = ("", None)  # name and Ray handle of the inference server
         self._stale: list[int] = []  # staleness of the parts since the last summary
         self.part_seconds: deque[tuple[float, float]] = deque(maxlen=MAX_TIMED_PARTS)
 
@@ -124,6 +123,10 @@ class MultiprocessActor(Generic[R]):
     def play(self, rng: np.random.Generator, games: int = 0) -> R:
         """Collect a rollout, or return one that was played while the network learned.
 
+        Args:
+            rng: random stream of the rollout.
+            games: number of games of the run before the rollout.
+
         Raises:
             Stopped: if the run is to stop; unfinished parts are dropped.
         """
@@ -149,6 +152,7 @@ class MultiprocessActor(Generic[R]):
         return concatenate_rollouts(parts)
 
     def _play_ahead(self, rng: np.random.Generator, games: int) -> list[R]:
+        """Return the parts of a rollout that was played while the network learned; see `play`."""
         config, monitor = self._config, self._monitor
         if self._ahead is None:
             rollouts_left = -(-(config.games - games) // config.games_per_iteration)
@@ -194,7 +198,7 @@ class MultiprocessActor(Generic[R]):
             "staleness_max": max(stale, default=None),
         }
 
-    reload = load
+    reload = load  # `Gatekeeper` reloads without a match
 
     def metrics(self) -> dict[str, float | int | None]:
         """Return metrics of the player: none."""
@@ -216,6 +220,7 @@ class MultiprocessActor(Generic[R]):
             self._executor = None
 
     def _drop(self) -> None:
+        """Drop the rollouts that are being played ahead."""
         if self._ahead is not None:
             self._ahead.close()
             self._ahead = None
@@ -241,7 +246,7 @@ class LocalActor:
         """Load the weights of a network."""
         self._inference.load(network)
 
-    reload = load
+    reload = load  # `Gatekeeper` reloads without a match
 
     def play(self, rng: np.random.Generator, games: int = 0) -> Any:
         """Collect a rollout after `games` games.
@@ -267,7 +272,7 @@ class AlgorithmWorker:
     """Self-play of an algorithm in a worker, for a part of each rollout."""
 
     def __init__(self, config: RLConfig, server: str):
-        """Make the algorithm of settings; `server` as for `LocalActor`."""
+        """Make the algorithm that the settings name; `server` as for `LocalActor`."""
         game = make_game(config.game)
         algorithm = find_algorithm(config.algorithm)
         self._network = algorithm.make_network(config.network, game)
@@ -284,7 +289,10 @@ class AlgorithmWorker:
 
 
 def make_player(algorithm: Algorithm[Any]) -> tuple[Any, MultiprocessActor[Any] | None]:
-    """Return the player of an algorithm's rollouts, and its actors in other processes, or None."""
+    """Return the player of an algorithm's rollouts, and its actors in other processes, or None.
+
+    The player is an actor, or a `Gatekeeper` around one.
+    """
     config, scale = algorithm.config, algorithm.encoder.scale
     if not config.has_actors:
         return algorithm.make_player(LocalActor(algorithm)), None
@@ -302,6 +310,14 @@ def play_part(
 ) -> tuple[R, Any, tuple[float, float]]:
     """Play a part of a rollout in a worker.
 
+    Args:
+        make_actor: makes the actor, on the first call in this worker.
+        config: settings of the run, with `games_per_iteration` of the part.
+        server: name of the inference server, or "" for inference in the worker.
+        shared: weights of the network, then of past networks in the opponent pool.
+        rng: random stream of the part.
+        games: number of games of the run before the rollout.
+
     Returns:
         The part, the state of the generator after it, and its wall and CPU seconds.
     """
@@ -314,6 +330,7 @@ def play_part(
 
 @cache
 def _cached_actor(make_actor: MakeActor[R], config: Any, server: str) -> ActorWorker[R]:
+    """Return the actor of this worker; several workers use one thread each."""
     torch.set_num_threads(config.threads if config.num_actors == 1 else 1)
     return make_actor(config, server)
 
@@ -332,7 +349,7 @@ def set_weights(network: nn.Module, weights: Weights) -> None:
 
 def as_state_dict(weights: Weights) -> dict[str, Tensor]:
     """Return received weights as tensors."""
-    # PyTorch warns of arrays that cannot be written to, as received ones are.
+    # Copies: PyTorch warns of read-only arrays, such as received ones.
     return {name: torch.tensor(array) for name, array in weights.items()}
 
 

@@ -1,6 +1,6 @@
 """Base class of reinforcement learning algorithms.
 
-An algorithm collects rollouts, makes training examples of them, and computes the loss of a
+An algorithm collects rollouts, makes training examples from them, and computes the loss of a
 minibatch. The loop (`ludoteca.train.loop`) does the rest: replay, pending updates, data
 augmentation, metrics, evaluation, checkpoints, and exact resume. A new algorithm is a file with a
 subclass, and one line in `ludoteca.train.algorithms`.
@@ -51,7 +51,7 @@ class Model(Protocol):
     network: Any
 
     def outputs(self, planes: Tensor) -> Tensor:
-        """Return the outputs of the network, with gradients, for int8 planes."""
+        """Return outputs `[N, K]` of the network, with gradients, for int8 planes `[N, *shape]`."""
 
     def evaluate(self, network: nn.Module, planes: Tensor) -> Tensor:
         """Return the outputs of another network with the same input, such as a target network."""
@@ -70,11 +70,12 @@ class Algorithm(ABC, Generic[ConfigType]):
         agent_name: name of the agent that plays its networks, such as `"dqn"`.
         agent_class: class of that agent, made from a game, a file and options.
         limits: maxima of settings that scale with the length of a run.
-        rollout_class: class of rollouts, a dataclass of arrays; `lengths` are the plies of games.
+        rollout_class: class of rollouts, a dataclass of arrays, one entry per game; its field
+            `lengths` is the number of plies of each game.
         on_policy: whether updates use only the last rollout, instead of a replay buffer.
         reservoir: whether updates also use a reservoir buffer, see
             `ludoteca.train.minibatches.ReservoirMinibatches`.
-        rollout_metrics: names of the metrics of rollouts.
+        rollout_metrics: names of the metrics of rollouts; `training__SEAT` is a win rate.
         summed_metrics: rollout metrics that are summed instead of averaged.
         loss_metrics: names of the metrics among the losses, as `loss` returns them.
         plotted_losses: names of the losses in the plot of the learning curve.
@@ -83,7 +84,7 @@ class Algorithm(ABC, Generic[ConfigType]):
         encoder: encoder of positions.
         network: the network; `model` trains it in place.
         layout: columns of the training examples.
-        model: the network in updates; set before the first one.
+        model: the network in updates; set by `begin_learning`.
         monitor: receives the progress of `collect`, and may stop the run.
         progress: fraction of the training completed so far.
     """
@@ -175,7 +176,11 @@ class Algorithm(ABC, Generic[ConfigType]):
 
     @abstractmethod
     def score(self, matches: list[Any]) -> float:
-        """Return the evaluation score, 0 to 1, of matches against `opponents()`."""
+        """Return the evaluation score, 0 to 1.
+
+        Args:
+            matches: results of the matches against `opponents()`, of class `MatchResult`.
+        """
 
     @abstractmethod
     def report_text(self) -> ReportText:
@@ -210,11 +215,11 @@ class Algorithm(ABC, Generic[ConfigType]):
         return {"network": self.network}
 
     def begin_learning(self, model: Model) -> None:
-        """Run before the first update, once the network is on its device."""
+        """Set `model`. Hook, called before the first update, with the network on its device."""
         self.model = model
 
     def after_update(self, updates: int) -> None:
-        """Run after update number `updates`."""
+        """Hook, called after update number `updates`, from 1."""
 
     def num_updates(self, games: int, examples: int, started: bool) -> float:
         """Return the number of updates that a rollout makes pending.
@@ -228,10 +233,17 @@ class Algorithm(ABC, Generic[ConfigType]):
         return examples * config.replay_ratio / config.batch_size if started else 0.0
 
     def begin_rollout(self, learner: Any) -> None:
-        """Run before the updates from a rollout, after `targets`."""
+        """Hook, called before the updates from a rollout, after `targets`.
+
+        Args:
+            learner: the `NetworkLearner` of the run.
+        """
 
     def finish_rollout(self, learner: Any) -> None:
-        """Run after the last update from a rollout.
+        """Hook, called after the last update from a rollout.
+
+        Args:
+            learner: the `NetworkLearner` of the run.
 
         Raises:
             Stopped: if the run is to stop; when it resumes, this method is called again.
@@ -245,7 +257,15 @@ class Algorithm(ABC, Generic[ConfigType]):
         """Resume from `state`."""
 
     def order(self, records: NDArray[np.void], rng: np.random.Generator) -> NDArray[np.int64]:
-        """Return the order in which on-policy updates use the examples: `replay_ratio` passes."""
+        """Return the order in which on-policy updates use the examples: `replay_ratio` passes.
+
+        Args:
+            records: the training examples of a rollout.
+            rng: random stream of the order.
+
+        Returns:
+            Indices into `records`, each about `replay_ratio` times. Shape `[N]`.
+        """
         total, ratio = len(records), self.config.replay_ratio
         passes = [rng.permutation(total) for _ in range(int(np.ceil(ratio)))]
         indices: NDArray[np.int64] = np.concatenate(passes)[: round(total * ratio)]
@@ -263,5 +283,5 @@ class Algorithm(ABC, Generic[ConfigType]):
         """Load the weights of past networks, if the opponent pool has some."""
 
     def metrics(self, games: int) -> dict[str, float | int | None]:
-        """Return further metrics of the algorithm after a number of games."""
+        """Return further metrics of the algorithm after `games` games of the run."""
         return {}

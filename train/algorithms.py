@@ -19,7 +19,7 @@ ALGORITHMS = {
     "reinforce": "ludoteca.train.reinforce:Reinforce",
     "nfsp": "ludoteca.train.nfsp:NFSP",
 }
-# Algorithms that error messages suggest for a game that an algorithm does not support.
+# Algorithms that error messages suggest for simultaneous and for sequential games.
 SIMULTANEOUS, SEQUENTIAL = ("ppo",), ("dqn", "alphazero")
 SELF_PLAY_ONLY = ("alphazero", "nfsp")
 

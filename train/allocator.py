@@ -4,7 +4,8 @@ import ctypes
 import sys
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of glibc's malloc.h
-MAX_KEPT_BLOCK = 1 << 30  # bytes
+MAX_KEPT_BLOCK = 1 << 30  # size in bytes of the largest blocks that are kept
+NEVER_TRIM = 2**31 - 1  # bytes of free memory above which it is returned: the largest C int
 
 
 def disable_memory_trimming() -> bool:
@@ -18,4 +19,4 @@ def disable_memory_trimming() -> bool:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is None:
         return False
-    return bool(mallopt(M_MMAP_THRESHOLD, MAX_KEPT_BLOCK) and mallopt(M_TRIM_THRESHOLD, 2**31 - 1))
+    return bool(mallopt(M_MMAP_THRESHOLD, MAX_KEPT_BLOCK) and mallopt(M_TRIM_THRESHOLD, NEVER_TRIM))

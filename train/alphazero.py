@@ -151,9 +151,9 @@ class AlphaZeroRollout:
     Attributes:
         lengths: plies of each game. Shape `[B]`.
         returns: returns of player 0. Shape `[B]`.
-        planes: observations of the player to move, packed. Shape `[B, T, bytes]`.
-        policies: policies of the search, in the network's numbering of actions, float16. Shape
-            `[B, T, A]`.
+        planes: observations of the player to move, see `Packing`. Shape `[B, T, bytes]`.
+        policies: policies of the search, in the network's numbering of actions (see `Encoder`),
+            float16. Shape `[B, T, A]`.
         values: root values of the search, for the player to move. Shape `[B, T]`.
         movers: player to move. Shape `[B, T]`.
         full: whether the position is a training example: after a full search, or solved. Shape
@@ -196,7 +196,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         columns: dict[str, Kind] = {"planes": "planes", "policy": "policy", "value": "scalar"}
         self.layout = ExampleLayout(self.encoder, columns)
         self.endgame = make_endgame_solver(game) if config.solver_empties else None
-        self.lines: dict[int, OptimalLine] = {}  # continuations of solved games, by game
+        self.lines: dict[int, OptimalLine] = {}  # continuations of solved games, by `env_index`
 
     @cached_property
     def search(self) -> NetworkGuidedSearch:
@@ -211,7 +211,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         )
 
     def collect(self, infer: Inference, rng: np.random.Generator, games: int) -> AlphaZeroRollout:
-        """Play by search; each game begins with some random plies."""
+        """Play a rollout by search; each game begins with some random plies."""
         batch = self.games
         count, plies = batch.count, batch.plies
         batch.begin(rng)
@@ -255,7 +255,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         return rollout
 
     def _solved(self, turn: Turn) -> Iterator[tuple[int, OptimalLine]]:
-        """Yield the rows of solved games, and their continuation by best moves."""
+        """Yield each row of a turn whose game is solved, and its continuation by best moves."""
         if self.endgame is None:
             return
         for row, env_index in enumerate(turn.env_indices.tolist()):
@@ -274,7 +274,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         evaluate: Evaluate,
         rng: np.random.Generator,
     ) -> SearchResult:
-        """Search some rows of a turn, fully or fast (playout cap randomization)."""
+        """Search rows `[R]` of a turn, fully where `full` `[R]` (playout cap randomization)."""
         config = self.config
 
         def evaluate_or_stop(*positions: Any) -> Any:
@@ -299,7 +299,10 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         ply: int,
         rng: np.random.Generator,
     ) -> NDArray[np.int64]:
-        """Return the moves of searched games: by the search, or at random in the opening."""
+        """Return the moves of R searched games: by the search, or random where `opening` `[R]`.
+
+        A random move is uniform with probability `uniform_fraction` `[R]`, else by the network.
+        """
         config, count, selected = self.config, len(opening), result.action
         sampling = config.search_policy == "puct" and config.temperature > 0
         if sampling and ply < config.temperature_plies:
@@ -307,7 +310,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             selected = sample_by_weight(weights, rng.random(count), config.temperature)
         if not opening.any():
             return selected
-        priors = self.search.trees.priors[:, 0]  # negative: illegal
+        priors = self.search.trees.priors[:, 0]  # of root actions; negative: illegal
         by_prior = sample_by_weight(np.maximum(priors, 0).astype(np.float64), rng.random(count))
         uniform = sample_legal((priors >= 0).astype(np.int8), rng.random(count))
         mixed = np.where(rng.random(count) < uniform_fraction, uniform, by_prior)

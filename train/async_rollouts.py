@@ -37,18 +37,20 @@ class AsyncRollouts(Generic[R]):
 
         Args:
             executor: runs the workers.
-            task: plays a part, given shared values, a generator and the number of games.
+            task: plays a part, given the shared weights, a random generator and the number of games
+                of the run before the rollout; see `actors.play_part`.
             config: settings of the run.
             games: number of games played in the run before the first rollout.
             rollouts: number of rollouts left.
             seed: seed of all parts.
         """
         self._task, self._config, self._games = task, config, games
-        self._parts, self._seed = rollouts * config.num_actors, seed
+        self._num_parts, self._seed = rollouts * config.num_actors, seed
         self._changed = threading.Condition()
         self._version, self._shared = -1, tuple[Shared[Any], ...]()
-        self._started = self._returned = 0  # numbers of parts
+        self._started = self._returned = 0  # numbers of parts so far
         self._versions: list[int] = []  # versions of the network, by part
+        # By part: finished parts that were not returned yet, with their wall and CPU seconds.
         self._finished: dict[int, tuple[R, tuple[float, float]]] = {}
         self._error: BaseException | None = None
         self._closing = False
@@ -59,16 +61,24 @@ class AsyncRollouts(Generic[R]):
         self._thread.start()
 
     def load(self, version: int, shared: tuple[Shared[Any], ...]) -> None:
-        """Set the weights of all parts that start from now on."""
+        """Set the weights of all parts that start from now on.
+
+        Args:
+            version: number of iterations that the network has learned from.
+            shared: weights of the network, then of past networks in the opponent pool.
+        """
         with self._changed:
             self._version, self._shared = version, shared
             self._changed.notify_all()
 
     def take(self, step: Callable[[int], None]) -> list[tuple[int, R, tuple[float, float]]]:
-        """Return the parts of the next rollout, each with its network version and its times.
+        """Return the parts of the next rollout; wait until they are finished.
 
         Args:
             step: called repeatedly with the number of finished parts.
+
+        Returns:
+            Version of the network, the part, and its wall and CPU seconds, for each part.
         """
         numbers = range(self._returned, self._returned + self._config.num_actors)
         while True:
@@ -90,10 +100,10 @@ class AsyncRollouts(Generic[R]):
         self._thread.join()
 
     def _next(self, worker: int) -> Any:
-        """Return the next part, None after the last one, or `WAIT`."""
+        """Return the task of the next part, None after the last one, or `WAIT`."""
         workers, number = self._config.num_actors, self._started
         with self._changed:
-            if number >= self._parts:
+            if number >= self._num_parts:
                 return None
             staleness = number // workers - self._version  # earlier rollouts not learned from
             if self._version < 0 or staleness > self._config.max_staleness:
@@ -115,9 +125,8 @@ class AsyncRollouts(Generic[R]):
                         self._finished[number] = (part, seconds)
                     if finished:
                         self._changed.notify_all()
-                    elif (
-                        time.monotonic() - start < POLL_SECONDS / 2
-                    ):  # all workers wait for weights
+                    # `collect` returns at once if all workers wait for weights.
+                    elif time.monotonic() - start < POLL_SECONDS / 2:
                         self._changed.wait(POLL_SECONDS)
         except BaseException as error:
             with self._changed:

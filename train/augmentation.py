@@ -11,7 +11,7 @@ from ludoteca.envs.symmetry import Symmetry
 
 
 class Augmentation:
-    """All symmetries of a game as index arrays.
+    """All N symmetries of a game as index arrays.
 
     Attributes:
         actions: image of each action under each symmetry. int64, shape `[N, num_actions]`.
@@ -28,7 +28,7 @@ class Augmentation:
         cells = np.stack([symmetry.cells for symmetry in symmetries])
         plane_maps = np.stack([identity if s.planes is None else s.planes for s in symmetries])
         self.actions = np.stack([symmetry.actions for symmetry in symmetries])
-        # Source of each cell, and of each plane.
+        # Source of each cell `[N, rows * columns]`, and of each plane `[N, planes]`.
         self._cells = np.argsort(cells, axis=1).astype(np.int32)
         self._planes = np.argsort(plane_maps, axis=1).astype(np.int32)
 
@@ -55,6 +55,11 @@ def make_mapping() -> Any:
 
     @compiled_without_allocation
     def mapping(observations: Any, planes: Any, cells: Any, indices: Any, out: Any) -> None:
+        """Map observations `[K, planes, cells]` into `out`, of the same shape.
+
+        Observation i is mapped by symmetry `indices[i]`; `planes` `[N, planes]` and `cells`
+        `[N, cells]` have the sources of each plane and cell under each symmetry.
+        """
         for i in range(observations.shape[0]):
             k = indices[i]
             for p in range(observations.shape[1]):

@@ -1,7 +1,7 @@
 """Settings that scale with the length of a run: rollouts, learning starts, buffer, and intervals.
 
 A run of 100,000 games of Hex can collect thousands of positions before its first update. With the
-same number, a run of 1,000 games of Tic-Tac-Toe would never update its network. A setting that is
+same setting, a run of 1,000 games of Tic-Tac-Toe would never update its network. A setting that is
 `AUTO` is a fraction of the run, up to a maximum for long runs.
 """
 
@@ -16,11 +16,11 @@ from ludoteca.train.settings import AUTO, AutoLimits, RLConfig
 Config = TypeVar("Config", bound=RLConfig)
 
 MEASURED_GAMES = 64  # random games, to estimate the length of a game
-MIN_ROLLOUTS = 64  # rollouts of a run, if each has `MIN_ROLLOUT_GAMES`
+MIN_ROLLOUTS = 64  # minimum of a run, unless its rollouts have only `MIN_ROLLOUT_GAMES`
 MIN_ROLLOUT_GAMES = 16  # games of a rollout; fewer make poor use of batched inference
-START_FRACTION = 0.01  # positions of a run collected before the first update
-MIN_LOGS, MIN_EVALUATIONS = 32, 7  # logged rows and evaluations of a run
-MIN_PAST_NETWORKS = 16  # networks of a run that join the opponent pool
+START_FRACTION = 0.01  # fraction of a run's positions that is collected before the first update
+MIN_LOGS, MIN_EVALUATIONS = 32, 7  # minima of a run: rows of metrics, evaluations
+MIN_PAST_NETWORKS = 16  # minimum of a run: networks that join the opponent pool
 
 
 def fit_to_run(config: Config, game: Game, limits: AutoLimits) -> Config:
@@ -49,7 +49,8 @@ def _sizes(config: RLConfig, game: Game, limits: AutoLimits, names: list[str]) -
     saved = json.loads(file.read_text()) if file.exists() else {}
     chosen: dict[str, Any] = {name: saved.get(name, values[name]) for name in names}
     if "games_per_iteration" in chosen and "games_per_iteration" not in saved:
-        workers = getattr(config, "num_actors", 1)  # all workers play equally many games
+        # Rounded up: all actors play equally many games.
+        workers = getattr(config, "num_actors", 1)
         chosen["games_per_iteration"] = -(-chosen["games_per_iteration"] // workers) * workers
     return chosen
 
@@ -63,15 +64,16 @@ def run_sizes(games: int, batch_size: int, limits: AutoLimits, plies: float) -> 
         limits: maxima of the algorithm.
         plies: mean number of positions of a game.
     """
-    rollout = MIN_ROLLOUT_GAMES
-    while 2 * rollout * MIN_ROLLOUTS <= games:
-        rollout *= 2
+    rollout_games = MIN_ROLLOUT_GAMES
+    while 2 * rollout_games * MIN_ROLLOUTS <= games:
+        rollout_games *= 2
     positions = games * plies
+    # At least one batch, unless that is over a quarter of the run.
     start = max(round(START_FRACTION * positions), min(batch_size, round(positions / 4)))
     # At least ten batches: the network would memorize fewer positions.
     buffer = max(round(limits.buffer_fraction * positions), 10 * batch_size)
     return {
-        "games_per_iteration": min(rollout, limits.games_per_iteration),
+        "games_per_iteration": min(rollout_games, limits.games_per_iteration),
         "log_interval": min(max(games // MIN_LOGS, 1), limits.log_interval),
         "eval_interval": min(max(games // MIN_EVALUATIONS, 1), limits.eval_interval),
         "past_opponent_interval": min(
@@ -93,4 +95,5 @@ def _mean_plies(game: Game, names: list[str], limits: AutoLimits) -> float:
 
 
 def _is_auto(value: Any) -> bool:
+    """Return whether the value of a setting is `AUTO`; other settings may be -1.0 or True."""
     return isinstance(value, int) and not isinstance(value, bool) and value == AUTO

@@ -1,5 +1,6 @@
 """Best network of a run: its weights, its score, and the file `best.safetensors`."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,11 @@ from ludoteca.train.run_directory import Arrays, with_prefix, without_prefix
 class BestNetwork:
     """Network with the highest evaluation score of a run; in a tie, the latest.
 
+    A score is from 0 to 1, see `Algorithm.score`.
+
     Attributes:
-        record: its score `win_rate`, and its number of training `games`; empty before the first
-            evaluation.
+        record: the network's score, as `win_rate`, and its number of training `games`; empty before
+            the first evaluation.
         weights: weights of the network.
         updates: number of its updates.
     """
@@ -35,22 +38,30 @@ class BestNetwork:
         self.updates = 0
         self._interim: dict[str, Any] = {}  # latest network, if evaluated off schedule
 
-    def consider(self, network: nn.Module, games: int, updates: int, rate: float) -> None:
-        """Keep an evaluated network, unless the best network so far scored higher."""
-        if self._accepts(rate):
-            self.record = {"win_rate": rate, "games": games}
+    def consider(self, network: nn.Module, games: int, updates: int, score: float) -> None:
+        """Keep an evaluated network, unless the best network so far scored higher.
+
+        Args:
+            network: the current network.
+            games: games of the run so far.
+            updates: updates of the network.
+            score: its evaluation score.
+        """
+        if self._accepts(score):
+            self.record = {"win_rate": score, "games": games}
             self.weights, self.updates = copy_weights(network), updates
 
-    def consider_interim(self, updates: int, rate: float) -> None:
+    def consider_interim(self, updates: int, score: float) -> None:
         """Prefer a network evaluated between scheduled evaluations while it is the current one.
 
         It is not part of `state`: a resumed run ignores it.
         """
-        if self._accepts(rate):
-            self._interim = {"win_rate": rate, "updates": updates}
+        if self._accepts(score):
+            self._interim = {"win_rate": score, "updates": updates}
 
-    def _accepts(self, rate: float) -> bool:
-        return self._select == "last" or rate >= self.record.get("win_rate", -1)
+    def _accepts(self, score: float) -> bool:
+        """Return whether a network with this score replaces the best one."""
+        return self._select == "last" or score >= self.record.get("win_rate", -1)
 
     def is_current(self, updates: int) -> bool:
         """Return whether `best.safetensors` holds the current network, and not an earlier one.
@@ -77,8 +88,8 @@ class BestNetwork:
         """
         if not self.is_current(updates) or (self.record and updates == self.updates):
             return self.record
-        rate = self._interim["win_rate"] if updates == self._interim.get("updates") else None
-        return {"win_rate": rate, "games": games}
+        score = self._interim["win_rate"] if updates == self._interim.get("updates") else None
+        return {"win_rate": score, "games": games}
 
     def write(self, path: Path, current: Weights, metadata: dict[str, Any]) -> None:
         """Write `best.safetensors`, if it is missing or out of date.
@@ -114,10 +125,10 @@ class BestNetwork:
             self._load(file)
 
     def _load(self, file: Path) -> None:
-        try:
+        """Load the best network from its file, or forget it if the file is of another network."""
+        with suppress(OSError, ValueError, KeyError):
             weights, metadata = load_weights(file)
-            if metadata["games"] != self.record["games"]:
-                raise ValueError
-            self.weights, self.updates = weights, metadata["updates"]
-        except (OSError, ValueError, KeyError):
-            self.record = {}
+            if metadata["games"] == self.record["games"]:
+                self.weights, self.updates = weights, metadata["updates"]
+                return
+        self.record = {}

@@ -31,7 +31,7 @@ def write_network(path: Path, weights: Weights, metadata: dict[str, Any]) -> Non
 def write_if_changed(path: Path, weights: Weights, metadata: dict[str, Any]) -> None:
     """Write a network to a file, unless it holds the same weights and metadata.
 
-    Further metadata in the file, such as its card, is ignored.
+    Further metadata in the file, such as its model card, is ignored.
     """
     try:
         saved, saved_metadata = load_weights(path)

@@ -111,7 +111,10 @@ def _evaluated(training: RLTraining) -> dict[str, Any] | None:
 
 
 def _final_seconds(training: RLTraining) -> float | None:
-    """Return the estimated seconds of the final evaluation, from earlier ones, or None."""
+    """Return the estimated seconds of the last and the final evaluation, or None if unknown.
+
+    The final evaluation is also against random moves.
+    """
     config, opponents = training.config, len(training.algorithm.opponents())
     if training.evaluator.seconds == 0:
         return None
@@ -128,7 +131,7 @@ def _evaluation_end(limit: TimeLimit, received: Sequence[int]) -> float:
 
 
 def _stopped(progress: str, received: Sequence[int]) -> str:
-    """Describe the stop of an unfinished run: the reason, and how to resume.
+    """Describe why an unfinished run has stopped, and how to resume it.
 
     Args:
         progress: games or epochs, such as `"after 20 of 100 games"`; "" if nothing was learned.
@@ -140,7 +143,13 @@ def _stopped(progress: str, received: Sequence[int]) -> str:
 
 
 def _print_resume_hint(saved: int | None, total: int, unit: str) -> None:
-    """Print the checkpoint from which a run that was quit will resume."""
+    """Print the checkpoint from which a run that was quit will resume.
+
+    Args:
+        saved: number of games or epochs at the last checkpoint, or None if there is none.
+        total: number of games or epochs of the whole run.
+        unit: `"games"` or `"epochs"`.
+    """
     if saved is None:
         checkpoint = "there is no checkpoint: the same command begins anew"
     else:
@@ -158,8 +167,8 @@ def train_epochs(
     See `train` for the time limit and signals.
 
     Args:
-        training: a run.
-        validate: function that validates the best network of a run.
+        training: training run.
+        validate: function that validates the best network of the run.
         progress: show a progress bar on standard error, and the results on standard output.
 
     Returns:
@@ -233,7 +242,7 @@ def parse_preset(
     """Parse a command line: the name of a preset, by default the first one, and changed settings.
 
     Args:
-        name: module name.
+        name: name of the module that `python -m` runs.
         description: description of the command.
         presets: description and settings of each preset, by name.
         arguments: arguments of the command.
@@ -290,6 +299,10 @@ def run_command(name: str, main: Callable[[], Any]) -> None:
     """Run a command; invalid settings and signals end it with a message.
 
     If several processes of torchrun fail for one reason, rank 0 prints it.
+
+    Args:
+        name: name of the module that `python -m` runs, for messages.
+        main: function that parses the command line and trains.
     """
     global _start_time
     _start_time, processes = STARTED, ranks()

@@ -27,7 +27,7 @@ TIMEOUT = timedelta(days=7)  # other ranks wait while rank 0 plays and evaluates
 
 
 class PeerLostError(RuntimeError):
-    """Lost connection to another rank."""
+    """Error of a lost connection to another rank."""
 
 
 @dataclass(frozen=True)
@@ -94,11 +94,16 @@ class Ranks:
         return Part(slice(0, size), 1.0)
 
     def means(self, values: Sequence[Tensor], part: Part) -> list[float]:
-        """Return batch means of scalars that are means over each rank's part."""
+        """Return batch means of scalars that are means over each rank's part.
+
+        Args:
+            values: scalar tensors of this rank.
+            part: this rank's part of the batch.
+        """
         return [value.item() for value in values]
 
     def all_gather(self, array: NDArray[Any], size: int) -> NDArray[Any]:
-        """Return an array over a batch of `size` rows, given the rows of each rank's part."""
+        """Return an array over a batch of `size` rows, given the rows of this rank's part."""
         return array
 
     def wrap(self, network: nn.Module, device: torch.device) -> nn.Module:
@@ -113,17 +118,17 @@ class Ranks:
 class TorchrunRanks(Ranks):
     """Several processes, joined by `torch.distributed`.
 
-    Communication other than gradients uses gloo, in a group for the learner thread and one for the
-    self-play thread.
+    Communication other than gradients uses gloo, in a group for the learner thread (group 0) and
+    one for the self-play thread (group 1), as both communicate at the same time.
     """
 
     def __init__(self) -> None:
         """Join the process group that torchrun's environment variables describe."""
         cuda = torch.cuda.is_available()
         if cuda:
-            self._local = int(os.environ["LOCAL_RANK"])
+            self._local_rank = int(os.environ["LOCAL_RANK"])
             # The default CUDA device.
-            torch.cuda.set_device(self._local % torch.cuda.device_count())
+            torch.cuda.set_device(self._local_rank % torch.cuda.device_count())
         dist.init_process_group("cpu:gloo,cuda:nccl" if cuda else "gloo")
         self.rank, self.count = dist.get_rank(), dist.get_world_size()
         self._groups = [dist.new_group(backend="gloo", timeout=TIMEOUT) for _ in range(2)]
@@ -164,6 +169,7 @@ class TorchrunRanks(Ranks):
 
     def part(self, size: int) -> Part:
         """See `Ranks.part`."""
+        # Batch normalization must not count rows that several ranks have as several rows.
         JointBatchNorm2d.copies = self.count if size < self.count else 1
         if size < self.count:
             return Part(slice(0, size), 1 / self.count)
@@ -195,10 +201,10 @@ class TorchrunRanks(Ranks):
             raise ValueError(
                 f"expected device=cuda, the GPU of each process's local rank, got device={device}"
             )
-        if on_gpu and self._local >= torch.cuda.device_count():
+        if on_gpu and self._local_rank >= torch.cuda.device_count():
             raise ValueError(
                 f"expected at most {torch.cuda.device_count()} processes on this machine, one for "
-                f"each GPU, got local rank {self._local}: lower --nproc-per-node"
+                f"each GPU, got local rank {self._local_rank}: lower --nproc-per-node"
             )
         join_norms(network)
         # DDP gives all ranks the weights of rank 0.
@@ -233,6 +239,7 @@ def require_process_group() -> None:
 
 
 def _started_by_torchrun() -> bool:
+    """Return whether torchrun has started this process and others."""
     return dist.is_torchelastic_launched() and int(os.environ["WORLD_SIZE"]) > 1
 
 

@@ -163,9 +163,9 @@ class DQNRollout:
         lengths: plies of each game. Shape `[B]`.
         returns: returns of both players. Shape `[B, 2]`.
         seats: seat of the learner, or -1 for both. Shape `[B]`.
-        planes: observations of the player to move, packed. Shape `[B, T, bytes]`.
-        masks: legal actions, packed. Shape `[B, T, bytes]`.
-        actions: actions, in the network's numbering. Shape `[B, T]`.
+        planes: observations of the player to move, see `Packing`. Shape `[B, T, bytes]`.
+        masks: legal actions, packed likewise. Shape `[B, T, bytes]`.
+        actions: actions, in the network's numbering (see `Encoder`). Shape `[B, T]`.
         movers: player to move. Shape `[B, T]`.
         explored: whether the action was exploratory: random, and not the greedy one. Shape
             `[B, T]`.
@@ -270,14 +270,14 @@ class DQN(Algorithm[DQNConfig]):
         records["planes"] = rollout.planes[steps.games, steps.plies]
         records["action"] = rollout.actions[steps.games, steps.plies]
         records["reward"], records["discount"] = steps.rewards, steps.discounts
-        live = steps.bootstraps >= 0
-        bootstraps = (steps.games[live], steps.bootstraps[live])
-        records["next_planes"][live] = rollout.planes[bootstraps]
-        records["next_mask"][live] = rollout.masks[bootstraps]
+        has_bootstrap = steps.bootstraps >= 0
+        bootstraps = (steps.games[has_bootstrap], steps.bootstraps[has_bootstrap])
+        records["next_planes"][has_bootstrap] = rollout.planes[bootstraps]
+        records["next_mask"][has_bootstrap] = rollout.masks[bootstraps]
         return records
 
     def loss(self, batch: Tensors) -> Tensors:
-        """Compute the loss of Q(s, a) from its TD target."""
+        """Compute the loss between Q(s, a) and its TD target."""
         targets = self.td_targets(batch)
         chosen = self.model.outputs(batch["planes"]).gather(1, batch["action"][:, None])[:, 0]
         losses = self._losses(chosen, targets)
@@ -380,7 +380,7 @@ class DQN(Algorithm[DQNConfig]):
 
 
 def rewards(rollout: DQNRollout, config: DQNConfig, max_plies: int) -> NDArray[np.float32]:
-    """Return the final rewards of both players. Shape `[B, 2]`."""
+    """Return the rewards of both players at the end of each game. Shape `[B, 2]`."""
     loss = np.full(len(rollout.lengths), config.loss_reward)
     if config.loss_reward_by_length:
         loss = loss * loss_weight(rollout.lengths, max_plies)

@@ -51,7 +51,7 @@ class ValidationReport:
 def write_supervised_report(
     training: SupervisedTraining, findings: ValidationReport
 ) -> dict[str, Any]:
-    """Write all files of a training; return the results.
+    """Write all files of a training run; return the results.
 
     Writes `best.safetensors` again, with its card, `learning_curve.png` and `report.md`; and
     `results.json` if the training is finished, or else `results_so_far.json`.
@@ -89,9 +89,9 @@ def _draw(training: SupervisedTraining, findings: ValidationReport) -> bytes:
     panels = findings.panels
     figure = Figure(figsize=(7, 1 + 3 * len(panels)), layout="constrained", dpi=110)
     all_axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
-    for axes, (label, measure) in zip(all_axes, panels, strict=True):
+    for axes, (label, metric) in zip(all_axes, panels, strict=True):
         for split, color in COLORS.items():
-            curve = points(training.metrics.rows, f"{split}_{measure}")
+            curve = points(training.metrics.rows, f"{split}_{metric}")
             if curve[0]:
                 axes.plot(*curve, color=color, marker=".", label=split)
         epoch = training.selected["epoch"]

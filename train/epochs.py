@@ -41,7 +41,7 @@ class SupervisedTraining(ABC):
         game: the game.
         precision: numeric precision of convolutions, `"float32"` or `"bfloat16"`.
         learner: network and optimizer.
-        training: indices of the training positions.
+        training: indices of the training positions in the data set.
         epoch: number of finished epochs.
         epoch_positions: number of positions of the current epoch learned from so far.
         positions: number of positions learned from in this part of the run.
@@ -67,7 +67,7 @@ class SupervisedTraining(ABC):
         Args:
             config: the settings.
             game: the game.
-            digest: digest of the data; a run resumes only with the same data.
+            digest: checksum of the data; a run resumes only with the same data.
 
         Raises:
             ValueError: if `run_dir` holds a run with other settings.
@@ -113,7 +113,7 @@ class SupervisedTraining(ABC):
             self._state = None
         self._folder.claim()
         self.metrics = Metrics(
-            self.config.run_dir, rows, keep_writing=tensorboard, settings=self.config.as_dict()
+            self.config.run_dir, rows, tensorboard=tensorboard, settings=self.config.as_dict()
         )
         if self.saved is not None:
             self._write_derived()
@@ -149,7 +149,7 @@ class SupervisedTraining(ABC):
         """Return validation results of the network, among them its `"loss"`."""
 
     def rate(self, fraction: float) -> float:
-        """Return the learning rate at a fraction of the current epoch."""
+        """Return the learning rate after a fraction of the current epoch."""
         return self.config.learning_rate
 
     @property
@@ -181,10 +181,10 @@ class SupervisedTraining(ABC):
         return self.learner.updates > 0
 
     def run(self) -> Iterator[int]:
-        """Train to the end; yield the number of positions of the epoch after each update.
+        """Train to the end; yield the number of positions learned from in the epoch, per update.
 
-        After the last one, the epoch is saved. Ends earlier if `monitor` is asked to stop: `save`
-        then keeps everything, the updates of the current epoch included.
+        The run is saved after each epoch. Training ends earlier if `monitor` is asked to stop: a
+        call of `save` then keeps everything, the updates of the current epoch included.
 
         Raises:
             ValueError: if the network has diverged: its loss is not finite.
@@ -234,7 +234,8 @@ class SupervisedTraining(ABC):
             validation = self._ranks.broadcast(self._validate)
         finally:
             self.seconds = seconds_before + time.monotonic() - start
-        self._close_epoch(validation, self.rate(max(len(order) - 1, 0) // size * size / len(order)))
+        last_update = max(len(order) - 1, 0) // size * size  # first position of the last minibatch
+        self._close_epoch(validation, self.rate(last_update / len(order)))
         yield len(order)
 
     def _validate(self) -> dict[str, float]:
@@ -258,7 +259,12 @@ class SupervisedTraining(ABC):
         return validation
 
     def _close_epoch(self, validation: dict[str, float], rate: float) -> None:
-        """Add the metrics of an epoch, and save."""
+        """Add the metrics of an epoch, and save.
+
+        Args:
+            validation: validation results, by name.
+            rate: learning rate of the last update.
+        """
         losses = self._losses
         means = {
             name: float(np.mean([update_losses[name] for update_losses in losses]))

@@ -30,7 +30,7 @@ def differing(config: Any, defaults: Any) -> list[str]:
         if value == default_values[name]:
             continue
         option = name.replace("_", "-")
-        if isinstance(value, bool):
+        if isinstance(value, bool):  # --network.flag or --network.no-flag
             head, _, last = option.rpartition(".")
             last = last if value else f"no-{last}"
             options.append(f"--{head}.{last}" if head else f"--{last}")

@@ -37,7 +37,14 @@ def evaluate(
 ) -> tuple[list[dict[str, Any]], MatchResult]:
     """Play `games` games of an agent in each seat, against an opponent in all others.
 
-    `record` and `on_step` are those of `play_match`.
+    Args:
+        game: the game.
+        agent: the agent.
+        opponent: spec string of the agents in all other seats.
+        games: number of games per seat.
+        seed: seed of the match.
+        record: number of games, counted from the first, with replays.
+        on_step: called after every ply of the batch with the number of finished games.
 
     Returns:
         For each of `seat_names(game)` the counts, the win rate, and its 95 % Wilson interval from
@@ -131,7 +138,7 @@ def evaluate_in_time(
         seed: seed of the match.
         monitor: receives the progress, and can stop it.
         seconds: time for this opponent. A few games are played even if they take longer.
-        record: number of games with replays.
+        record: number of games, counted from the first, with replays.
 
     Returns:
         See `evaluate`.
@@ -155,7 +162,8 @@ def evaluate_in_time(
                 record,
                 on_step=lambda finished: monitor.step("evaluating", finished),
             )
-            # The larger match may fit in, since games of a larger batch take less time each.
+            # If the time left is as long as this match took, the larger one may fit in: games of a
+            # larger batch take less time each.
             now = time.monotonic()
             if count == games or first_start + seconds - now < now - start:
                 return results

@@ -15,7 +15,7 @@ Kind = Literal["planes", "mask", "policy", "action", "scalar"]
 
 
 class PlaneEncoder(Protocol):
-    """Encoder of positions, as `Encoder` and `SeatEncoder` are."""
+    """Encoder of positions, as `Encoder` and `SeatEncoder` are; see there for the attributes."""
 
     game: Game
     shape: tuple[int, int, int]
@@ -62,7 +62,7 @@ class ExampleLayout:
         return {name: unpacked[kind](records[name]) for name, kind in self.columns.items()}
 
     def mapped(self, batch: Batch, symmetry: Symmetry) -> Batch:
-        """Return a minibatch under a symmetry of the game."""
+        """Return a minibatch, mapped by a symmetry of the game."""
         images: dict[Kind, Callable[[Any], Any]] = {
             "planes": symmetry.observation,
             "mask": symmetry.policy,

@@ -39,6 +39,7 @@ class Gatekeeper:
             Runner(network, algorithm.encoder.scale, config.device, config.precision)
             for _ in range(2)
         )
+        # Self-play network: its architecture, and its weights.
         self._template, self._weights = network, copy_weights(network)
         self._iterations = 0  # since the last match
         self.accepted = self.tested = 0
@@ -64,7 +65,7 @@ class Gatekeeper:
                 config.num_simulations,
                 config.search_config,
                 config.max_num_considered_actions,
-                0.5,
+                temperature=0.5,  # actions are sampled, so that games differ
             )
             for runner in (self._candidate, self._incumbent)
         ]
@@ -112,7 +113,7 @@ class Gatekeeper:
         }
 
     def restore(self, arrays: Arrays, network: nn.Module) -> None:
-        """Resume from `state`; `network` has the same architecture."""
+        """Resume from `state`; `network` has the same architecture, and is left unchanged."""
         self._iterations, self.accepted, self.tested = (int(number) for number in arrays["numbers"])
         self._weights = {
             name.removeprefix("held/"): torch.from_numpy(np.array(array))

@@ -201,7 +201,7 @@ def _select_games(config: ImitationConfig) -> tuple[GameDataset, list[dict[str, 
     return games, files
 
 
-EVALUATION_BATCH_SIZE = 4096  # samples
+EVALUATION_BATCH_SIZE = 4096  # samples per batch of a validation
 
 
 class ImitationTraining(SupervisedTraining):
@@ -284,14 +284,14 @@ class ImitationTraining(SupervisedTraining):
         loss = functional.cross_entropy(logits, learner.to_device(actions))
         losses, total = {"loss": loss}, loss
         if config.network.value:
-            errors = functional.mse_loss(outputs[:, -1], learner.to_device(data.returns[indices]))
-            losses["value_loss"] = errors
-            total = loss + config.vf_coef * errors
+            returns = learner.to_device(data.returns[indices])
+            losses["value_loss"] = functional.mse_loss(outputs[:, -1], returns)
+            total = loss + config.vf_coef * losses["value_loss"]
         learner.gradient_step(total, rate)
         return dict(zip(losses, learner.means(*losses.values()), strict=True))
 
     def validate(self) -> dict[str, float]:
-        """Return the mean of each measure of `evaluate` over the validation samples."""
+        """Return the mean of each entry of `evaluate` over the validation samples."""
         measures = self.evaluate(self.network, self.data.validation)
         return {name: float(values.mean()) for name, values in measures.items()}
 
@@ -364,7 +364,7 @@ def parse(arguments: Sequence[str]) -> ImitationConfig:
 
 
 if __name__ == "__main__":
-    # The module as others import it: its classes differ from those of `__main__`.
+    # The classes of this module run as `__main__` are not those that other modules import.
     from ludoteca.train import imitation
     from ludoteca.train.command import run_command
 

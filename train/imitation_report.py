@@ -11,6 +11,7 @@ from ludoteca.train.imitation import ImitationTraining
 
 # Agents in the table, those with the most moves; `results.json` has all.
 MAX_AGENTS = 30
+# Headings by name in `results.json`, where the validation has them; `accuracy` comes before.
 MEASURES = {"loss": "loss", "value_loss": "value loss", "value_loss_of_mean": "loss of mean"}
 NOTES = """`validation moves`, `training moves`: numbers of moves. `accuracy`: fraction of the
 validation moves that are the network's best move. `loss`: mean cross-entropy of the validation
@@ -50,7 +51,10 @@ and {len(data.validation):,} moves of {validation_games:,} other games for valid
 
 
 def _by_agent(training: ImitationTraining) -> list[dict[str, Any]]:
-    """Return the validation measures of the best network, overall and by agent."""
+    """Return the validation results of the best network, overall and by agent.
+
+    `positions` and `learned` are the numbers of validation and training moves.
+    """
     data = training.data
     best = training.config.run_dir / "best.safetensors"
     network, _ = load_ac_network(training.game, best)
@@ -58,13 +62,15 @@ def _by_agent(training: ImitationTraining) -> list[dict[str, Any]]:
     if "value_loss" in measures:
         mean = data.returns[data.training].mean(dtype=np.float64)
         measures["value_loss_of_mean"] = np.square(mean - data.returns[data.validation])
-    agents, learned = data.agents[data.validation], data.agents[data.training]
+    agents, training_agents = data.agents[data.validation], data.agents[data.training]
     order = np.argsort(-np.bincount(agents, minlength=len(data.games.agent_names)), kind="stable")
-    groups = [("all", np.ones(len(agents), np.bool_), len(learned))]
+    # Name, mask of the validation samples, and number of training samples of each group.
+    groups = [("all", np.ones(len(agents), np.bool_), len(training_agents))]
     for agent in order.tolist():
         chosen = agents == agent
         if chosen.any():
-            groups.append((data.games.agent_names[agent], chosen, int((learned == agent).sum())))
+            count = int((training_agents == agent).sum())
+            groups.append((data.games.agent_names[agent], chosen, count))
     return [
         {"agent": name, "positions": int(chosen.sum()), "learned": count}
         | {measure: float(values[chosen].mean()) for measure, values in measures.items()}

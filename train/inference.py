@@ -16,10 +16,9 @@ from torch import nn
 
 from ludoteca.agents.networks.runner import Precision, Runner
 
-MAX_NETWORKS = (
-    8  # networks kept, the most recently used ones: actors may still play with older weights
-)
-MAX_REQUESTS = 1000  # requests that wait at the same time
+# Networks kept, the most recently used ones: actors may still play with older weights.
+MAX_NETWORKS = 8
+MAX_REQUESTS = 1000  # maximum number of requests that wait at the same time
 
 
 class InferenceServer:
@@ -29,6 +28,7 @@ class InferenceServer:
         """Make a server without networks; see `Runner` for the arguments."""
         self._settings = (scale, device, precision)
         self._runners: OrderedDict[str, Runner] = OrderedDict()
+        # Requests: key of the network, planes, and the future of the outputs.
         self._waiting: list[tuple[str, NDArray[np.int8], asyncio.Future[NDArray[np.float32]]]] = []
         self._serving: asyncio.Task[None] | None = None
         self._counts = {"requests": 0, "batches": 0, "positions": 0}
@@ -41,7 +41,10 @@ class InferenceServer:
                 self._runners.popitem(last=False)
 
     async def evaluate(self, key: str, planes: NDArray[np.int8]) -> NDArray[np.float32] | None:
-        """Return a network's outputs for planes, or None if there is no network with this key."""
+        """Return a network's outputs `[K, ...]` for planes `[K, planes, rows, columns]`.
+
+        Return None if there is no network with this key.
+        """
         if key not in self._runners:
             return None
         self._runners.move_to_end(key)
@@ -93,7 +96,7 @@ class RemoteRunner:
         self._key = ""
 
     def load(self, network: nn.Module) -> None:
-        """Use the weights of a network, which must not change until the next call."""
+        """Use the weights of a network, which must not change until the next call of `load`."""
         digest = hashlib.sha256()
         for name, tensor in network.state_dict().items():
             digest.update(name.encode())
@@ -126,7 +129,7 @@ def start_inference(scale: float, device: str, precision: Precision) -> tuple[st
         "num_cpus": 0,
         "num_gpus": int(device.startswith("cuda")),
         "max_concurrency": MAX_REQUESTS,
-        "max_restarts": -1,
+        "max_restarts": -1,  # no limit
         "max_task_retries": -1,
     }
     handle = ray.remote(**options)(InferenceServer).remote(scale, device, precision)

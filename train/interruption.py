@@ -16,13 +16,13 @@ class Interrupted(KeyboardInterrupt):
     """End of a run that a signal has stopped, after everything was saved.
 
     Attributes:
-        signal: the signal's number.
+        signal: number of the signal.
     """
 
-    def __init__(self, number: int):
+    def __init__(self, signal_number: int):
         """Make the exception for a signal."""
-        super().__init__(f"stopped by {signal.Signals(number).name}")
-        self.signal = number
+        super().__init__(f"stopped by {signal.Signals(signal_number).name}")
+        self.signal = signal_number
 
 
 @contextmanager
@@ -30,26 +30,28 @@ def stopping_on_signals(monitor: Monitor) -> Iterator[list[int]]:
     """Let SIGINT (Ctrl-C) and SIGTERM request the stop of a run; yield the received signals.
 
     After the first one, the next one raises KeyboardInterrupt wherever the main thread is. Signals
-    that the process ignores stay ignored. In any other thread than the main one, nothing changes.
+    that the process ignores stay ignored. Outside the main thread, which alone can set handlers,
+    nothing changes.
     """
     received: list[int] = []
     if threading.current_thread() is not threading.main_thread():
         yield received
         return
 
-    def receive(number: int, frame: FrameType | None) -> None:
-        received.append(number)
+    def receive(signal_number: int, frame: FrameType | None) -> None:
+        received.append(signal_number)
         if len(received) > 1:
             raise KeyboardInterrupt
         monitor.notice = STOPPING
-        monitor.stop(signal.Signals(number).name)
+        monitor.stop(signal.Signals(signal_number).name)
 
-    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    handlers = {signal_number: signal.getsignal(signal_number) for signal_number in SIGNALS}
     replaced = {n: handler for n, handler in handlers.items() if handler != signal.SIG_IGN}
-    for number in replaced:
-        signal.signal(number, receive)
+    for signal_number in replaced:
+        signal.signal(signal_number, receive)
     try:
         yield received
     finally:
-        for number, handler in replaced.items():
-            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+        for signal_number, handler in replaced.items():
+            # None: the handler was not installed by Python, and cannot be restored.
+            signal.signal(signal_number, handler if handler is not None else signal.SIG_DFL)

@@ -16,7 +16,8 @@ class JointBatchNorm2d(nn.BatchNorm2d):
     Weights and buffers have the names and values that `nn.BatchNorm2d` has in one process.
 
     Attributes:
-        copies: number of processes that have each row: all of them if the batch is not split.
+        copies: number of processes that have each row of a batch: 1, or all of them if the batch is
+            not split.
     """
 
     copies: ClassVar[int] = 1
@@ -54,8 +55,8 @@ def join_norms(network: nn.Module) -> None:
         for name, child in module.named_children():
             if type(child) is nn.BatchNorm2d:
                 joint = JointBatchNorm2d(child.num_features, child.eps, child.momentum)
-                for own in ("weight", "bias", "running_mean", "running_var", "num_batches_tracked"):
-                    setattr(joint, own, getattr(child, own))
+                for key in ("weight", "bias", "running_mean", "running_var", "num_batches_tracked"):
+                    setattr(joint, key, getattr(child, key))
                 setattr(module, name, joint.train(child.training))
 
 

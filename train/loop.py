@@ -46,7 +46,7 @@ class RLTraining(ResumableTraining):
         seconds_before = self.seconds
         start = saved = time.monotonic()
 
-        def tick() -> None:
+        def update_seconds() -> None:
             self.seconds = seconds_before + time.monotonic() - start
 
         pool = ThreadPoolExecutor(1, initializer=torch.set_num_threads, initargs=(config.threads,))
@@ -60,16 +60,16 @@ class RLTraining(ResumableTraining):
                         self._iterate(pool)
                     finally:
                         self.learning_seconds += clock() - iteration_start
-                    tick()
+                    update_seconds()
                 self._log_and_evaluate()
                 self._unmeasured = False
                 if self.finished or time.monotonic() - saved > config.save_seconds:
-                    tick()
+                    update_seconds()
                     self.save()
                     saved = time.monotonic()
                 yield self.games
         except Stopped:
-            tick()
+            update_seconds()
             raise
         finally:
             pool.shutdown(wait=False)
@@ -113,16 +113,15 @@ class RLTraining(ResumableTraining):
             self._drop(next_rollout, rng_state)
             raise
         except BaseException:
-            if (
-                not self.monitor.stop_reason
-            ):  # an error in this thread: the self-play thread must stop, too
+            # After an error in this thread, the self-play thread must stop, too.
+            if not self.monitor.stop_reason:
                 self.monitor.stop("an error")
                 self._drop(next_rollout, rng_state)
                 self.monitor.stop("")
             raise
 
     def _play(self, games: int) -> Any:
-        """Collect a rollout; in data-parallel training, rank 0 collects for all.
+        """Collect a rollout after `games` games; in data-parallel training, rank 0 does for all.
 
         Raises:
             Stopped: if the run is to stop.
@@ -130,7 +129,7 @@ class RLTraining(ResumableTraining):
         return self._ranks.broadcast(lambda: self.play(games), playing=True)
 
     def play(self, games: int) -> Any:
-        """Collect a rollout after `games` games; samples only from the generator `playing`.
+        """Collect a rollout after `games` games; only `playing_rng` is used.
 
         Raises:
             Stopped: if the run is to stop.
@@ -144,7 +143,7 @@ class RLTraining(ResumableTraining):
         return self.config.overlap_actor_learner and self.config.max_staleness == 0
 
     def _load_player(self) -> None:
-        """Load the network of the next rollout into the player."""
+        """Load the network of the next rollout into the player; the same one after a resume."""
         if self._actor_weights is None:
             self.player.load(self.network)
             self._actor_weights = copy_weights(self.network)
@@ -194,7 +193,7 @@ class RLTraining(ResumableTraining):
         return self.minibatches.num_pending_updates
 
     def update(self) -> None:
-        """Make one pending update; samples only from the generator `learning`."""
+        """Make one pending update; only `learning_rng` is used."""
         algorithm, rng = self.algorithm, self.learning_rng
         minibatch = self.minibatches.sample(rng)
         batch = algorithm.layout.unpack(minibatch.records)
@@ -219,7 +218,7 @@ class RLTraining(ResumableTraining):
         self.minibatches.clear()
 
     def _drop(self, next_rollout: "Future[Any] | None", rng_state: Any) -> None:
-        """Drop an unfinished rollout, and restore the generator's state before it."""
+        """Drop an unfinished rollout, and restore the state `rng_state` of `playing_rng`."""
         if next_rollout is not None:
             wait([next_rollout])
             self.playing_rng.bit_generator.state = rng_state
@@ -268,8 +267,8 @@ class RLTraining(ResumableTraining):
             path = self.config.run_dir / f"checkpoints/games-{self.games:08}.safetensors"
             write_network(path, copy_weights(self.network), self._metadata())
         logged, evaluated = (
-            finished or self.games // every > games_before // every
-            for every in (self.config.log_interval, self.config.eval_interval)
+            finished or self.games // interval > games_before // interval
+            for interval in (self.config.log_interval, self.config.eval_interval)
         )
         if logged or evaluated:
             self._log(evaluated)
@@ -286,7 +285,7 @@ class RLTraining(ResumableTraining):
             self._log(evaluated=False)
 
     def _log(self, evaluated: bool) -> None:
-        """Add a row of metrics.
+        """Add a row of metrics, with win rates if `evaluated`.
 
         Raises:
             Stopped: if the run is to stop; no row is added.

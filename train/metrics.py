@@ -34,7 +34,7 @@ class Metrics:
         self,
         folder: Path,
         rows: list[Row] | None = None,
-        keep_writing: bool = True,
+        tensorboard: bool = True,
         settings: Mapping[str, Any] = MappingProxyType({}),
     ):
         """Make metrics that are written to `folder`.
@@ -42,14 +42,14 @@ class Metrics:
         Args:
             folder: folder of the run.
             rows: earlier rows of the run.
-            keep_writing: whether TensorBoard files are written.
+            tensorboard: whether TensorBoard files are written.
             settings: settings of the run, the hyperparameters in TensorBoard.
         """
         self._settings = settings
         self.rows = rows or []
         self._folder = folder
         self._writer: Any = None
-        if keep_writing and ranks().is_main_process:
+        if tensorboard and ranks().is_main_process:
             # Steps after the last row are repeated by the resumed run.
             last = self.rows[-1]["step"] if self.rows else -1
             assert last is not None
@@ -58,7 +58,12 @@ class Metrics:
             self._writer.add_text("command", f"`{command_line()}`", max(int(last), 0))
 
     def add(self, step: int, **values: float | int | None) -> None:
-        """Add a row; None: not measured."""
+        """Add a row.
+
+        Args:
+            step: number of games or epochs so far.
+            values: metrics by name; None: not measured. `group__name` is in a group of TensorBoard.
+        """
         self.rows.append({"step": step, **values})
         if self._writer is not None:
             for name, value in values.items():

@@ -68,7 +68,7 @@ class ReplayMinibatches:
         return int(self.pending) if self.started else 0
 
     def add(self, records: NDArray[np.void], games: int, rng: np.random.Generator) -> None:
-        """Add the examples of a rollout; updates become pending."""
+        """Add the examples of a rollout of `games` games; updates become pending."""
         indices = self.buffer.add(records)
         if self._priorities is not None:
             self._priorities.add(indices)
@@ -90,7 +90,7 @@ class ReplayMinibatches:
             self._priorities.update(minibatch.indices, errors)
 
     def dropout(self) -> AbstractContextManager[None]:
-        """Return the context of an update: empty, as the networks have no dropout."""
+        """Return the context manager of an update: empty, as the networks have no dropout."""
         return nullcontext()
 
     def clear(self) -> None:
@@ -140,7 +140,7 @@ class ReservoirMinibatches(ReplayMinibatches):
         return super().started and len(self.reservoir) > 0
 
     def add(self, records: NDArray[np.void], games: int, rng: np.random.Generator) -> None:
-        """Add the examples of a rollout; updates become pending."""
+        """Add the examples of a rollout of `games` games; updates become pending."""
         imitated = records[records["imitated"] == 1]
         decisions: NDArray[np.void] = np.zeros(len(imitated), self._algorithm.decisions.dtype)
         for name in decisions.dtype.names or ():
@@ -172,8 +172,8 @@ class ReservoirMinibatches(ReplayMinibatches):
 class RolloutMinibatches:
     """Minibatches of epochs over the examples of one rollout, which is dropped afterwards."""
 
-    _left: int  # minibatches until the end
-    _count: int
+    _left: int  # number of minibatches not returned yet
+    _count: int  # number of minibatches of all epochs
 
     def __init__(self, algorithm: Algorithm[Any]):
         """Begin without examples."""
@@ -199,7 +199,7 @@ class RolloutMinibatches:
         return Minibatch(self._records[chosen])
 
     def dropout(self) -> AbstractContextManager[None]:
-        """Return the context of an update, with a separate random stream for dropout."""
+        """Return the context manager of an update: a separate random stream for dropout."""
         return self._dropout.drawing()
 
     def set_priorities(self, minibatch: Minibatch, errors: NDArray[np.float32]) -> None:

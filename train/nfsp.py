@@ -38,6 +38,8 @@ from ludoteca.train.optimizer import epsilon_at, learning_rate
 from ludoteca.train.rollout_games import Turn
 from ludoteca.train.settings import AUTO, AutoLimits, RLConfig
 
+ILLEGAL_LOGIT = -1e9  # finite: with minus infinity, the entropy of illegal actions would be NaN
+
 
 @dataclass(frozen=True)
 class NFSPConfig(RLConfig):
@@ -130,12 +132,12 @@ class NFSPRollout:
     Attributes:
         lengths: plies of each game. Shape `[B]`.
         returns: returns of all players. Shape `[B, P]`.
-        responders: whether each player plays the best response. Shape `[B, P]`.
+        responders: whether each player plays the best response in the game. Shape `[B, P]`.
         env_indices: game of each decision. Shape `[N]`.
         seats: player of each decision. Shape `[N]`.
-        planes: observations, packed. Shape `[N, bytes]`.
-        masks: legal actions, packed. Shape `[N, bytes]`.
-        actions: actions, in the network's numbering. Shape `[N]`.
+        planes: observations, see `Packing`. Shape `[N, bytes]`.
+        masks: legal actions, packed likewise. Shape `[N, bytes]`.
+        actions: actions, in the network's numbering (see `SeatEncoder`). Shape `[N]`.
     """
 
     lengths: NDArray[np.int64]
@@ -179,9 +181,9 @@ class NFSP(Algorithm[NFSPConfig]):
         super().__init__(config, game, network)
         self.encoder = SeatEncoder(game, config.network.view)
         decision: dict[str, Kind] = {"planes": "planes", "mask": "mask", "action": "action"}
-        later: dict[str, Kind] = {"next_planes": "planes", "next_mask": "mask"}
+        next_decision: dict[str, Kind] = {"next_planes": "planes", "next_mask": "mask"}
         scalars: dict[str, Kind] = dict.fromkeys(("reward", "discount", "imitated"), "scalar")
-        transitions = decision | scalars | later
+        transitions = decision | scalars | next_decision
         decisions = {DECISION + name: kind for name, kind in decision.items()}
         self.transitions = ExampleLayout(self.encoder, transitions)
         self.decisions = ExampleLayout(self.encoder, decisions)
@@ -220,7 +222,15 @@ class NFSP(Algorithm[NFSPConfig]):
         epsilon: float,
         rng: np.random.Generator,
     ) -> NDArray[np.int64]:
-        """Return actions of the best response, epsilon-greedily, and of the average policy."""
+        """Return actions of the best response (epsilon-greedy) or of the average policy.
+
+        Args:
+            infer: forward pass of both networks.
+            turn: K decisions.
+            responds: whether the best response decides. Shape `[K]`.
+            epsilon: exploration rate.
+            rng: random stream of the rollout.
+        """
         outputs, count = infer(turn.planes), len(turn.movers)
         logits, q_values = np.split(outputs, 2, axis=1)
         policies = masked_softmax(logits, turn.masks).astype(np.float64)
@@ -237,10 +247,10 @@ class NFSP(Algorithm[NFSPConfig]):
         records["planes"], records["mask"] = rollout.planes, rollout.masks
         records["action"], records["reward"] = rollout.actions, rewards
         records["imitated"] = rollout.responders[rollout.env_indices, rollout.seats]
-        live = following >= 0
-        records["discount"] = np.where(live, self.config.gamma, 0)
-        records["next_planes"][live] = rollout.planes[following[live]]
-        records["next_mask"][live] = rollout.masks[following[live]]
+        has_next = following >= 0
+        records["discount"] = np.where(has_next, self.config.gamma, 0)
+        records["next_planes"][has_next] = rollout.planes[following[has_next]]
+        records["next_mask"][has_next] = rollout.masks[following[has_next]]
         return records
 
     def _transitions(self, rollout: NFSPRollout) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
@@ -259,7 +269,7 @@ class NFSP(Algorithm[NFSPConfig]):
         logits, q_values = self.model.outputs(planes).chunk(2, 1)
         chosen = q_values.gather(1, batch["action"][:, None])[:, 0]
         rl_loss = functional.mse_loss(chosen, self.td_targets(batch))
-        log_policy = logits.masked_fill(batch[f"{DECISION}mask"] == 0, -1e9).log_softmax(1)
+        log_policy = logits.masked_fill(batch[f"{DECISION}mask"] == 0, ILLEGAL_LOGIT).log_softmax(1)
         sl_loss = functional.nll_loss(log_policy, batch[f"{DECISION}action"])
         entropy = -(log_policy.exp() * log_policy).sum(1).mean()
         losses = {"rl_loss": rl_loss, "sl_loss": sl_loss, "entropy": entropy}
@@ -272,7 +282,7 @@ class NFSP(Algorithm[NFSPConfig]):
             values = self.model.evaluate(self.target, planes)
             selecting = self.network.best_response if self.config.double_q else self.target
             q_values = self.model.evaluate(selecting, planes)
-            best = q_values.masked_fill(illegal, -1e9).argmax(1, keepdim=True)
+            best = q_values.masked_fill(illegal, ILLEGAL_LOGIT).argmax(1, keepdim=True)
             return batch["reward"] + batch["discount"] * values.gather(1, best)[:, 0]
 
     def begin_learning(self, model: Model) -> None:
@@ -303,7 +313,10 @@ class NFSP(Algorithm[NFSPConfig]):
         return (average, *super().learning_rates(progress))
 
     def measure(self, rollout: NFSPRollout) -> dict[str, tuple[float, float]]:
-        """Return plies, decisions, and returns of the best response against the average policy."""
+        """Return plies, decisions, and returns of the best response against the average policy.
+
+        The returns are those of games with the best response of one player only.
+        """
         single = rollout.responders & (rollout.responders.sum(1, keepdims=True) == 1)
         return {
             "plies": (int(rollout.lengths.sum()), len(rollout.lengths)),

@@ -19,6 +19,7 @@ from ludoteca.train.checkpoint import copy_weights
 from ludoteca.train.run_directory import Arrays
 from ludoteca.train.settings import AUTO, AutoLimits, RLConfig
 
+# Limits of all actor-critic algorithms.
 LIMITS = AutoLimits(
     games_per_iteration=128, log_interval=1_024, eval_interval=10_240, past_opponent_interval=5_120
 )
@@ -104,11 +105,11 @@ class PastNetworks:
         self.agents: list[SeatNetworkAgent] = []
 
     def load(self, index: int, weights: dict[str, torch.Tensor]) -> None:
-        """Load weights into past network `index`, at most the number of past networks so far."""
+        """Load weights into past network `index`; the next unused index adds a network."""
         if index == len(self._runners):
             runner = Runner(self._network, self._encoder.scale, self._device, self._precision)
             self._runners.append(runner)
-            self.agents.append(SeatNetworkAgent(self._encoder, runner, 1.0))
+            self.agents.append(SeatNetworkAgent(self._encoder, runner, temperature=1.0))
         self._network.load_state_dict(weights)
         self._runners[index].load(self._network)
 
@@ -121,15 +122,20 @@ class OpponentPoolPlayer:
     """
 
     def __init__(self, algorithm: Any, actor: Any):
-        """Wrap an actor of an algorithm with `past`, a `PastNetworks`."""
+        """Wrap an actor.
+
+        Args:
+            algorithm: algorithm of the run; its attribute `past` is a `PastNetworks`.
+            actor: the self-play actor.
+        """
         self._config: ActorCriticConfig = algorithm.config
         self._past: PastNetworks = algorithm.past
         self._actor = actor
         self._weights: list[dict[str, torch.Tensor]] = []  # weights of past networks
-        self._shared: dict[
-            int, tuple[Any, Shared[Any]]
-        ] = {}  # past networks as shared values, for other processes
-        self._iterations = self._num_joined = 0
+        # Weights of past networks, and the same as a shared value for other processes, by index.
+        self._shared: dict[int, tuple[Any, Shared[Any]]] = {}
+        self._iterations = 0
+        self._num_joined = 0  # networks that have joined the pool, replaced ones included
 
     def load(self, network: nn.Module) -> None:
         """Load the weights of a network for a rollout."""

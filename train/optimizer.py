@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-PREFIX = "optimizer"
+PREFIX = "optimizer"  # of the names in `optimizer_arrays`
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def plateau_rate(
 
 
 def optimizer_arrays(optimizer: torch.optim.Optimizer) -> dict[str, NDArray[Any]]:
-    """Return the moments that an optimizer keeps, by name."""
+    """Return the state of an optimizer, such as Adam's moments, by name and parameter."""
     return {
         f"{PREFIX}/{index}/{name}": np.asarray(value.cpu())
         for index, moments in optimizer.state_dict()["state"].items()
@@ -103,7 +103,7 @@ def optimizer_arrays(optimizer: torch.optim.Optimizer) -> dict[str, NDArray[Any]
 
 
 def load_optimizer(optimizer: torch.optim.Optimizer, arrays: dict[str, NDArray[Any]]) -> None:
-    """Restore the moments of an optimizer from `optimizer_arrays`."""
+    """Restore the state of an optimizer from `optimizer_arrays`."""
     moments: dict[int, dict[str, Tensor]] = {}
     for key, value in arrays.items():
         prefix, _, rest = key.partition("/")

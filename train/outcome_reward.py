@@ -12,7 +12,8 @@ from ludoteca.train.returns import loss_weight
 class OutcomeReward(gymnasium.Wrapper[Any, Any, Any, Any]):
     """Wrapper with reward `win` for a win and `loss` for a loss; a later loss weighs less.
 
-    Rewards between -1 and 1 are scaled in proportion. With the defaults these are the rewards of
+    Outcomes between a loss (-1) and a win (1) are scaled in proportion: a draw has reward 0. With
+    the defaults these are the rewards of
     Tanaka, "Inteligencia artificial para o jogo de Hex" (2018), section 4.1. The source weights
     losses by the number of moves, but gives no formula; `loss_weight` is our interpretation.
     """

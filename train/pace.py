@@ -14,17 +14,17 @@ from ludoteca.train.evaluation import evaluate
 from ludoteca.train.loop import RLTraining
 from ludoteca.train.settings import AUTO
 
-WARM_UP_GAMES = 4  # games of the first rollout, which compiles
-TRIAL_GAMES = 64  # games of the measured rollout
-TRIAL_FRACTION = 0.08  # trial's fraction of the time limit
-MIN_TRIAL_SECONDS, MAX_TRIAL_SECONDS = 2.0, 30.0
+WARM_UP_GAMES = 4  # games of the rollouts that compile the code
+TRIAL_GAMES = 64  # games of a measured rollout, if `games_per_iteration` is `AUTO`
+TRIAL_FRACTION = 0.08  # maximum duration of the trial, as a fraction of the time limit
+MIN_TRIAL_SECONDS, MAX_TRIAL_SECONDS = 2.0, 30.0  # bounds of this duration
 TRIAL_EVAL_GAMES = 4  # evaluation games of the trial, in each seat against each opponent
 EVALUATIONS = 5  # evaluations of a run, including that before the first game
 # Fractions of the time limit: evaluations in training, the final one, the report and a reserve.
 EVAL_FRACTION, FINAL_EVAL_FRACTION, SPARE_FRACTION = 0.1, 0.1, 0.05
-SPARE_SECONDS = 3.0
-MIN_COUNTS = {"games": 64, "eval_games": 2, "final_eval_games": 10}
-PLANNED = ("games", "eval_interval", "eval_games", "final_eval_games")
+SPARE_SECONDS = 3.0  # for the report and a reserve, in addition
+MIN_COUNTS = {"games": 64, "eval_games": 2, "final_eval_games": 10}  # minima of planned settings
+PLANNED = ("games", "eval_interval", "eval_games", "final_eval_games")  # settings, see `plan`
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,9 @@ def plan(config: Any, pace: Pace, seconds: float, seconds_left: float) -> dict[s
         "final_eval_games": FINAL_EVAL_FRACTION * seconds,
     }
     counts = {
-        name: max(min(int(time / pace.eval_seconds), getattr(config, name)), MIN_COUNTS[name])
-        for name, time in eval_times.items()
+        name: max(min(int(available / pace.eval_seconds), getattr(config, name)), MIN_COUNTS[name])
+        for name, available in eval_times.items()
     }
-    # The final evaluation is also against random moves.
     eval_seconds = pace.eval_seconds * (
         EVALUATIONS * counts["eval_games"] + counts["final_eval_games"]
     )
@@ -79,7 +78,7 @@ def measure_pace(config: Any, seconds: float) -> Pace:
         seconds: time limit of the run.
     """
     limit = min(max(TRIAL_FRACTION * seconds, MIN_TRIAL_SECONDS), MAX_TRIAL_SECONDS)
-    workers = getattr(config, "num_actors", 1)
+    workers = getattr(config, "num_actors", 1)  # the games of a rollout are a multiple of it
     with _trial(config, workers * -(-WARM_UP_GAMES // workers)) as training:
         steps = training.run()
         for _ in range(2):  # the second rollout is played while the first is learned
@@ -91,7 +90,7 @@ def measure_pace(config: Any, seconds: float) -> Pace:
     with _trial(config, workers * -(-rollout // workers)) as training:
         training.monitor.deadline = ready + limit
         for _ in training.run():
-            if time.monotonic() > ready + limit / 2:
+            if time.monotonic() > ready + limit / 2:  # enough to measure; `limit` ends a rollout
                 break
         # An unfinished rollout counts in proportion.
         games = max(training.progress, 1.0) / max(training.learning_seconds, 1e-6)
@@ -106,7 +105,12 @@ def measure_pace(config: Any, seconds: float) -> Pace:
 
 @contextmanager
 def _trial(config: Any, games_per_iteration: int) -> Iterator[Any]:
-    """Make an unlimited run in a temporary folder."""
+    """Make a run in a temporary folder, without limits, logs, evaluations and checkpoints.
+
+    Args:
+        config: settings of the real run.
+        games_per_iteration: games of a rollout.
+    """
     trial: dict[str, Any] = {
         "games": 10**9,
         "games_per_iteration": games_per_iteration,
@@ -132,7 +136,7 @@ def _trial(config: Any, games_per_iteration: int) -> Iterator[Any]:
 
 
 def _evaluation_seconds(training: Any, games: int) -> float:
-    """Return the seconds that `games` games in each seat against each opponent take."""
+    """Return the seconds of `games` games in each seat against each opponent of the report."""
     start = clock()
     for opponent in dict.fromkeys((*training.algorithm.opponents(), "random")):
         evaluate(training.game, training.algorithm.agent(), opponent, games, seed=0)

@@ -36,7 +36,8 @@ from ludoteca.train.opponent_pool import (
 from ludoteca.train.returns import advantages
 from ludoteca.train.rollout_games import Turn
 
-LEARNER = 0  # agent in a seat; k + 1 is member k of the opponent pool
+# Agent in a seat: the learning network; k + 1 is member k of the opponent pool.
+LEARNER = 0
 CONFIDENT_PROB = 0.95  # probability of an action in a confident decision
 
 
@@ -76,9 +77,9 @@ class ActorCriticRollout:
             `[B, P]`.
         env_indices: game of each decision. Shape `[N]`.
         seats: player of each decision. Shape `[N]`.
-        planes: observations, packed. Shape `[N, bytes]`.
+        planes: observations, see `Packing`. Shape `[N, bytes]`.
         masks: legal actions. Shape `[N, A]`.
-        actions: sampled actions. Shape `[N]`.
+        actions: sampled actions, in the network's numbering (see `SeatEncoder`). Shape `[N]`.
         probs: probabilities of the sampled actions. Shape `[N]`.
         max_probs: probabilities of the most likely actions. Shape `[N]`.
         values: value estimates of the network. Shape `[N]`.
@@ -91,7 +92,7 @@ class ActorCriticRollout:
     seats: NDArray[np.int8]
     planes: NDArray[np.uint8]
     masks: NDArray[np.int8]
-    actions: NDArray[np.int8]
+    actions: NDArray[np.int16]
     probs: NDArray[np.float32]
     max_probs: NDArray[np.float32]
     values: NDArray[np.float32]
@@ -160,14 +161,19 @@ class ActorCritic(Algorithm[Any]):
         columns = (np.concatenate(parts) for parts in zip(*decisions, strict=True))
         return self.rollout_class(lengths, batch.returns, seat_agents, *columns)
 
-    def _assign_seats(self, members: int, rng: np.random.Generator) -> NDArray[np.int8]:
-        """Sample the agent of each seat. Shape `[B, P]`."""
+    def _assign_seats(self, num_members: int, rng: np.random.Generator) -> NDArray[np.int8]:
+        """Sample the agent of each seat, with a pool of `num_members`. Shape `[B, P]`.
+
+        At least one seat of each game, drawn at random, is the learner's.
+        """
         count, players = self.games.count, self.game.num_players
         with_opponents = rng.random(count) < self.config.opponent_pool_prob
         from_pool = rng.random((count, players)) < 0.5
         from_pool[np.arange(count), rng.integers(players, size=count)] = False
-        sampled = rng.integers(members, size=(count, players)) if members else np.zeros(1, np.int64)
-        from_pool &= with_opponents[:, None] & (members > 0)
+        sampled = np.zeros(1, np.int64)
+        if num_members:
+            sampled = rng.integers(num_members, size=(count, players))
+        from_pool &= with_opponents[:, None] & (num_members > 0)
         return np.where(from_pool, LEARNER + 1 + sampled, LEARNER).astype(np.int8)
 
     def _act(
@@ -200,7 +206,7 @@ class ActorCritic(Algorithm[Any]):
     def policies(
         self, infer: Inference, turn: Turn, rows: NDArray[np.int64], rng: np.random.Generator
     ) -> tuple[NDArray[Any], ...]:
-        """Return policies, values, and further columns of the rollout."""
+        """Return policies `[R, A]`, values `[R]`, and further rollout columns, for R rows."""
         outputs = infer(turn.planes[rows])
         return masked_softmax(outputs[:, :-1], turn.masks[rows]), outputs[:, -1].copy()
 
@@ -212,6 +218,7 @@ class ActorCritic(Algorithm[Any]):
     def log_policy(self, batch: Tensors) -> tuple[Tensor, Tensor]:
         """Return log-probabilities with illegal actions masked, `[N, A]`, and values, `[N]`."""
         outputs = self.model.outputs(batch["planes"])
+        # -1e9 is finite: with minus infinity, the entropy of illegal actions would be NaN.
         logits = outputs[:, :-1].masked_fill(batch["mask"] == 0, -1e9)
         return functional.log_softmax(logits, 1), outputs[:, -1]
 
@@ -335,7 +342,13 @@ class PPO(ActorCritic):
         return {"loss": loss, **losses, "entropy": entropy, "divergence": divergence}
 
     def policy_loss(self, log_prob: Tensor, log_ratio: Tensor, advantage: Tensor) -> Tensor:
-        """Compute the policy loss from the log-probabilities of the sampled actions."""
+        """Compute the policy loss of N sampled actions; all arguments have shape `[N]`.
+
+        Args:
+            log_prob: log-probabilities of the actions.
+            log_ratio: log-probability ratios to the policy that sampled the actions.
+            advantage: advantages of the actions.
+        """
         return clipped_loss(log_ratio, advantage, self.config.clip_range)
 
     @property

@@ -29,7 +29,7 @@ NETWORKS = (
 # larger batches (measured in Connect Four, see docs/training.md).
 SHORT_RUN_BATCH_SIZE = 128
 TREE_SEARCH = "mcts:simulations=100"  # evaluation opponent, besides random moves
-# Opponents in simultaneous games, if they support the game.
+# Opponents in simultaneous games; agents that do not play the game are left out.
 RIVALS = ("random_safe", "greedy", "deterministic")
 
 
@@ -44,13 +44,12 @@ def preset_config(algorithm: str, game: Game, minutes: float, opponent: str = "s
     """
     config: RLConfig = find_algorithm(algorithm).config_class()
     network = network_config(algorithm, game, minutes)
-    games = 50 if minutes < 10 else 200
     config = replace(
         config,
         game=game.spec,
         network=network,
         eval_games=20 if minutes < 10 else 50,
-        final_eval_games=games,
+        final_eval_games=50 if minutes < 10 else 200,
         save_seconds=30.0 if minutes < 10 else 120.0,
     )
     if algorithm == "dqn":
@@ -82,6 +81,7 @@ def network_config(algorithm: str, game: Game, minutes: float) -> Any:
 
 
 def _plays(spec: str, game: Game) -> bool:
+    """Return whether the agent of a spec string plays a game."""
     try:
         make_agent(spec, game)
     except ValueError:

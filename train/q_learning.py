@@ -71,7 +71,7 @@ class QLearningConfig:
 
 
 def main(config: QLearningConfig) -> dict[str, Any]:
-    """Learn, print and write the results; return the content of `results.json`.
+    """Learn a table, evaluate it, print and write the results; return those of `results.json`.
 
     Raises:
         ValueError: if the environment cannot be made, or its spaces are not discrete; or if the run
@@ -104,7 +104,15 @@ def _conclude(
     learned: "QLearningResult",
     exact: NDArray[np.float64] | None,
 ) -> dict[str, Any]:
-    """Evaluate the table, print and write the results; return the content of `results.json`."""
+    """Evaluate the table, print and write the results; return the content of `results.json`.
+
+    Args:
+        env: the environment.
+        config: settings.
+        learned: result of learning.
+        exact: optimal action values of the grid world `[S, A]`, NaN where an action is illegal;
+            None for other environments.
+    """
     tenth = -(-len(learned.returns) // 10)
     results = {
         "command": shlex.join(["python", "-m", "ludoteca.train.q_learning", *sys.argv[1:]]),
@@ -199,7 +207,7 @@ def learn(
     Raises:
         ValueError: if a space is not `Discrete` with start 0.
     """
-    num_states, num_actions = sizes(env)
+    num_states, num_actions = num_states_and_actions(env)
     q = np.zeros((num_states, num_actions))
     updates = np.zeros((num_states, num_actions), np.int64)
     returns = np.zeros(config.episodes)
@@ -288,7 +296,7 @@ def exploration_rng(config: QLearningConfig) -> np.random.Generator:
     return np.random.default_rng([config.seed, 1])
 
 
-def sizes(env: gymnasium.Env[Any, Any]) -> tuple[int, int]:
+def num_states_and_actions(env: gymnasium.Env[Any, Any]) -> tuple[int, int]:
     """Return the numbers of states and of actions.
 
     Raises:
@@ -306,7 +314,7 @@ def legal_actions(info: Mapping[str, Any], num_actions: int) -> NDArray[np.int64
     """Return the legal actions: those of the mask in `info`, or all if there is none.
 
     Raises:
-        ValueError: if the mask does not have one number per action, or allows no action.
+        ValueError: if the mask does not have one entry per action, or allows no action.
     """
     if "action_mask" not in info:
         return np.arange(num_actions)

@@ -16,6 +16,7 @@ from ludoteca.evaluate.figures import figure_png
 Table = NDArray[np.float64]
 """Action values, or another number for each state and action, `[12, 4]`; NaN is drawn blank."""
 
+# Actions 0 to 3 are north, east, south and west.
 ARROWS = "↑→↓←"
 NAMES = {GOAL: "goal", TRAP: "trap", OBSTACLE: "#"}
 EQUAL = 1e-9  # values closer than this count as equally good
@@ -23,6 +24,7 @@ EQUAL = 1e-9  # values closer than this count as equally good
 COLORS = LinearSegmentedColormap.from_list("values", ["#d6452b", "#ffffff", "#2e9e5b"])
 COUNTS = LinearSegmentedColormap.from_list("counts", ["#ffffff", "#7aa8d8"])
 FILLS = {GOAL: "#2e9e5b", TRAP: "#d6452b", OBSTACLE: "#3a3a3a"}
+# Offsets (x, y) from the center of a cell, by action; a cell has side 1.
 CORNERS = ((-0.5, 0.5), (0.5, 0.5), (0.5, -0.5), (-0.5, -0.5))  # action a's side: a to a + 1
 TEXTS = ((0, 0.34), (0.3, 0), (0, -0.34), (-0.3, 0))
 MARKERS = ((0, 0.07, "^"), (0.07, 0, ">"), (0, -0.07, "v"), (-0.07, 0, "<"))
@@ -96,7 +98,12 @@ def format_number(number: float, form: str) -> str:
 
 
 def policy(values: Table, updates: NDArray[np.int64]) -> list[str]:
-    """Return the rows of a board of arrows, the greedy actions; `?` in cells never visited."""
+    """Return the rows of a board of arrows, the greedy actions; `?` in cells never visited.
+
+    Args:
+        values: action values, `[12, 4]`.
+        updates: number of updates of each value, `[12, 4]`.
+    """
     lines = ["" for _ in range(ROWS)]
     for cell in range(len(CELLS)):
         arrows = "".join(ARROWS[action] for action in np.flatnonzero(greedy_actions(values)[cell]))
@@ -106,7 +113,7 @@ def policy(values: Table, updates: NDArray[np.int64]) -> list[str]:
 
 
 def policies(learned: list[str], exact: list[str]) -> str:
-    """Return the learned and the optimal policy in two columns."""
+    """Return the learned and the optimal policy, rows of `policy`, in two columns."""
     heads = f"{'greedy policy, learned':32}optimal policy\n"
     return heads + "".join(
         f"{left:32}{right}".rstrip() + "\n" for left, right in zip(learned, exact, strict=True)
@@ -144,7 +151,16 @@ def draw_board(
     color: Callable[[float], Any],
     arrows: NDArray[np.bool_] | None,
 ) -> None:
-    """Draw cells of four triangles with a number each, and arrows for the greedy actions."""
+    """Draw a board: four triangles per cell with a number each, and arrows for greedy actions.
+
+    Args:
+        axes: axes of the board.
+        title: title of the board.
+        table: a number for each state and action, `[12, 4]`.
+        form: format string of a number, such as `"{:.3f}"`.
+        color: function that returns the color of a number.
+        arrows: mask of the actions with an arrow, `[12, 4]`; None: no arrows.
+    """
     axes.set_title(title, fontsize=12)
     axes.set_xlim(-0.02, COLUMNS + 0.02)
     axes.set_ylim(-0.02, ROWS + 0.02)

@@ -9,7 +9,13 @@ from ludoteca.envs.params import integer
 
 
 class Packing:
-    """Bit packing of binary planes, to an eighth of the memory; other planes are not packed."""
+    """Bit packing of binary planes, to an eighth of the memory; other planes are not packed.
+
+    Attributes:
+        shape: shape of one array.
+        binary: whether all values are 0 or 1, and so are packed.
+        size: bytes of one packed array.
+    """
 
     def __init__(self, shape: tuple[int, ...], binary: bool = True):
         """Make a packing.
@@ -19,8 +25,8 @@ class Packing:
             binary: whether all values are 0 or 1.
         """
         self.shape, self.binary = shape, binary
-        self.numbers = int(np.prod(shape))
-        self.size = -(-self.numbers // 8) if binary else self.numbers  # bytes
+        self._num_values = int(np.prod(shape))
+        self.size = -(-self._num_values // 8) if binary else self._num_values
 
     def pack(self, arrays: NDArray[np.int8]) -> NDArray[np.uint8]:
         """Return bytes, shape `[N, size]`, for arrays `[N, *shape]`."""
@@ -29,7 +35,7 @@ class Packing:
 
     def unpack(self, packed: NDArray[np.uint8]) -> NDArray[np.int8]:
         """Return arrays `[N, *shape]` from packed bytes `[N, size]`."""
-        flat = np.unpackbits(packed, axis=1, count=self.numbers) if self.binary else packed
+        flat = np.unpackbits(packed, axis=1, count=self._num_values) if self.binary else packed
         return flat.view(np.int8).reshape(len(packed), *self.shape)
 
 
@@ -98,12 +104,12 @@ class ReservoirBuffer(RecordBuffer):
 
     def add(self, records: NDArray[np.void], rng: np.random.Generator) -> None:
         """Add records: of n so far, each is in the buffer with probability `capacity / n`."""
-        numbers = self.added + np.arange(len(records))  # earlier records, for each record
-        sampled = rng.integers(numbers + 1)
-        indices = np.where(numbers < self.capacity, numbers, sampled)
-        # Of several records for one index, the last one stays.
-        last_first = indices[::-1]
-        replaced, positions = np.unique(last_first, return_index=True)
+        num_earlier = self.added + np.arange(len(records))  # records before each record
+        sampled = rng.integers(num_earlier + 1)
+        indices = np.where(num_earlier < self.capacity, num_earlier, sampled)
+        # Of several records for one index, the last one stays; `unique` finds the first.
+        reversed_indices = indices[::-1]
+        replaced, positions = np.unique(reversed_indices, return_index=True)
         rows = len(records) - 1 - positions
         kept = replaced < self.capacity
         self.records[replaced[kept]] = records[rows[kept]]

@@ -113,7 +113,7 @@ def run_description(game: Game, config: RLConfig | SupervisedConfig) -> dict[str
 
 
 def write_results(folder: Path, results: dict[str, Any], finished: bool) -> None:
-    """Write the results of a training, under another name if it is unfinished.
+    """Write the results of a training run, under another name if it is unfinished.
 
     A file with the other name, from an earlier part of the run, is removed.
     """
@@ -123,7 +123,13 @@ def write_results(folder: Path, results: dict[str, Any], finished: bool) -> None
 
 
 def write_card(path: Path, results: dict[str, Any], sections: Sequence[str]) -> None:
-    """Add a card to a network file: provenance, settings, and some sections of the results."""
+    """Add a model card to a network file: provenance, settings, and sections of the results.
+
+    Args:
+        path: the network file.
+        results: contents of `results.json`.
+        sections: keys of `results` for the card.
+    """
     weights, metadata = load_weights(path)
     names = ("about", "versions", "config", *sections)
     save_weights(path, weights, metadata | {"card": {name: results[name] for name in names}})
@@ -142,7 +148,7 @@ def results_table(results: dict[str, Any]) -> TerminalTable:
 
 
 def rows(results: dict[str, Any]) -> list[tuple[str, ...]]:
-    """Return the lines of the table, as texts under `HEADINGS`."""
+    """Return the rows of the evaluation's table, as texts under `HEADINGS`."""
     return [
         (
             match["opponent"],
@@ -205,10 +211,15 @@ def points(metrics: list[Row], name: str) -> tuple[list[float], list[float]]:
 
 
 def annotated(agent: Any, replay: Replay, seat: int) -> list[Scene]:
-    """Return scenes of a game: each position before a move of the agent, with its Q-values.
+    """Return scenes (drawings) of a game: each position before a move of the agent, with Q-values.
 
     The last scene is the final position. In simultaneous games, and for agents without Q-values,
     every position is drawn.
+
+    Args:
+        agent: the trained agent.
+        replay: the game.
+        seat: seat of the agent, from 0.
     """
     game, scenes = agent.game, []
     positions = list(replay.positions())
@@ -234,7 +245,14 @@ def _drawable_values(game: Game, values: Any) -> Any:
 
 
 def describe(results: dict[str, Any], algorithm: Algorithm[Any], replay: Replay, seat: int) -> str:
-    """Return the report as Markdown."""
+    """Return the report as Markdown.
+
+    Args:
+        results: contents of `results.json`.
+        algorithm: algorithm of the run.
+        replay: the annotated game.
+        seat: seat of the network in that game, from 0.
+    """
     game, config, training = make_game(results["game"]), results["config"], results["training"]
     best = training["best"]
     text = algorithm.report_text()
@@ -279,7 +297,7 @@ def _selected(results: dict[str, Any]) -> str:
 
 
 def _unfinished(results: dict[str, Any]) -> str:
-    """Return a sentence about an unfinished training, or nothing."""
+    """Return a sentence about an unfinished training run, or ""."""
     if results["training"]["finished"]:
         return ""
     return (
@@ -306,7 +324,7 @@ def provenance_section(results: dict[str, Any]) -> str:
 
 
 def _decisions(training: RLTraining) -> dict[str, int]:
-    """Return the number of decisions of the network, if its training counts them."""
+    """Return the number of decisions of the network, if the algorithm counts them."""
     counts = [int(row["decisions"] or 0) for row in training.metrics.rows if "decisions" in row]
     return {"decisions": sum(counts)} if counts else {}
 

@@ -47,6 +47,8 @@ NEW_SETTINGS = {"num_actors": 1, "executor": LOCAL, "max_staleness": 0, "inferen
 class ResumableTraining:
     """Training run of an algorithm, whose checkpoints hold everything that exact resume needs.
 
+    A run that is resumed consists of several parts, one per process.
+
     Attributes:
         config: settings.
         game: the game.
@@ -73,6 +75,10 @@ class ResumableTraining:
 
     def __init__(self, config: RLConfig, tensorboard: bool = True):
         """Begin a run, or resume the one in `run_dir`.
+
+        Args:
+            config: settings; some may be `AUTO`.
+            tensorboard: whether TensorBoard files are written.
 
         Raises:
             ValueError: if `run_dir` holds a run with other settings, or a setting is invalid.
@@ -135,7 +141,7 @@ class ResumableTraining:
             self._state = None
         self.run_directory.claim()
         self.metrics = Metrics(
-            self.config.run_dir, rows, keep_writing=tensorboard, settings=self.config.as_dict()
+            self.config.run_dir, rows, tensorboard=tensorboard, settings=self.config.as_dict()
         )
         if self.saved is not None:
             self._write_derived()
@@ -185,7 +191,8 @@ class ResumableTraining:
     @property
     def progress(self) -> float:
         """Number of games so far, including fractions of the current rollout and its updates."""
-        waiting, learned_from = self._rollout, self._lengths  # another thread may call
+        # Read once: the display's thread calls this while the run's thread changes them.
+        waiting, learned_from = self._rollout, self._lengths
         played = learned = 0.0
         if learned_from is not None:
             played = float(len(learned_from))

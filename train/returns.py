@@ -15,7 +15,7 @@ class NStepReturns(NamedTuple):
         games: game of each move. Shape `[N]`.
         plies: ply of each move. Shape `[N]`.
         bootstraps: ply of the bootstrap state, or -1 if the game ends before. Shape `[N]`.
-        rewards: discounted reward before the bootstrap state. Shape `[N]`.
+        rewards: discounted reward before the bootstrap state: 0 unless the game ends. Shape `[N]`.
         discounts: discount of the bootstrap state's value: 0 if the game ends before, negative if
             the opponent is to move. Shape `[N]`.
     """

@@ -1,6 +1,7 @@
 """Self-play in RLlib: a pool of frozen past policies, by policy mapping or inside the environment.
 
-There are two setups. With several agents, `Matchups` maps one player of each episode to the
+There are two setups, RLlib's multi-agent and single-agent environments. In the first, where each
+player is one of RLlib's agents, `Matchups` maps one player of each episode to the
 learning policy, and the others to policies of the pool. RLlib keeps one stream of transitions per
 player, so a loser gets its -1, and values are bootstrapped only from the player's own
 observations::
@@ -14,8 +15,8 @@ observations::
         .callbacks(partial(SelfPlay, threshold=0.6))
     )
 
-With one agent and the vector environment, past policies are opponents inside the environment
-(`ludoteca.agents.pool`), and games are played in compiled code.
+In the second, the vector environment with one agent, past policies are opponents inside the
+environment (`ludoteca.agents.pool`), and games are played in compiled code.
 """
 
 import random
@@ -38,7 +39,7 @@ try:
 except ImportError as error:
     raise ImportError('ludoteca.train.rllib needs RLlib: pip install "ludoteca[rllib]"') from error
 
-LEARNER = "main"
+LEARNER = "main"  # name of the learning policy
 SELF_PLAY = "self_play"  # key of the metrics
 
 
@@ -79,7 +80,7 @@ class Matchups:
         rng = random.Random(crc32(str(episode.id_).encode()))
         if seat == rng.randrange(self.num_players):
             return LEARNER
-        for _ in range(seat):
+        for _ in range(seat):  # the two numbers of each earlier player
             rng.random(), rng.random()
         latest, uniform = rng.random() < self.latest_prob, rng.random()
         return self.opponents[-1 if latest else int(uniform * len(self.opponents))]
@@ -100,7 +101,7 @@ class SelfPlay(RLlibCallback):  # type: ignore[misc]
     1, a draw a half. RLlib makes callbacks without arguments, so pass
     `partial(SelfPlay, threshold=...)`. `result["self_play"]` holds `score`, its `games`, and
     `opponents`, the number of opponent policies; `result["env_runners"]["self_play"]` has the
-    points and games of an iteration, by player.
+    points (sum of the games' scores) and games of an iteration, by player.
 
     Several agents need `Matchups` as the policy mapping function. One agent needs an opponent in
     the environment, which the first copy replaces.
@@ -234,9 +235,11 @@ def _environments(runner: Any) -> list[Any]:
 
 
 def _games(runner: Any) -> list[Any]:
+    """Return the games of the environments of an env runner."""
     return [env.game for env in _environments(runner)]
 
 
 def _set_opponents(runner: Any, game: Game, pool: OpponentPool) -> None:
+    """Set the members of a pool as the opponents in the environments of an env runner."""
     for env in _environments(runner):
         env.set_opponent(PoolAgent(game, pool))

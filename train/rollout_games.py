@@ -47,10 +47,10 @@ class RolloutGames:
     """
 
     def __init__(self, encoder: Any, count: int, monitor: Monitor | None = None):
-        """Allocate `count` games."""
+        """Allocate `count` games, to be reset by `begin`."""
         game = encoder.game
         self.monitor = monitor or Monitor()
-        self._longest = game.max_plies  # of the last rollout
+        self._longest = game.max_plies  # plies of the longest game of the last rollout
         self.encoder, self.count, self.plies = encoder, count, game.max_plies
         self.packing = Packing(encoder.shape, encoder.scale == 1)
         self._game_batch = GameBatch(game, count)
@@ -61,9 +61,9 @@ class RolloutGames:
         """Reset all games; `rng` seeds their chance events."""
         game_batch = self._game_batch
         game_batch.episode_states["rng"][:, 0] = rng.integers(2**63, size=self.count)
-        everyone = np.ones(self.count, np.bool_)
+        all_games = np.ones(self.count, np.bool_)
         self._stepper.reset(
-            game_batch.states, game_batch.episode_states, everyone, game_batch.history, EVERY_SEAT
+            game_batch.states, game_batch.episode_states, all_games, game_batch.history, EVERY_SEAT
         )
 
     def turns(self) -> Iterator[Turn]:
@@ -85,7 +85,11 @@ class RolloutGames:
             yield Turn(ply, env_indices, states, movers, *self.encoder.encode(states, movers))
 
     def _movers(self, unfinished: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return games and players to move. Shapes `[K]`."""
+        """Return the game index and the player of each decision of a ply. Shapes `[K]`.
+
+        Args:
+            unfinished: indices of unfinished games.
+        """
         game = self.encoder.game
         if not game.simultaneous:
             return unfinished, self._game_batch.episode_states["mover"][unfinished].astype(np.int64)

@@ -22,9 +22,7 @@ Arrays = dict[str, NDArray[Any]]
 NUMBERS = "numbers"  # entry of the checkpoint with its JSON document
 NAMES = "arrays"  # key of that document with the names of all arrays
 STATE = "state.npz"
-TEMPORARY_FILE = re.compile(
-    r"\..+\.(\d+)\.tmp"
-)  # temporary files of killed processes, by `files.writing`
+TEMPORARY_FILE = re.compile(r"\..+\.(\d+)\.tmp")  # of `files.atomic_writer`, with the process id
 
 
 class RunDirectory:
@@ -61,6 +59,7 @@ class RunDirectory:
         ranks().broadcast(lambda: self._open(mutable))
 
     def _open(self, mutable: tuple[str, ...]) -> None:
+        """Lock the folder, if it exists, and compare its settings with those of this run."""
         path, settings = self.path, self._settings
         self._lock = lock_folder(path) if path.exists() else None
         file = path / "config.json"
@@ -90,6 +89,7 @@ class RunDirectory:
         ranks().broadcast(self._claim)
 
     def _claim(self) -> None:
+        """Lock the folder, remove temporary files, and write the settings."""
         self.path.mkdir(parents=True, exist_ok=True)
         self._lock = lock_folder(self.path)
         for file in self.path.glob(".*.tmp"):
@@ -127,6 +127,7 @@ class RunDirectory:
         return ranks().broadcast(self._load_state)
 
     def _load_state(self) -> tuple[dict[str, Any], Arrays] | None:
+        """Return the last checkpoint in rank 0, see `load_state`."""
         file = self.path / STATE
         if not file.exists():
             return None

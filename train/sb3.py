@@ -28,7 +28,7 @@ except ImportError as error:
         'ludoteca.train.sb3 needs Stable-Baselines3: pip install "ludoteca[train]"'
     ) from error
 
-STATE = "pool.json"
+STATE = "pool.json"  # file in `save_path` with the state of the pool
 
 
 class SelfPlayCallback(BaseCallback):
@@ -36,7 +36,7 @@ class SelfPlayCallback(BaseCallback):
 
     Every `snapshot_freq` steps a frozen copy of the model, a snapshot, joins the pool. Each game is
     played against a member of the pool inside the environment: the model observes only its own
-    turns, and receives the reward of a loss. The environment is an `SB3VecEnv`, or SB3's
+    turns, and receives the reward of a loss, too. The environment is an `SB3VecEnv`, or SB3's
     `DummyVecEnv` of environments of `gymnasium.make`, with any wrappers. Its opponent is replaced
     when learning begins::
 
@@ -103,6 +103,7 @@ class SelfPlayCallback(BaseCallback):
         return self._previous_steps + int(self.num_timesteps)
 
     def _on_training_start(self) -> None:
+        """Restore or fill the pool, and set its members as opponents."""
         env, pool = self.training_env, self.pool
         self._game: Game = env.get_attr("game")[0]
         if not pool.members:
@@ -121,6 +122,7 @@ class SelfPlayCallback(BaseCallback):
             self._take_snapshot()
 
     def _on_step(self) -> bool:
+        """Record the results of finished games with the pool; return True: training continues."""
         self._latest_steps = self.steps
         # ARS has no `dones` for callbacks.
         for k in np.flatnonzero(self.locals.get("dones", ())).tolist():
@@ -131,6 +133,7 @@ class SelfPlayCallback(BaseCallback):
         return True
 
     def _on_rollout_end(self) -> None:
+        """Log the win rates against the members."""
         members = self.pool.members
         self.logger.record("self_play/members", len(members))
         self.logger.record("self_play/win_rate_latest", members[-1].win_rate)
@@ -148,6 +151,7 @@ class SelfPlayCallback(BaseCallback):
             self._write_state(self.save_path)
 
     def _take_snapshot(self) -> None:
+        """Add a frozen copy of the model to the pool, and save it."""
         self._snapshot_steps = self._latest_steps = self.steps
         name = f"step_{self._snapshot_steps}"
         self.pool.add(name, self._agent(frozen(self.model.policy)))
@@ -159,11 +163,13 @@ class SelfPlayCallback(BaseCallback):
             self._write_state(self.save_path)
 
     def _agent(self, policy: BasePolicy) -> Agent:
+        """Return the agent of a snapshot, see `epsilon`."""
         _, is_distribution = find_scores(policy)
         epsilon = (0.0 if is_distribution else 0.1) if self.epsilon is None else self.epsilon
         return SB3Agent(self._game, policy, deterministic=not is_distribution, epsilon=epsilon)
 
     def _write_state(self, folder: Path) -> None:
+        """Write the state of the pool; the weights of its members are in files of their own."""
         members = [
             {
                 "name": member.name,
@@ -212,9 +218,9 @@ def frozen(policy: BasePolicy) -> BasePolicy:
     """Return a copy of a policy that does not learn, without its optimizer."""
     memo: dict[int, Any] = {}
     if (optimizer := getattr(policy, "optimizer", None)) is not None:
-        memo[id(optimizer)] = None
+        memo[id(optimizer)] = None  # `deepcopy` puts None in its place
     if (distribution := getattr(policy, "action_dist", None)) is not None:
-        # It holds tensors of the last step, which `deepcopy` cannot copy.
+        # The distribution holds tensors of the last step, which `deepcopy` cannot copy.
         memo[id(distribution)] = copy.copy(distribution)
     frozen_policy = copy.deepcopy(policy, memo)
     frozen_policy.requires_grad_(False)

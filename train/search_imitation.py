@@ -53,7 +53,7 @@ class SearchImitationConfig(ActorCriticConfig):
     """First-play urgency reduction: an unvisited action has the value of its parent minus
     this, on the scale 0 to 1."""
     root_uniform_fraction: float = 0.15
-    """Fraction of a uniform distribution mixed into the root priors."""
+    """Fraction of the uniform distribution that is mixed into the root priors."""
     value_scale: float = 60.0
     """Scale of action values in the improved policy: the logit of an action grows by this
     if its value is 1 instead of 0."""
@@ -129,7 +129,10 @@ class SearchImitation(ActorCritic):
     def policies(
         self, infer: Inference, turn: Turn, rows: NDArray[np.int64], rng: np.random.Generator
     ) -> tuple[NDArray[Any], ...]:
-        """Return policies and values, improved by search at random positions, and more columns."""
+        """Return policies and values, improved by search at random positions, and more columns.
+
+        The other columns are `searched`, `policies` and `improvements` of `SearchRollout`.
+        """
         policies, values = super().policies(infer, turn, rows, rng)
         env_indices, movers = turn.env_indices[rows], turn.movers[rows]
         games, first_rows, inverse = np.unique(env_indices, return_index=True, return_inverse=True)
@@ -190,17 +193,19 @@ class SearchImitation(ActorCritic):
         fraction, indices = self.config.improvement_fraction, np.arange(len(improvements))
         if fraction == 0:
             return indices
-        mean = max(float(improvements.mean()), 1e-9)
+        mean = max(float(improvements.mean()), 1e-9)  # may be 0
         expected = 1 - fraction + fraction * improvements / mean
         uniform = rng.random(len(improvements))
         return np.repeat(indices, (np.minimum(expected, MAX_COPIES) + uniform).astype(int))
 
     def loss(self, batch: Tensors) -> Tensors:
         """Compute cross-entropy with the improved policies plus squared error of the values."""
+        # Normalized again: the replay buffer stores policies in float16.
         targets = batch["policy"] / batch["policy"].sum(1, keepdim=True)
         log_policy, values = self.log_policy(batch)
         policy_loss = -(targets * log_policy).sum(1).mean()
         value_loss = functional.mse_loss(values, batch["target"])
+        # KL divergence: the cross-entropy minus the entropy of the targets.
         divergence = policy_loss + torch.xlogy(targets, targets).sum(1).mean()
         return {
             "loss": policy_loss + self.config.vf_coef * value_loss,

@@ -19,7 +19,8 @@ class AutoLimits:
         games_per_iteration: games of a rollout.
         log_interval: games between rows of metrics.
         eval_interval: games between evaluations.
-        start: name of the setting for the learning start, or `""`, and its maximum.
+        start: name of the setting for the positions collected before the first update, or `""`, and
+            its maximum.
         buffer: name of the setting for the size of the replay buffer, or `""`, and its maximum.
         buffer_fraction: fraction of a run's positions that the replay buffer holds.
         past_opponent_interval: games between networks that join the opponent pool; 0: there is no

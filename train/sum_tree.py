@@ -20,8 +20,12 @@ class SumTree:
     are the indices. Sampling or updating one takes log2(capacity) steps.
 
     Attributes:
+        capacity: number of indices.
         alpha: priorities are (error + `epsilon`) ** alpha; 0: uniform.
+        epsilon: added to errors, so that every transition can be sampled.
+        leaves: number of leaves: the capacity, rounded up to a power of two.
         tree: the nodes. Shape `[2 * leaves]`.
+        largest: largest error so far, assigned to new transitions.
     """
 
     def __init__(self, capacity: int, alpha: float = 0.6, epsilon: float = 1e-3):
@@ -37,7 +41,7 @@ class SumTree:
         self.epsilon = real("epsilon", epsilon, 0, 1e6)
         self.leaves = 1 << (capacity - 1).bit_length()
         self.tree = np.zeros(2 * self.leaves)
-        self.largest = 1.0  # largest error so far, assigned to new transitions
+        self.largest = 1.0
 
     @property
     def total(self) -> float:
@@ -80,6 +84,7 @@ class SumTree:
         return scaled
 
     def _set(self, indices: NDArray[np.int64], errors: NDArray[np.floating[Any]]) -> None:
+        """Set the priorities of indices `[N]` from absolute errors `[N]`."""
         priorities = (np.asarray(errors, np.float64) + self.epsilon) ** self.alpha
         make_set()(self.tree, indices, priorities)
 
@@ -101,7 +106,7 @@ class SumTree:
 
 @factory()
 def make_set() -> Any:
-    """Return `set_all(tree, indices, priorities)`."""
+    """Return `set_all(tree, indices, priorities)`: sets N priorities, and the sums above them."""
 
     @compiled
     def set_all(tree: Any, indices: Any, priorities: Any) -> None:
@@ -110,9 +115,8 @@ def make_set() -> Any:
             node = leaves + indices[k]
             tree[node] = priorities[k]
             node //= 2
-            while (
-                node >= 1
-            ):  # sums instead of differences, so that rounding errors do not accumulate
+            # Sums instead of differences, so that rounding errors do not accumulate.
+            while node >= 1:
                 tree[node] = tree[2 * node] + tree[2 * node + 1]
                 node //= 2
 
@@ -121,7 +125,7 @@ def make_set() -> Any:
 
 @factory()
 def make_find() -> Any:
-    """Return `find_all(tree, targets, indices)`."""
+    """Return `find_all(tree, targets, indices)`: finds N indices by cumulative sum, see `find`."""
 
     @compiled
     def find_all(tree: Any, targets: Any, indices: Any) -> None:

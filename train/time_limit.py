@@ -2,7 +2,7 @@
 
 from math import inf
 
-REPORT_SECONDS = 5.0  # reserved for the report and the checkpoint
+REPORT_SECONDS = 5.0  # seconds reserved for the report and the checkpoint
 # Fractions of the time limit reserved for final evaluation and report: the default, while their
 # duration is unknown, and the maximum.
 DEFAULT_RESERVE, MAX_RESERVE = 0.15, 0.2

@@ -29,7 +29,8 @@ class TimedRun:
         algorithm: the algorithm.
         minutes: time limit in minutes.
         config: settings; `plan` sets the number of games, unless it is known.
-        planned: whether the number of games is known: it is among the settings, or the run resumes.
+        planned: whether the number of games is known, because it is among the settings, the run
+            resumes, or `plan` has set it.
     """
 
     def __init__(
@@ -46,7 +47,9 @@ class TimedRun:
         processes: int = 1,
         settings: Sequence[str] = (),
     ):
-        """Choose algorithm and settings; see `ludoteca.train.train_command`.
+        """Choose algorithm and settings.
+
+        The arguments are those of the command `ludoteca train`, see `ludoteca.train.train_command`.
 
         Raises:
             ValueError: if a preset, algorithm, opponent or setting is unknown, or invalid for the
@@ -64,7 +67,9 @@ class TimedRun:
         self.algorithm = find_algorithm(name)
         self.minutes = PRESETS[preset] if minutes is None else minutes
         config = preset_config(name, game, PRESETS[preset], opponent)
-        time_name = preset if minutes is None else f"{minutes:g}-minutes"
+        time_name = (
+            preset if minutes is None else f"{minutes:g}-minutes"
+        )  # part of the folder's name
         config = replace(config, run_dir=run_dir or default_run_dir(game, time_name), seed=seed)
         if threads is not None:
             config = replace(config, threads=threads)
@@ -72,26 +77,28 @@ class TimedRun:
         prog = f"python -m {self.algorithm.module}"
         self.config: Any = with_settings(config, settings, prog)
         names = {setting.partition("=")[0].strip().replace("-", "_") for setting in settings}
-        self._set_sizes = names & set(PLANNED)  # planned settings that are among `settings`
+        self._given_plan = names & set(PLANNED)  # planned settings that are among `settings`
         if "minutes" in names:
             self.minutes = self.config.minutes
-        self._saved_sizes = self._load_sizes()
-        self.planned = "games" in names or bool(self._saved_sizes)
+        self._saved_plan = self._load_plan()
+        self.planned = "games" in names or bool(self._saved_plan)
 
     def plan(self) -> None:
         """Measure how many games fit into the time limit, unless their number is known.
 
         The time limit starts after compilation, which is slow only once on a machine.
         """
-        sizes = self._saved_sizes
+        planned_settings = self._saved_plan
         if not self.planned:
             pace = measure_pace(self.config, 60 * self.minutes)
             self._start = pace.ready
-            sizes = plan(self.config, pace, 60 * self.minutes, self._seconds_left())
+            planned_settings = plan(self.config, pace, 60 * self.minutes, self._seconds_left())
             self.planned = True
-        sizes = {name: value for name, value in sizes.items() if name not in self._set_sizes}
-        minutes = max(self._seconds_left() / 60, 0.05)
-        self.config = replace(self.config, minutes=round(minutes, 3), **sizes)
+        planned_settings = {
+            name: value for name, value in planned_settings.items() if name not in self._given_plan
+        }
+        minutes = max(self._seconds_left() / 60, 0.05)  # a limit must be positive
+        self.config = replace(self.config, minutes=round(minutes, 3), **planned_settings)
 
     def train(self) -> dict[str, Any] | None:
         """Train, evaluate and report; return the content of `results.json`, or None if stopped."""
@@ -103,7 +110,7 @@ class TimedRun:
             markup=False,
         )
         if self.planned:
-            if self._saved_sizes:
+            if self._saved_plan:
                 console.print("resuming the run in this folder, with its number of games")
             else:
                 console.print("with the number of games of the settings")
@@ -121,9 +128,10 @@ class TimedRun:
         return run(self.config)
 
     def _seconds_left(self) -> float:
+        """Return the seconds until the time limit; negative after it."""
         return 60 * self.minutes - (time.monotonic() - self._start)
 
-    def _load_sizes(self) -> dict[str, int]:
+    def _load_plan(self) -> dict[str, int]:
         """Return the planned settings of the run in `run_dir`, if there is one."""
         file = Path(self.config.run_dir) / "config.json"
         try:

@@ -16,9 +16,10 @@ Arrays = dict[str, NDArray[Any]]
 class TorchStream:
     """State of PyTorch's global generators between two updates of a network.
 
-    Other uses of these generators between two updates do not change the updates. In distributed
-    training, each process samples from its own stream, seeded for each update from the common
-    stream and its rank, so that any number of processes can resume from the state.
+    Other uses of these generators between two updates do not change the updates. In data-parallel
+    training, each process samples from its own stream, which is seeded for each update from a
+    stream that is the same in all processes, and from its rank. So any number of processes can
+    resume from the state.
     """
 
     def __init__(self, device: str):
@@ -26,9 +27,9 @@ class TorchStream:
         self._cuda = torch.device(device) if torch.device(device).type == "cuda" else None
         self._states: list[torch.Tensor] = []
 
-    def seed(self, number: int) -> None:
+    def seed(self, seed: int) -> None:
         """Seed the stream."""
-        torch.manual_seed(number)
+        torch.manual_seed(seed)
         self._copy_state()
 
     @contextmanager
@@ -38,11 +39,11 @@ class TorchStream:
             torch.set_rng_state(self._states[0])
             if self._cuda is not None:
                 torch.cuda.set_rng_state(self._states[1], self._cuda)
-        process_group = ranks()
-        if process_group.count > 1:
+        processes = ranks()
+        if processes.count > 1:
             seed = int(torch.randint(2**62, ()))
             self._copy_state()
-            torch.manual_seed(seed + process_group.rank)
+            torch.manual_seed(seed + processes.rank)
             yield
             return
         yield

@@ -48,7 +48,7 @@ class TrainableModel(Generic[Network]):
         self.network: Network = moved.to(memory_format=torch.channels_last)
         self._ranks = ranks()
         self.module = self._ranks.wrap(self.network, self._device)
-        self._part = self._ranks.part(1)
+        self._part = self._ranks.part(1)  # this rank's part of the current batch, see `part`
         self._optimizer = optimization.make(
             [{"params": list(network.parameters())} for network in self.optimized()]
         )
@@ -75,9 +75,13 @@ class TrainableModel(Generic[Network]):
         return self._ranks.means(values, self._part)
 
     def gradient_step(self, loss: Tensor, *rates: float) -> None:
-        """Make one gradient step on the mean loss of a batch, with the rates of `optimized`.
+        """Make one gradient step on the mean loss of a batch.
 
-        The gradients of these networks are clipped separately.
+        The gradients of the networks in `optimized` are clipped separately.
+
+        Args:
+            loss: mean loss over this rank's part of the batch.
+            rates: learning rate of each network in `optimized`.
         """
         groups = self._optimizer.param_groups
         for group, rate in zip(groups, rates, strict=True):
@@ -91,7 +95,7 @@ class TrainableModel(Generic[Network]):
         self.updates += 1
 
     def tensor(self, planes: NDArray[np.int8]) -> Tensor:
-        """Return planes as the input tensor of the network."""
+        """Return int8 planes as the input tensor of the network, on its device."""
         return to_tensor(planes, self._scale, self._device, torch.float32)
 
     def scaled(self, planes: Tensor) -> Tensor:

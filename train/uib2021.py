@@ -1,8 +1,8 @@
-"""Algorithm of Martín Miralles, "Hungry Geese" (UIB, 2021), section 5, for simultaneous games.
+"""Algorithm of the thesis of Martín Miralles, "Hungry Geese" (UIB, 2021), section 5.
 
-After one epoch over a rollout, the network plays a gatekeeper match. It is accepted only if it
-beats the previous one. Otherwise the next epoch is over all rollouts since the last accepted
-network.
+After one epoch over a rollout of a simultaneous game, the network plays a gatekeeper match. It is
+accepted only if it beats the network before the epoch. Otherwise the next epoch is over all
+rollouts since the last accepted network.
 """
 
 import copy
@@ -106,13 +106,15 @@ class UIB2021(PPO):
         self._previous_state = {}
 
     def score_against_previous(self) -> float:
-        """Return the score of the candidate against the previous network; a draw counts as half."""
+        """Return the candidate's score against the network before the epoch; a draw is a half."""
         from ludoteca.evaluate.match import play_match
 
         config, monitor, scale = self.config, self.monitor, self.encoder.scale
         agents = [
             SeatNetworkAgent(
-                self.encoder, Runner(network, scale, config.device, config.precision), 1.0
+                self.encoder,
+                Runner(network, scale, config.device, config.precision),
+                temperature=1.0,
             )
             for network in (self.network, self._previous_network())
         ]
@@ -137,7 +139,7 @@ class UIB2021(PPO):
         return network  # type: ignore[no-any-return]
 
     def metrics(self, games: int) -> dict[str, float | int | None]:
-        """Return the numbers of candidates."""
+        """Return the numbers of candidates tested and accepted."""
         return {"candidates_tested": self.tested, "candidates_accepted": self.accepted}
 
     def state(self) -> tuple[dict[str, Any], Arrays]:

@@ -5,8 +5,8 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.grid_world import ACTIONS, CELLS, FREE, GridWorld, action_mask
 
-MAX_SWEEPS = 100_000
-TOLERANCE = 1e-12
+MAX_SWEEPS = 100_000  # sweeps over all states before an error
+TOLERANCE = 1e-12  # largest change of a value in a sweep at convergence
 
 
 def optimal_q(world: GridWorld, gamma: float) -> NDArray[np.float64]:
@@ -24,7 +24,8 @@ def optimal_q(world: GridWorld, gamma: float) -> NDArray[np.float64]:
         gamma: discount factor, 0 to 1.
 
     Returns:
-        Shape `[12, 4]`; NaN for illegal actions, and in cells without actions.
+        Q*, one row per cell and one column per action. Shape `[12, 4]`; NaN for illegal actions,
+        and in cells without actions.
 
     Raises:
         ValueError: if the values do not converge: without a discount, a positive living reward

@@ -33,6 +33,8 @@ from ludoteca.train.optimizer import Optimization
 from ludoteca.train.settings import SupervisedConfig
 from ludoteca.train.trainable_model import TrainableModel
 
+EVALUATION_BATCH_SIZE = 4096  # positions per batch of a validation
+
 
 @dataclass(frozen=True)
 class ValueRegressionConfig(SupervisedConfig):
@@ -157,9 +159,9 @@ class ValueRegressionTraining(SupervisedTraining):
         runner = Runner(network, self._scale, self.config.device, self.precision)
         batches = []
         self.monitor.begin("evaluating", len(indices), "position")
-        for k in range(0, len(indices), 4096):
-            batches.append(runner(self.data.planes(indices[k : k + 4096])))
-            self.monitor.step("evaluating", min(k + 4096, len(indices)))
+        for k in range(0, len(indices), EVALUATION_BATCH_SIZE):
+            batches.append(runner(self.data.planes(indices[k : k + EVALUATION_BATCH_SIZE])))
+            self.monitor.step("evaluating", min(k + EVALUATION_BATCH_SIZE, len(indices)))
         return np.concatenate(batches)
 
     def update(
@@ -180,7 +182,14 @@ class ValueRegressionTraining(SupervisedTraining):
 
 
 def accuracy(values: NDArray[np.float32], targets: NDArray[np.float32]) -> float:
-    """Return the fraction of decided games whose winner is predicted; 0.5 if there are none."""
+    """Return the fraction of positions of decided games whose winner is predicted.
+
+    Return 0.5 if no game is decided.
+
+    Args:
+        values: predicted returns. Shape `[N]`.
+        targets: returns; 0: a draw. Shape `[N]`.
+    """
     decided = targets != 0
     if not decided.any():
         return 0.5
@@ -227,11 +236,16 @@ def validation_report(training: ValueRegressionTraining) -> ValidationReport:
 
 
 def _by_phase(training: ValueRegressionTraining, values: Any) -> list[dict[str, Any]]:
-    """Return the validation measures of the network, overall and by moves played."""
+    """Return the validation results of the network, overall and by moves played.
+
+    Args:
+        training: the run.
+        values: predictions for the validation positions. float32, shape `[K]`.
+    """
     data = training.data
     targets, plies = data.targets[data.validation], data.positions.plies[data.validation]
     mean = float(data.targets[data.training].mean())
-    width = -(-(int(data.positions.plies.max()) + 1) // NUM_PHASES)
+    width = -(-(int(data.positions.plies.max()) + 1) // NUM_PHASES)  # plies of an interval
     groups = [("all", np.ones(len(plies), np.bool_))]
     for low in range(0, int(plies.max()) + 1, width):
         groups.append((f"{low} to {low + width - 1}", (plies >= low) & (plies < low + width)))

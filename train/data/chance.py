@@ -2,6 +2,7 @@
 
 Chance in Hungry Geese chooses cells only: the initial cell of each goose, then the cell of each
 food, in the order of placement. A list of cells therefore records all chance outcomes of a game.
+In the kernels, `s` is the state, and `cells` such lists of one or more games, int16 `[C]`.
 """
 
 from collections.abc import Callable
@@ -33,7 +34,7 @@ class Chance:
 
 @kernel
 def set_initial(s: Any, cells: Any, start: int, end: int) -> int:
-    """Set the geese and the food."""
+    """Set the geese and the food of the initial state, see `Chance`."""
     s.occupied[:] = 0
     s.food[:] = NONE
     s.num_food = 0
@@ -49,7 +50,7 @@ def set_initial(s: Any, cells: Any, start: int, end: int) -> int:
 
 @kernel
 def redraw(s: Any, rng_state: Any, cells: Any, start: int, end: int) -> int:
-    """Replace the food that was sampled in a step."""
+    """Replace the food that was sampled in a step, see `Chance`."""
     drawn = count_drawn(s, rng_state)
     for _ in range(drawn):
         s.num_food -= 1
@@ -73,7 +74,10 @@ def count_drawn(s: Any, rng_state: Any) -> int:
 
 @kernel
 def place_food(s: Any, count: int, cells: Any, start: int, end: int) -> int:
-    """Place food on the next `count` cells; return the index of the next cell, or `INVALID`."""
+    """Place food on the next `count` cells of `cells[start:end]`; return the index after them.
+
+    Return `INVALID` if there are fewer cells, or one is not free.
+    """
     for _ in range(count):
         if start >= end or not is_free(s, int(cells[start])):
             return INVALID
@@ -99,5 +103,5 @@ def set_cell(s: Any, cell: int, content: int) -> None:
     s.occupied[cell // s.occupied.shape[1], cell % s.occupied.shape[1]] = content
 
 
-# Games with recorded chance outcomes, by name.
+# Kernels of games whose chance outcomes can be recorded, by name of the game.
 CHANCE: dict[str, Chance] = {"hungry_geese": Chance(set_initial, redraw)}

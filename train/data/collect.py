@@ -19,8 +19,8 @@ from ludoteca.train.data.positions import verify_games
 from ludoteca.train.data.sources import SourceFile, close_archives
 from ludoteca.train.data.storage import load_dataset
 
-FILES_PER_TASK = 100
-FILES_PER_WORKER = 2000  # with fewer, another process does not pay for its start
+FILES_PER_TASK = 100  # files that a worker reads in one task
+FILES_PER_WORKER = 2000  # minimum: with fewer files, another process does not pay for its start
 EPISODES = "hungry_geese"  # default game of episode files
 Skipped = list[tuple[str, str]]  # unusable files and games, each with the reason
 
@@ -46,7 +46,7 @@ def read_games(
     """Return the games in all files, without duplicates.
 
     Args:
-        game: files of other games are skipped; by default, those that differ from the first file.
+        game: the game; files of other games are skipped. None: the game of the first usable file.
         files: the files.
         num_workers: number of processes; 0: chosen from the number of files and cores.
         progress: show a progress bar on standard error.
@@ -79,7 +79,7 @@ def read_games(
 
 
 def _skip_duplicates(dataset: GameDataset, collected: Collected) -> None:
-    """Set the collected data set, without duplicate games.
+    """Set `collected.dataset` to the games of a data set, without duplicates.
 
     Games of tables and of games without chance have no seeds, so equal ones are not duplicates.
     """
@@ -101,6 +101,7 @@ def _skip_duplicates(dataset: GameDataset, collected: Collected) -> None:
 
 
 def _sources(file: SourceFile, count: int) -> list[str]:
+    """Return the names of the `count` games of a file, for reports."""
     if file.path.suffix in (".json", ".zip"):
         return [str(file)]
     return [f"{file}: game {k}" for k in range(count)]

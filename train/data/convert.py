@@ -67,11 +67,12 @@ class ConversionReport:
     """Summary of a conversion.
 
     Attributes:
-        found: number of games in all files; an unreadable file, also one of ratings, counts as one.
+        found: number of games in all files; an unreadable file of games or ratings counts as one.
         used: number of games that were written.
         unselected: number of valid games without a selected player.
         skipped: unusable files and games, each with the reason.
-        agents: number of seats and actions that are selected, by name of the agent.
+        agents: for each agent, by name, the numbers of its `seats` (games in which it is a selected
+            player, counted once per player) and of its `actions` there.
     """
 
     found: int
@@ -127,7 +128,7 @@ def convert(
 
 
 def count_samples(dataset: GameDataset) -> dict[str, dict[str, int]]:
-    """Return the number of seats and actions that are selected, by name of the agent.
+    """Return the numbers of selected seats and actions by agent, see `ConversionReport.agents`.
 
     Raises:
         ValueError: if a game is invalid.
@@ -145,7 +146,11 @@ def count_samples(dataset: GameDataset) -> dict[str, dict[str, int]]:
 def _add_ratings(
     dataset: GameDataset, sidecars: Sequence[SourceFile], config: ConversionConfig
 ) -> tuple[GameDataset, Skipped]:
-    """Return the games with the ratings of sidecar files and of the table."""
+    """Return the games with the ratings of sidecar files and of the table.
+
+    Sidecar files are `<EpisodeId>_info.json`, see `ratings`. Unusable ones are returned, too, each
+    with the reason.
+    """
     by_episode: Ratings = {}
     skipped: Skipped = []
     if config.ratings_csv is not None:
@@ -175,6 +180,7 @@ def _metadata(config: ConversionConfig) -> dict[str, Any]:
 
 
 def _write_report(config: ConversionConfig, report: ConversionReport) -> None:
+    """Write the report beside the file of games."""
     settings = {"sources": [str(path) for path in config.sources], "out": str(config.out)}
     content = {"settings": _metadata(config) | settings} | asdict(report)
     write_atomically(config.out.with_suffix(".json"), json.dumps(content, indent=2) + "\n")

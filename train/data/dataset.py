@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ludoteca.envs.game import Game
 from ludoteca.envs.names import did_you_mean
 
-# Type of each array. Arrays in `PER_GAME` have one row per game.
+# Types of the arrays of `GameDataset`. Arrays in `PER_GAME` have one row per game.
 PER_GAME: dict[str, Any] = {
     "lengths": np.int32,
     "seeds": np.uint64,
@@ -22,7 +22,7 @@ PER_GAME: dict[str, Any] = {
     "ids": np.str_,
 }
 ARRAYS: dict[str, Any] = {"actions": np.int16, "chance_outcomes": np.int16} | PER_GAME
-PER_PLAYER = ("returns", "agents", "ratings", "selected")  # of `PER_GAME`
+PER_PLAYER = ("returns", "agents", "ratings", "selected")  # arrays with one column per player
 MAX_NAMES = 30  # maximum number of agents that an error message lists
 
 
@@ -36,8 +36,9 @@ class GameDataset:
 
     Attributes:
         game: the game.
-        actions: the games' actions, concatenated. In simultaneous games `FORFEIT` is possible, and
-            players that are out have 0. int16, shape `[M, 1]` or `[M, P]`.
+        actions: the games' actions, concatenated. In simultaneous games, `FORFEIT` stands for a
+            player whose agent has failed, and eliminated players have 0. int16, shape `[M, 1]` or
+            `[M, P]`.
         lengths: number of steps of each game. int32, shape `[G]`.
         seeds: argument of `Game.init`; 0 in games without chance. uint64, shape `[G]`.
         chance_outcomes: the games' recorded chance outcomes, concatenated. int16, shape `[C]`.
@@ -79,6 +80,13 @@ class GameDataset:
 
         By default, seeds are 0, chance is not recorded, agents and ratings are unknown, and all
         players are selected.
+
+        Args:
+            game: the game.
+            actions: see `GameDataset`, as the other arrays; they are converted to its types.
+            lengths: see `GameDataset`.
+            returns: see `GameDataset`.
+            arrays: other attributes of `GameDataset`, by name.
         """
         count, players = len(lengths), game.num_players
         defaults: dict[str, Any] = {
@@ -203,10 +211,12 @@ def concatenate(
 
 
 def _offsets(lengths: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the start of each of G concatenated parts, and their total length. Shape `[G + 1]`."""
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
 def _listed(names: Sequence[str]) -> str:
+    """Return names as text, at most `MAX_NAMES` of them."""
     listed = ", ".join(map(repr, names[:MAX_NAMES]))
     num_others = len(names) - MAX_NAMES
     return listed if num_others <= 0 else f"{listed} and {num_others} others"

@@ -24,7 +24,7 @@ from ludoteca.worker import add_worker_location_to_errors
 # which round differently in batches of another size.
 SEQUENTIAL_GAMES = 256
 SIMULTANEOUS_GAMES = 32
-SEATS = ("rotating", "fixed")
+SEATS = ("rotating", "fixed")  # values of `GenerationConfig.seats`
 
 
 @dataclass(frozen=True)

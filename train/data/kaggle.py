@@ -26,12 +26,13 @@ PARAMS = {
     "episodeSteps": "episode_steps",
 }
 ACTIONS = {"NORTH": 0, "EAST": 1, "SOUTH": 2, "WEST": 3}
-NO_ACTION = -2
+NO_ACTION = -2  # in place of an action: the file has another word; not `FORFEIT`
 # Whether an agent with this status has failed.
 FAILED = {
     "ACTIVE": False, "INACTIVE": False, "DONE": False,
     "ERROR": True, "INVALID": True, "TIMEOUT": True,
 }  # fmt: skip
+# Exceptions of reading JSON that is not as expected.
 MALFORMED = (KeyError, TypeError, IndexError, AttributeError, ValueError, OverflowError)
 
 
@@ -43,9 +44,9 @@ class EpisodeRecord:
         id: the `EpisodeId`, or None.
         names: names of the agents; empty if the file has no names.
         actions: see `GameDataset`. int16, shape `[T, P]`.
-        geese: cells of all geese in all states, heads first. int16, shape `[...]`.
-        lengths: length of each goose in each state; 0: out. int16, shape `[T + 1, P]`.
-        food: cells of all food in all states. int16, shape `[...]`.
+        geese: cells of all geese in all states, concatenated, heads first. int16, shape `[C]`.
+        lengths: length of each goose in each state; 0: eliminated. int16, shape `[T + 1, P]`.
+        food: cells of all food in all states, concatenated. int16, shape `[F]`.
         food_counts: number of foods in each state. int16, shape `[T + 1]`.
         rewards: final rewards; NaN: the agent has failed. Shape `[P]`.
     """
@@ -93,6 +94,7 @@ def read_record(data: bytes, game: Game) -> EpisodeRecord:
 
 
 def _parse(data: bytes) -> dict[str, Any]:
+    """Return the JSON object of an episode of Hungry Geese."""
     try:
         episode = parse_json(data)
     except (ValueError, RecursionError) as error:
@@ -105,6 +107,7 @@ def _parse(data: bytes) -> dict[str, Any]:
 
 
 def _check_params(configuration: dict[str, Any], players: int, game: Game) -> None:
+    """Validate that an episode has the parameters of `game`."""
     values = {"num_players": players}
     for name, param in PARAMS.items():
         values[param] = _typed(configuration, name, int)
@@ -117,13 +120,23 @@ def _check_params(configuration: dict[str, Any], players: int, game: Game) -> No
 
 
 def _listed(values: Mapping[str, Any], names: list[str]) -> str:
+    """Return the values of these names as text."""
     return ", ".join(f"{name}={values[name]}" for name in names)
 
 
 def _read_steps(
     steps: list[Any], players: int, first: int = 0
 ) -> tuple[list[Any], NDArray[np.int16], NDArray[np.int16]]:
-    """Return boards, actions and lengths of states; the first is state number `first`."""
+    """Return boards, actions and lengths of geese of T + 1 states.
+
+    Args:
+        steps: the states, each a list of the states of all agents.
+        players: number of agents.
+        first: number of the first state.
+
+    Returns:
+        Observations of agent 0, with `geese` and `food`; and two arrays of `EpisodeRecord`.
+    """
     for agents in steps:
         if len(agents) != players:
             raise ValueError(f"expected {players} agents, got {len(agents)}")
@@ -151,7 +164,7 @@ def _read_steps(
 
 
 def _cells(lists: list[Any], game: Game) -> NDArray[np.int16]:
-    """Return the concatenated cells of lists."""
+    """Return the concatenated cells of lists, after checking that they are on the board."""
     flat = [cell for cells in lists for cell in cells]
     array = np.array(flat) if flat else np.zeros(0, np.int64)
     size = game.params["rows"] * game.params["columns"]
@@ -185,10 +198,12 @@ def _locate(steps: list[Any], players: int, error: Exception) -> str:
 
 
 def _describe(error: Exception) -> str:
+    """Return the message of an error, with its type unless the message is of this module."""
     return str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
 
 
 def _typed(data: dict[str, Any], name: str, kind: type[Any]) -> Any:
+    """Return the value of a name, after checking that it is of type `kind`."""
     if type(data.get(name)) is not kind:
         raise ValueError(f"{name} must be of type {kind.__name__}, got {data.get(name)!r:.60}")
     return data[name]

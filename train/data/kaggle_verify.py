@@ -12,7 +12,8 @@ from ludoteca.train.data.chance import INVALID, count_drawn, redraw, set_initial
 from ludoteca.train.data.dataset import GameDataset
 from ludoteca.train.data.kaggle import EpisodeRecord
 
-VALID, INITIAL, OVER, NOT_OVER, GOOSE, FOOD = range(6)  # result codes: valid, or the first error
+# Result codes of an episode: valid, or its first error, which `_describe` explains.
+VALID, INITIAL, OVER, NOT_OVER, GOOSE, FOOD = range(6)
 
 
 def verify_episode(game: Game, record: EpisodeRecord, name: str) -> GameDataset:
@@ -62,7 +63,16 @@ def verify_episode(game: Game, record: EpisodeRecord, name: str) -> GameDataset:
 
 
 def _describe(record: EpisodeRecord, s: Any, code: int, t: int, p: int, count: int) -> str:
-    """Return a description of the error in state `t`, from the result of `make_verify`."""
+    """Return a description of the first error of an episode.
+
+    Args:
+        record: the episode.
+        s: the state by the rules, up to the error.
+        code: error code.
+        t: number of the state with the error.
+        p: the goose; for `FOOD`, the number of foods that were there before.
+        count: for `FOOD`, the number of foods that appear in this state.
+    """
     if code == INITIAL:
         return "state 0: geese of length 1 and food must lie on distinct cells"
     if code == OVER:
@@ -87,9 +97,9 @@ def make_verify() -> Any:
 
     It is `verify(states, actions, geese, lengths, food, food_counts, cells, result)`. It plays the
     episode, see `EpisodeRecord`, in `states[0]` up to the first error, and writes the chance
-    outcomes to `cells`, see `ludoteca.train.data.chance`. Writes to `result` the error code or
-    `VALID`, the state, the goose (`FOOD`: number of foods that remain), and the number of chance
-    outcomes (`FOOD`: of this state).
+    outcomes to `cells`, see `ludoteca.train.data.chance`. It writes four integers to `result`: the
+    error code or `VALID`; the number of the state; the goose (`FOOD`: number of foods that were
+    there before); and the number of chance outcomes (`FOOD`: of this state).
     """
 
     @compiled_without_allocation
@@ -105,7 +115,7 @@ def make_verify() -> Any:
     ) -> None:
         s = states[0]
         players, capacity = s.body.shape
-        body, next_food = players, food_counts[0]
+        body, next_food = players, food_counts[0]  # first entries of the next state
         result[0] = INITIAL
         for p in range(players):
             if lengths[0, p] != 1:
@@ -114,6 +124,7 @@ def make_verify() -> Any:
         for i in range(food_counts[0]):
             cells[players + i] = food[i]
         init(s, 0)
+        # `at` is the number of chance outcomes so far.
         at = set_initial(s, cells, 0, players + food_counts[0])
         if at != players + food_counts[0]:
             return

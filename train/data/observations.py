@@ -12,12 +12,14 @@ from ludoteca.train.data.positions import Samples
 from ludoteca.train.replay import Packing
 
 BATCH_SIZE = 8192  # samples encoded in one call
-Planes = tuple[NDArray[np.int8], NDArray[np.int8]]
+Planes = tuple[
+    NDArray[np.int8], NDArray[np.int8]
+]  # planes `[K, planes, rows, columns]`, masks `[K, A]`
 
 
 @dataclass(frozen=True)
 class PackedObservations:
-    """Binary planes, packed into bits.
+    """Observations of S samples as binary planes, packed into bits.
 
     Attributes:
         encoder: the encoder of the planes.
@@ -56,7 +58,7 @@ class PackedObservations:
 
 @dataclass(frozen=True)
 class PositionObservations:
-    """Positions, stored once and encoded on demand; for planes that are not binary.
+    """Observations of S samples as N positions, encoded on demand; for planes that are not binary.
 
     Attributes:
         encoder: the encoder of the planes.

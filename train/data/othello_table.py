@@ -23,22 +23,22 @@ from ludoteca.train.data.positions import Positions, iterate_positions
 
 BOARD_SIZES = {4 * 4: 4, 6 * 6: 6, 8 * 8: 8}  # by number of cells
 BLOCK_BYTES = 1 << 22  # bytes per read
-MAX_LINE_BYTES = 1 << 12
+MAX_LINE_BYTES = 1 << 12  # a longer line is an error
 ZERO, COMMA, MINUS, NEWLINE = b"0,-\n"
 INITIAL = -1  # in place of an action: the line is an initial position
 LABELS = np.array([0, 1, -1], np.int8)  # by digit in a line, where 2 stands for -1
 NO_GAME, RUNNING, OVER = range(3)  # stages of reading a game
 
 # Errors of a line, by error code.
-PASS_OMITTED = 1
+PASS_OMITTED, NO_START, UNFINISHED, ENDED, NO_MOVE, OTHER_LABEL, WRONG_LABEL = range(1, 8)
 ERRORS = {
     PASS_OMITTED: "the player to move must pass, but the previous position is not repeated",
-    2: "the file does not begin with an initial position",
-    3: "a game begins before the previous one has ended",
-    4: "the game has already ended",
-    5: "no legal move leads to this position from the previous one",
-    6: "the label differs from the earlier labels of this game",
-    7: "the label differs from the result of the game",
+    NO_START: "the file does not begin with an initial position",
+    UNFINISHED: "a game begins before the previous one has ended",
+    ENDED: "the game has already ended",
+    NO_MOVE: "no legal move leads to this position from the previous one",
+    OTHER_LABEL: "the label differs from the earlier labels of this game",
+    WRONG_LABEL: "the label differs from the result of the game",
 }
 
 
@@ -83,6 +83,7 @@ class _TableReader:
     """
 
     def __init__(self, path: str | Path, auto_pass: bool):
+        """Read a table; `auto_pass` as for the game: passes are not lines of their own."""
         self.path, self.error, self.line = path, 0, 0
         self._game: Game | None = None
         self._states: NDArray[np.void]
@@ -133,7 +134,7 @@ class _TableReader:
 
 
 class _Block(NamedTuple):
-    """Cells, uint8 `[P, cells]`, and labels, int8 `[P]`, of some lines."""
+    """Cells, uint8 `[L, cells]`, and labels, int8 `[L]`, of L lines."""
 
     cells: NDArray[np.uint8]
     labels: NDArray[np.int8]
@@ -178,7 +179,17 @@ def _count_cells(path: str | Path, line: bytes) -> int:
 
 
 def _parse(path: str | Path, text: bytes, cells: int, first: int) -> _Block:
-    """Parse whole lines; `first` is the number of the first line."""
+    """Parse whole lines.
+
+    Args:
+        path: the file, for messages.
+        text: the lines.
+        cells: number of cells of a position.
+        first: number of the first line, from 1.
+
+    Raises:
+        ValueError: at the first malformed line.
+    """
     width = 2 * cells + 2  # characters of a line, with 2 in place of the label -1
     characters = np.frombuffer(text.replace(b"-1\n", b"2\n"), np.uint8)
     if len(characters) % width == 0:
@@ -203,12 +214,13 @@ def _parse(path: str | Path, text: bytes, cells: int, first: int) -> _Block:
 
 
 def _shortened(line: bytes) -> str:
+    """Return a line as text, cut if it is long, for messages."""
     text = line.decode(errors="replace")
     return repr(text if len(text) <= 160 else f"{text[:140]}...")
 
 
 def _bitboards(cells: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Return the bitboards of cells `[P, n * n]`."""
+    """Return the bitboards `[L]` of boards `[L, n * n]`; bit 8 r + c is the cell (r, c)."""
     size = BOARD_SIZES[cells.shape[1]]
     board = np.zeros((len(cells), 8, 8), np.bool_)
     board[:, :size, :size] = cells.reshape(-1, size, size)
@@ -217,7 +229,7 @@ def _bitboards(cells: NDArray[np.bool_]) -> NDArray[np.uint64]:
 
 
 def _cells_of(positions: Positions) -> NDArray[np.uint8]:
-    """Return the cells of positions: 0 empty, 1 white, 2 black. Shape `[P, n * n]`."""
+    """Return the cells of positions: 0 empty, 1 white, 2 black. Shape `[L, n * n]`."""
     size = positions.states.dtype["board"].shape[1]
     discs = np.ascontiguousarray(positions.states["discs"][:, ::-1], "<u8")  # white, black
     bits = np.unpackbits(discs.view(np.uint8).reshape(-1, 2, 8), axis=2, bitorder="little")
@@ -226,7 +238,7 @@ def _cells_of(positions: Positions) -> NDArray[np.uint8]:
 
 
 def _format_lines(positions: Positions, labels: NDArray[np.int8]) -> bytes:
-    """Return positions as lines."""
+    """Return L positions, with labels `[L]`, as lines."""
     cells = _cells_of(positions)
     width = 2 * cells.shape[1]
     text = np.full((len(cells), width + 3), COMMA, np.uint8)
@@ -243,11 +255,13 @@ def _format_lines(positions: Positions, labels: NDArray[np.int8]) -> bytes:
 def make_decoder(game: Game) -> Any:
     """Return the kernel that decodes lines into actions.
 
-    It is `decode(white, black, labels, states, stage, label, scores, actions, results)`. It writes
-    the action that leads to each position, or `INITIAL`, to `actions`, and player 0's result to
-    `results` where a game ends. The state carried from block to block is `states[0]`, the previous
-    position, `stage[0]`, and `label[0]`. Returns the number of valid lines, and the error code of
-    the next line or 0.
+    It is `decode(white, black, labels, states, stage, label, scores, actions, results)`, for L
+    lines with bitboards `white` and `black`, uint64 `[L]`, and `labels`, int8 `[L]`. It writes
+    the action that leads to each position, or `INITIAL`, to `actions` `[L]`, and player 0's result
+    to `results` `[L]` where a game ends. Three values are carried from block to block: `states[0]`,
+    the previous position, `stage[0]`, and the game's label `label[0]`. `states[1]` and `scores`
+    `[2]` are workspace. It returns the number of valid lines, and the error code of the next line
+    or 0.
     """
     init, step, returns, size = game.init, game.step, game.returns, game.layout.rows
 
@@ -268,35 +282,35 @@ def make_decoder(game: Game) -> Any:
         for k in range(len(white)):
             if white[k] == initial.discs[1] and black[k] == initial.discs[0]:
                 if stage[0] == RUNNING:
-                    return k, 3
+                    return k, UNFINISHED
                 init(s, 0)
                 stage[0], label[0], actions[k] = RUNNING, labels[k], INITIAL
                 continue
             if stage[0] != RUNNING:
-                return k, 2 if stage[0] == NO_GAME else 4
+                return k, NO_START if stage[0] == NO_GAME else ENDED
             if labels[k] != label[0]:
-                return k, 6
+                return k, OTHER_LABEL
             placed = (white[k] | black[k]) & ~(s.discs[0] | s.discs[1])
             actions[k] = size * size
             if placed == U0:
                 if s.legal != U0:
-                    return k, 5
+                    return k, NO_MOVE
             else:
                 if s.legal == U0:
                     return k, PASS_OMITTED
                 if count(placed) != 1 or placed & s.legal == U0:
-                    return k, 5
+                    return k, NO_MOVE
                 square = count(placed - U1)
                 actions[k] = square // 8 * size + square % 8
             step(s, np.int64(actions[k]))
             if s.discs[0] != black[k] or s.discs[1] != white[k]:
-                return k, 5
+                return k, NO_MOVE
             if s.over:
                 stage[0] = OVER
                 returns(s, scores)
                 results[k] = np.int8(scores[0])
                 if abs(results[k]) != abs(labels[k]):
-                    return k, 7
+                    return k, WRONG_LABEL
         return len(white), 0
 
     return decode

@@ -11,7 +11,7 @@ from ludoteca.envs.records import as_words
 from ludoteca.train.data.dataset import GameDataset
 from ludoteca.train.data.replay import NO_ACTION, REASONS, make_replay
 
-GAMES_PER_CHUNK = 1024
+GAMES_PER_CHUNK = 1024  # games whose positions are in memory at a time
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Literal, TextIO
 
 from ludoteca.files import open_regular_file, parse_json
 
-When = Literal["updated", "initial"]
-Ratings = dict[int, dict[int, float]]  # by EpisodeId, by player
+When = Literal["updated", "initial"]  # ratings after or before an episode
+Ratings = dict[int, dict[int, float]]  # ratings by EpisodeId and player
 # Names of both kinds of ratings, in sidecar files and in the table.
 FIELDS: dict[When, tuple[str, str]] = {
     "updated": ("updatedScore", "UpdatedScore"),
@@ -51,6 +51,11 @@ def read_sidecar(data: bytes, stem: str, when: When) -> tuple[int, dict[int, flo
 
 def read_rating_table(path: str | Path, episodes: Container[int], when: When) -> Ratings:
     """Read the ratings of some episodes from `EpisodeAgents.csv` of the data set Meta Kaggle.
+
+    Args:
+        path: the file.
+        episodes: ids of the episodes.
+        when: as for `read_sidecar`.
 
     Raises:
         FileNotFoundError: if there is no such file.

@@ -10,6 +10,8 @@ from ludoteca.train.data.chance import CHANCE, INVALID
 
 NO_ACTION = -1  # in place of an action: the player is not to move, is eliminated, or forfeits
 
+TOLERANCE = 1e-6  # for recorded returns, which are float32
+
 # Reasons why a game is invalid, by error code.
 OVER, ILLEGAL, CHANCE_INVALID, NOT_OVER, OTHER_RETURNS, CHANCE_LEFT = range(1, 7)
 REASONS = {
@@ -29,8 +31,9 @@ def make_replay(game: Game) -> Any:
     It is `replay(states, words, recorded, lengths, seeds, outcomes, outcome_counts, results,
     actions, players, current, current_words, legal, scores, error)`; for the recorded games see
     `GameDataset`, for `states`, `actions` and `players`, which it fills, `Positions`. `current` is
-    workspace for one state; `words` and `current_words` are the memory of states as integers. At
-    an invalid game it stops, and writes the error code, the game and the step to `error`.
+    workspace for one state; `words` and `current_words` are the memory of `states` and `current` as
+    integers; `legal` `[A]` and `scores` `[P]` are workspace, too. At an invalid game it stops, and
+    writes the error code, the game and the step to `error` `[3]`.
     """
     init, is_terminal, returns = game.init, game.is_terminal, game.returns
     num_players = game.num_players
@@ -60,13 +63,15 @@ def make_replay(game: Game) -> Any:
         scores: Any,
         error: Any,
     ) -> None:
+        # Next position and joint action; next chance outcome, and the end of those of the game.
         row, step, at, end = 0, 0, 0, 0
         for k in range(len(lengths)):
             s = current[0]
             end += outcome_counts[k]
             error[1], error[2] = k, 0
             init(s, seeds[k])
-            if has_chance:  # a constant of the compiled code, unlike the next  # noqa: SIM102
+            # Two conditions: `has_chance` is a compile-time constant, and removes the code below.
+            if has_chance:  # noqa: SIM102
                 if outcome_counts[k] > 0:
                     at = set_initial(s, outcomes, at, end)
                     if at == INVALID:
@@ -103,7 +108,7 @@ def make_replay(game: Game) -> Any:
                 return
             returns(s, scores)
             for p in range(num_players):
-                if abs(scores[p] - results[k, p]) > 1e-6:
+                if abs(scores[p] - results[k, p]) > TOLERANCE:
                     error[0] = OTHER_RETURNS
                     return
             if at != end:

@@ -10,11 +10,16 @@ from ludoteca.files import BROKEN_ARCHIVE, MAX_TEXT_BYTES, open_regular_file, re
 
 SIDECAR = "_info.json"  # suffix of a file with the ratings of an episode
 SUFFIXES = (".json", ".npz", ".zip")  # suffixes of files that are read from folders
-UNREADABLE = (OSError, *BROKEN_ARCHIVE)
+UNREADABLE = (OSError, *BROKEN_ARCHIVE)  # exceptions of a file that cannot be read
 
 
 class SourceFile(NamedTuple):
-    """File, or member of an archive."""
+    """File of games.
+
+    Attributes:
+        path: the file, or the archive that has it.
+        member: name in the archive, or "".
+    """
 
     path: Path
     member: str = ""
@@ -53,14 +58,14 @@ class SourceFile(NamedTuple):
 
 
 def find_files(sources: Sequence[Path]) -> tuple[list[SourceFile], list[tuple[str, str]]]:
-    """Return the files in some sources, and unreadable archives with the reason.
+    """Return the files in some sources, and unreadable archives, each with the reason.
 
     Args:
         sources: files, folders, which are searched recursively, and archives.
 
     Raises:
         FileNotFoundError: if a source does not exist.
-        ValueError: if a source has another suffix.
+        ValueError: if a source has another suffix than `SUFFIXES` and `.csv`.
     """
     close_archives()
     files: list[SourceFile] = []
@@ -84,6 +89,7 @@ def close_archives() -> None:
 
 
 def _expand(sources: Sequence[Path]) -> Iterator[Path]:
+    """Yield the files among the sources, and those in folders."""
     for source in sources:
         if source.is_dir():
             yield from sorted(p for p in source.rglob("*") if p.suffix in SUFFIXES and p.is_file())
@@ -98,5 +104,6 @@ def _expand(sources: Sequence[Path]) -> Iterator[Path]:
 
 @lru_cache(maxsize=4)
 def _archive(path: Path) -> zipfile.ZipFile:
+    """Return an open archive; the last ones stay open."""
     with open_regular_file(path):  # raises if it is not a regular file
         return zipfile.ZipFile(path)

@@ -11,6 +11,11 @@ def validation_games(dataset: GameDataset, fraction: float, seed: int) -> NDArra
 
     Games with the same actions are on the same side of the split.
 
+    Args:
+        dataset: G games.
+        fraction: fraction of validation games, 0 to 1.
+        seed: seed of the random choice.
+
     Raises:
         ValueError: if there are fewer than two different games.
     """
@@ -22,8 +27,9 @@ def validation_games(dataset: GameDataset, fraction: float, seed: int) -> NDArra
         distinct[k] = indices.setdefault(actions, len(indices))
     if len(indices) < 2:
         raise ValueError("needs at least two different games: one for training, one for validation")
-    sizes = np.bincount(distinct)
+    sizes = np.bincount(distinct)  # number of equal games
     order = np.random.default_rng([seed, 0]).permutation(len(indices))
+    # Distinct games are validation games until they make up `fraction` of all games.
     starts = np.cumsum(sizes[order]) - sizes[order]
     count = int((starts < fraction * len(dataset)).sum())
     selected = order[: max(1, min(count, len(indices) - 1))]

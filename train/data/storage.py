@@ -21,7 +21,7 @@ from ludoteca.files import (
 from ludoteca.train.data.dataset import ARRAYS, GameDataset
 from ludoteca.train.data.othello_table import read_table, write_table
 
-FORMAT = "ludoteca-games"
+FORMAT = "ludoteca-games"  # name of the format in the header
 HEADER = "ludoteca"  # name of the array that holds the header, as JSON
 MAX_BYTES = 16 << 30  # maximum size of all arrays of a file
 
@@ -59,6 +59,7 @@ def find_format(path: str | Path) -> tuple[Callable[..., GameDataset], Callable[
 
 
 def _read_npz(path: str | Path) -> GameDataset:
+    """Read an `.npz` file, see `load_dataset`."""
     with archive_errors_as_value_errors(f"{path} holds no games, or is damaged"):
         with open_regular_file(path) as file:
             magic = file.read(4)
@@ -82,8 +83,9 @@ def _read_npz(path: str | Path) -> GameDataset:
 
 
 def _write_npz(path: str | Path, dataset: GameDataset) -> None:
+    """Write an `.npz` file, see `save_dataset`."""
     arrays = {name: getattr(dataset, name) for name in ARRAYS}
-    if dataset.game.num_actions <= 128:
+    if dataset.game.num_actions <= 128:  # int8 holds all actions
         arrays["actions"] = arrays["actions"].astype(np.int8)
     header = {
         "format": FORMAT,

@@ -1,9 +1,10 @@
 """Benchmark of self-play actors and their learner, with a simulation of larger clusters.
 
-`python -m ludoteca.train.throughput` measures the costs of rollout parts, updates and messages,
-and games per second with one and two actors. With these costs, a simulation estimates the games per
-second of more actors, and the bottleneck: actors, the learner, the driver's work for them, its
-network, the object store, or the replay buffer.
+`python -m ludoteca.train.throughput` measures the costs of rollout parts (the games of one actor),
+updates and messages, and games per second with one and two actors. With these costs, a simulation
+estimates the games per second of more actors, and the bottleneck: actors, the learner, the work for
+both in the driver (the process of the learner), the driver's network, its object store, or the
+replay buffer.
 """
 
 import itertools
@@ -34,6 +35,7 @@ from ludoteca.train.throughput.report import (
 from ludoteca.train.throughput.simulation import Cluster, Costs, simulate
 
 NAME = "ludoteca.train.throughput"
+SIMULATED_ITERATIONS = 30  # iterations of each simulated run
 
 
 def main(
@@ -67,7 +69,7 @@ def main(
         measured: numbers of actors to measure.
         simulated: numbers of actors to simulate.
         learner_speeds: speeds of the simulated learner, as multiples of the measured speed.
-        max_staleness: rollouts that actors may be ahead of the learner.
+        max_staleness: number of rollouts that actors may be ahead of the learner.
         per_node: simulated actors on each machine.
         gigabits: bandwidth of the simulated driver's network, in Gbit/s.
         store_gigabytes: size of the simulated object store, in GB.
@@ -125,7 +127,7 @@ def main(
             hardware["store"],
             results["messages"]["buffer_positions"] or float("inf"),
         )
-        result = simulate(faster, cluster, 30)
+        result = simulate(faster, cluster, SIMULATED_ITERATIONS)
         predicted.append({"actors": actors, "learner_speed": speed} | asdict(result))
     results |= {"cluster": hardware, "simulated": predicted}
     console = Console(highlight=False)

@@ -57,6 +57,7 @@ def measure_costs(
         The costs, and details of the messages and the replay buffer, JSON-serializable.
     """
     with _training(replace(config, num_actors=1, executor="local")) as training:
+        # Seconds of each part: playing, adding it to the replay buffer, and updates.
         playing, keeping, learning = list[float](), list[float](), list[float]()
         games = positions = updates = 0
         for k in range(parts + 1):  # the first one compiles
@@ -75,31 +76,31 @@ def measure_costs(
                 updates += num_updates
             training.finish_rollout()
             games += len(rollout.lengths)
-        state = {
+        weights = {
             name: tensor.cpu().numpy() for name, tensor in training.network.state_dict().items()
         }
         part = pickle.dumps(rollout)
-        records = _replay_buffer(training)
-    weights = pickle.dumps(state)
+        buffer = _replay_buffer(training)
     with LocalExecutor(1) if executor == LOCAL else make_executor(executor, 1) as workers:
-        messages: dict[str, Any] = _messages(workers, state, part)
+        messages: dict[str, Any] = _messages(workers, weights, part)
     costs = Costs(
         part_seconds=tuple(playing),
         receive_seconds=messages["receive_seconds"],
         put_seconds=messages["put_seconds"],
+        # The driver's time for an empty task, assumed to be half for sending, half for receiving.
         dispatch_seconds=messages["driver_seconds"] / 2,
         collect_seconds=messages["driver_seconds"] / 2 + messages["unpickle_seconds"],
         latency_seconds=max(messages["task_seconds"] - messages["driver_seconds"], 0.0),
         keep_seconds=sum(keeping) / len(keeping),
         update_seconds=sum(learning) / max(updates, 1),
         updates_per_part=updates / parts,
-        weights_bytes=len(weights),
+        weights_bytes=len(pickle.dumps(weights)),
         part_bytes=len(part),
         games_per_part=config.games_per_iteration,
         positions_per_part=positions / parts,
-        position_bytes=records.records.itemsize if records is not None else 0,
+        position_bytes=buffer.records.itemsize if buffer is not None else 0,
     )
-    return costs, messages | {"buffer_positions": records.capacity if records is not None else None}
+    return costs, messages | {"buffer_positions": buffer.capacity if buffer is not None else None}
 
 
 def measure_throughput(
@@ -109,6 +110,14 @@ def measure_throughput(
 
     The simulation uses the wall-clock seconds of parts, updates and replay buffer in this run, so
     that other programs slow down both.
+
+    Args:
+        algorithm: a name in `ludoteca.train.algorithms.ALGORITHMS`.
+        config: settings of the run; `games_per_iteration` is that of each actor.
+        executor: spec string, see `make_executor`.
+        actors: number of actors.
+        staleness: maximum staleness, see `RLConfig.max_staleness`.
+        iterations: number of measured iterations.
 
     Returns:
         Games per second, measured and simulated; times of parts; the learner's load; staleness.
@@ -122,6 +131,7 @@ def measure_throughput(
         overlap_actor_learner=False,
     )
     with _training(settings) as training:
+        # Ends of iterations; seconds of updates, and of additions to the replay buffer.
         ends, updates, learning, keeping = list[float](), 0, 0.0, 0.0
         games = 0
         skipped = 2 + staleness  # rollouts that workers need to begin and compile
@@ -155,6 +165,7 @@ def measure_throughput(
         updates_per_part=updates / parts,
         games_per_part=config.games_per_iteration,
     )
+    # At least 50 iterations, so that the sampled durations of parts hardly matter.
     simulated = simulate(costs, Cluster(actors, staleness), max(iterations, 50))
     return {
         "actors": actors,
@@ -169,8 +180,14 @@ def measure_throughput(
     }
 
 
-def _messages(workers: Executor, state: dict[str, Any], part: bytes) -> dict[str, float]:
-    """Measure the costs of messages between the driver and a worker, in seconds."""
+def _messages(workers: Executor, weights: dict[str, Any], part: bytes) -> dict[str, float]:
+    """Measure the costs of messages between the driver (this process) and a worker, in seconds.
+
+    Args:
+        workers: executor with one worker.
+        weights: weights of the network, as arrays.
+        part: a part of a rollout, pickled.
+    """
 
     def send(task: Callable[[], Any]) -> float:
         start = time.perf_counter()
@@ -185,7 +202,7 @@ def _messages(workers: Executor, state: dict[str, Any], part: bytes) -> dict[str
     put, received, returned = list[float](), list[float](), list[float]()
     for _ in range(MESSAGE_REPEATS):
         start = time.perf_counter()
-        shared = workers.put(state)
+        shared = workers.put(weights)
         put.append(time.perf_counter() - start)
         received.append(send(partial(_receive, shared)))
         returned.append(send(partial(_make_bytes, len(part))))
@@ -203,10 +220,12 @@ def _messages(workers: Executor, state: dict[str, Any], part: bytes) -> dict[str
 
 
 def _receive(shared: Shared[Any]) -> int:
+    """Receive weights in a worker; return only a number."""
     return len(shared.get())
 
 
 def _make_bytes(size: int) -> bytes:
+    """Return `size` bytes from a worker."""
     return bytes(size)
 
 

@@ -139,9 +139,10 @@ allowed, and there is {_buffer(results)}. Each actor plays
 
 
 def _buffer(results: dict[str, Any]) -> str:
+    """Return a description of the replay buffer."""
     positions = results["messages"]["buffer_positions"]
     return f"a replay buffer of {positions:,} positions" if positions else "no replay buffer"
 
 
-def _percentage(number: float) -> str:
-    return f"{100 * number:.1f} %"
+def _percentage(fraction: float) -> str:
+    return f"{100 * fraction:.1f} %"

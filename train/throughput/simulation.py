@@ -15,7 +15,7 @@ from math import inf
 
 import numpy as np
 
-WARM_UP_FRACTION = 0.2  # fraction of the rollouts before throughput is measured
+WARM_UP_FRACTION = 0.2  # fraction of the rollouts that are simulated before throughput is measured
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Costs:
         dispatch_seconds: seconds of the driver to send a part to an actor.
         collect_seconds: seconds of the driver to receive a part.
         latency_seconds: remaining seconds between sending and receiving a part, with both idle.
-        keep_seconds: seconds of the learner to add a part to the replay buffer.
+        keep_seconds: seconds of the learner to add a part to the replay buffer, which keeps it.
         update_seconds: seconds of an update.
         updates_per_part: updates for each part.
         weights_bytes: size of the weights.
@@ -110,9 +110,16 @@ class SimulationResult:
 
 @dataclass
 class _Server:
-    """Server of one job at a time; jobs of the first queue go first."""
+    """Server of one job at a time: the driver's process, or its network in one direction.
 
-    busy: float = 0.0  # seconds
+    Attributes:
+        busy: seconds of all jobs so far.
+        working: whether a job is running.
+        queues: waiting jobs, each with its seconds and the function to call at its end; jobs of the
+            first queue are served before those of the second.
+    """
+
+    busy: float = 0.0
     working: bool = False
     queues: tuple[deque[tuple[float, Callable[[], None]]], ...] = field(
         default_factory=lambda: (deque(), deque())
@@ -131,17 +138,19 @@ class Simulation:
             costs.part_seconds, iterations * cluster.actors
         )
         self._seconds = iter(sampled.tolist())  # durations of the parts
+        # The driver's process, and its network to and from the actors.
         self._driver, self._out, self._in = _Server(), _Server(), _Server()
-        self._version = self._started = 0
+        self._version = self._started = 0  # latest version of the weights; number of parts sent
         self._collected = [0] * iterations  # collected parts of each rollout
         self._learning = False
-        self._idle = deque(range(cluster.actors))
+        self._idle = deque(range(cluster.actors))  # idle actors
         self._versions = [-1] * cluster.actors  # version of each actor's weights
+        # By machine and version: functions to call when the weights arrive there; None: arrived.
         self._on_node: dict[tuple[int, int], list[Callable[[], None]] | None] = {}
-        self._stale: list[int] = []
+        self._stale: list[int] = []  # staleness of each part
         self._learned: list[float] = []  # end of the updates from each rollout
-        self._played = self._learner_seconds = 0.0
-        self._stored = self._store_peak = 0
+        self._played = self._learner_seconds = 0.0  # seconds of all actors, and of the learner
+        self._stored = self._store_peak = 0  # bytes in the object store, and their maximum
 
     def run(self) -> SimulationResult:
         """Simulate the run, and return its throughput."""
@@ -153,16 +162,25 @@ class Simulation:
         return self._result()
 
     def _after(self, seconds: float, event: Callable[[], None]) -> None:
+        """Schedule an event."""
         heapq.heappush(self._events, (self._now + seconds, next(self._order), event))
 
     def _serve(
         self, server: _Server, seconds: float, then: Callable[[], None], last: bool = False
     ) -> None:
-        """Queue a job at a server; with `last`, behind all other jobs there."""
+        """Queue a job at a server.
+
+        Args:
+            server: the server.
+            seconds: duration of the job.
+            then: function that is called at its end.
+            last: whether it is served only when no other job waits.
+        """
         server.queues[last].append((seconds, then))
         self._work(server)
 
     def _work(self, server: _Server) -> None:
+        """Start the next job of a server, unless it is working or no job waits."""
         queue = next((queue for queue in server.queues if queue), None)
         if server.working or queue is None:
             return
@@ -265,6 +283,7 @@ class Simulation:
         resume()
 
     def _result(self) -> SimulationResult:
+        """Return the throughput and the bottleneck of the finished run."""
         costs, cluster, learned = self._costs, self._cluster, self._learned
         skipped = min(int(WARM_UP_FRACTION * self._iterations), self._iterations - 1)
         start = learned[skipped - 1] if skipped > 0 else 0.0
@@ -272,7 +291,7 @@ class Simulation:
         rate = counted * cluster.actors / (learned[-1] - start)  # parts per second
         learner = self._learner_seconds / self._now
         driver = self._driver.busy / self._now
-        # Driver and learner are one process, named after the work that takes most of its time.
+        # The driver works for actors and learns; its load is named after the larger part.
         name = "learner" if learner >= driver - learner else "driver"
         busy = {
             "actors": self._played / cluster.actors / self._now,
