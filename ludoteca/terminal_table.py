@@ -99,6 +99,7 @@ class TerminalTable:
         """Yield lines and their styles for a terminal of `width` characters."""
         if self.title:
             yield from ((line, "italic") for line in break_name(self.title, width))
+        # The first three layouts of the module's docstring, then the last one.
         for first, wrap_headings in ((0, False), (0, True), (1, True)):
             widths = self._column_widths(first, wrap_headings, width - INDENT * first)
             if widths is not None:

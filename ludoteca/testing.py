@@ -116,7 +116,7 @@ def check_kernels(
     check_layout(game)
     check_init(game, seed=seed)
     check_repeats(game, seed=seed)
-    for fraction in (0.0, 0.5):
+    for fraction in (0.0, 0.5):  # at the start, and in the middle of a game
         check_copy(game, seed=seed, fraction=fraction)
     check_symmetries(game)
     check_symmetric_play(game, seed=seed, interpreted=True)

@@ -291,7 +291,7 @@ class AlgorithmWorker:
 def make_player(algorithm: Algorithm[Any]) -> tuple[Any, MultiprocessActor[Any] | None]:
     """Return the player of an algorithm's rollouts, and its actors in other processes, or None.
 
-    The player is an actor, or a `Gatekeeper` around one.
+    The player is an actor, or a wrapper of one, such as `Gatekeeper`.
     """
     config, scale = algorithm.config, algorithm.encoder.scale
     if not config.has_actors:

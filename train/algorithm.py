@@ -70,12 +70,12 @@ class Algorithm(ABC, Generic[ConfigType]):
         agent_name: name of the agent that plays its networks, such as `"dqn"`.
         agent_class: class of that agent, made from a game, a file and options.
         limits: maxima of settings that scale with the length of a run.
-        rollout_class: class of rollouts, a dataclass of arrays, one entry per game; its field
-            `lengths` is the number of plies of each game.
+        rollout_class: class of rollouts, a dataclass of arrays; its field `lengths` holds the
+            number of plies of each game.
         on_policy: whether updates use only the last rollout, instead of a replay buffer.
         reservoir: whether updates also use a reservoir buffer, see
             `ludoteca.train.minibatches.ReservoirMinibatches`.
-        rollout_metrics: names of the metrics of rollouts; `training__SEAT` is a win rate.
+        rollout_metrics: names of the metrics of rollouts; `training__NAME` is a fraction of games.
         summed_metrics: rollout metrics that are summed instead of averaged.
         loss_metrics: names of the metrics among the losses, as `loss` returns them.
         plotted_losses: names of the losses in the plot of the learning curve.

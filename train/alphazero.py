@@ -388,7 +388,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
 
     def report_text(self) -> ReportText:
         """Return the description of the run in its report."""
-        plays = f"It searches with {self.config.eval_simulations} simulations a move."
+        plays = f"The agent searches with {self.config.eval_simulations} simulations a move."
         return ReportText("itself", "both", plays)
 
 

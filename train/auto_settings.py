@@ -41,7 +41,7 @@ def fit_to_run(config: Config, game: Game, limits: AutoLimits) -> Config:
 
 
 def _sizes(config: RLConfig, game: Game, limits: AutoLimits, names: list[str]) -> dict[str, Any]:
-    """Return the values of the settings that are `AUTO`."""
+    """Return the values of the settings that are `AUTO`, those in `names`."""
     if not names:
         return {}
     values = run_sizes(config.games, config.batch_size, limits, _mean_plies(game, names, limits))
@@ -85,10 +85,10 @@ def run_sizes(games: int, batch_size: int, limits: AutoLimits, plies: float) -> 
 
 
 def _mean_plies(game: Game, names: list[str], limits: AutoLimits) -> float:
-    """Return the mean length of a game of random moves, if a setting depends on it."""
+    """Return the mean length of a game of random moves, or 1 if no setting in `names` needs it."""
     if not {limits.start[0], limits.buffer[0]} & set(names):
         return 1.0
-    from ludoteca.evaluate.match import play_match  # settings alone need no compiler
+    from ludoteca.evaluate.match import play_match  # slow to import: it needs the compiler
 
     match = play_match(game, ["random"] * game.num_players, MEASURED_GAMES, seed=0)
     return match.mean_plies

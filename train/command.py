@@ -103,7 +103,7 @@ def _evaluated(training: RLTraining) -> dict[str, Any] | None:
     monitor = training.monitor
     try:
         if not training.selected_is_latest and not training.finished:
-            with monitor.task(1 / 2):
+            with monitor.task(1 / 2):  # the other half of the time left is for the report
                 training.evaluate_off_schedule()
         return write_report(training)
     except Stopped:
@@ -190,6 +190,7 @@ def train_epochs(
         ):
             monitor.deadline = limit.deadline(None)
             for _ in training.run():
+                # Two validations: that of the epoch, and the final one.
                 monitor.deadline = limit.deadline(2 * training.validation_seconds or None)
             if not training.finished:
                 training.save()

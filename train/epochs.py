@@ -24,7 +24,7 @@ from ludoteca.train.trainable_model import TrainableModel
 # Settings that may differ when a run resumes. They have no effect on updates, except that an
 # extended run follows the learning rate schedule of the longer run.
 MUTABLE_SETTINGS = ("run_dir", "minutes", "epochs", "patience")
-SAVE_SECONDS = 120.0  # between checkpoints within an epoch
+SAVE_SECONDS = 120.0  # seconds between checkpoints within an epoch
 
 
 class SupervisedTraining(ABC):

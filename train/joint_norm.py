@@ -44,6 +44,7 @@ class JointBatchNorm2d(nn.BatchNorm2d):
             count = sums[-1] / self.copies
             self.num_batches_tracked += 1
             self.running_mean.lerp_(mean, self.momentum)
+            # As in `nn.BatchNorm2d`, the running variance is the unbiased estimate.
             self.running_var.lerp_(variance * count / (count - 1), self.momentum)
         normed = centered * torch.rsqrt(variance + self.eps)[:, None, None]
         return (normed * self.weight[:, None, None] + self.bias[:, None, None]).to(input.dtype)

@@ -317,11 +317,14 @@ class NFSP(Algorithm[NFSPConfig]):
 
         The returns are those of games with the best response of one player only.
         """
-        single = rollout.responders & (rollout.responders.sum(1, keepdims=True) == 1)
+        only_responder = rollout.responders & (rollout.responders.sum(1, keepdims=True) == 1)
         return {
             "plies": (int(rollout.lengths.sum()), len(rollout.lengths)),
             "decisions": (len(rollout.actions), 1),
-            "best_response_return": (float(rollout.returns[single].sum()), int(single.sum())),
+            "best_response_return": (
+                float(rollout.returns[only_responder].sum()),
+                int(only_responder.sum()),
+            ),
         }
 
     def metrics(self, games: int) -> dict[str, float | int | None]:

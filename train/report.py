@@ -49,6 +49,7 @@ def write_report(training: RLTraining) -> dict[str, Any]:
     config, game, folder = training.config, training.game, training.config.run_dir
     algorithm, text = training.algorithm, training.algorithm.report_text()
     agent = algorithm.trained_agent(folder / "best.safetensors")
+    evaluation_seed = config.seed + 2  # evaluations in training have `config.seed + 1`
     evaluation: list[dict[str, Any]] = []
     replay = None
     network_seat = 1 if text.seat == "second" else 0
@@ -61,7 +62,7 @@ def write_report(training: RLTraining) -> dict[str, Any]:
                 agent,
                 opponent,
                 config.final_eval_games,
-                config.seed + 2,
+                evaluation_seed,
                 monitor,
                 monitor.seconds_left / (len(opponents) - k),
                 record=2,
@@ -86,7 +87,7 @@ def write_report(training: RLTraining) -> dict[str, Any]:
             "precision": training.precision,
             "finished": training.finished,
         },
-        "evaluation_seed": config.seed + 2,
+        "evaluation_seed": evaluation_seed,
         "evaluation": evaluation,
     }
     write_card(folder / "best.safetensors", results, ("training", "evaluation"))

@@ -65,8 +65,9 @@ def make_fill() -> Any:
     """Return `fill(lengths, movers, explored, rewards, learned, settings, indices, numbers)`.
 
     For each learned move it finds the bootstrap state: `n_step` steps later, or before, at the next
-    random move. It writes game, ply and the ply of that state to `indices`, reward and discount to
-    `numbers`. `settings` is `(negamax, n_step, gamma)`.
+    random move. It writes game, ply and the ply of that state (or -1) to `indices`, int64 `[N, 3]`,
+    reward and discount to `numbers`, float32 `[N, 2]`. `settings` is `(negamax, n_step, gamma)`.
+    The other arguments are those of `n_step_returns`.
     """
 
     @compiled
@@ -83,11 +84,11 @@ def make_fill() -> Any:
         negamax, n_step, gamma = settings
         count = 0
         for game in range(len(lengths)):
-            for move in range(lengths[game]):
-                if not learned[game, move]:
+            for ply in range(lengths[game]):
+                if not learned[game, ply]:
                     continue
-                mover = movers[game, move]
-                end, steps, factor = move, 0, 1.0
+                mover = movers[game, ply]
+                end, steps, factor = ply, 0, 1.0
                 while True:
                     end += 1
                     while not negamax and end < lengths[game] and movers[game, end] != mover:
@@ -104,7 +105,7 @@ def make_fill() -> Any:
                         same_player = movers[game, end] == mover
                         numbers[count, 1] = factor if same_player else -factor
                         break
-                indices[count, 0], indices[count, 1], indices[count, 2] = game, move, end
+                indices[count, 0], indices[count, 1], indices[count, 2] = game, ply, end
                 count += 1
 
     return fill
@@ -142,8 +143,9 @@ def advantages(
 def make_gae() -> Any:
     """Return `gae`, which fills `out` with the advantages.
 
-    It visits the decisions from the last to the first. `next_decision` holds the value and
-    advantage of each player's next decision, if there is one (`has_next`).
+    It visits the decisions from the last to the first. `next_decision` `[2, B, P]` holds the value
+    and advantage of each player's next decision, if there is one (`has_next`, `[B, P]`). The other
+    arguments are those of `advantages`.
     """
 
     @compiled_without_allocation

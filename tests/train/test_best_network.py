@@ -17,7 +17,7 @@ def network(value: float) -> nn.Linear:
 def consider_all(best: BestNetwork, rates: list[float]) -> None:
     for k, rate in enumerate(rates):
         changing = network(k)
-        best.consider(changing, games=10 * k, updates=k, rate=rate)
+        best.consider(changing, games=10 * k, updates=k, score=rate)
         nn.init.constant_(changing.weight, -1.0)  # later changes do not affect the stored weights
 
 
@@ -65,9 +65,9 @@ def test_file_holds_the_latest_or_the_best_network(select, pretrained, rates, is
 def test_a_network_evaluated_off_schedule_is_preferred_while_it_is_current():
     best = BestNetwork("best", pretrained=False)
     consider_all(best, [0.1, 0.5])
-    best.consider_interim(updates=3, rate=0.4)
+    best.consider_interim(updates=3, score=0.4)
     assert best.selected(35, 3) == {"win_rate": 0.5, "games": 10}, "it scored lower"
-    best.consider_interim(updates=3, rate=0.5)
+    best.consider_interim(updates=3, score=0.5)
     assert best.selected(35, 3) == {"win_rate": 0.5, "games": 35}
     assert best.selected(45, 4) == best.record == {"win_rate": 0.5, "games": 10}
 
