@@ -49,6 +49,7 @@ class ChildProcess(subprocess.Popen[Any]):
             raise FileNotFoundError(errno.ENOENT, "No such file, or not a program", words[0])
         guard_end, own_end = os.pipe()
         self._close = weakref.finalize(self, _request_kill, own_end)
+        # -I and -S: a fast start, without the user's settings and installed packages.
         guard_command = [sys.executable, "-I", "-S", guard.__file__]
         guard_command += [str(guard_end), str(os.getpid()), *words]
         try:

@@ -265,7 +265,7 @@ def describe_task(task: Any) -> str:
 
 
 def _poll_stream(stream: Stream[T], poll: Callable[[], None] | None) -> Iterator[tuple[int, T]]:
-    """Yield results as they arrive, and call `poll` in between."""
+    """Yield results as they arrive, and call `poll` every `POLL_INTERVAL` seconds in between."""
     while not stream.finished:
         yield from stream.collect(None if poll is None else POLL_INTERVAL)
         if poll is not None:

@@ -40,7 +40,10 @@ def html_table(
 
 
 def _row(tag: str, cells: Sequence[str], text_columns: int, bold: bool = False) -> str:
-    """Return a row; `tag` is `"th"` for headings, `"td"` for other cells."""
+    """Return a row; `tag` is `"th"` for headings, `"td"` for other cells.
+
+    The first `text_columns` cells are aligned left.
+    """
     weight = ";font-weight:bold" if bold else ""
     return (
         "<tr>"

@@ -68,7 +68,7 @@ class LineLog:
             _apply_to_line(self.path, number, line, callback)
 
     def append(self, value: Mapping[str, Any]) -> None:
-        """Append a line."""
+        """Append a line with a value."""
         self._file.write(json.dumps(value).encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
@@ -132,6 +132,12 @@ class LineReader:
 
 def _apply_to_line(path: Path, number: int, line: bytes, callback: Callable[[Any], None]) -> None:
     """Call a function with the value of a line.
+
+    Args:
+        path: the file, for messages.
+        number: number of the line, from 1.
+        line: content of the line.
+        callback: the function.
 
     Raises:
         ValueError: if the line is not JSON, or the function raises one of `INVALID_LINE`.

@@ -204,7 +204,14 @@ def show_progress(status: Callable[[], RunStatus], enabled: bool = True) -> Iter
 def _write_lines(
     status: Callable[[], RunStatus], clock: RateClock, compiling: CompileStatus, finished: Event
 ) -> None:
-    """Write lines of progress until `finished` is set."""
+    """Write lines of progress until `finished` is set.
+
+    Args:
+        status: function that returns the current status, and adds it to `clock`.
+        clock: rates and remaining time.
+        compiling: compilations, which are announced.
+        finished: event that ends the function.
+    """
     interval, line_time = MIN_INTERVAL, time.monotonic()
     previous, is_last = status(), False
     while not is_last:

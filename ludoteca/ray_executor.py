@@ -231,7 +231,11 @@ class RayExecutor(WorkerPool[RayWorker]):
 
 
 def _connect(address: str, num_workers: int | None, num_cpus: float) -> None:
-    """Connect this process to a cluster, or start one that ends with it."""
+    """Connect this process to a cluster, or start one that ends with it.
+
+    The arguments are those of `RayExecutor`; a cluster that is started has processors for all
+    workers.
+    """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     if not address:
@@ -282,7 +286,7 @@ def _max_workers(num_cpus: float, num_gpus: float) -> int:
 
 
 def _poll_seconds(deadline: float | None) -> float:
-    """Return the seconds to wait before the next check."""
+    """Return the seconds to wait before the next check; `deadline` is by `time.monotonic`."""
     return (
         WARN_AFTER if deadline is None else min(max(deadline - time.monotonic(), 0.0), WARN_AFTER)
     )

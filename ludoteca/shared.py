@@ -28,7 +28,7 @@ class Shared(Generic[T]):
     """
 
     def __init__(self, value: T, key: str = ""):
-        """Make a reference to a value, which must not change afterwards."""
+        """Make a reference to a value, which must not change afterwards; "" makes a new key."""
         self._value = value
         self.key = key or f"{os.getpid()}-{next(_ids)}"
 
@@ -80,6 +80,10 @@ def pickle_task(task: Any, dumps: Callable[[Any], bytes]) -> tuple[bytes, dict[s
     """Return a pickled task, and the shared values that it refers to, by key.
 
     Registrations of games and agents by code of this process are pickled with the task.
+
+    Args:
+        task: the task.
+        dumps: function that pickles it, such as `pickle.dumps`.
     """
     from ludoteca.agents.register import code_registrations
 

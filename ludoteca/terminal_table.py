@@ -67,7 +67,7 @@ class TerminalTable:
         self.rows: list[TableRow] = []
 
     def add(self, *cells: str, style: str = "", below: str = "", space_below: bool = False) -> None:
-        """Add a row.
+        """Add a row; see `TableRow` for the arguments.
 
         Raises:
             ValueError: if there are not as many cells as headings.
@@ -157,7 +157,14 @@ class TerminalTable:
     def _row_lines(
         self, cells: Sequence[str], first: int, widths: list[int], heading: bool
     ) -> Iterator[str]:
-        """Yield the lines of a row, or of the headings; a cell may have several."""
+        """Yield the lines of a row, or of the headings; a cell may have several.
+
+        Args:
+            cells: all cells of the row; those before `first` are not written.
+            first: as for `_column_widths`.
+            widths: widths of the columns from number `first` on, in characters.
+            heading: whether the row is that of the headings, which are aligned at the bottom.
+        """
         blocks = []
         for k, width in enumerate(widths, first):
             lines = wrap_text(cells[k], width) if self._wraps(k) or heading else [cells[k]]

@@ -234,7 +234,13 @@ def _as_game(game: Any) -> Game:
 
 
 def _check_actions(agent: Agent, name: str, seed: int) -> None:
-    """Check the agent's actions in two positions, and that it does not change its arguments."""
+    """Check an agent's actions in two positions, and that it does not change its arguments.
+
+    Args:
+        agent: the agent.
+        name: name of the agent in messages.
+        seed: seed of the first position.
+    """
     game = agent.game
     states = game.empty(2)
     records = states.view(np.recarray)

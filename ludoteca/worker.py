@@ -43,7 +43,10 @@ def run_task(data: bytes, keys: list[str], new: Mapping[str, bytes]) -> bytes:
 
 
 def unpickle_result(message: bytes) -> tuple[TaskStatus, Any]:
-    """Return the status of a task, and its result or exception, with its traceback as cause."""
+    """Return the status and the result of a task, from the bytes that `run_task` returned.
+
+    The result may be the exception of the task, with the worker's traceback as its cause.
+    """
     status, value = pickle.loads(message)
     if status == "raised":
         error, text = value

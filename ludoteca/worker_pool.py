@@ -151,7 +151,11 @@ class WorkerPool(Executor, Generic[W]):
         self._failed_starts = 0
 
     def replace_dead(self, number: int, reason: str) -> Job | None:
-        """Replace a worker that died; return the task it was running.
+        """Replace a worker that died; return the task that it was running, or None.
+
+        Args:
+            number: number of the worker.
+            reason: reason for its death, for messages.
 
         Raises:
             WorkerDiedError: if `MAX_FAILED_STARTS` consecutive workers die before they are ready.
@@ -174,7 +178,7 @@ class PoolStream(Stream[T]):
     """Stream of tasks in a pool."""
 
     def __init__(self, pool: WorkerPool[Any], next_task: NextTask[T], pinned: bool):
-        """Open the stream; `collect` starts the first tasks."""
+        """Open the stream; see `Executor.stream`. `collect` starts the first tasks."""
         self._pool, self._next_task, self._pinned = pool, next_task, pinned
         self._num_started = 0
         self._retries: deque[Job] = deque()
@@ -234,7 +238,14 @@ class PoolStream(Stream[T]):
     def _update(
         self, number: int, status: TaskStatus, value: Any, results: list[tuple[int, T]]
     ) -> None:
-        """Process the message of a worker, or its death."""
+        """Process an entry of `WorkerPool.wait`: the message of a worker, or its death.
+
+        Args:
+            number: number of the worker.
+            status: status of the worker or its task.
+            value: result of the task, exception, or reason for the death.
+            results: list to which a result is appended, with the number of its task.
+        """
         slot = self._pool.slots[number]
         if status == "ready":
             self._pool.mark_ready(number)

@@ -133,7 +133,7 @@ class MultiprocessActor(Generic[R]):
         if self._config.max_staleness > 0:
             return concatenate_rollouts(self._play_ahead(rng, games))
         workers, monitor = self._config.num_actors, self._monitor
-        if workers == 1:  # as in this process
+        if workers == 1:  # the same random numbers as for self-play in this process
             rngs = [rng]
         else:
             seeds = rng.integers(2**63, size=workers)
@@ -249,7 +249,7 @@ class LocalActor:
     reload = load  # `Gatekeeper` reloads without a match
 
     def play(self, rng: np.random.Generator, games: int = 0) -> Any:
-        """Collect a rollout after `games` games.
+        """Collect a rollout after `games` games of the run, with the random stream `rng`.
 
         Raises:
             Stopped: if the run is to stop.
@@ -280,7 +280,7 @@ class AlgorithmWorker:
         self._actor = LocalActor(self._algorithm, server)
 
     def play(self, weights: Sequence[Weights], rng: np.random.Generator, games: int) -> Any:
-        """Play a part of a rollout."""
+        """Play a part of a rollout, see `ActorWorker.play`."""
         past = [as_state_dict(past_weights) for past_weights in weights[1:]]
         self._algorithm.load_past(past)
         set_weights(self._network, weights[0])
@@ -336,7 +336,14 @@ def _cached_actor(make_actor: MakeActor[R], config: Any, server: str) -> ActorWo
 
 
 def make_runner(network: nn.Module, scale: float, config: RLConfig, server: str) -> AnyRunner:
-    """Return a runner of the self-play network, here or on an inference server."""
+    """Return a runner of the self-play network, here or on an inference server.
+
+    Args:
+        network: the network.
+        scale: scale factor of the input planes.
+        config: settings, for the device and the precision.
+        server: name of the inference server, or "" for inference here.
+    """
     if server:
         return RemoteRunner(server)
     return Runner(network, scale, config.device, config.precision)

@@ -206,7 +206,7 @@ class Algorithm(ABC, Generic[ConfigType]):
         return (self.network,)
 
     def learning_rates(self, progress: float) -> tuple[float, ...]:
-        """Return the learning rates of `optimized`, after a fraction of the training."""
+        """Return the learning rates of `optimized`, after a fraction `progress` of the training."""
         config = self.config
         return (learning_rate(config.learning_rate, config.final_learning_rate, progress),)
 
@@ -272,7 +272,11 @@ class Algorithm(ABC, Generic[ConfigType]):
         return indices
 
     def make_inference(self, runner: Any) -> Any:
-        """Return the forward pass of the self-play network: an `Inference` with a method `load`."""
+        """Return the forward pass of the self-play network: an `Inference` with a method `load`.
+
+        Args:
+            runner: `Runner` of the network, or a `RemoteRunner`.
+        """
         return runner
 
     def make_player(self, actor: Any) -> Any:

@@ -90,7 +90,7 @@ class AlphaZeroConfig(RLConfig):
     temperature_plies: int = 12
     """PUCT: plies with sampled moves; afterwards the best move is played."""
     random_plies: int = 2
-    """Maximum number of random opening plies; the number of each game is uniform from 0 to it. A
+    """Maximum number of random opening plies; each game has a number from 0 to this, at random. A
     fraction of them, drawn for each game, is uniform over legal moves, the others are sampled from
     the policy network. The game's result is a value target only after these plies. More random
     plies train the network on positions that it would avoid, but an opponent may reach."""
@@ -172,7 +172,7 @@ class AlphaZeroRollout:
 
 
 class AlphaZero(Algorithm[AlphaZeroConfig]):
-    """AlphaZero, with PUCT or Gumbel search."""
+    """AlphaZero, with PUCT or Gumbel search; see `Algorithm` for its methods."""
 
     title = "AlphaZero"
     module = "ludoteca.train.alphazero"
@@ -211,7 +211,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         )
 
     def collect(self, infer: Inference, rng: np.random.Generator, games: int) -> AlphaZeroRollout:
-        """Play a rollout by search; each game begins with some random plies."""
+        """Play a rollout by search; each game begins with some random plies. See `Algorithm`."""
         batch = self.games
         count, plies = batch.count, batch.plies
         batch.begin(rng)
@@ -354,7 +354,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         return Gatekeeper(self, actor) if self.config.gating_interval > 0 else actor
 
     def measure(self, rollout: AlphaZeroRollout) -> dict[str, tuple[float, float]]:
-        """Return the games that the first player won, draws, and plies."""
+        """Return sums and counts: games that the first player won, draws, and plies."""
         games = len(rollout.lengths)
         return {
             "training__first": (int((rollout.returns > 0).sum()), games),

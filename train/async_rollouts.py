@@ -100,7 +100,7 @@ class AsyncRollouts(Generic[R]):
         self._thread.join()
 
     def _next(self, worker: int) -> Any:
-        """Return the task of the next part, None after the last one, or `WAIT`."""
+        """Return the task of the next part, for any worker, None after the last one, or `WAIT`."""
         workers, number = self._config.num_actors, self._started
         with self._changed:
             if number >= self._num_parts:

@@ -41,7 +41,7 @@ def fit_to_run(config: Config, game: Game, limits: AutoLimits) -> Config:
 
 
 def _sizes(config: RLConfig, game: Game, limits: AutoLimits, names: list[str]) -> dict[str, Any]:
-    """Return the values of the settings that are `AUTO`, those in `names`."""
+    """Return the values of the settings that are `AUTO`, those in `names`; see `fit_to_run`."""
     if not names:
         return {}
     values = run_sizes(config.games, config.batch_size, limits, _mean_plies(game, names, limits))

@@ -54,7 +54,11 @@ class BestNetwork:
     def consider_interim(self, updates: int, score: float) -> None:
         """Prefer a network evaluated between scheduled evaluations while it is the current one.
 
-        It is not part of `state`: a resumed run ignores it.
+        This evaluation is not part of `state`: a resumed run ignores it.
+
+        Args:
+            updates: updates of the current network.
+            score: its evaluation score.
         """
         if self._accepts(score):
             self._interim = {"win_rate": score, "updates": updates}

@@ -111,7 +111,12 @@ class Ranks:
         return network
 
     def scale_loss(self, loss: Tensor, part: Part) -> Tensor:
-        """Return a loss whose gradient, averaged over ranks, is that of the mean over the batch."""
+        """Return a loss whose gradient, averaged over ranks, is that of the mean over the batch.
+
+        Args:
+            loss: mean loss over this rank's part.
+            part: this rank's part of the batch.
+        """
         return loss
 
 

@@ -182,7 +182,7 @@ class DQNRollout:
 
 
 class DQN(Algorithm[DQNConfig]):
-    """Deep Q-learning against itself or an opponent."""
+    """Deep Q-learning against itself or an opponent; see `Algorithm` for its methods."""
 
     title = "Deep Q-learning"
     module = "ludoteca.train.dqn"
@@ -212,7 +212,7 @@ class DQN(Algorithm[DQNConfig]):
         self.seats = np.array([-1] if self_play else seats, np.int8)
 
     def collect(self, infer: Inference, rng: np.random.Generator, games: int) -> DQNRollout:
-        """Play a rollout epsilon-greedily."""
+        """Play a rollout epsilon-greedily, after `games` games of the run."""
         batch, epsilon = self.games, epsilon_at(self.config, games)
         count, plies = batch.count, batch.plies
         batch.begin(rng)
@@ -339,13 +339,13 @@ class DQN(Algorithm[DQNConfig]):
         return replace(super().optimization(), momentum=self.config.momentum, decay=decay)
 
     def num_updates(self, games: int, examples: int, started: bool) -> float:
-        """Return the number of updates that a rollout makes pending."""
+        """Return the number of updates that a rollout makes pending, see `Algorithm`."""
         if self.config.games_per_update is not None:
             return games / self.config.games_per_update
         return super().num_updates(games, examples, started)
 
     def measure(self, rollout: DQNRollout) -> dict[str, tuple[float, float]]:
-        """Return wins and games of the learner in each seat, and the plies."""
+        """Return sums and counts: wins of the learner in each seat, and plies."""
         wins: dict[str, tuple[float, float]] = {}
         for seat, name in enumerate(("training__first", "training__second")):
             in_seat = (rollout.seats == seat) | (rollout.seats < 0)
@@ -380,7 +380,7 @@ class DQN(Algorithm[DQNConfig]):
 
 
 def rewards(rollout: DQNRollout, config: DQNConfig, max_plies: int) -> NDArray[np.float32]:
-    """Return the rewards of both players at the end of each game. Shape `[B, 2]`."""
+    """Return the final rewards of both players in games of at most `max_plies`. Shape `[B, 2]`."""
     loss = np.full(len(rollout.lengths), config.loss_reward)
     if config.loss_reward_by_length:
         loss = loss * loss_weight(rollout.lengths, max_plies)

@@ -33,8 +33,8 @@ class SupervisedTraining(ABC):
     Checkpoints are written after each epoch, and between updates: a run that resumes from one
     learns the same, bit for bit.
 
-    A subclass makes its network in its constructor, with PyTorch's generator seeded, and then calls
-    `begin`.
+    A run that is resumed consists of several parts, one per process. A subclass makes its network
+    in its constructor, with PyTorch's generator seeded, and then calls `begin`.
 
     Attributes:
         config: settings.

@@ -78,7 +78,12 @@ def with_settings(config: Config, settings: Sequence[str], prog: str) -> Config:
 
 
 def _flat(config: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield name and value of each setting; names of nested settings have dots."""
+    """Yield name and value of each setting; names of nested settings have dots.
+
+    Args:
+        config: settings, a dataclass.
+        prefix: names of the enclosing settings, each followed by a dot.
+    """
     for field in fields(config):
         value = getattr(config, field.name)
         if is_dataclass(value):

@@ -98,7 +98,7 @@ class Gatekeeper:
         self._player.load(incumbent)
 
     def play(self, rng: np.random.Generator, games: int = 0) -> Any:
-        """Collect a rollout with the self-play network."""
+        """Collect a rollout with the self-play network, after `games` games of the run."""
         return self._player.play(rng, games)
 
     def metrics(self) -> dict[str, float | int | None]:

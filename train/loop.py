@@ -25,7 +25,7 @@ class RLTraining(ResumableTraining):
     """
 
     def run(self) -> Iterator[int]:
-        """Train; yield the number of games after each iteration, until all are learned from.
+        """Train; yield the number of games after each iteration, until all games are learned from.
 
         Ends earlier if `monitor` is asked to stop; `save` then writes a checkpoint that includes
         the updates from the current rollout. If the generator is abandoned, everything since the
@@ -78,6 +78,9 @@ class RLTraining(ResumableTraining):
 
     def _iterate(self, pool: ThreadPoolExecutor) -> None:
         """Collect a rollout, unless there is one, and learn from it.
+
+        Args:
+            pool: the thread that collects the next rollout meanwhile.
 
         Raises:
             Stopped: if the run is to stop; all finished work is kept.

@@ -111,7 +111,7 @@ class Metrics:
 def _hyperparameters(
     settings: Mapping[str, Any], prefix: str = ""
 ) -> Iterator[tuple[str, bool | int | float | str]]:
-    """Yield names (with dots for nested settings) and values that TensorBoard can store."""
+    """Yield names (`prefix`, with dots for nested settings) and values that TensorBoard stores."""
     for name, value in settings.items():
         if isinstance(value, Mapping):
             yield from _hyperparameters(value, f"{prefix}{name}.")

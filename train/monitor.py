@@ -77,7 +77,7 @@ class Monitor:
         return max(self.deadline - time.monotonic(), 0.0)
 
     def stop(self, reason: str) -> None:
-        """Request a stop; may be called from any thread or signal handler."""
+        """Request a stop, with a reason for messages; any thread or signal handler may call it."""
         self.stop_reason = reason
 
     def extend(self, deadline: float) -> None:

@@ -75,8 +75,8 @@ class NFSPConfig(RLConfig):
     5,000."""
     buffer_size: int = AUTO
     """Capacity of the ring buffer of transitions. -1: 1/10 of the positions of the run, at most
-    200,000. The best response is one to the average policies that played them, so that a large
-    buffer responds to old ones."""
+    200,000. The best response is learned against the average policies that played these
+    transitions; in a large buffer, most of these policies are outdated."""
     reservoir_buffer_capacity: int = 500_000
     """Capacity of the reservoir buffer of the best response's decisions, a uniform sample of all of
     them."""
@@ -151,7 +151,7 @@ class NFSPRollout:
 
 
 class NFSP(Algorithm[NFSPConfig]):
-    """Neural fictitious self-play.
+    """Neural fictitious self-play; see `Algorithm` for its methods.
 
     Attributes:
         transitions: columns of the ring buffer.
@@ -190,7 +190,10 @@ class NFSP(Algorithm[NFSPConfig]):
         self.layout = ExampleLayout(self.encoder, transitions | decisions)
 
     def collect(self, infer: Inference, rng: np.random.Generator, games: int) -> NFSPRollout:
-        """Play a rollout; each player plays the best response with probability eta."""
+        """Play a rollout after `games` games of the run.
+
+        In each game, each player plays the best response with probability eta.
+        """
         batch, epsilon = self.games, epsilon_at(self.config, games)
         batch.begin(rng)
         shape = (batch.count, self.game.num_players)
@@ -313,9 +316,9 @@ class NFSP(Algorithm[NFSPConfig]):
         return (average, *super().learning_rates(progress))
 
     def measure(self, rollout: NFSPRollout) -> dict[str, tuple[float, float]]:
-        """Return plies, decisions, and returns of the best response against the average policy.
+        """Return sums and counts: plies, decisions, and returns of the best response.
 
-        The returns are those of games with the best response of one player only.
+        The returns are those of games in which all other players played the average policy.
         """
         only_responder = rollout.responders & (rollout.responders.sum(1, keepdims=True) == 1)
         return {

@@ -41,7 +41,7 @@ class Optimization:
 
 
 def learning_rate(initial: float, final: float, progress: float) -> float:
-    """Return the learning rate of a cosine decay, after a fraction of the training."""
+    """Return the learning rate of a cosine decay, after a fraction `progress` of the training."""
     return final + (initial - final) * (1 + math.cos(math.pi * min(progress, 1))) / 2
 
 

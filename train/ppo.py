@@ -101,6 +101,8 @@ class ActorCriticRollout:
 class ActorCritic(Algorithm[Any]):
     """Base class of actor-critic algorithms with an opponent pool; subclasses define the loss.
 
+    See `Algorithm` for the methods.
+
     Attributes:
         pool: agents of the opponent pool.
         past: past networks in the opponent pool.
@@ -184,7 +186,7 @@ class ActorCritic(Algorithm[Any]):
         decisions: list[tuple[NDArray[Any], ...]],
         rng: np.random.Generator,
     ) -> NDArray[np.int64]:
-        """Return the network's actions in some rows of a turn, and record the decisions."""
+        """Return the network's actions in rows `[R]` of a turn, and append them to `decisions`."""
         policies, values, *extra_columns = self.policies(infer, turn, rows, rng)
         actions = sample_by_weight(policies.astype(np.float64), rng.random(len(rows)))
         decisions.append(
@@ -223,7 +225,7 @@ class ActorCritic(Algorithm[Any]):
         return functional.log_softmax(logits, 1), outputs[:, -1]
 
     def measure(self, rollout: ActorCriticRollout) -> dict[str, tuple[float, float]]:
-        """Return plies, decisions, and returns in games with opponents from the pool."""
+        """Return sums and counts: plies, decisions, and returns against opponents from the pool."""
         has_opponents = (rollout.seat_agents != LEARNER).any(1)
         learner_seats = (rollout.seat_agents == LEARNER) & has_opponents[:, None]
         return {

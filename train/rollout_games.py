@@ -47,7 +47,7 @@ class RolloutGames:
     """
 
     def __init__(self, encoder: Any, count: int, monitor: Monitor | None = None):
-        """Allocate `count` games, to be reset by `begin`."""
+        """Allocate games, to be reset by `begin`; see the attributes for the arguments."""
         game = encoder.game
         self.monitor = monitor or Monitor()
         self._longest = game.max_plies  # plies of the longest game of the last rollout

@@ -153,7 +153,7 @@ class SearchImitation(ActorCritic):
     def _search_positions(
         self, infer: Inference, states: NDArray[np.void], rng: np.random.Generator
     ) -> DecoupledSearchResult:
-        """Search a batch of positions."""
+        """Search a batch of K positions `states`, with a random stream for each from `rng`."""
         config = self.config
 
         def infer_or_stop(planes: NDArray[np.int8]) -> NDArray[np.float32]:

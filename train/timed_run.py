@@ -144,7 +144,12 @@ class TimedRun:
 
 
 def default_run_dir(game: Game, time_name: str) -> Path:
-    """Return the default folder: named after the game, changed parameters, and the time."""
+    """Return the default folder: named after the game, changed parameters, and the time.
+
+    Args:
+        game: the game.
+        time_name: name of the time limit, such as `"two-minutes"`.
+    """
     defaults = default_game(game).params
     changed = [f"{key}={value}" for key, value in game.params.items() if value != defaults[key]]
     return Path("runs") / "-".join([game.name, *changed, time_name])

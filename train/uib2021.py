@@ -160,6 +160,10 @@ def uib2021_loss(log_prob: Tensor, advantage: Tensor) -> Tensor:
 
     Martín Miralles, "Hungry Geese" (UIB, 2021), section 5.2. With a negative advantage this is
     unbounded below, and weights diverge unless probabilities are clipped.
+
+    Args:
+        log_prob: log-probabilities of the actions. Shape `[N]`.
+        advantage: advantages of the actions. Shape `[N]`.
     """
     return -(advantage * log_prob.clamp(math.log(MIN_PROB), math.log1p(-MIN_PROB))).mean()
 

@@ -100,7 +100,7 @@ def load_data(config: ValueRegressionConfig) -> ValueRegressionData:
         games,
         positions,
         view,
-        positions.returns[:, 0] * view.signs(positions.players),
+        positions.returns[:, 0] * view.signs(positions.players),  # for the evaluated player
         np.flatnonzero(~held_out[positions.games]),
         np.flatnonzero(held_out[positions.games]),
     )
@@ -167,7 +167,10 @@ class ValueRegressionTraining(SupervisedTraining):
     def update(
         self, indices: NDArray[np.int64], rng: np.random.Generator, rate: float
     ) -> dict[str, float]:
-        """Make a gradient step on a batch; return its mean squared error."""
+        """Make a gradient step on a batch; return its mean squared error.
+
+        See `SupervisedTraining.update` for the arguments.
+        """
         indices = indices[self.learner.part(len(indices))]
         planes = self.data.planes(indices)
         if self.config.augment:

@@ -107,7 +107,7 @@ def _parse(data: bytes) -> dict[str, Any]:
 
 
 def _check_params(configuration: dict[str, Any], players: int, game: Game) -> None:
-    """Validate that an episode has the parameters of `game`."""
+    """Validate that an episode of `players` agents has the parameters of `game`."""
     values = {"num_players": players}
     for name, param in PARAMS.items():
         values[param] = _typed(configuration, name, int)

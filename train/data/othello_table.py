@@ -143,6 +143,10 @@ class _Block(NamedTuple):
 def _read_blocks(path: str | Path, file: BinaryIO) -> Iterator[_Block]:
     """Yield the lines of a table in blocks.
 
+    Args:
+        path: the file, for messages.
+        file: the open file.
+
     Raises:
         ValueError: at the first malformed line.
     """

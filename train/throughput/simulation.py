@@ -130,7 +130,14 @@ class Simulation:
     """Simulated run of a number of rollouts."""
 
     def __init__(self, costs: Costs, cluster: Cluster, iterations: int, seed: int = 0):
-        """Prepare a run; `seed` determines the sampled durations of parts."""
+        """Prepare a run.
+
+        Args:
+            costs: costs of playing, learning and messages.
+            cluster: number of actors, and hardware.
+            iterations: number of rollouts.
+            seed: seed of the sampled durations of parts.
+        """
         self._costs, self._cluster, self._iterations = costs, cluster, iterations
         self._now, self._order = 0.0, itertools.count()
         self._events: list[tuple[float, int, Callable[[], None]]] = []
@@ -212,7 +219,13 @@ class Simulation:
             )
 
     def _fetch(self, actor: int, version: int, rollout: int) -> None:
-        """Send the weights to an actor's machine, unless it has them, and let the actor play."""
+        """Send weights of a version to an actor's machine, unless it has them; let the actor play.
+
+        Args:
+            actor: number of the actor.
+            version: version of the weights.
+            rollout: number of the rollout of its next part.
+        """
         costs, node = self._costs, actor // self._cluster.actors_per_node
 
         def play() -> None:
@@ -238,7 +251,7 @@ class Simulation:
             play()
 
     def _return(self, actor: int, rollout: int) -> None:
-        """Send a part to the driver."""
+        """Send an actor's part of a rollout to the driver."""
         costs = self._costs
 
         def arrived() -> None:
@@ -317,5 +330,5 @@ class Simulation:
 def simulate(
     costs: Costs, cluster: Cluster, iterations: int = 50, seed: int = 0
 ) -> SimulationResult:
-    """Simulate a run of a number of rollouts."""
+    """Simulate a run of `iterations` rollouts; see `Simulation` for the arguments."""
     return Simulation(costs, cluster, iterations, seed).run()
