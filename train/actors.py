@@ -201,7 +201,7 @@ class MultiprocessActor(Generic[R]):
     reload = load  # `Gatekeeper` reloads without a match
 
     def metrics(self) -> dict[str, float | int | None]:
-        """Return metrics of the player: none."""
+        """Return metrics of the actor: none."""
         return {}
 
     def state(self) -> Arrays:
@@ -257,7 +257,7 @@ class LocalActor:
         return self.algorithm.collect(self._inference, rng, games)
 
     def metrics(self) -> dict[str, float | int | None]:
-        """Return metrics of the player: none."""
+        """Return metrics of the actor: none."""
         return {}
 
     def state(self) -> Arrays:
@@ -288,16 +288,16 @@ class AlgorithmWorker:
         return self._actor.play(rng, games)
 
 
-def make_player(algorithm: Algorithm[Any]) -> tuple[Any, MultiprocessActor[Any] | None]:
-    """Return the player of an algorithm's rollouts, and its actors in other processes, or None.
+def make_self_play_actor(algorithm: Algorithm[Any]) -> tuple[Any, MultiprocessActor[Any] | None]:
+    """Return the self-play actor of an algorithm, and the `MultiprocessActor` in it, or None.
 
-    The player is an actor, or a wrapper of one, such as `Gatekeeper`.
+    The first is an actor, or a wrapper of one, such as `Gatekeeper`.
     """
     config, scale = algorithm.config, algorithm.encoder.scale
     if not config.has_actors:
-        return algorithm.make_player(LocalActor(algorithm)), None
-    actors = MultiprocessActor[Any](config, AlgorithmWorker, scale, algorithm.monitor)
-    return algorithm.make_player(actors), actors
+        return algorithm.wrap_actor(LocalActor(algorithm)), None
+    actor = MultiprocessActor[Any](config, AlgorithmWorker, scale, algorithm.monitor)
+    return algorithm.wrap_actor(actor), actor
 
 
 def play_part(

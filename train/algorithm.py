@@ -279,8 +279,8 @@ class Algorithm(ABC, Generic[ConfigType]):
         """
         return runner
 
-    def make_player(self, actor: Any) -> Any:
-        """Return the player of rollouts: the actor, or a wrapper of it."""
+    def wrap_actor(self, actor: Any) -> Any:
+        """Return the self-play actor of the run: the given actor, or a wrapper of it."""
         return actor
 
     def load_past(self, weights: list[dict[str, Tensor]]) -> None:

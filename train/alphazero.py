@@ -349,7 +349,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         """Return the forward pass of the self-play network, with an evaluation cache."""
         return CachedRunner(runner, self.encoder.shape, self.game.num_actions + 1)
 
-    def make_player(self, actor: Any) -> Any:
+    def wrap_actor(self, actor: Any) -> Any:
         """Return the actor, wrapped in a gatekeeper if `gating_interval` is not 0."""
         return Gatekeeper(self, actor) if self.config.gating_interval > 0 else actor
 

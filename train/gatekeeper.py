@@ -26,15 +26,16 @@ class Gatekeeper:
         tested: number of candidate networks.
     """
 
-    def __init__(self, algorithm: Any, player: Any):
+    def __init__(self, algorithm: Any, actor: Any):
         """Wrap a self-play actor.
 
         Args:
-            algorithm: algorithm whose `agent` plays the matches; see `AlphaZero`.
-            player: its self-play actor.
+            algorithm: algorithm of the run, an `AlphaZero`.
+            actor: its self-play actor.
         """
-        self._algorithm, self._player = algorithm, player
+        self._algorithm, self._actor = algorithm, actor
         config, network = algorithm.config, algorithm.network
+        # Forward passes of the candidate and of the self-play network.
         self._candidate, self._incumbent = (
             Runner(network, algorithm.encoder.scale, config.device, config.precision)
             for _ in range(2)
@@ -43,10 +44,13 @@ class Gatekeeper:
         self._template, self._weights = network, copy_weights(network)
         self._iterations = 0  # since the last match
         self.accepted = self.tested = 0
-        player.load(network)
+        actor.load(network)
 
     def load(self, network: nn.Module) -> None:
-        """Play a gatekeeper match with a candidate network, at its interval.
+        """Load the self-play network for a rollout; first, at an interval, play a gatekeeper match.
+
+        Args:
+            network: the candidate network.
 
         Raises:
             Stopped: if the run is to stop; the match is then played after resuming.
@@ -88,18 +92,18 @@ class Gatekeeper:
         self.reload(network)
 
     def reload(self, network: nn.Module) -> None:
-        """Load the self-play network into the player, before each rollout.
+        """Load the self-play network into the actor, before each rollout.
 
-        The player's evaluation cache is then empty. Otherwise the batches of a resumed run, and so
+        The actor's evaluation cache is then empty. Otherwise the batches of a resumed run, and so
         the rounding of its evaluations, would differ.
         """
         incumbent = copy.deepcopy(self._template)
         incumbent.load_state_dict(self._weights)
-        self._player.load(incumbent)
+        self._actor.load(incumbent)
 
     def play(self, rng: np.random.Generator, games: int = 0) -> Any:
         """Collect a rollout with the self-play network, after `games` games of the run."""
-        return self._player.play(rng, games)
+        return self._actor.play(rng, games)
 
     def metrics(self) -> dict[str, float | int | None]:
         """Return the number of accepted candidates."""
@@ -123,5 +127,5 @@ class Gatekeeper:
         current = copy_weights(network)
         network.load_state_dict(self._weights)
         self._incumbent.load(network)
-        self._player.load(network)
+        self._actor.load(network)
         network.load_state_dict(current)

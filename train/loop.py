@@ -73,8 +73,8 @@ class RLTraining(ResumableTraining):
             raise
         finally:
             pool.shutdown(wait=False)
-            if self.actors is not None:
-                self.actors.close()
+            if self.multiprocess_actor is not None:
+                self.multiprocess_actor.close()
 
     def _iterate(self, pool: ThreadPoolExecutor) -> None:
         """Collect a rollout, unless there is one, and learn from it.
@@ -87,7 +87,7 @@ class RLTraining(ResumableTraining):
         """
         if self._rollout is None and self._lengths is None:
             self.monitor.phase = "playing"
-            self._load_player()
+            self._load_actor()
             rng_state = self.playing_rng.bit_generator.state
             try:
                 self._rollout = self._play(self.games)
@@ -100,7 +100,7 @@ class RLTraining(ResumableTraining):
         rng_state = self.playing_rng.bit_generator.state
         try:
             if self._overlaps and games < self.config.games:
-                self._load_player()
+                self._load_actor()
                 next_rollout = pool.submit(self._play, games)
             self._learn()
             self._lengths, self._unmeasured = None, True
@@ -137,7 +137,7 @@ class RLTraining(ResumableTraining):
         Raises:
             Stopped: if the run is to stop.
         """
-        return self.player.play(self.playing_rng, games)
+        return self.actor.play(self.playing_rng, games)
 
     @property
     def _overlaps(self) -> bool:
@@ -145,15 +145,15 @@ class RLTraining(ResumableTraining):
         # Above a staleness of 0, the actors play ahead.
         return self.config.overlap_actor_learner and self.config.max_staleness == 0
 
-    def _load_player(self) -> None:
-        """Load the network of the next rollout into the player; the same one after a resume."""
+    def _load_actor(self) -> None:
+        """Load the network of the next rollout into the actor; the same one after a resume."""
         if self._actor_weights is None:
-            self.player.load(self.network)
+            self.actor.load(self.network)
             self._actor_weights = copy_weights(self.network)
         else:
             network = copy.deepcopy(self.network)
             network.load_state_dict(self._actor_weights)
-            self.player.reload(network)
+            self.actor.reload(network)
 
     def _learn(self) -> None:
         """Make the pending updates from the collected rollout.
@@ -294,7 +294,9 @@ class RLTraining(ResumableTraining):
             Stopped: if the run is to stop; no row is added.
         """
         rates = self._ranks.broadcast(self.evaluate) if evaluated else {}
-        values = self.summary() | (self.actors.summary() if self.actors is not None else {})
+        values = self.summary() | (
+            self.multiprocess_actor.summary() if self.multiprocess_actor is not None else {}
+        )
         self.metrics.add(self.games, seconds=round(self.seconds, 1), **values, **rates)
 
     def summary(self) -> dict[str, float | int | None]:
@@ -304,5 +306,5 @@ class RLTraining(ResumableTraining):
             **means,
             "updates": self.updates,
             **self.algorithm.metrics(self.games),
-            **self.player.metrics(),
+            **self.actor.metrics(),
         }

@@ -114,7 +114,7 @@ class PastNetworks:
         self._runners[index].load(self._network)
 
 
-class OpponentPoolPlayer:
+class OpponentPoolActor:
     """Player of rollouts that adds its network to the opponent pool at an interval.
 
     Every `config.past_opponent_interval` games, the network joins the pool; the oldest past network
@@ -173,7 +173,7 @@ class OpponentPoolPlayer:
         return self._actor.play(rng, games)
 
     def metrics(self) -> dict[str, float | int | None]:
-        """Return metrics of the player: none."""
+        """Return metrics of the actor: none."""
         return {}
 
     def state(self) -> Arrays:

@@ -131,8 +131,8 @@ def _trial(config: Any, games_per_iteration: int) -> Iterator[Any]:
             yield training
         finally:
             training.metrics.close()
-            if training.actors is not None:
-                training.actors.close()
+            if training.multiprocess_actor is not None:
+                training.multiprocess_actor.close()
 
 
 def _evaluation_seconds(training: Any, games: int) -> float:

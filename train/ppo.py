@@ -30,7 +30,7 @@ from ludoteca.train.examples import ExampleLayout
 from ludoteca.train.opponent_pool import (
     LIMITS,
     ActorCriticConfig,
-    OpponentPoolPlayer,
+    OpponentPoolActor,
     PastNetworks,
 )
 from ludoteca.train.returns import advantages
@@ -129,9 +129,9 @@ class ActorCritic(Algorithm[Any]):
         self.pool = [make_agent(spec, game) for spec in config.opponent_pool]
         self.past = PastNetworks(self)
 
-    def make_player(self, actor: Any) -> OpponentPoolPlayer:
+    def wrap_actor(self, actor: Any) -> OpponentPoolActor:
         """Return the actor, with past networks in the opponent pool."""
-        return OpponentPoolPlayer(self, actor)
+        return OpponentPoolActor(self, actor)
 
     def load_past(self, weights: list[dict[str, Tensor]]) -> None:
         """Load the weights of past networks."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.executor import LOCAL
-from ludoteca.train.actors import make_player
+from ludoteca.train.actors import make_self_play_actor
 from ludoteca.train.algorithms import find_algorithm
 from ludoteca.train.allocator import disable_memory_trimming
 from ludoteca.train.auto_settings import fit_to_run
@@ -55,8 +55,8 @@ class ResumableTraining:
         algorithm: the algorithm.
         precision: numeric precision of convolutions, `"float32"` or `"bfloat16"`.
         learner: network and optimizer.
-        player: player of rollouts; `load` replaces its copy of the network.
-        actors: actors in other processes, or None for self-play in this one.
+        actor: self-play actor; `load` replaces its copy of the network.
+        multiprocess_actor: self-play in other processes, or None for self-play in this one.
         minibatches: training examples, and the pending updates from them.
         games: number of games learned from.
         plies: number of plies of these games; in simultaneous games, of joint moves.
@@ -105,7 +105,7 @@ class ResumableTraining:
         self.algorithm.monitor = self.monitor
         self.learner = NetworkLearner(self.algorithm)
         self.minibatches = make_minibatches(self.algorithm)
-        self.player, self.actors = make_player(self.algorithm)
+        self.actor, self.multiprocess_actor = make_self_play_actor(self.algorithm)
         self.games = self.plies = 0
         self.seconds = self.learning_seconds = 0.0
         self.saved: int | None = None
@@ -120,7 +120,7 @@ class ResumableTraining:
         # Lengths of the games of the rollout with pending updates.
         self._lengths: NDArray[np.int64] | None = None
         self._unmeasured = False  # whether metrics of the last iteration are still to be logged
-        # Weights of the self-play network, from `player.load` to the end of its rollout.
+        # Weights of the self-play network, from `actor.load` to the end of its rollout.
         self._actor_weights: Weights | None = None
         self._begin(tensorboard)
 
@@ -166,7 +166,7 @@ class ResumableTraining:
         self._best.restore(numbers, arrays, self.config.run_dir / "best.safetensors")
         self._means.sums = numbers["sums"]
         self.learner.restore(without_prefix("learner", arrays))
-        self.player.restore(without_prefix("player", arrays), self.network)
+        self.actor.restore(without_prefix("player", arrays), self.network)
         self.minibatches.restore(numbers["minibatches"], without_prefix("minibatches", arrays))
         self.algorithm.restore(numbers["algorithm"], without_prefix("algorithm", arrays))
         self.saved = self.games
@@ -230,7 +230,7 @@ class ResumableTraining:
         arrays = (
             arrays
             | with_prefix("learner", self.learner.state())
-            | with_prefix("player", self.player.state())
+            | with_prefix("player", self.actor.state())
             | with_prefix("minibatches", examples)
             | with_prefix("algorithm", algorithm_arrays)
         )

@@ -187,17 +187,17 @@ def test_inference_in_one_place_for_all_actors(name, tmp_path, monkeypatch):
     for k, where in enumerate(({}, central)):
         settings = replace(config, run_dir=tmp_path / str(k), num_actors=2, **where)
         training = make(settings, tensorboard=False)
-        training.player.load(training.network)
+        training.actor.load(training.network)
         rounds.append(training.play(0))
         if where:
-            server = training.actors.server
+            server = training.multiprocess_actor.server
             counts = ray.get(server.counts.remote())
             assert counts["requests"] >= counts["batches"] > 0
             assert counts["positions"] >= counts["requests"]
             if name == "dqn":  # it comes back after its death, and receives the network again
                 ray.kill(server, no_restart=False)
                 assert len(training.play(16).lengths) == 16
-        training.actors.close()
+        training.multiprocess_actor.close()
         training.metrics.close()
     first, other = rounds
     for field in fields(first):

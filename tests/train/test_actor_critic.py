@@ -266,7 +266,7 @@ def test_a_fraction_of_confident_decisions_is_trained_on(fraction, tmp_path, mon
     training = RLTraining(
         replace(TINY, run_dir=tmp_path, confident_fraction=fraction), tensorboard=False
     )
-    training.player.load(training.network)
+    training.actor.load(training.network)
     rollout = training.play(0)
     max_probs = np.random.default_rng(0).choice(
         np.array([0.5, 0.99], np.float32), len(rollout.values)

@@ -17,7 +17,7 @@ from ludoteca.envs.games.othello import placements
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match
-from ludoteca.train.actors import LocalActor, make_player
+from ludoteca.train.actors import LocalActor, make_self_play_actor
 from ludoteca.train.alphazero import AlphaZero, AlphaZeroConfig, AlphaZeroRollout
 from ludoteca.train.command import run as main
 from ludoteca.train.gatekeeper import Gatekeeper
@@ -257,7 +257,7 @@ def test_rollout_of_several_processes_joins_their_parts():
     network = make_pv_network(TINY.network, game)
     torch.set_num_threads(1)
     config = replace(TINY, num_actors=2, precision="float32")
-    actors, _ = make_player(AlphaZero(config, game, network))
+    actors, _ = make_self_play_actor(AlphaZero(config, game, network))
     actors.load(network)
     joined_rollout = actors.play(np.random.default_rng(3), 0)
     actors.close()

@@ -61,7 +61,7 @@ def measure_costs(
         playing, keeping, learning = list[float](), list[float](), list[float]()
         games = positions = updates = 0
         for k in range(parts + 1):  # the first one compiles
-            training.player.load(training.network)
+            training.actor.load(training.network)
             rollout, seconds = _timed(lambda games=games: training.play(games))  # type: ignore[misc]
             _, add_seconds = _timed(lambda rollout=rollout: training.add_rollout(rollout))  # type: ignore[misc]
             num_updates, start = 0, time.process_time()
@@ -137,9 +137,9 @@ def measure_throughput(
         skipped = 2 + staleness  # rollouts that workers need to begin and compile
         for k in range(iterations + skipped):
             if k == skipped:
-                training.actors.part_seconds.clear()
+                training.multiprocess_actor.part_seconds.clear()
                 updates, learning, keeping = 0, 0.0, 0.0
-            training.player.load(training.network)
+            training.actor.load(training.network)
             rollout = training.play(games)
             start = time.perf_counter()
             training.add_rollout(rollout)
@@ -152,9 +152,9 @@ def measure_throughput(
             keeping += added - start
             learning += ends[-1] - added
             games += len(rollout.lengths)
-        walls = [wall for wall, _ in training.actors.part_seconds]
-        cpu_seconds = [cpu for _, cpu in training.actors.part_seconds]
-        staleness_metrics = training.actors.summary()
+        walls = [wall for wall, _ in training.multiprocess_actor.part_seconds]
+        cpu_seconds = [cpu for _, cpu in training.multiprocess_actor.part_seconds]
+        staleness_metrics = training.multiprocess_actor.summary()
     games_counted = iterations * settings.games_per_iteration
     seconds = ends[-1] - ends[skipped - 1]
     parts = iterations * actors
@@ -257,5 +257,5 @@ def _training(config: RLConfig) -> Iterator[Any]:
             yield training
         finally:
             training.metrics.close()
-            if training.actors is not None:
-                training.actors.close()
+            if training.multiprocess_actor is not None:
+                training.multiprocess_actor.close()
