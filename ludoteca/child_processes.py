@@ -79,7 +79,7 @@ class ChildProcess(subprocess.Popen[Any]):
 class ChildProcesses:
     """Concurrent commands, each started by a thread that waits for it.
 
-    As a context manager it interrupts the commands when the block is interrupted. They have
+    As a context manager it interrupts the commands when the block is interrupted. The commands have
     `SAVE_TIMEOUT` seconds to save their work, and are killed after that or at another interrupt.
     """
 

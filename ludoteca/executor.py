@@ -66,7 +66,7 @@ class Stream(ABC, Generic[T]):
     def collect(self, timeout: float | None = None) -> list[tuple[int, T]]:
         """Assign tasks to free workers, and return the results that have arrived.
 
-        With `timeout=0` it returns at once, for callers with other work between results.
+        With `timeout=0` the call returns at once, for callers with other work between results.
 
         Args:
             timeout: maximum number of seconds to wait for a result; None: no limit. The list is
@@ -114,8 +114,8 @@ class Executor(ABC):
 
         Args:
             next_task: called with the number of a free worker, from 0, whenever there is one.
-                It returns the next task, None if there are no more tasks, or `WAIT` if there is
-                none before the next result.
+                The function returns the next task, None if there are no more tasks, or `WAIT` if
+                there is none before the next result.
             pinned: whether a task runs only on the worker that `next_task` was called with, because
                 it needs state of that worker. If that worker dies, the task runs on its
                 replacement, which has to restore that state. None then ends the tasks of this

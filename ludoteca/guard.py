@@ -24,7 +24,7 @@ NOT_FOUND = 127  # the exit status of shells for commands that cannot be run
 
 
 def main() -> None:
-    """Run the command until it ends, or the parent does."""
+    """Run the command until the command or the parent ends."""
     if len(sys.argv) < 4:
         print("usage: python -I -S guard.py PIPE PARENT COMMAND [ARGUMENT ...]", file=sys.stderr)
         sys.exit(0 if "--help" in sys.argv else 2)
@@ -43,7 +43,7 @@ def main() -> None:
     watch = threading.Thread(target=_watch, args=(int(pipe), int(parent), child), daemon=True)
     watch.start()
     os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
-    kill_group(child, signal.SIGKILL)  # its children, too; the id is valid until it is reaped
+    kill_group(child, signal.SIGKILL)  # its children, too; the id stays valid until `waitpid`
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if status < 0:
         _end_by_signal(-status)

@@ -18,8 +18,8 @@ TIMEOUT = 2.0  # seconds to wait for the end of a process that has just been kil
 class FolderLock:
     """Exclusive lock of a folder, held as long as this object or the process lives.
 
-    The kernel releases it however the process ends, so no lock is ever stale. The locked file stays
-    in the folder; it names the last process that held the lock.
+    The kernel releases the lock however the process ends, so no lock is ever stale. The locked file
+    stays in the folder, and names the last process that held the lock.
     """
 
     def __init__(self, folder: Path):

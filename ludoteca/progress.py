@@ -120,7 +120,7 @@ def bar_line(status: RunStatus, clock: RateClock) -> Table:
 
 
 def display(status: RunStatus, clock: RateClock) -> Group:
-    """Return the terminal display: two lines, and one each for an evaluation and a notice."""
+    """Return the terminal display: two lines, and further ones for an evaluation and a notice."""
     texts = [" · ".join(filter(None, (status.detail, _rates(clock)))) or "…"]
     texts += [text for text in (status.last, status.notice) if text]
     lines = [Text(text, no_wrap=True, overflow="ellipsis", style="dim") for text in texts]

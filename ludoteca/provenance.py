@@ -57,7 +57,7 @@ def command_line() -> str:
 def source_commit(root: Path = ROOT) -> str:
     """Return the git commit of the sources, with `-dirty` if they are changed, or `"unknown"`.
 
-    It is unknown if this package is installed and not run from a git checkout, or without git.
+    The commit is unknown if this package is not run from a git checkout, or git is not installed.
 
     Args:
         root: folder that holds the sources; `.git` must be in it, not in a folder above.

@@ -95,7 +95,7 @@ class RayExecutor(WorkerPool[RayWorker]):
     ):
         """Connect to a cluster, or start one on this machine, and start workers there.
 
-        If this process is connected to a cluster already, that one is used and not closed.
+        If this process is connected to a cluster already, that cluster is used, and stays open.
 
         Args:
             address: address for `ray.init`; "" starts a cluster.
@@ -204,9 +204,8 @@ class RayExecutor(WorkerPool[RayWorker]):
     def _object_ref(self, shared: Shared[Any]) -> Any:
         """Return a reference to a shared value, pickled, in the object store."""
         if shared not in self._object_refs:
-            data = np.frombuffer(
-                pickle.dumps(shared.get()), np.uint8
-            )  # workers read it without a copy
+            # As an array, which workers read without a copy.
+            data = np.frombuffer(pickle.dumps(shared.get()), np.uint8)
             self._object_refs[shared] = ray.put(data)
         return self._object_refs[shared]
 

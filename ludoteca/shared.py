@@ -16,7 +16,7 @@ T = TypeVar("T")
 CACHE_SIZE = 8  # shared values that a worker keeps
 
 _ids = itertools.count()
-# Attribute `shared_values`: those of the task that this thread is pickling, by key.
+# Attribute `shared_values`: the shared values of the task that this thread is pickling, by key.
 _pickling = threading.local()
 
 

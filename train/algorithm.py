@@ -51,7 +51,7 @@ class Model(Protocol):
     network: Any
 
     def outputs(self, planes: Tensor) -> Tensor:
-        """Return outputs `[N, K]` of the network, with gradients, for int8 planes `[N, *shape]`."""
+        """Return outputs `[N, outputs]`, with gradients, for int8 planes `[N, *shape]`."""
 
     def evaluate(self, network: nn.Module, planes: Tensor) -> Tensor:
         """Return the outputs of another network with the same input, such as a target network."""

@@ -110,8 +110,8 @@ class AlphaZeroConfig(RLConfig):
 
     gating_interval: int = 0
     """Games between gatekeeper matches: a candidate network replaces the self-play network only if
-    it wins (Silver et al., "Mastering the game of Go without human knowledge", 2017); 0: no
-    gating, the latest network plays."""
+    the candidate wins (Silver et al., "Mastering the game of Go without human knowledge", 2017); 0:
+    no gating, the latest network plays."""
     gating_games: int = 100
     """Games of a gatekeeper match."""
     gating_threshold: float = 0.55
@@ -320,7 +320,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
         """Return the positions with full searches: policy and value targets.
 
         The value target is a mean of the game's result, with weight `outcome_weight`, and the root
-        value of the search. Before a random ply it is the root value alone, since random plies
+        value of the search. Before a random ply the target is the root value alone: random plies
         decide the result.
         """
         selected = rollout.full & (np.arange(rollout.full.shape[1]) < rollout.lengths[:, None])

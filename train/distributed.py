@@ -62,7 +62,7 @@ class Ranks:
         return self.rank == 0
 
     def broadcast(self, make: Callable[[], T], playing: bool = False) -> T:
-        """Return what `make` returns in rank 0, or raise what it raises there; others wait.
+        """Return what `make` returns in rank 0, or raise what it raises there; other ranks wait.
 
         Args:
             make: called in rank 0 only.

@@ -128,7 +128,7 @@ def evaluate_in_time(
 ) -> tuple[list[dict[str, Any]], MatchResult]:
     """Play up to `games` games of an agent in each seat, as many as time allows.
 
-    They are the first games that `evaluate` would play.
+    These are the first of the games that `evaluate` would play.
 
     Args:
         game: the game.

@@ -29,9 +29,9 @@ class Interrupted(KeyboardInterrupt):
 def stopping_on_signals(monitor: Monitor) -> Iterator[list[int]]:
     """Let SIGINT (Ctrl-C) and SIGTERM request the stop of a run; yield the received signals.
 
-    After the first one, the next one raises KeyboardInterrupt wherever the main thread is. Signals
-    that the process ignores stay ignored. Outside the main thread, which alone can set handlers,
-    nothing changes.
+    The second signal raises KeyboardInterrupt, whatever the main thread is doing. Signals that the
+    process ignores stay ignored. Outside the main thread, which alone can set handlers, nothing
+    changes.
     """
     received: list[int] = []
     if threading.current_thread() is not threading.main_thread():

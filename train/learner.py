@@ -38,7 +38,7 @@ class NetworkLearner(TrainableModel[Any]):
         return self._algorithm.optimized()
 
     def outputs(self, planes: Tensor) -> Tensor:
-        """Return outputs `[N, K]` of the network, with gradients, for int8 planes `[N, *shape]`."""
+        """Return outputs `[N, outputs]`, with gradients, for int8 planes `[N, *shape]`."""
         with self.cast():
             outputs: Tensor = self.module(self.scaled(planes)).float()
         return outputs

@@ -44,7 +44,7 @@ class PhaseProgress:
 class Monitor:
     """Progress of a run, and the request to stop it.
 
-    Both the self-play thread and the learner thread report to it.
+    Both the self-play thread and the learner thread report to the monitor.
 
     Attributes:
         phase: current phase.

@@ -10,8 +10,8 @@ from ludoteca.envs.registry import default_game
 def next_command(game: Game, kind: str, folder: Path) -> str:
     """Return the command that plays a game with the network of a run.
 
-    In sequential games the user plays against it; in simultaneous games it plays a match against
-    random moves.
+    In sequential games the user plays against the network; in simultaneous games the network plays
+    a match against random moves.
 
     Args:
         game: the game.

@@ -28,6 +28,7 @@ NETWORKS = (
 # Batch size of AlphaZero in runs of a few minutes, whose few games would allow too few updates with
 # larger batches (measured in Connect Four, see docs/training.md).
 SHORT_RUN_BATCH_SIZE = 128
+SHORT_RUN_MINUTES = 10.0  # shorter runs have fewer evaluation games and more frequent checkpoints
 TREE_SEARCH = "mcts:simulations=100"  # evaluation opponent, besides random moves
 # Opponents in simultaneous games; agents that do not play the game are left out.
 RIVALS = ("random_safe", "greedy", "deterministic")
@@ -48,15 +49,15 @@ def preset_config(algorithm: str, game: Game, minutes: float, opponent: str = "s
         config,
         game=game.spec,
         network=network,
-        eval_games=20 if minutes < 10 else 50,
-        final_eval_games=50 if minutes < 10 else 200,
-        save_seconds=30.0 if minutes < 10 else 120.0,
+        eval_games=20 if minutes < SHORT_RUN_MINUTES else 50,
+        final_eval_games=50 if minutes < SHORT_RUN_MINUTES else 200,
+        save_seconds=30.0 if minutes < SHORT_RUN_MINUTES else 120.0,
     )
     if algorithm == "dqn":
         opponents = (TREE_SEARCH, "random") if opponent == "self" else (opponent, "random")
         return replace(config, opponent=opponent, eval_opponents=opponents)  # type: ignore[call-arg]
     if algorithm == "alphazero":
-        batch_size = SHORT_RUN_BATCH_SIZE if minutes < 10 else config.batch_size
+        batch_size = SHORT_RUN_BATCH_SIZE if minutes < SHORT_RUN_MINUTES else config.batch_size
         return replace(config, eval_opponents=("random", TREE_SEARCH), batch_size=batch_size)
     rivals = [spec for spec in RIVALS if _plays(spec, game)] if opponent == "self" else [opponent]
     config = replace(config, eval_opponents=("random", *rivals))

@@ -71,7 +71,7 @@ class QLearningConfig:
 
 
 def main(config: QLearningConfig) -> dict[str, Any]:
-    """Learn a table, evaluate it, print and write the results; return those of `results.json`.
+    """Learn and evaluate a table; print and write the results, and return them.
 
     Raises:
         ValueError: if the environment cannot be made, or its spaces are not discrete; or if the run

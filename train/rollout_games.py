@@ -54,7 +54,7 @@ class RolloutGames:
         self.encoder, self.count, self.plies = encoder, count, game.max_plies
         self.packing = Packing(encoder.shape, encoder.scale == 1)
         self._game_batch = GameBatch(game, count)
-        self._stepper = make_stepper(game)
+        self._stepper = make_stepper(game)  # compiled functions that step batches of games
         self._scratch = np.zeros(1, scratch_dtype(game))
 
     def begin(self, rng: np.random.Generator) -> None:

@@ -101,7 +101,7 @@ class RunDirectory:
     def save_state(self, numbers: dict[str, Any], arrays: Arrays) -> None:
         """Replace the checkpoint atomically.
 
-        It is synced to disk, so that no other file can be newer after a power cut.
+        The file is synced to disk, so that no other file can be newer after a power cut.
 
         Args:
             numbers: JSON values.

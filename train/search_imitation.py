@@ -116,7 +116,7 @@ class SearchImitation(ActorCritic):
     def check_game(cls, game: Game) -> None:
         """Check that a game is simultaneous."""
         if not game.simultaneous:
-            raise ValueError(f"needs a simultaneous game, got {game.spec}")
+            raise ValueError(f"search imitation needs a simultaneous game, got {game.spec}")
 
     @cached_property
     def search(self) -> DecoupledNetworkGuidedSearch:

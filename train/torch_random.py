@@ -23,7 +23,7 @@ class TorchStream:
     """
 
     def __init__(self, device: str):
-        """Make a stream without a seed; `device` is that of the network."""
+        """Make a stream without a seed; `device` is the PyTorch device of the network."""
         self._cuda = torch.device(device) if torch.device(device).type == "cuda" else None
         self._states: list[torch.Tensor] = []
 

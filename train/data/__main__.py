@@ -53,7 +53,13 @@ def main(command: GenerationConfig | ConversionConfig | VerificationConfig) -> N
 def _print_summary(
     path: Path, dataset: GameDataset, agents: dict[str, dict[str, int]] | None = None
 ) -> None:
-    """Print the number of games, and the number of samples of each agent (counted by default)."""
+    """Print the number of games, and the numbers of samples of each agent.
+
+    Args:
+        path: the file of the games.
+        dataset: the games.
+        agents: numbers of samples, see `count_samples`; None: they are counted here.
+    """
     table = Table("agent", "seats", "actions to learn from")
     for name, counts in (agents or count_samples(dataset)).items():
         table.add_row(Text(name or "(no name)"), f"{counts['seats']:,}", f"{counts['actions']:,}")

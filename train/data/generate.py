@@ -43,7 +43,7 @@ class GenerationConfig:
     the second player 1, and so on."""
     learn_from: tuple[int, ...] = ()
     """Indices of the agents whose actions are training samples, counted from 0; by default all. A
-    game is labeled with the return of the first player, by seat, whom such an agent controls."""
+    game is labeled with the return of the lowest player index that one of these agents plays."""
     games: int = 10_000
     """Number of games."""
     seed: int = 0

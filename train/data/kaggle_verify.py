@@ -95,11 +95,11 @@ def _describe(record: EpisodeRecord, s: Any, code: int, t: int, p: int, count: i
 def make_verify() -> Any:
     """Return the kernel that compares an episode with the rules.
 
-    It is `verify(states, actions, geese, lengths, food, food_counts, cells, result)`. It plays the
-    episode, see `EpisodeRecord`, in `states[0]` up to the first error, and writes the chance
-    outcomes to `cells`, see `ludoteca.train.data.chance`. It writes four integers to `result`: the
-    error code or `VALID`; the number of the state; the goose (`FOOD`: number of foods that were
-    there before); and the number of chance outcomes (`FOOD`: of this state).
+    The kernel is `verify(states, actions, geese, lengths, food, food_counts, cells, result)`. It
+    plays the episode, see `EpisodeRecord`, in `states[0]` up to the first error, and writes the
+    chance outcomes to `cells`, see `ludoteca.train.data.chance`. It writes four integers to
+    `result`: the error code or `VALID`; the number of the state; the goose (`FOOD`: number of foods
+    that were there before); and the number of chance outcomes (`FOOD`: of this state).
     """
 
     @compiled_without_allocation

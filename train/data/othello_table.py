@@ -24,7 +24,7 @@ from ludoteca.train.data.positions import Positions, iterate_positions
 BOARD_SIZES = {4 * 4: 4, 6 * 6: 6, 8 * 8: 8}  # by number of cells
 BLOCK_BYTES = 1 << 22  # bytes per read
 MAX_LINE_BYTES = 1 << 12  # a longer line is an error
-ZERO, COMMA, MINUS, NEWLINE = b"0,-\n"
+ZERO, COMMA, MINUS, NEWLINE = b"0,-\n"  # codes of these characters
 INITIAL = -1  # in place of an action: the line is an initial position
 LABELS = np.array([0, 1, -1], np.int8)  # by digit in a line, where 2 stands for -1
 NO_GAME, RUNNING, OVER = range(3)  # stages of reading a game
@@ -259,13 +259,13 @@ def _format_lines(positions: Positions, labels: NDArray[np.int8]) -> bytes:
 def make_decoder(game: Game) -> Any:
     """Return the kernel that decodes lines into actions.
 
-    It is `decode(white, black, labels, states, stage, label, scores, actions, results)`, for L
-    lines with bitboards `white` and `black`, uint64 `[L]`, and `labels`, int8 `[L]`. It writes
-    the action that leads to each position, or `INITIAL`, to `actions` `[L]`, and player 0's result
-    to `results` `[L]` where a game ends. Three values are carried from block to block: `states[0]`,
-    the previous position, `stage[0]`, and the game's label `label[0]`. `states[1]` and `scores`
-    `[2]` are workspace. It returns the number of valid lines, and the error code of the next line
-    or 0.
+    The kernel is `decode(white, black, labels, states, stage, label, scores, actions, results)`,
+    for L lines with bitboards `white` and `black`, uint64 `[L]`, and `labels`, int8 `[L]`. It
+    writes the action that leads to each position, or `INITIAL`, to `actions` `[L]`, and player 0's
+    result to `results` `[L]` where a game ends. Three values are carried from block to block:
+    `states[0]`, the previous position, `stage[0]`, and the game's label `label[0]`. `states[1]` and
+    `scores` `[2]` are workspace. It returns the number of valid lines, and the error code of the
+    next line or 0.
     """
     init, step, returns, size = game.init, game.step, game.returns, game.layout.rows
 

@@ -28,12 +28,12 @@ REASONS = {
 def make_replay(game: Game) -> Any:
     """Return the kernel that replays games.
 
-    It is `replay(states, words, recorded, lengths, seeds, outcomes, outcome_counts, results,
-    actions, players, current, current_words, legal, scores, error)`; for the recorded games see
-    `GameDataset`, for `states`, `actions` and `players`, which it fills, `Positions`. `current` is
-    workspace for one state; `words` and `current_words` are the memory of `states` and `current` as
-    integers; `legal` `[A]` and `scores` `[P]` are workspace, too. At an invalid game it stops, and
-    writes the error code, the game and the step to `error` `[3]`.
+    The kernel is `replay(states, words, recorded, lengths, seeds, outcomes, outcome_counts,
+    results, actions, players, current, current_words, legal, scores, error)`; for the recorded
+    games see `GameDataset`, for `states`, `actions` and `players`, which it fills, `Positions`.
+    `current` is workspace for one state; `words` and `current_words` are the memory of `states` and
+    `current` as integers; `legal` `[A]` and `scores` `[P]` are workspace, too. At an invalid game
+    it stops, and writes the error code, the game and the step to `error` `[3]`.
     """
     init, is_terminal, returns = game.init, game.is_terminal, game.returns
     num_players = game.num_players

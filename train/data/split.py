@@ -26,7 +26,9 @@ def validation_games(dataset: GameDataset, fraction: float, seed: int) -> NDArra
         actions = dataset.actions[offsets[k] : offsets[k + 1]].tobytes()
         distinct[k] = indices.setdefault(actions, len(indices))
     if len(indices) < 2:
-        raise ValueError("needs at least two different games: one for training, one for validation")
+        raise ValueError(
+            "a split needs at least two different games: one for training, one for validation"
+        )
     sizes = np.bincount(distinct)  # number of equal games
     order = np.random.default_rng([seed, 0]).permutation(len(indices))
     # Distinct games are validation games until they make up `fraction` of all games.
