@@ -120,7 +120,7 @@ class Algorithm(ABC, Generic[ConfigType]):
         self.monitor = Monitor()
 
     @cached_property
-    def games(self) -> RolloutGames:
+    def rollout_games(self) -> RolloutGames:
         """Batch of the games of a rollout."""
         return RolloutGames(self.encoder, self.config.games_per_iteration, self.monitor)
 

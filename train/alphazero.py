@@ -212,9 +212,9 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
 
     def collect(self, infer: Inference, rng: np.random.Generator, games: int) -> AlphaZeroRollout:
         """Play a rollout by search; each game begins with some random plies. See `Algorithm`."""
-        batch = self.games
+        batch = self.rollout_games
         count, plies = batch.count, batch.plies
-        batch.begin(rng)
+        batch.reset(rng)
         self.lines.clear()
         opening = rng.integers(self.config.random_plies + 1, size=count).astype(np.int16)
         uniform_fractions = rng.random(count)  # fraction of uniform moves in each opening
@@ -250,7 +250,7 @@ class AlphaZero(Algorithm[AlphaZeroConfig]):
             rollout.values[live, ply], rollout.full[live, ply] = values, full
             rollout.movers[live, ply] = turn.movers
             rollout.lengths[live] += 1
-            batch.play(turn, actions)
+            batch.step(turn, actions)
         rollout.returns[:] = batch.returns[:, 0]
         return rollout
 

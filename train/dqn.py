@@ -213,9 +213,9 @@ class DQN(Algorithm[DQNConfig]):
 
     def collect(self, infer: Inference, rng: np.random.Generator, games: int) -> DQNRollout:
         """Play a rollout epsilon-greedily, after `games` games of the run."""
-        batch, epsilon = self.games, epsilon_at(self.config, games)
+        batch, epsilon = self.rollout_games, epsilon_at(self.config, games)
         count, plies = batch.count, batch.plies
-        batch.begin(rng)
+        batch.reset(rng)
         opponent_rngs = rng.integers(2**63, size=(count, 1)).astype(np.uint64)
         seats = np.resize(self.seats, count)
         if self.opponent is not None:
@@ -251,7 +251,7 @@ class DQN(Algorithm[DQNConfig]):
             rollout.actions[live, ply] = chosen
             rollout.movers[live, ply] = turn.movers
             rollout.lengths[live] += 1
-            batch.play(turn, self.encoder.translate(chosen, turn.movers))
+            batch.step(turn, self.encoder.translate(chosen, turn.movers))
         rollout.returns[:] = batch.returns
         return rollout
 

@@ -194,8 +194,8 @@ class NFSP(Algorithm[NFSPConfig]):
 
         In each game, each player plays the best response with probability eta.
         """
-        batch, epsilon = self.games, epsilon_at(self.config, games)
-        batch.begin(rng)
+        batch, epsilon = self.rollout_games, epsilon_at(self.config, games)
+        batch.reset(rng)
         shape = (batch.count, self.game.num_players)
         responders = rng.random(shape) < self.config.anticipatory_param
         lengths = np.zeros(batch.count, np.int64)
@@ -212,7 +212,7 @@ class NFSP(Algorithm[NFSPConfig]):
                     actions.astype(np.int16),
                 )
             )
-            batch.play(turn, self.encoder.translate(actions, turn.movers))
+            batch.step(turn, self.encoder.translate(actions, turn.movers))
             lengths[turn.env_indices] = turn.ply + 1
         columns = (np.concatenate(parts) for parts in zip(*decisions, strict=True))
         return NFSPRollout(lengths, batch.returns, responders, *columns)

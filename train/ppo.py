@@ -140,14 +140,14 @@ class ActorCritic(Algorithm[Any]):
 
     def collect(self, infer: Inference, rng: np.random.Generator, games: int) -> ActorCriticRollout:
         """Play a rollout by sampling from the policy; in some games opponents take some seats."""
-        batch, opponents = self.games, [*self.pool, *self.past.agents]
+        batch, opponents = self.rollout_games, [*self.pool, *self.past.agents]
         seat_agents = self._assign_seats(len(opponents), rng)
-        streams = rng.integers(2**63, size=seat_agents.shape).astype(np.uint64)
+        opponent_rngs = rng.integers(2**63, size=seat_agents.shape).astype(np.uint64)
         lengths = np.zeros(batch.count, np.int64)
         decisions: list[tuple[NDArray[Any], ...]] = []
         for agent in opponents:
             agent.reset(np.arange(batch.count))
-        batch.begin(rng)
+        batch.reset(rng)
         for turn in batch.turns():
             actions = np.zeros(len(turn.env_indices), np.int64)
             owners = seat_agents[turn.env_indices, turn.movers]
@@ -157,8 +157,8 @@ class ActorCritic(Algorithm[Any]):
             for member, agent in enumerate(opponents, LEARNER + 1):
                 rows = np.flatnonzero(owners == member)
                 if len(rows) > 0:
-                    actions[rows] = batch.act(agent, turn, rows, streams)
-            batch.play(turn, actions)
+                    actions[rows] = batch.act(agent, turn, rows, opponent_rngs)
+            batch.step(turn, actions)
             lengths[turn.env_indices] = turn.ply + 1
         columns = (np.concatenate(parts) for parts in zip(*decisions, strict=True))
         return self.rollout_class(lengths, batch.returns, seat_agents, *columns)
@@ -168,7 +168,7 @@ class ActorCritic(Algorithm[Any]):
 
         At least one seat of each game, drawn at random, is the learner's.
         """
-        count, players = self.games.count, self.game.num_players
+        count, players = self.rollout_games.count, self.game.num_players
         with_opponents = rng.random(count) < self.config.opponent_pool_prob
         from_pool = rng.random((count, players)) < 0.5
         from_pool[np.arange(count), rng.integers(players, size=count)] = False

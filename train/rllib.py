@@ -140,11 +140,11 @@ class SelfPlay(RLlibCallback):  # type: ignore[misc]
         """Log the points of the learning policy."""
         if isinstance(episode, MultiAgentEpisode):
             learning = [a for a in episode.agent_ids if episode.module_for(a) == LEARNER]
-            streams = {agent: episode.agent_episodes[agent] for agent in learning}
+            agent_episodes = {agent: episode.agent_episodes[agent] for agent in learning}
         else:
-            streams = {f"player_{int(episode.get_infos(-1).get('player', 0))}": episode}
-        for agent, stream in streams.items():
-            points = min(max((1 + float(stream.get_return())) / 2, 0.0), 1.0)
+            agent_episodes = {f"player_{int(episode.get_infos(-1).get('player', 0))}": episode}
+        for agent, agent_episode in agent_episodes.items():
+            points = min(max((1 + float(agent_episode.get_return())) / 2, 0.0), 1.0)
             for key, value in (("points", points), ("games", 1)):
                 metrics_logger.log_value((SELF_PLAY, key), value, reduce="sum")
                 metrics_logger.log_value((SELF_PLAY, agent, key), value, reduce="sum")

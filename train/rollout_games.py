@@ -47,7 +47,7 @@ class RolloutGames:
     """
 
     def __init__(self, encoder: Any, count: int, monitor: Monitor | None = None):
-        """Allocate games, to be reset by `begin`; see the attributes for the arguments."""
+        """Allocate games, which `reset` begins; see the attributes for the arguments."""
         game = encoder.game
         self.monitor = monitor or Monitor()
         self._longest = game.max_plies  # plies of the longest game of the last rollout
@@ -57,7 +57,7 @@ class RolloutGames:
         self._stepper = make_stepper(game)  # compiled functions that step batches of games
         self._scratch = np.zeros(1, scratch_dtype(game))
 
-    def begin(self, rng: np.random.Generator) -> None:
+    def reset(self, rng: np.random.Generator) -> None:
         """Reset all games; `rng` seeds their chance events."""
         game_batch = self._game_batch
         game_batch.episode_states["rng"][:, 0] = rng.integers(2**63, size=self.count)
@@ -67,7 +67,7 @@ class RolloutGames:
         )
 
     def turns(self) -> Iterator[Turn]:
-        """Yield the turns of the rollout; step each with `play`.
+        """Yield the turns of the rollout; step the games of each by `step`.
 
         Raises:
             Stopped: if the run is to stop.
@@ -104,25 +104,26 @@ class RolloutGames:
         agent: Agent | None,
         turn: Turn,
         rows: NDArray[np.int64],
-        streams: NDArray[np.uint64],
+        rngs: NDArray[np.uint64],
     ) -> NDArray[np.int64]:
         """Return the actions of an agent in some rows of a turn, in the game's numbering.
 
         Args:
             agent: the agent.
             turn: the turn.
-            rows: rows of the turn in which the agent moves. Shape `[K]`.
-            streams: random streams, one per game or one per player. Shape `[B, 1]` or `[B, P]`.
+            rows: rows of the turn in which the agent moves. Shape `[R]`.
+            rngs: random streams, one per game or one per player, advanced in place. Shape `[B, 1]` or
+                `[B, P]`.
         """
         assert agent is not None
         env_indices, players = turn.env_indices[rows], turn.movers[rows]
-        index = (env_indices, players if streams.shape[1] > 1 else np.zeros_like(players))
-        advanced = streams[index].reshape(-1, 1)
+        index = (env_indices, players if rngs.shape[1] > 1 else np.zeros_like(players))
+        advanced = rngs[index].reshape(-1, 1)
         actions = agent.act(turn.states[rows], players, advanced, env_indices)
-        streams[index] = advanced[:, 0]
+        rngs[index] = advanced[:, 0]
         return np.asarray(actions, np.int64)
 
-    def play(self, turn: Turn, actions: NDArray[np.int64]) -> None:
+    def step(self, turn: Turn, actions: NDArray[np.int64]) -> None:
         """Step one ply, with one action for each decision of a turn, in the game's numbering.
 
         Raises:
