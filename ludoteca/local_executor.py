@@ -39,7 +39,7 @@ class WorkerProcess:
 
 
 class LocalExecutor(WorkerPool[WorkerProcess]):
-    """Worker processes on this machine."""
+    """Executor with worker processes on this machine."""
 
     def __init__(self, num_workers: int):
         """Start the processes."""
@@ -82,10 +82,10 @@ class LocalExecutor(WorkerPool[WorkerProcess]):
             for key, value in job.shared.items()
             if key not in worker.cache
         }
-        worker.cache.use([*job.shared], dict.fromkeys(new))
+        worker.cache.use([*job.shared], dict.fromkeys(new))  # as the process does with its cache
         try:
             worker.connection.send((job.data, [*job.shared], new))
-        except OSError:
+        except OSError:  # the process has died
             return False
         return True
 
@@ -194,7 +194,7 @@ def _run_worker(connection: Connection, by_main_thread: bool) -> None:
     while True:
         try:
             data, keys, new = connection.recv()
-        except EOFError:
+        except EOFError:  # the parent has closed the pipe
             return
         connection.send_bytes(run_task(data, keys, new))
 

@@ -48,7 +48,7 @@ class FolderLock:
         """Return whether this process holds this lock, and `folder` still has the locked file."""
         try:
             file_status = os.stat(folder / LOCK)
-        except OSError:
+        except OSError:  # the folder or its file was removed
             return False
         return self.process == os.getpid() and os.path.samestat(file_status, self._file_status)
 

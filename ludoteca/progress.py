@@ -58,10 +58,9 @@ class RateClock:
 
     def __init__(self) -> None:
         """Start without measurements."""
-        self._measurements: deque[tuple[float, RunStatus]] = (
-            deque()
-        )  # by time, compilation excluded
-        self._start = self._now = 0.0  # times with compilation
+        # Times without compilation, each with the status at that time.
+        self._measurements: deque[tuple[float, RunStatus]] = deque()
+        self._start = self._now = 0.0  # first and last time, compilation included
 
     def add(self, now: float, status: RunStatus, compiling: float = 0.0) -> None:
         """Add a measurement.

@@ -46,7 +46,7 @@ class RayActor:
     """Worker: an object in a process of its own, on some node of the cluster."""
 
     def set_up(self, folder: str, path: list[str]) -> dict[str, Any]:
-        """Set up this process; return its node, and the fingerprint of its installation.
+        """Set up this process; return its `location` and the `fingerprint` of its installation.
 
         Args:
             folder: the driver's working directory; this process enters it if it exists here.

@@ -51,7 +51,7 @@ class ValidationReport:
 def write_supervised_report(
     training: SupervisedTraining, findings: ValidationReport
 ) -> dict[str, Any]:
-    """Write all files of a training run; return the results.
+    """Write all files of a training run; return the content of `results.json`.
 
     Writes `best.safetensors` again, with its card, `learning_curve.png` and `report.md`; and
     `results.json` if the training is finished, or else `results_so_far.json`.

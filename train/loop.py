@@ -227,7 +227,7 @@ class RLTraining(ResumableTraining):
             self.playing_rng.bit_generator.state = rng_state
 
     def evaluate(self) -> dict[str, float]:
-        """Play evaluation games, the same each time; return win rates.
+        """Play evaluation games, the same each time; return win rates by `{opponent}__{seat}`.
 
         The network becomes the best one, unless an earlier one scored higher and
         `config.checkpoint_selection` is "best".
@@ -300,7 +300,7 @@ class RLTraining(ResumableTraining):
         self.metrics.add(self.games, seconds=round(self.seconds, 1), **values, **rates)
 
     def summary(self) -> dict[str, float | int | None]:
-        """Return the metrics since the last summary."""
+        """Return the metrics since the last summary, by name."""
         means = self._means.summary()
         return {
             **means,

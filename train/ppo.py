@@ -238,7 +238,7 @@ class ActorCritic(Algorithm[Any]):
         }
 
     def search_options(self) -> dict[str, Any]:
-        """Return the search options in evaluations, for `set_search`: no search."""
+        """Return the options of `SeatNetworkAgent.set_search` in evaluations: no search."""
         return {"simulations": 0}
 
     def agent(self) -> SeatNetworkAgent:

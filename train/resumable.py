@@ -201,6 +201,7 @@ class ResumableTraining:
             played = float(len(waiting.lengths))
         if self._actor_weights is not None or played == 0:
             played += self.config.games_per_iteration * self.monitor.phases["playing"].fraction
+        # A game counts half when it is played, half when it is learned from.
         return min(self.games + (played + learned) / 2, self.config.games)
 
     @property

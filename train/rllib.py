@@ -1,10 +1,10 @@
 """Self-play in RLlib: a pool of frozen past policies, by policy mapping or inside the environment.
 
 There are two setups, RLlib's multi-agent and single-agent environments. In the first, where each
-player is one of RLlib's agents, `Matchups` maps one player of each episode to the
-learning policy, and the others to policies of the pool. RLlib keeps one stream of transitions per
-player, so a loser gets its -1, and values are bootstrapped only from the player's own
-observations::
+player is one of RLlib's agents, `Matchups` maps one player of each episode to the learning policy,
+and the others to policies of the pool. RLlib keeps one stream of transitions per player, so a loser
+gets its -1, and values are bootstrapped only from the player's own observations. `register` and
+`masked_module` are in `ludoteca.envs.adapters`::
 
     register()
     config = (
@@ -103,8 +103,8 @@ class SelfPlay(RLlibCallback):  # type: ignore[misc]
     `opponents`, the number of opponent policies; `result["env_runners"]["self_play"]` has the
     points (sum of the games' scores) and games of an iteration, by player.
 
-    Several agents need `Matchups` as the policy mapping function. One agent needs an opponent in
-    the environment, which the first copy replaces.
+    The multi-agent setup needs `Matchups` as the policy mapping function. The single-agent setup
+    needs an opponent in the environment, which the first copy replaces.
     """
 
     def __init__(
@@ -121,9 +121,9 @@ class SelfPlay(RLlibCallback):  # type: ignore[misc]
             threshold: score from which a copy is added.
             min_games: minimum number of games of a score, from the latest iterations.
             size: maximum number of copies in the pool, the latest ones.
-            latest_prob: single agent: probability of the latest copy as opponent. Several agents
-                use that of `Matchups`.
-            seed: single agent: seed of the sampling of opponents.
+            latest_prob: probability of the latest copy as opponent, in the single-agent setup; the
+                multi-agent setup uses that of `Matchups`.
+            seed: seed of the sampling of opponents, in the single-agent setup.
 
         Raises:
             ValueError: if an argument is out of range.

@@ -112,8 +112,7 @@ class RolloutGames:
             agent: the agent.
             turn: the turn.
             rows: rows of the turn in which the agent moves. Shape `[R]`.
-            rngs: random streams, one per game or one per player, advanced in place. Shape `[B, 1]` or
-                `[B, P]`.
+            rngs: random streams, one per game `[B, 1]` or per player `[B, P]`, advanced in place.
         """
         assert agent is not None
         env_indices, players = turn.env_indices[rows], turn.movers[rows]

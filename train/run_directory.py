@@ -119,7 +119,7 @@ class RunDirectory:
             os.fsync(file.fileno())
 
     def load_state(self) -> tuple[dict[str, Any], Arrays] | None:
-        """Return the last checkpoint, or None if there is none.
+        """Return the numbers and arrays of the last checkpoint, or None if there is none.
 
         Raises:
             ValueError: if the file is damaged.
@@ -187,7 +187,7 @@ def _running(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except (OSError, OverflowError):
+    except (OSError, OverflowError):  # not allowed, or not an id: keep the file
         return True
     return True
 

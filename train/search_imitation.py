@@ -216,7 +216,7 @@ class SearchImitation(ActorCritic):
         }
 
     def search_options(self) -> dict[str, Any]:
-        """Return the search options in evaluations, the same as in training."""
+        """Return the options of `SeatNetworkAgent.set_search` in evaluations, as in training."""
         config = self.config
         return {
             "simulations": config.num_simulations,

@@ -85,7 +85,7 @@ class ConversionReport:
 def convert(
     config: ConversionConfig, progress: bool = False
 ) -> tuple[GameDataset, ConversionReport]:
-    """Read files of games, and write the valid games with selected players.
+    """Read files of games; write and return the valid games with selected players, and the report.
 
     Args:
         config: the settings.

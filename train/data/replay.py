@@ -119,7 +119,11 @@ def make_replay(game: Game) -> Any:
 
 
 def _sequential_kernels(game: Game) -> tuple[Any, Any, Any]:
-    """Return kernels that read one action, apply it, and return the player to move."""
+    """Return three kernels of a sequential game.
+
+    `read_action(s, recorded, legal, actions)` writes the recorded action to `actions` `[P]`, and
+    returns whether it is legal; `apply(s, recorded)` applies it; `player(s)` is the player to move.
+    """
     player: Any = game.player
     legal_actions, step = game.legal_actions, game.step
 
@@ -139,7 +143,10 @@ def _sequential_kernels(game: Game) -> tuple[Any, Any, Any]:
 
 
 def _simultaneous_kernels(game: Game) -> tuple[Any, Any, Any]:
-    """Return kernels that read and apply a joint action; no single player is to move."""
+    """Return three kernels of a simultaneous game, as `_sequential_kernels` does.
+
+    The actions are those of all active players, except `FORFEIT`; the player to move is always -1.
+    """
     is_active: Any = game.is_active
     legal_actions, step, num_players = game.legal_actions, game.step, game.num_players
 

@@ -57,7 +57,7 @@ def main(
     json_file: Path | None = None,
     page: Path | None = None,
 ) -> dict[str, Any]:
-    """Measure and simulate throughput, and print tables.
+    """Measure and simulate throughput, print tables, and return all numbers.
 
     Args:
         algorithm: learning algorithm.
