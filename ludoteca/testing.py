@@ -55,6 +55,9 @@ EXPECTED_WARNINGS = (
 )
 
 
+MAX_VECTOR_STEPS = 60  # compared steps of the vector environment and of single ones
+
+
 def check_game(
     game: Game | str | Callable[[], Game],
     *,
@@ -191,27 +194,28 @@ def check_agent(
             raise TypeError(f"expected a game for the spec string, check_agent({agent!r}, game)")
         game = agent.game
     made = _as_game(game)
-    player = make_agent(agent, made) if isinstance(agent, str) else agent
+    made_agent = make_agent(agent, made) if isinstance(agent, str) else agent
     name = agent if isinstance(agent, str) else type(agent).__name__
     require(
-        isinstance(player, Agent), f"{name} must be a ludoteca.agents.Agent, got {player!r:.80}"
+        isinstance(made_agent, Agent),
+        f"{name} must be a ludoteca.agents.Agent, got {made_agent!r:.80}",
     )
-    require(player.game is made, f"{name} plays {player.game.spec}, not {made.spec}")
-    player.prepare()
-    _check_actions(player, name, seed)
+    require(made_agent.game is made, f"{name} plays {made_agent.game.spec}, not {made.spec}")
+    made_agent.prepare()
+    _check_actions(made_agent, name, seed)
     # Two agents take all seats of a game in turn.
-    agents: list[Agent | str] = [player, *["random"] * (min(made.num_players, 2) - 1)]
+    agents: list[Agent | str] = [made_agent, *["random"] * (min(made.num_players, 2) - 1)]
     total = games * max(made.num_players, 2)
     result = play_match(made, agents, total, seed=seed)
     if reproducible:
-        copied = pickle.loads(pickle.dumps(player))
+        pickled_copy = pickle.loads(pickle.dumps(made_agent))
         runs: tuple[tuple[str, Agent, int], ...] = (
-            ("played again", player, total),
-            ("played one at a time", player, 1),
-            ("played by a pickled copy", copied, total),
+            ("played again", made_agent, total),
+            ("played one at a time", made_agent, 1),
+            ("played by a pickled copy", pickled_copy, total),
         )
-        for run, other, batch in runs:
-            again = play_match(made, [other, *agents[1:]], total, seed=seed, batch_size=batch)
+        for run, tested, batch_size in runs:
+            again = play_match(made, [tested, *agents[1:]], total, seed=seed, batch_size=batch_size)
             assert result.game_digests is not None
             assert again.game_digests is not None
             different = np.flatnonzero(result.game_digests != again.game_digests)
@@ -274,13 +278,13 @@ def _check_actions(agent: Agent, name: str, seed: int) -> None:
 
 def _check_vector(game: Game, seed: int) -> None:
     """Check that the vector environment plays the same games as single environments."""
-    count = 3
-    vector = GameVectorEnv(game, count, opponent="random", autoreset_mode="Disabled")
-    singles = [GameEnv(game, opponent="random") for _ in range(count)]
+    num_games = 3
+    vector = GameVectorEnv(game, num_games, opponent="random", autoreset_mode="Disabled")
+    singles = [GameEnv(game, opponent="random") for _ in range(num_games)]
     observations, info = vector.reset(seed=seed)
     single_results = [env.reset(seed=seed + k) for k, env in enumerate(singles)]
     rng = np.random.default_rng(seed)
-    for step in range(min(game.max_plies, 60)):
+    for step in range(min(game.max_plies, MAX_VECTOR_STEPS)):
         for k, (planes, single_info) in enumerate(single_results):
             same = np.array_equal(observations[k], planes)
             same = same and np.array_equal(info["action_mask"][k], single_info["action_mask"])
@@ -290,12 +294,13 @@ def _check_vector(game: Game, seed: int) -> None:
         if not masks.any(1).all():
             return
         actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in masks])
-        observations, rewards, over, _, info = vector.step(actions)
+        observations, rewards, terminated, _, info = vector.step(actions)
         steps = [env.step(int(a)) for env, a in zip(singles, actions, strict=True)]
         single_rewards = [(step_result[1], step_result[2]) for step_result in steps]
         where = f"{game.spec}, seeds from {seed}, step {step}"
         require(
-            single_rewards == [(float(r), bool(o)) for r, o in zip(rewards, over, strict=True)],
+            single_rewards
+            == [(float(r), bool(t)) for r, t in zip(rewards, terminated, strict=True)],
             f"{where}: the vector environment returns {rewards.tolist()}, "
             f"single ones {single_rewards}",
         )
@@ -314,8 +319,8 @@ def _check_replays(game: Game, seed: int) -> None:
         has_name = False
     if game.num_players < 2 or not has_name:
         return
-    count = game.num_players
-    match = play_match(game, ["random"] * game.num_players, count, seed=seed, num_replays=count)
+    players = game.num_players
+    match = play_match(game, ["random"] * players, players, seed=seed, num_replays=players)
     for replay in match.replays:
         require(
             Replay.from_json(replay.to_json()).returns == replay.returns,

@@ -87,7 +87,7 @@ class Evaluator:
             Win rates by `{opponent}__{seat}`, and the match against each opponent.
 
         Raises:
-            Stopped: if the run is to stop, or an evaluation would take longer than it has left.
+            Stopped: if the run is to stop, or has less time left than the longest evaluation took.
         """
         values: dict[str, float] = {}
         matches: list[MatchResult] = []

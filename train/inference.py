@@ -34,7 +34,12 @@ class InferenceServer:
         self._counts = {"requests": 0, "batches": 0, "positions": 0}
 
     async def load(self, key: str, network: nn.Module) -> None:
-        """Add a network under a key; drop the least recently used one beyond `MAX_NETWORKS`."""
+        """Add a network; drop the least recently used one beyond `MAX_NETWORKS`.
+
+        Args:
+            key: hash of its weights.
+            network: the network.
+        """
         if key not in self._runners:
             self._runners[key] = Runner(network, *self._settings)
             while len(self._runners) > MAX_NETWORKS:

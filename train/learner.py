@@ -88,13 +88,13 @@ class NetworkLearner(TrainableModel[Any]):
         Raises:
             ValueError: if one is not.
         """
-        config, named = self._algorithm.config, self._algorithm.plotted_losses
-        numbers = [losses[name] for name in named]
-        if all(math.isfinite(number) for number in numbers):
+        config = self._algorithm.config
+        checked = [losses[name] for name in self._algorithm.plotted_losses]
+        if all(math.isfinite(loss) for loss in checked):
             return
-        is_or_are = "loss of update {} is" if len(numbers) == 1 else "losses of update {} are"
+        is_or_are = "loss of update {} is" if len(checked) == 1 else "losses of update {} are"
         raise ValueError(
-            f"the {is_or_are.format(self.updates)} {' and '.join(map(str, numbers))}: "
+            f"the {is_or_are.format(self.updates)} {' and '.join(map(str, checked))}: "
             f"learning_rate={config.learning_rate:g} is too high for "
             f"optimizer={config.optimizer!r} and max_grad_norm={config.max_grad_norm:g}"
         )

@@ -84,7 +84,7 @@ class ActorCriticConfig(RLConfig):
             real(name, getattr(self, name), 0, 1)
         real("vf_coef", self.vf_coef, 0, 1e9)
         if not self.network.value:
-            raise ValueError("an actor-critic network needs network.value=True")
+            raise ValueError("an actor-critic network needs network.value=True, got False")
         if not self.eval_opponents:
             raise ValueError("eval_opponents must name at least one opponent, got none")
 
@@ -115,7 +115,7 @@ class PastNetworks:
 
 
 class OpponentPoolActor:
-    """Player of rollouts that adds its network to the opponent pool at an interval.
+    """Self-play actor that adds its network to the opponent pool at an interval.
 
     Every `config.past_opponent_interval` games, the network joins the pool; the oldest past network
     leaves.
@@ -154,7 +154,7 @@ class OpponentPoolActor:
         self.reload(network)
 
     def reload(self, network: nn.Module) -> None:
-        """Load the weights of a network again, for a rollout that was dropped."""
+        """Load the weights of a network for a rollout; the network does not join the pool."""
         if self._config.has_actors:
             past = [self._shared_weights(k) for k in range(len(self._weights))]
             self._actor.load(network, *past)

@@ -77,30 +77,32 @@ def measure_pace(config: Any, seconds: float) -> Pace:
         config: settings; the number of games is not used.
         seconds: time limit of the run.
     """
-    limit = min(max(TRIAL_FRACTION * seconds, MIN_TRIAL_SECONDS), MAX_TRIAL_SECONDS)
+    trial_seconds = min(max(TRIAL_FRACTION * seconds, MIN_TRIAL_SECONDS), MAX_TRIAL_SECONDS)
     workers = getattr(config, "num_actors", 1)  # the games of a rollout are a multiple of it
     with _trial(config, workers * -(-WARM_UP_GAMES // workers)) as training:
-        steps = training.run()
-        for _ in range(2):  # the second rollout is played while the first is learned
-            next(steps)
-        steps.close()
+        iterations = training.run()
+        for _ in range(2):  # the second rollout is played during the updates from the first
+            next(iterations)
+        iterations.close()
         _evaluation_seconds(training, 1)
     ready = time.monotonic()
-    rollout = TRIAL_GAMES if config.games_per_iteration == AUTO else config.games_per_iteration
-    with _trial(config, workers * -(-rollout // workers)) as training:
-        training.monitor.deadline = ready + limit
+    auto = config.games_per_iteration == AUTO
+    rollout_games = TRIAL_GAMES if auto else config.games_per_iteration
+    with _trial(config, workers * -(-rollout_games // workers)) as training:
+        training.monitor.deadline = ready + trial_seconds
         for _ in training.run():
-            if time.monotonic() > ready + limit / 2:  # enough to measure; `limit` ends a rollout
+            # No further iteration in the second half, which it would hardly fit into.
+            if time.monotonic() > ready + trial_seconds / 2:
                 break
         # An unfinished rollout counts in proportion.
-        games = max(training.progress, 1.0) / max(training.learning_seconds, 1e-6)
+        games_per_second = max(training.progress, 1.0) / max(training.learning_seconds, 1e-6)
         training.monitor.deadline = inf
         count, eval_seconds = TRIAL_EVAL_GAMES, _evaluation_seconds(training, 1)
-        if TRIAL_EVAL_GAMES * eval_seconds < limit:
+        if TRIAL_EVAL_GAMES * eval_seconds < trial_seconds:
             eval_seconds = _evaluation_seconds(training, TRIAL_EVAL_GAMES)
         else:
             count = 1
-        return Pace(games, max(eval_seconds, 1e-6) / count, ready)
+        return Pace(games_per_second, max(eval_seconds, 1e-6) / count, ready)
 
 
 @contextmanager

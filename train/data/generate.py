@@ -84,7 +84,7 @@ def generate(config: GenerationConfig, progress: bool = False) -> GameDataset:
 
 def play_games(config: GenerationConfig, progress: bool = False) -> GameDataset:
     """Play games; see `generate`."""
-    _make_agents.cache_clear()  # their files may have changed
+    _make_agents.cache_clear()  # the agents' files may have changed
     game, _ = _make_agents(config.game, config.agents, config.seats)  # raises before any game
     size = SIMULTANEOUS_GAMES if game.simultaneous else SEQUENTIAL_GAMES
     starts = range(0, config.games, size)
@@ -112,6 +112,7 @@ def _play(config: GenerationConfig, first: int, count: int) -> GameDataset:
     columns = game.num_players if game.simultaneous else 1
     seeds = [replay.seed for replay in match.replays] if has_chance(game) else [0] * count
     rotations = np.arange(first, first + count) * (config.seats == "rotating")
+    # As in `play_match`.
     agents_by_seat = (rotations[:, None] + np.arange(game.num_players)) % len(config.agents)
     names = tuple(dict.fromkeys(config.agents))
     return GameDataset.create(
