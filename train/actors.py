@@ -1,6 +1,6 @@
 """Self-play actors in worker processes, which share the games of a rollout.
 
-Weights are sent to the workers as one shared value per version (in Ray's object store, on a
+Weights are sent to the workers as one `Shared` value per version (in Ray's object store, on a
 cluster), and rollouts are returned in parts, one per worker. With `max_staleness` 0, a rollout is
 played by the latest network, on any executor. Above 0, actors play later rollouts while the network
 learns.

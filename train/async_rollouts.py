@@ -1,4 +1,7 @@
-"""Asynchronous rollouts: actors play later rollouts while the network learns."""
+"""Asynchronous rollouts: actors play later rollouts while the network learns.
+
+Each actor plays a part of the games of each rollout.
+"""
 
 import threading
 import time

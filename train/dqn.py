@@ -72,7 +72,7 @@ class DQNConfig(RLConfig):
     opponent: str = "self"
     """Training opponent: `self` (self-play), or a spec string, such as `mixed:epsilon=0.2`."""
     agent_seat: Literal["first", "second", "both"] = "both"
-    """Seat of the learning agent; `both`: alternating. No effect in self-play."""
+    """Player that the learning agent is; `both`: alternating. No effect in self-play."""
     experience: Literal["simple", "mirrored"] = "mirrored"
     """Transitions stored in the replay buffer. `simple`: the agent's own moves. `mirrored`: also
     the opponent's moves, from the opponent's perspective (Tanaka, 2018, section 3.5). No effect in

@@ -1,4 +1,7 @@
-"""Evaluation of agents during and after training."""
+"""Evaluation of agents during and after training.
+
+A seat is the player whose place an agent takes: first, second, or any one of several players.
+"""
 
 import time
 from collections.abc import Callable, Sequence
@@ -32,7 +35,7 @@ def evaluate(
     opponent: str,
     games: int,
     seed: int,
-    record: int = 0,
+    num_replays: int = 0,
     on_step: Callable[[int], None] | None = None,
 ) -> tuple[list[dict[str, Any]], MatchResult]:
     """Play `games` games of an agent in each seat, against an opponent in all others.
@@ -43,7 +46,7 @@ def evaluate(
         opponent: spec string of the agents in all other seats.
         games: number of games per seat.
         seed: seed of the match.
-        record: number of games, counted from the first, with replays.
+        num_replays: number of games, counted from the first, with replays.
         on_step: called after every ply of the batch with the number of finished games.
 
     Returns:
@@ -53,7 +56,7 @@ def evaluate(
     players = game.num_players
     agents: list[str | Agent] = [agent, *[opponent] * (players - 1)]
     match = play_match(
-        game, agents, players * games, seed=seed, num_replays=record, on_step=on_step
+        game, agents, players * games, seed=seed, num_replays=num_replays, on_step=on_step
     )
     return rate_seats(match), match
 
@@ -124,7 +127,7 @@ def evaluate_in_time(
     seed: int,
     monitor: Monitor,
     seconds: float = inf,
-    record: int = 0,
+    num_replays: int = 0,
 ) -> tuple[list[dict[str, Any]], MatchResult]:
     """Play up to `games` games of an agent in each seat, as many as time allows.
 
@@ -138,7 +141,7 @@ def evaluate_in_time(
         seed: seed of the match.
         monitor: receives the progress, and can stop it.
         seconds: time for this opponent. A few games are played even if they take longer.
-        record: number of games, counted from the first, with replays.
+        num_replays: number of games, counted from the first, with replays.
 
     Returns:
         See `evaluate`.
@@ -159,7 +162,7 @@ def evaluate_in_time(
                 opponent,
                 count,
                 seed,
-                record,
+                num_replays,
                 on_step=lambda finished: monitor.step("evaluating", finished),
             )
             # If the time left is as long as this match took, the larger one may fit in: games of a

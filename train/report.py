@@ -32,13 +32,14 @@ HEADINGS = ("against", "seat", "games", "wins", "draws", "losses", "win rate", "
 SELECTED = {"best": "the one with the highest evaluation score", "last": "the last one"}
 RESULTS = ("results.json", "results_so_far.json")  # names for a finished and for an unfinished run
 MAX_PICTURES = 48  # maximum number of positions in the image of a game
+SECONDS_PER_POSITION, LAST_POSITION_SECONDS = 1.5, 4  # in the animation of a sequential game
 COLORS = ("#1f77d0", "#d6452b", "#2a9d5c", "#8a5cc2", "#c98a1b", "#5b6770")
 
 
 def write_report(training: RLTraining) -> dict[str, Any]:
     """Evaluate the selected network of a run, write all files, and return the results.
 
-    Writes `best.safetensors` again, with its card, and `learning_curve.png`, `replay.json`,
+    Writes `best.safetensors` again, with a model card, and `learning_curve.png`, `replay.json`,
     `game.svg`, `game.png` and `report.md`; and `results.json` if the run is finished, or else
     `results_so_far.json`. If the run's monitor has a deadline, fewer evaluation games are played,
     as many as fit into the time left.
@@ -65,7 +66,7 @@ def write_report(training: RLTraining) -> dict[str, Any]:
                 evaluation_seed,
                 monitor,
                 monitor.seconds_left / (len(opponents) - k),
-                record=2,
+                num_replays=2,
             )
         except Stopped:
             if not evaluation:
@@ -95,8 +96,9 @@ def write_report(training: RLTraining) -> dict[str, Any]:
     write_atomically(folder / "learning_curve.png", draw_curve(training))
     replay.save(folder / "replay.json")
     scenes = annotated(agent, replay, network_seat)
-    seconds = seconds_per_position(replay) if game.simultaneous else 1.5
-    write_atomically(folder / "game.svg", svg_animation(scenes, seconds=seconds, last_seconds=4))
+    seconds = seconds_per_position(replay) if game.simultaneous else SECONDS_PER_POSITION
+    animation = svg_animation(scenes, seconds=seconds, last_seconds=LAST_POSITION_SECONDS)
+    write_atomically(folder / "game.svg", animation)
     interval = -(-len(scenes) // MAX_PICTURES)
     write_atomically(folder / "game.png", png(contact_sheet(scenes[:-1:interval] + scenes[-1:])))
     write_atomically(folder / "report.md", describe(results, algorithm, replay, network_seat))
@@ -207,8 +209,8 @@ def draw_curve(training: RLTraining) -> bytes:
 
 def points(metrics: list[Row], name: str) -> tuple[list[float], list[float]]:
     """Return the steps and values of a metric."""
-    steps = [(row["step"], row[name]) for row in metrics if row.get(name) is not None]
-    return [float(step or 0) for step, _ in steps], [float(value or 0) for _, value in steps]
+    pairs = [(row["step"], row[name]) for row in metrics if row.get(name) is not None]
+    return [float(step or 0) for step, _ in pairs], [float(value or 0) for _, value in pairs]
 
 
 def annotated(agent: Any, replay: Replay, seat: int) -> list[Scene]:
@@ -227,16 +229,22 @@ def annotated(agent: Any, replay: Replay, seat: int) -> list[Scene]:
     if game.simultaneous or not hasattr(agent, "values"):
         return replay_scenes(replay)
     for t, s in enumerate(positions):
-        last = int(np.ravel(replay.actions[t - 1])[0]) if t > 0 else None
+        last_action = int(np.ravel(replay.actions[t - 1])[0]) if t > 0 else None
         if t < len(replay.actions) and game.player is not None and game.player(s) == seat:
             values, action = agent.values(s), int(np.ravel(replay.actions[t])[0])
             name = game.action_names[action]
             caption = f"plays {name}, Q = {values[action]:.2f}"
             scenes.append(
-                scene(game, s, last, values=_drawable_values(game, values), captions=[caption])
+                scene(
+                    game,
+                    s,
+                    last_action,
+                    values=_drawable_values(game, values),
+                    captions=[caption],
+                )
             )
         elif t == len(positions) - 1:
-            scenes.append(scene(game, s, last))
+            scenes.append(scene(game, s, last_action))
     return scenes
 
 
