@@ -44,7 +44,7 @@ class Part:
 
 
 class Ranks:
-    """Processes of a run, and their communication. This class is a single process.
+    """Processes of a run, and their communication. This class is for a run in a single process.
 
     Attributes:
         rank: rank of this process, from 0.

@@ -109,7 +109,7 @@ class DQNConfig(RLConfig):
     """Updates between copies of the online network to the target network; 0: no target network."""
     loss_function: Literal["mse", "huber", "bce"] = "bce"
     """`mse`: 0.5 (y - Q)^2. `huber`: Huber loss. `bce`: cross-entropy of the win probability, for
-    bounded networks."""
+    networks whose Q-values are in [-1, 1] (`network.bounded`)."""
 
     buffer_size: int = AUTO
     """Capacity of the replay buffer, in transitions. -1: those of the run, at most 200,000."""

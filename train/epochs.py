@@ -148,7 +148,7 @@ class SupervisedTraining(ABC):
     def validate(self) -> dict[str, float]:
         """Return validation results of the network, among them its `"loss"`."""
 
-    def rate(self, fraction: float) -> float:
+    def learning_rate_at(self, fraction: float) -> float:
         """Return the learning rate after a fraction of the current epoch."""
         return self.config.learning_rate
 
@@ -218,7 +218,9 @@ class SupervisedTraining(ABC):
                 self._ranks.check(monitor)
                 indices = order[self.epoch_positions : self.epoch_positions + size]
                 with self._dropout.drawing():
-                    losses = self.update(indices, rng, self.rate(self.epoch_positions / len(order)))
+                    losses = self.update(
+                        indices, rng, self.learning_rate_at(self.epoch_positions / len(order))
+                    )
                 self._losses.append(losses)
                 self._rng_state = rng.bit_generator.state
                 self.epoch_positions += len(indices)
@@ -235,7 +237,7 @@ class SupervisedTraining(ABC):
         finally:
             self.seconds = seconds_before + time.monotonic() - start
         last_update = max(len(order) - 1, 0) // size * size  # first position of the last minibatch
-        self._close_epoch(validation, self.rate(last_update / len(order)))
+        self._close_epoch(validation, self.learning_rate_at(last_update / len(order)))
         yield len(order)
 
     def _validate(self) -> dict[str, float]:

@@ -246,7 +246,7 @@ class ImitationTraining(SupervisedTraining):
         )
         self.begin(learner, self.data.training, tensorboard)
 
-    def rate(self, fraction: float) -> float:
+    def learning_rate_at(self, fraction: float) -> float:
         """Return the learning rate after a fraction of the current epoch."""
         config = self.config
         initial, final = config.learning_rate, config.final_learning_rate

@@ -18,10 +18,10 @@ class RLTraining(ResumableTraining):
     """Training run of an algorithm, which can be interrupted at any time.
 
     With `overlap_actor_learner`, the next rollout is collected in a second thread during the
-    updates from the last one, by the network before them. A checkpoint is taken between two
-    updates, together with the rollout in use: a run that resumes from it learns bit for bit the
-    same. An unfinished rollout is dropped, and collected again by the same network with the same
-    random numbers.
+    updates from the last one, by the network as it was before these updates. A checkpoint is taken
+    between two updates, together with the rollout in use: a run that resumes from it learns bit for
+    bit the same. An unfinished rollout is dropped, and collected again by the same network with the
+    same random numbers.
     """
 
     def run(self) -> Iterator[int]:
@@ -142,7 +142,7 @@ class RLTraining(ResumableTraining):
     @property
     def _overlaps(self) -> bool:
         """Whether the next rollout is requested during the updates."""
-        # Above a staleness of 0, the actors play ahead.
+        # With `max_staleness` above 0, the actors play ahead instead.
         return self.config.overlap_actor_learner and self.config.max_staleness == 0
 
     def _load_actor(self) -> None:

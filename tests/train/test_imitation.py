@@ -277,11 +277,11 @@ def test_a_run_learns_with_the_rate_of_its_schedule(mixed, tmp_path, monkeypatch
     assert training.best["epoch"] == 2
     config = tiny(mixed, tmp_path / "cosine", learning_rate=0.5, final_learning_rate=0.1)
     training = ImitationTraining(config, tensorboard=False)
-    assert training.rate(0.0) == 0.5
+    assert training.learning_rate_at(0.0) == 0.5
     training.epoch = 1
-    assert training.rate(0.5) == pytest.approx(0.3)
+    assert training.learning_rate_at(0.5) == pytest.approx(0.3)
     training.epoch = 2
-    assert training.rate(1.0) == pytest.approx(0.1)
+    assert training.learning_rate_at(1.0) == pytest.approx(0.1)
 
 
 @pytest.mark.slow
