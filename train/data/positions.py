@@ -127,7 +127,7 @@ def replay_positions(dataset: GameDataset, start: int = 0, stop: int | None = No
             f"{games.lengths[k]}: {REASONS[code]}"
         )
     game_indices = np.repeat(np.arange(len(games), dtype=np.int32), games.lengths + 1)
-    firsts = games.offsets + np.arange(len(games) + 1)
+    firsts = games.offsets + np.arange(len(games) + 1)  # first position of each game
     plies = (np.arange(size) - firsts[game_indices]).astype(np.int16)
     return Positions(dataset, states, game_indices + np.int32(start), plies, players, actions)
 

@@ -44,14 +44,14 @@ def measure_costs(
 ) -> tuple[Costs, dict[str, Any]]:
     """Measure the costs of playing, learning and messages on this machine, one after the other.
 
-    Actors and learner are measured in CPU seconds, which other programs do not affect. Messages, to
-    one worker and back, are measured in wall-clock seconds, medians.
+    Actors and learner are measured in CPU seconds, which other programs do not affect. The costs of
+    messages to one worker and back are medians of wall-clock seconds.
 
     Args:
         algorithm: a name in `ludoteca.train.algorithms.ALGORITHMS`.
         config: settings of the run.
         executor: spec string, see `make_executor`.
-        parts: rollout parts to play and learn from.
+        parts: number of rollout parts to play and learn from.
 
     Returns:
         The costs, and details of the messages and the replay buffer, JSON-serializable.
