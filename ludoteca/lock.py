@@ -33,7 +33,7 @@ class FolderLock:
                 holder = os.pread(descriptor, 4096, 0).decode(errors="replace").strip()
                 self._close()
                 raise ValueError(
-                    f"{folder} is in use by {holder or 'another process'}: wait for its end, end "
+                    f"{folder} is in use by {holder or 'another process'}: wait until it ends, end "
                     "it, or use another folder"
                 )
             time.sleep(0.02)

@@ -269,7 +269,7 @@ def joined() -> Iterator[Ranks]:
         reason = str(error).strip().partition("\n")[0]
         raise PeerLostError(
             f"process {_joined.rank} of {_joined.count} lost the connection to another one, which "
-            f"was killed or has failed: all of them end. The same command resumes from the last "
+            "was killed or has failed, so all processes end. The same command resumes from the last "
             f"checkpoint, if there is one ({reason})"
         ) from error
     finally:

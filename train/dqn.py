@@ -150,7 +150,7 @@ class DQNConfig(RLConfig):
             )
         if bounded and not -1 <= self.loss_reward <= self.win_reward <= 1:
             raise ValueError(
-                "a bounded network needs rewards in [-1, 1], got "
+                "a bounded network needs -1 <= loss_reward <= win_reward <= 1, got "
                 f"win_reward={self.win_reward}, loss_reward={self.loss_reward}"
             )
 

@@ -113,7 +113,7 @@ class TimedRun:
             if self._saved_plan:
                 console.print("resuming the run in this folder, with its number of games")
             else:
-                console.print("with the number of games of the settings")
+                console.print("using the number of games in the settings")
         else:
             console.print(
                 "compiling, and measuring how many games fit into the time limit ...", markup=False

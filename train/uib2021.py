@@ -50,7 +50,7 @@ class UIB2021Config(PPOConfig):
         real("gating_threshold", self.gating_threshold, 0, 1)
         if self.overlap_actor_learner:
             raise ValueError(
-                "uib2021 needs overlap_actor_learner=False: it plays and learns in turn"
+                "uib2021 plays and learns in turn: expected overlap_actor_learner=False, got True"
             )
 
 

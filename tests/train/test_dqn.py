@@ -289,7 +289,7 @@ def test_tanaka2018_preset_matches_the_paper():
         ({"loss_function": "mse"}, "the loss mse needs network.bounded=False"),
         (
             {"win_reward": 100.0},
-            r"a bounded network needs rewards in \[-1, 1\], got win_reward=100.0",
+            r"a bounded network needs -1 <= loss_reward <= win_reward <= 1, got win_reward=100.0",
         ),
         ({"exploration_initial_eps": 1.5}, "exploration_initial_eps must be a number from 0 to 1"),
     ],

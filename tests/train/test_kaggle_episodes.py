@@ -127,7 +127,7 @@ BROKEN = {
     "not UTF-8": (b"\xff" + golden("700350"), "not JSON, or truncated"),
     "a list": (b"[1]", "not an episode: expected JSON with a name"),
     "deep": (b"[" * 100_000, "not JSON, or truncated"),
-    "other game": (changed("name", to="connectx"), "an episode of 'connectx', expected one of"),
+    "other game": (changed("name", to="connectx"), "'hungry_geese', got one of 'connectx'"),
     "no steps": (changed("steps", to=None), "steps must be of type list, got None"),
     "one state": (steps(lambda s: s[:1]), "steps must be two or more lists"),
     "no configuration": (changed("configuration", to=7), "configuration must be of type dict"),

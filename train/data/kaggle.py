@@ -102,7 +102,9 @@ def _parse(data: bytes) -> dict[str, Any]:
     if not isinstance(episode, dict) or "name" not in episode:
         raise ValueError("not an episode: expected JSON with a name, a configuration and steps")
     if episode["name"] != "hungry_geese":
-        raise ValueError(f"an episode of {episode['name']!r:.80}, expected one of 'hungry_geese'")
+        raise ValueError(
+            f"expected an episode of 'hungry_geese', got one of {episode['name']!r:.80}"
+        )
     return episode
 
 

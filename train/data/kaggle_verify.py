@@ -43,8 +43,8 @@ def verify_episode(game: Game, record: EpisodeRecord, name: str) -> GameDataset:
     ranking = np.sign(rewards[:, None] - rewards)
     if ((ranking != np.sign(scores[:, None] - scores)) & ~np.isnan(ranking)).any():
         raise ValueError(
-            f"its rewards {rewards.tolist()} rank the geese differently from the rules, with the "
-            f"scores {scores.tolist()}"
+            f"the rewards {rewards.tolist()} rank the geese differently from the rules, by which "
+            f"the scores are {scores.tolist()}"
         )
     returns = np.zeros(players)
     game.returns(s, returns)
