@@ -269,8 +269,8 @@ def joined() -> Iterator[Ranks]:
         reason = str(error).strip().partition("\n")[0]
         raise PeerLostError(
             f"process {_joined.rank} of {_joined.count} lost the connection to another one, which "
-            "was killed or has failed, so all processes end. The same command resumes from the last "
-            f"checkpoint, if there is one ({reason})"
+            "was killed or has failed, so all processes end. The same command resumes from the "
+            f"last checkpoint, if there is one ({reason})"
         ) from error
     finally:
         _joined = SINGLE_PROCESS

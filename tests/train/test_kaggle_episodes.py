@@ -200,7 +200,7 @@ BROKEN = {
     ),
     "ranking": (
         changed("steps", -1, 0, "reward", to=9_999),
-        r"its rewards \[9999.0, 4103.0, .* with the scores \[4001, 4103,",
+        r"the rewards \[9999.0, 4103.0, .* by which the scores are \[4001, 4103,",
     ),
 }
 
