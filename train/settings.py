@@ -142,14 +142,14 @@ class RLConfig:
         for name in ("seed", "checkpoint_interval"):
             integer(name, getattr(self, name), 0, 2**62)
         integer("threads", self.threads, 1, 1024)
-        rates = (
+        non_negative = (
             "learning_rate",
             "final_learning_rate",
             "weight_decay",
             "max_grad_norm",
             "replay_ratio",
         )
-        for name in rates:
+        for name in non_negative:
             real(name, getattr(self, name), 0, 1e9)
         choice("optimizer", self.optimizer, ("adam", "sgd"))
         self._check_actors()
