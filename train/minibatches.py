@@ -187,7 +187,7 @@ class RolloutMinibatches:
         return self._left
 
     def add(self, records: NDArray[np.void], games: int, rng: np.random.Generator) -> None:
-        """Start the epochs over the examples of a rollout."""
+        """Start the epochs over the examples of a rollout of `games` games."""
         self._dropout.seed(int(rng.integers(2**62)))
         self._records, self._order = records, self._algorithm.order(records, rng)
         self._left = self._count = max(1, round(len(self._order) / self._batch_size))

@@ -32,7 +32,7 @@ from ludoteca.train.opponent_pool import ActorCriticConfig
 from ludoteca.train.ppo import ActorCritic, ActorCriticRollout, mean_entropy
 from ludoteca.train.rollout_games import Turn
 
-MAX_COPIES = 16  # copies of one decision in the replay buffer
+MAX_COPIES = 16  # maximum number of copies of one decision in the replay buffer
 
 
 @dataclass(frozen=True)
@@ -135,6 +135,7 @@ class SearchImitation(ActorCritic):
         """
         policies, values = super().policies(infer, turn, rows, rng)
         env_indices, movers = turn.env_indices[rows], turn.movers[rows]
+        # A position, which has a row for each active player, is searched once.
         games, first_rows, inverse = np.unique(env_indices, return_index=True, return_inverse=True)
         chosen = rng.random(len(games)) < self.config.search_prob
         searched: NDArray[np.bool_] = chosen[inverse]
