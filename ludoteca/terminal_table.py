@@ -39,6 +39,9 @@ class TerminalTable:
     """Table that `rich` prints.
 
     Attributes:
+        headings: headings of the columns.
+        title: line above the table.
+        caption: text below the table.
         rows: rows from top to bottom.
     """
 
@@ -122,6 +125,7 @@ class TerminalTable:
         for k in range(first, len(self.headings)):
             words = self.headings[k].split() if wrap_headings else [self.headings[k]]
             widths.append(max(map(len, [*words, "", *(row.cells[k] for row in self.rows)])))
+        # Negative: characters that are missing, which the column of sentences may give up.
         free = width - sum(widths) - GAP * (len(widths) - 1)
         if (
             self._sentences
