@@ -208,7 +208,7 @@ class DQN(Algorithm[DQNConfig]):
         self_play = config.opponent == "self"
         self.opponent = None if self_play else make_agent(config.opponent, game)
         seats = {"first": [0], "second": [1], "both": [0, 1]}[config.agent_seat]
-        # Seats of the learner in games 0, 1, 2, ..., repeated.
+        # Player that the learner is in games 0, 1, 2, ..., repeated; -1: both players.
         self.seats = np.array([-1] if self_play else seats, np.int8)
 
     def collect(self, infer: Inference, rng: np.random.Generator, games: int) -> DQNRollout:
@@ -320,6 +320,7 @@ class DQN(Algorithm[DQNConfig]):
         """Copy the network to the target network, unless there is none."""
         super().begin_learning(model)
         interval = self.config.target_update_interval
+        # Target network.
         self.target = copy.deepcopy(self.network) if interval else self.network
 
     def after_update(self, updates: int) -> None:

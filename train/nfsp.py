@@ -156,6 +156,7 @@ class NFSP(Algorithm[NFSPConfig]):
     Attributes:
         transitions: columns of the ring buffer.
         decisions: columns of the reservoir buffer.
+        target: target network of the best response; set by `begin_learning`.
     """
 
     title = "Neural fictitious self-play"

@@ -270,7 +270,11 @@ class ActorCritic(Algorithm[Any]):
 
 
 class PPO(ActorCritic):
-    """Proximal policy optimization."""
+    """Proximal policy optimization.
+
+    Attributes:
+        columns: kind of each column of the training examples, by name.
+    """
 
     module = "ludoteca.train.ppo"
     config_class: ClassVar[type[Any]] = PPOConfig

@@ -66,6 +66,7 @@ class ResumableTraining:
         learning_rng: random number generator of updates.
         evaluator: plays the evaluation games.
         metrics: rows of metrics so far.
+        run_directory: folder of the run.
         monitor: receives the progress, and can stop the run.
         begun: start of this process's part of the run, by `time.monotonic()`.
         saved: number of games at the last checkpoint, or None if there is none.
