@@ -30,7 +30,7 @@ from ludoteca.shared import Shared
 T = TypeVar("T")
 Task = Callable[[], T]
 ATTEMPTS = 4  # maximum number of runs of a task whose workers die
-MAX_PENDING = 4  # tasks per worker that may be unfinished, or wait for an earlier result
+MAX_PENDING = 4  # maximum number of tasks per worker in progress, or waiting for an earlier result
 POLL_INTERVAL = 0.1  # seconds between calls of `poll`
 LOCAL, RAY = "local", "ray"
 

@@ -23,7 +23,7 @@ PREFERRED_EXTRAS = {
     "envs": ("render", "train"),
     "agents": ("train",),
 }
-EXIT_STATUS = 2  # of a command that cannot run
+EXIT_STATUS = 2  # exit status of a command that cannot run
 
 
 def extras_of(package: str, requirements: Iterable[str] | None = None) -> tuple[str, ...]:

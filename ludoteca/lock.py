@@ -11,7 +11,7 @@ from pathlib import Path
 LOCK = ".lock"  # name of the file in the folder
 # Errors of file systems that do not support locks.
 UNSUPPORTED = (errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK)
-MAX_COMMAND_LENGTH = 200  # characters of the command that the file names
+MAX_COMMAND_LENGTH = 200  # maximum number of characters of the command in the file
 TIMEOUT = 2.0  # seconds to wait for the end of a process that has just been killed
 
 

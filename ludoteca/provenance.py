@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]  # of a checkout, or of the installed packages
+ROOT = Path(__file__).resolve().parents[1]  # root of a checkout, or of the installed packages
 PACKAGES = ("ludoteca", "numpy", "numba", "gymnasium", "pettingzoo")
 
 

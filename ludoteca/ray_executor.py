@@ -177,7 +177,7 @@ class RayExecutor(WorkerPool[RayWorker]):
             answer = ray.get(ref)
         except RayError as error:
             # The actor or its node died, or a result was lost: the task runs again. But an error in
-            # this package means that the worker has no or another version of it.
+            # this package means that the worker lacks the package, or has another version of it.
             text = str(error).strip()
             if isinstance(error, RayTaskError) or "failed to import on the worker" in text:
                 self.close()

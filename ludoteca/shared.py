@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
-CACHE_SIZE = 8  # shared values that a worker keeps
+CACHE_SIZE = 8  # number of shared values that a worker keeps
 
 _ids = itertools.count()
 # Attribute `shared_values`: the shared values of the task that this thread is pickling, by key.

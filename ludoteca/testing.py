@@ -203,7 +203,7 @@ def check_agent(
     require(made_agent.game is made, f"{name} plays {made_agent.game.spec}, not {made.spec}")
     made_agent.prepare()
     _check_actions(made_agent, name, seed)
-    # Two agents take all seats of a game in turn.
+    # `play_match` gives all seats of a game to two agents in turn.
     agents: list[Agent | str] = [made_agent, *["random"] * (min(made.num_players, 2) - 1)]
     total = games * max(made.num_players, 2)
     result = play_match(made, agents, total, seed=seed)

@@ -16,11 +16,11 @@ from ludoteca.train.settings import AUTO, AutoLimits, RLConfig
 Config = TypeVar("Config", bound=RLConfig)
 
 MEASURED_GAMES = 64  # random games, to estimate the length of a game
-MIN_ROLLOUTS = 64  # minimum of a run, unless its rollouts have only `MIN_ROLLOUT_GAMES`
+MIN_ROLLOUTS = 64  # rollouts of a run, unless they would have fewer than `MIN_ROLLOUT_GAMES`
 MIN_ROLLOUT_GAMES = 16  # games of a rollout; fewer make poor use of batched inference
 START_FRACTION = 0.01  # fraction of a run's positions that is collected before the first update
-MIN_LOGS, MIN_EVALUATIONS = 32, 7  # minima of a run: rows of metrics, evaluations
-MIN_PAST_NETWORKS = 16  # minimum of a run: networks that join the opponent pool
+MIN_LOGS, MIN_EVALUATIONS = 32, 7  # rows of metrics of a run, and its evaluations
+MIN_PAST_NETWORKS = 16  # networks of a run that join the opponent pool
 
 
 def fit_to_run(config: Config, game: Game, limits: AutoLimits) -> Config:

@@ -36,7 +36,8 @@ class BestNetwork:
         self.record: dict[str, Any] = {}
         self.weights: Weights = {}
         self.updates = 0
-        self._interim: dict[str, Any] = {}  # latest network, if evaluated off schedule
+        # Score and updates of the latest network that was evaluated off schedule.
+        self._interim: dict[str, Any] = {}
 
     def consider(self, network: nn.Module, games: int, updates: int, score: float) -> None:
         """Keep an evaluated network, unless the best network so far scored higher.

@@ -31,9 +31,9 @@ from ludoteca.train.time_limit import TimeLimit
 InEpochs = TypeVar("InEpochs", bound=SupervisedTraining)
 Config = TypeVar("Config", bound=RLConfig | SupervisedConfig)
 
-# Seconds for an evaluation after a signal.
+# Time limits in seconds for the evaluation after a signal, by signal.
 SECONDS_AFTER_SIGNAL: dict[int, float] = {signal.SIGINT: 10.0, signal.SIGTERM: 3.0}
-MIN_EVAL_SECONDS = 3.0  # seconds for an evaluation when time is up
+MIN_EVAL_SECONDS = 3.0  # time limit in seconds for the evaluation when time is up
 _start_time: float | None = None  # start of this process's command, by `time.monotonic()`
 
 

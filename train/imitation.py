@@ -364,7 +364,7 @@ def parse(arguments: Sequence[str]) -> ImitationConfig:
 
 
 if __name__ == "__main__":
-    # The classes of this module run as `__main__` are not those that other modules import.
+    # Imported: the classes of `__main__` are not those of the module that others import.
     from ludoteca.train import imitation
     from ludoteca.train.command import run_command
 

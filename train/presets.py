@@ -17,7 +17,7 @@ PRESETS = {
     "hour": 60.0,
     "night": 480.0,
 }
-SMALL_BOARD = 36  # maximum cells of a small board's observation: 6x6, or Dots and Boxes 2x2
+SMALL_BOARD = 36  # maximum number of cells of a small board's planes: 6x6, or Dots and Boxes 2x2
 # Minimum minutes of a run, then filters and residual blocks on small and on large boards.
 NETWORKS = (
     (0.0, (32, 2), (32, 3)),

@@ -228,7 +228,7 @@ def _foreach_runner(algorithm: Any, function: Callable[[Any], Any]) -> list[Any]
 
 def _environments(runner: Any) -> list[Any]:
     """Return the environments of an env runner that have opponents."""
-    if runner.env is None:  # the local runner, if there are remote ones
+    if runner.env is None:  # the local runner has no environment if there are remote ones
         return []
     env = runner.env.unwrapped
     return [single.unwrapped for single in getattr(env, "envs", [env])]

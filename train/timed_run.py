@@ -67,9 +67,8 @@ class TimedRun:
         self.algorithm = find_algorithm(name)
         self.minutes = PRESETS[preset] if minutes is None else minutes
         config = preset_config(name, game, PRESETS[preset], opponent)
-        time_name = (
-            preset if minutes is None else f"{minutes:g}-minutes"
-        )  # part of the folder's name
+        # Part of the name of the folder.
+        time_name = preset if minutes is None else f"{minutes:g}-minutes"
         config = replace(config, run_dir=run_dir or default_run_dir(game, time_name), seed=seed)
         if threads is not None:
             config = replace(config, threads=threads)

@@ -26,7 +26,7 @@ PARAMS = {
     "episodeSteps": "episode_steps",
 }
 ACTIONS = {"NORTH": 0, "EAST": 1, "SOUTH": 2, "WEST": 3}
-NO_ACTION = -2  # in place of an action: the file has another word; not `FORFEIT`
+NO_ACTION = -2  # in place of an action that is not in `ACTIONS`; differs from `FORFEIT`
 # Whether an agent with this status has failed.
 FAILED = {
     "ACTIVE": False, "INACTIVE": False, "DONE": False,

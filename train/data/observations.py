@@ -12,9 +12,8 @@ from ludoteca.train.data.positions import Samples
 from ludoteca.train.replay import Packing
 
 BATCH_SIZE = 8192  # samples encoded in one call
-Planes = tuple[
-    NDArray[np.int8], NDArray[np.int8]
-]  # planes `[K, planes, rows, columns]`, masks `[K, A]`
+# Planes `[K, planes, rows, columns]` and action masks `[K, A]`.
+Planes = tuple[NDArray[np.int8], NDArray[np.int8]]
 
 
 @dataclass(frozen=True)

@@ -194,7 +194,7 @@ def _messages(workers: Executor, weights: dict[str, Any], part: bytes) -> dict[s
         list(workers.run([task]))
         return time.perf_counter() - start
 
-    for _ in range(3):  # starts the worker
+    for _ in range(3):  # not measured: the worker starts
         send(partial(pow, 2, 3))
     cpu_start = time.process_time()
     empty = median(send(partial(pow, 2, 3)) for _ in range(MESSAGE_REPEATS))
