@@ -267,7 +267,7 @@ def test_recorded_games_end_by_the_rules_of_connect_four():
 
 @pytest.mark.slow
 def test_the_single_environment_plays_the_recorded_games_again():
-    side = SingleEnvWorkload(games=5)
+    side = SingleEnvWorkload(num_games=5)
     ends = []
     for _ in range(2):
         side._env.reset(seed=0)

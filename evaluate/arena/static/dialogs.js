@@ -1,4 +1,4 @@
-// Dialogs of a game: players, pace, files, and a position to set up.
+// Dialogs of a game: further commands and the pace of play, and a position as JSON.
 
 import { h, notify } from "./dom.js";
 import { request } from "./connection.js";
@@ -6,6 +6,7 @@ import { savePage, saveRecord, saveReplay, share } from "./files.js";
 
 const HUMAN = "human";
 
+// `view`: the `GameView`; `kind`: "position", with `text` as JSON, or "more".
 export function openDialog(view, kind, text = "") {
   const content = kind === "position" ? positionForm(view, text) : moreForm(view);
   const dialog = h("dialog", { "aria-label": kind === "position" ? "Set up a position" : "More" });

@@ -6,18 +6,20 @@ import { request } from "./connection.js";
 const HUMAN = "human";
 
 export class GameForm {
+  // The form is drawn in the element `host`; `game` is an entry of the list of games;
+  // `onStart(summary)` is called when the server has opened the game.
   constructor(host, game, onStart) {
     this.host = host;
     this.game = game;
     this.onStart = onStart;
     this.params = {};
-    this.seats = [];
+    this.seats = []; // `{agent, simulations}` by seat
     host.replaceChildren(h("p", { class: "faint" }, "loading …"));
     host.dataset.game = game.name;
     this.load();
   }
 
-  // Loads the form for the present parameters; answers to older requests are dropped.
+  // Loads the form for the present parameters; answers to earlier requests are ignored.
   async load() {
     this.loads = (this.loads ?? 0) + 1;
     const load = this.loads;

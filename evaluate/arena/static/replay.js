@@ -1,4 +1,4 @@
-// Replay: a finished or unfinished game that plays by itself, without a server.
+// Replay of a game, finished or not, that plays automatically and needs no server.
 
 import { h, icon } from "./dom.js";
 import { BoardView } from "./board.js";
@@ -7,7 +7,7 @@ import { Stepper } from "./stepper.js";
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
 
 export class ReplayView {
-  // `data`: board, positions, moves, players, title and seconds per position.
+  // `data`: board, positions, moves, players, title and seconds per position; see replay_page.py.
   constructor(main, data) {
     this.data = data;
     this.speed = 1;

@@ -6,7 +6,8 @@ import { chart } from "./chart.js";
 import { openBoard } from "./open.js";
 import { showTournament } from "./tournament.js";
 
-const SECONDS = 4;
+const SECONDS = 4; // between two readings of a run
+const NEXT_PART_SECONDS = 0.1; // until the next part of a long log is read
 
 export async function showRuns(main, id) {
   const runs = await request("/api/runs");
@@ -26,7 +27,7 @@ export async function showRuns(main, id) {
       if (run.kind === "training") showTraining(sections, run);
       if (run.kind === "tournament") showTournament(sections, run);
       sections.show("replays", run.replays, () => replayList(chosen.id, run.replays));
-      if (run.is_complete === false) wait = 0.1;
+      if (run.is_complete === false) wait = NEXT_PART_SECONDS;
     } catch (error) {
       if (closed) return;
       problem.textContent = error.message;
@@ -47,7 +48,8 @@ export async function showRuns(main, id) {
   };
 }
 
-// Parts of a page, each drawn again only if its data has changed; focus and scrolling stay.
+// Parts of a page, each drawn again only if its data has changed; the focus, the scroll positions
+// and the details that are open stay.
 class Sections {
   constructor() {
     this.element = h("div", { class: "run" });

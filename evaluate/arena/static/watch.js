@@ -1,4 +1,4 @@
-// Watch: all open games at once, live.
+// Overview of all open games, kept up to date by the server.
 
 import { h } from "./dom.js";
 import { request, Connection } from "./connection.js";
