@@ -47,7 +47,7 @@ def bench(
         executor: executor of the actors: local, ray or ray:ADDRESS (actors).
         sheets: folder of rule sheets (*.kif), or one of them; by default those of this package
             (gdl).
-        traces: folder of games of GGP-Base by these sheets, to compare with; `make
+        traces: folder of games that GGP-Base played by these sheets, for comparison; `make
             gdl-traces` records them (gdl).
         page: write the table into this file, in Markdown (gdl).
     """
@@ -67,7 +67,8 @@ def bench(
     if benchmark == "actors":
         if peers or strength or only:
             raise ValueError("bench actors takes no --peers, --strength or --only")
-        module = "ludoteca.train.throughput"  # a command: this package does not import training
+        # Run as a process, because evaluation must not import training.
+        module = "ludoteca.train.throughput"
         arguments = ["--json-file", str(json)] if json is not None else []
         command = [sys.executable, "-P", "-m", module, "--executor", executor, *arguments]
         sys.exit(subprocess.run(command).returncode)
