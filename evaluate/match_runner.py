@@ -30,6 +30,8 @@ NOBODY = -1  # in place of a seat
 class MatchRunner:
     """Runner of the games `low <= k < high` of a match, in one thread.
 
+    In shapes, K is a number of games in the batch, and P the number of seats.
+
     Args:
         schedule: schedule of the match.
         results: results of the match, to which the runner adds those of its games.
@@ -65,6 +67,7 @@ class MatchRunner:
         self._game_numbers = np.full(batch_size, NO_GAME)
         # Player that forfeited the game at each index, in sequential games of two players.
         self._forfeited_by = np.full(batch_size, NOBODY)
+        # Random streams of the agents, and those of the random plies, by index and seat.
         self._rngs = np.zeros((batch_size, schedule.game.num_players), np.uint64)
         self._opening_streams = np.zeros((batch_size, schedule.game.num_players), np.uint64)
         self._random = RandomAgent(schedule.game)
@@ -80,7 +83,8 @@ class MatchRunner:
             on_finished: function called with the number of games that have just finished; an
                 exception that it raises sets `stop`.
             stop: event that ends the match.
-            every_ply: whether `on_finished` is called after every ply, or only if games finished.
+            every_ply: whether `on_finished` is called after every ply, or only when games have
+                finished.
         """
         try:
             while not stop.is_set():
@@ -96,7 +100,7 @@ class MatchRunner:
             raise
 
     def _refill(self) -> int:
-        """Save the results of finished games and start new ones; return the number of finished."""
+        """Save the results of finished games, start new ones, and return how many finished."""
         free = np.flatnonzero(self._episode_states["over"])
         ended = free[self._game_numbers[free] != NO_GAME]
         if len(ended) > 0:
@@ -139,7 +143,7 @@ class MatchRunner:
         if self._time_control is not None:
             self._start_clock(self._time_control, int(numbers[0]))
             return
-        for agent in {id(agent): agent for agent in self._agents}.values():
+        for agent in {id(agent): agent for agent in self._agents}.values():  # each agent once
             agent.reset(env_indices)
 
     def _start_clock(self, time_control: TimeControl, number: int) -> None:
@@ -153,8 +157,8 @@ class MatchRunner:
             start = clock()
             agent.reset(np.zeros(1, np.int64))
             seconds = clock() - start
-            for seat, other in enumerate(agent_of_seat):
-                if other is agent:
+            for seat, seated_agent in enumerate(agent_of_seat):
+                if seated_agent is agent:
                     self._clock.spend_reset(seat, seconds)
 
     def _play(self, env_indices: NDArray[np.int64]) -> None:
@@ -189,6 +193,7 @@ class MatchRunner:
                 numbers[playing],
                 joint_actions[playing],
             )
+        # Index of an illegal action in the flat `joint_actions`, or -1.
         illegal = self._stepper.apply_joint_actions(
             batch.states,
             self._episode_states,

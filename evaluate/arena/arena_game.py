@@ -42,7 +42,7 @@ class ArenaGame:
             rules.
         workers: the processes that search.
         views: cached views of the positions, as JSON values.
-        turns: the turns of persons and agents.
+        turns: the turns of people and agents.
     """
 
     def __init__(

@@ -45,7 +45,7 @@ def _moves(game: Game, analysis: MoveAnalysis) -> list[dict[str, Any]]:
     """
     order = analysis.best(game.num_actions)
     if analysis.priors is not None:
-        # A prior up to 0.0005 is shown as at most 0.1 %, and left out.
+        # Priors that the page would show as 0.0 % are left out.
         known = np.flatnonzero(np.isfinite(analysis.priors) & (analysis.priors > 0.0005))
         others = [int(action) for action in known if int(action) not in order]
         order += sorted(others, key=lambda action: -float(analysis.priors[action]))  # type: ignore[index]

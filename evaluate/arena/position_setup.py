@@ -136,7 +136,7 @@ def _fixed_cells(game: Game) -> Cells:
     s, empty = game.new(), np.zeros((game.layout.rows, game.layout.columns), np.int8)
     try:
         WRITERS.get(game.name, place_pieces)(game, s, empty, 0)
-    except ValueError:  # a game that needs pieces on the board has no fixed cells
+    except ValueError:  # no position has an empty board, so no cell is taken as fixed
         return empty
     return board_codes(game, s)
 

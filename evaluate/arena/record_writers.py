@@ -105,7 +105,7 @@ def write_tron(game: Game, s: Any, cells: Cells, player: int) -> None:
 
 
 def write_hungry_geese(game: Game, s: Any, cells: Cells, player: int) -> None:
-    """Write food and geese: a goose without cells is dead, one with cells alive.
+    """Write food and geese: a goose without cells is dead, a goose with cells is alive.
 
     The pieces are food (code 1) and, for player p, a head (2 + 2 p) and other cells (3 + 2 p).
     """
@@ -160,7 +160,7 @@ WRITERS: dict[str, Writer] = {
 
 
 def _only(game: Game, cells: Any, player: int) -> int:
-    """Return the only cell among the cells of a player's head.
+    """Return the cell of a player's head, the only one of `cells`.
 
     Raises:
         ValueError: if there is none, or there are several.

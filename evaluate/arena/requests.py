@@ -33,7 +33,7 @@ Send = Callable[[str, Any], None]  # see `RequestHandler.handle`
 
 @runtime_checkable
 class SupportsStop(Protocol):
-    """Agent whose search can be stopped but not monitored: a network's in simultaneous games.
+    """Agent whose search can be stopped but not monitored, such as `az` in simultaneous games.
 
     Attributes:
         is_stopped: called during a search; returns whether the search shall end.
@@ -89,7 +89,8 @@ class RequestHandler:
 
     def __init__(self, is_stopped: Callable[[], bool]):
         self._is_stopped = is_stopped
-        # Agents and rounds by owner, game, agent and seat of their requests; histories by game.
+        # Agents and rounds by owner, game, agent and seat of their requests; histories by
+        # `ArenaGame.name`.
         self._agents: dict[tuple[str, str, str, int], tuple[Agent, AgentThread]] = {}
         self._histories: dict[str, GameHistory] = {}
         self._rounds: dict[tuple[str, str, str, int], int] = {}
@@ -138,6 +139,7 @@ class RequestHandler:
     def _analyze(
         self, agent: Agent, thread: AgentThread, history: GameHistory, seat: int, monitor: Monitor
     ) -> MoveAnalysis | AgentFailure:
+        """Return the agent's analysis of the last position; it can be stopped if `can_stop`."""
         if isinstance(agent, SupportsMonitor):
             agent.monitor = monitor
         elif isinstance(agent, SupportsStop):

@@ -18,7 +18,7 @@ MAX_LOCK_BYTES = 4096
 MAX_POINTS = 1000  # of a curve; of a longer one, every n-th point and the last are shown
 MAX_SETTINGS = 200
 MAX_LENGTH = 200  # characters of a setting
-# Content of a lock file, with the command of the process that last wrote to the folder.
+# Content of a lock file, with the command of the process that last locked the folder.
 LOCK_HOLDER = re.compile(r"process \d+ \((.*)\)\s*", re.DOTALL)
 
 

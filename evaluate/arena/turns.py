@@ -22,6 +22,7 @@ class Turns:
         self._number = 0  # of the present turn; results of a turn with another number are dropped
         self._pondering = False
         self._task: asyncio.Task[None] | None = None
+        self._stops: set[asyncio.Task[None]] = set()  # referenced until they are done
         self._all_chosen = asyncio.Event()
 
     def begin(self) -> None:
@@ -75,7 +76,8 @@ class Turns:
         if game.thinking is not None or self._pondering:
             game.thinking, self._pondering = None, False
             stop = asyncio.create_task(game.workers.stop(f"{game.name}/play"))
-            stop.add_done_callback(lambda _: None)
+            self._stops.add(stop)
+            stop.add_done_callback(self._stops.discard)
 
     async def _prepare(self, number: int) -> None:
         """Compile the agents' code while the game waits for its start."""

@@ -34,7 +34,7 @@ class SearchWorker:
         progress: Progress | None = None,
         is_wanted: Callable[[], bool] = lambda: True,
     ) -> dict[str, Any]:
-        """Return the answer to a request; requests wait for each other.
+        """Return the answer to a request; requests are handled one at a time, in order.
 
         The answer is that of `RequestHandler.handle`. A request that is stopped is answered with
         its result so far and the additional item `stopped`, or with `stopped` and a `note` that

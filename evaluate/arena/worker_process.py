@@ -96,7 +96,7 @@ class WorkerProcess:
 def work(connection: Connection, by_main_thread: bool, registered: Registrations) -> None:
     """Handle requests until the connection closes; the main function of a worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C ends the server, which ends this process
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # workers share the cores
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # small networks are faster in one thread
     end_with_parent(by_main_thread)
     restore_registrations(registered)
     RequestLoop(connection).run()

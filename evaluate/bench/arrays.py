@@ -2,8 +2,8 @@
 
 Tanaka, "Inteligencia artificial para o jogo de Hex" (University of Sao Paulo, 2018): its program
 was slower with boards in PyTorch than with boards in NumPy that are converted for the network
-(section 3.8), and about 6 times slower on 8x8 than on 5x5 (section 4.5). It gives no other speeds.
-This benchmark measures both, and the convolutions of its network in both libraries.
+(section 3.8), and about 6 times slower on 8x8 than on 5x5 (section 4.5). It has no further numbers
+on either. This benchmark measures both, and the convolutions of its network in both libraries.
 """
 
 from collections.abc import Callable

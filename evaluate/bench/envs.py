@@ -11,7 +11,7 @@ from ludoteca.evaluate.bench.rounds import ROUNDS, measure_group, noise, select_
 from ludoteca.evaluate.bench.startup import measure_startup
 from ludoteca.provenance import package_versions, run_info
 
-# A faster startup passes; by the state of Numba's compilation cache.
+# A startup below this time passes; by the state of Numba's compilation cache.
 MAX_STARTUP_SECONDS = {"warm": 1.5, "cold": 10.0}
 
 

@@ -66,7 +66,8 @@ def arena(
     app = make_app(
         agents, num_workers=workers, adviser=adviser, runs=runs, hosts=hosts, token=token
     )
-    # A command above `MAX_MESSAGE` characters gets an error; only longer ones close the socket.
+    # A command above `MAX_MESSAGE` characters gets an error, one above `ws_max_size` bytes closes
+    # the socket.
     config = uvicorn.Config(
         app, log_level="warning", ws_max_size=2 * MAX_MESSAGE, ws="websockets-sansio"
     )

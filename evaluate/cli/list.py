@@ -300,7 +300,7 @@ def _param_descriptions(name: str) -> dict[str, str]:
     """Return the descriptions of an agent's parameters, from the docstrings of its maker."""
     maker = find_maker(name)
     descriptions: dict[str, str] = {}
-    # A maker without documented parameters of its own names the objects that document them.
+    # A maker of agents of several classes names these classes in `documented_by`.
     for documented_object in getattr(maker, "documented_by", (maker,)):
         documented_object = (
             documented_object.__init__ if inspect.isclass(documented_object) else documented_object

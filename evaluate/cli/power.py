@@ -48,7 +48,7 @@ def power_command(
     if games is not None:
         print(f"{games:,} games detect it with probability {analysis.power(games):.3f}")
     low, high = sorted((0.0, elo_points))
-    # The error probabilities of a sequential test must be below 0.5, also after rounding.
+    # `Sprt` takes error probabilities up to 0.499.
     if power < 1 and alpha < 0.499 and 1 - power < 0.499:
         # H0 is the lower difference. If that is the negative one, H1 is equality, and the
         # probabilities of the two errors change places.

@@ -40,7 +40,7 @@ class SheetCoverage:
         moves: number of moves of all roles.
         gates: number of gates of the compiled network.
         load_seconds: CPU seconds of parsing and compiling.
-        steps_per_second: joint moves per CPU second in bit-sliced random games.
+        steps_per_second: joint moves per CPU second in random games, 512 games at once.
         games: number of finished random games.
         mean_plies: joint moves per finished game; 0 without games.
         faults: faults of the sheet that occurred in random games.
@@ -69,7 +69,7 @@ class SheetCoverage:
 def sheet_files(folder: Path) -> list[tuple[str, Path]]:
     """Return the name and file of each sheet in a folder, without old versions.
 
-    In the GGP Base repository, the folder of a game has a file METADATA, and subfolders with old
+    In the repository of GGP-Base, the folder of a game has a file METADATA, and subfolders with old
     versions.
 
     Raises:
@@ -167,7 +167,10 @@ def _measure_in_child(
 def measure_coverage(
     name: str, path: Path, trace: Path | None, max_seconds: float, seconds: float
 ) -> SheetCoverage:
-    """Load a sheet, play random games, and compare the sheet with a trace of GGP-Base."""
+    """Load a sheet, play random games, and compare the sheet with a trace of GGP-Base.
+
+    See `survey` for the time limits.
+    """
     start = time.process_time()
     try:
         machine = make_machine(path, max_seconds=max_seconds)

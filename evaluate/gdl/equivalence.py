@@ -190,6 +190,7 @@ def _step_except(batch: GameBatch, actions: NDArray[np.int64], skipped: NDArray[
 
 
 def _state_arrays(batch: GameBatch) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a batch that a step changes, by name."""
     return {"states": batch.states, "episode_states": batch.episode_states}
 
 
@@ -302,7 +303,7 @@ def _batches_differ(batch: GameBatch, sheet_batch: GameBatch, expected: NDArray[
     playing = ~batch.episode_states["over"]
     in_game, by_sheet = (result.player for result in results)
     if (in_game != by_sheet)[playing].any():
-        return "another player is to move"
+        return "the players to move differ"
     for env_index, column, action in np.argwhere(sheet_batch.masks != expected)[:1]:
         name = sheet_batch.game.action_names[action]
         legal = bool(sheet_batch.masks[env_index, column, action])

@@ -128,7 +128,7 @@ export class BoardView {
     };
     this.grid.addEventListener("pointerdown", (event) => {
       this.pressed = cellAt(event.clientX, event.clientY);
-      // A touch captures the pointer: without release, a drag would end on its first cell.
+      // A touch captures the pointer; released, its later events reach the element below it.
       if (event.target.hasPointerCapture?.(event.pointerId)) {
         event.target.releasePointerCapture(event.pointerId);
       }

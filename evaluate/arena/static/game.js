@@ -14,6 +14,7 @@ import { PositionEditor } from "./editor.js";
 const HUMAN = "human";
 
 export class GameView {
+  // The game is drawn in the element `main`; `id` names the open game on the server.
   constructor(main, id) {
     this.id = id;
     this.state = null; // the last message of the type `state`
@@ -97,16 +98,17 @@ export class GameView {
     handlers[message.type]?.();
   }
 
+  // Takes a new state; an earlier position that the user looks at stays shown.
   update(state) {
     const before = this.state;
     const showedLast = !before || this.ply === before.ply;
-    // Whether the moves up to the shorter of both states are the same.
-    const same = before && before.seed === state.seed && before.moves.every((name, k) => k >= state.ply || name === state.moves[k]);
-    if (!same) this.positions.clear();
+    // Whether the moves of one state are the first moves of the other.
+    const isSameGame = before && before.seed === state.seed && before.moves.every((name, k) => k >= state.ply || name === state.moves[k]);
+    if (!isSameGame) this.positions.clear();
     for (const ply of this.positions.keys()) if (ply > state.ply) this.positions.delete(ply);
     this.state = state;
     this.positions.set(state.ply, state.position);
-    if (!before || before.ply !== state.ply || !same) this.hint = false;
+    if (!before || before.ply !== state.ply || !isSameGame) this.hint = false;
     if (state.thinking === null) this.progress = null;
     if (showedLast || this.ply > state.ply) this.ply = state.ply;
     this.resetPicker();
@@ -129,6 +131,7 @@ export class GameView {
     return this.positions.get(this.ply);
   }
 
+  // Whether the last position of the game is shown.
   get isPresent() {
     return this.state && this.ply === this.state.ply;
   }

@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 
-const LONG_NAME = 8; // characters; lists with longer names of moves have fewer columns
+const LONG_NAME = 8; // characters; a list with longer names of moves has one column
 
 export class Stepper {
   // `onPly(ply)` is called to show the position after `ply` plies; it calls `show`.
