@@ -86,28 +86,29 @@ def position_from_cells(game: Game, s: Any, cells: Any, player: int) -> Any:
 @np.errstate(over="ignore")  # game kernels may rely on integer overflow
 def _position(game: Game, s: Any, cells: Cells, player: int) -> Any:
     """Return `s` with the given cells and player to move; raise `ValueError` if it is invalid."""
-    made = copy_position(game, s)
-    WRITERS.get(game.name, place_pieces)(game, made, cells, player)
-    shown = board_codes(game, made)
+    edited = copy_position(game, s)
+    WRITERS.get(game.name, place_pieces)(game, edited, cells, player)
+    shown = board_codes(game, edited)
     if (shown != cells).any():
         row, column = np.argwhere(shown != cells)[0].tolist()
         name = _cell_name(game, row, column)
         raise ValueError(f"{_content_name(game, cells[row, column])} is impossible at {name}")
-    problem = game.validate(made)
+    problem = game.validate(edited)
     if problem and "winner" in (game.state.names or ()):
         # The position may be one in which a player has won.
         for winner in range(game.num_players):
-            made.winner = winner
-            if not game.validate(made):
+            edited.winner = winner
+            if not game.validate(edited):
                 break
-    if not game.validate(made) and game.is_terminal(made):
-        raise ValueError(f"the game is over in this position: {status_text(game, made)}")
+    if not game.validate(edited) and game.is_terminal(edited):
+        raise ValueError(f"the game is over in this position: {status_text(game, edited)}")
     if problem:
         raise ValueError(problem)
-    return validate_states(game, made.reshape(1))[0]
+    return validate_states(game, edited.reshape(1))[0]
 
 
 def _is_possible(game: Game, s: Any, cells: Cells, player: int) -> bool:
+    """Return whether the position is possible with this player to move; see `_position`."""
     try:
         _position(game, s, cells, player)
     except ValueError:
@@ -126,7 +127,9 @@ def _as_codes(game: Game, cells: Any) -> Cells:
     if not isinstance(cells, list) or len(cells) != size:
         raise ValueError(f"expected the codes of {size} cells, got {cells!r:.80}")
     if not all(type(code) is int and 0 <= code <= highest for code in cells):
-        raise ValueError(f"the codes of cells must be integers from 0 to {highest}")
+        raise ValueError(
+            f"the codes of cells must be integers from 0 to {highest}, got {cells!r:.80}"
+        )
     return np.array(cells, np.int8).reshape(layout.rows, layout.columns)
 
 

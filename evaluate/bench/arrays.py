@@ -35,10 +35,10 @@ BLACK, WHITE, WEST, EAST, NORTH, SOUTH = range(6)
 
 
 class BoardWorkload:
-    """Random games of Hex on a board of planes, written as one would in plain Python.
+    """Random games of Hex on a board of planes, in plain Python.
 
-    Elements are read and written one by one, the same code for both libraries. After each move the
-    planes become a tensor of floats, as the network needs them.
+    Elements are read and written one by one, by the same code for both libraries. After each move
+    the planes become a tensor of floats, as the network needs them.
     """
 
     def __init__(self, library: str, size: int = 5):

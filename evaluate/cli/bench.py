@@ -44,7 +44,8 @@ def bench(
         seconds: time of each measurement, or of each endgame, compilation excluded.
         only: names of measures, matches or endgames (ffo-1 to ffo-59), or prefixes of names; by
             default all measures and matches, and the endgames with 20 to 23 empty squares.
-        executor: executor of the actors: local, ray or ray:ADDRESS (actors).
+        executor: executor of the actors: local, ray or ray:ADDRESS; see docs/distributed.md
+            (actors).
         sheets: folder of rule sheets (*.kif), or one of them; by default those of this package
             (gdl).
         traces: folder of games that GGP-Base played by these sheets, for comparison; `make

@@ -155,7 +155,7 @@ def _parse_and_call(
     if game_options:
         function = function(game_parameters(game))
     wants_help = bool({"-h", "--help"} & set(arguments))
-    if wants_help:
+    if wants_help:  # tyro's help omits positional arguments that are given
         arguments = [argument for argument in arguments if argument != game]
     options = _option_names(function, game)
     try:

@@ -41,6 +41,7 @@ export function analysisTable(analysis, board, { onMove = null, thinking = false
   );
 }
 
+// The chosen move and the score; `player` is the name of the player to move.
 function summary(analysis, player) {
   const parts = [h("strong", {}, `${player}: ${analysis.name}`)];
   if (analysis.exact !== null) parts.push(`, exact score ${analysis.exact > 0 ? "+" : ""}${analysis.exact}`);
@@ -49,6 +50,7 @@ function summary(analysis, player) {
   return h("span", { title: "expected score: win 1, draw 0.5, loss 0" }, parts);
 }
 
+// The agent, its simulations and its time.
 function effort(analysis) {
   const work = analysis.simulations
     ? `, ${analysis.simulations.toLocaleString("en")} simulations in ${analysis.seconds.toFixed(2)} s`

@@ -71,9 +71,10 @@ export class BoardView {
     });
   }
 
+  // Draws the marks: `heat` fills a cell, a dot or a ring marks a choice, a frame the others.
   drawMarks({ choices = [], selected = null, advised = [], labels = new Map(), heat = new Map() }) {
     const { cells, columns } = this.board;
-    const size = columns > 1 ? Math.abs(cells[1].x - cells[0].x) : 40;
+    const size = columns > 1 ? Math.abs(cells[1].x - cells[0].x) : 40; // of a cell, in pixels
     const shapes = [];
     for (const [cell, share] of heat) {
       shapes.push(svg("polygon", { points: cells[cell].outline, class: "heat", opacity: 0.15 + 0.6 * share }));
@@ -99,6 +100,7 @@ export class BoardView {
     this.marks.replaceChildren(...shapes);
   }
 
+  // The outline of a cell, with a class of style.css.
   frame(cell, name, size) {
     return svg("polygon", {
       points: this.board.cells[cell].outline, class: name, "stroke-width": Math.max(2.5, 0.07 * size),
@@ -121,6 +123,7 @@ export class BoardView {
     this.cells[cell].focus();
   }
 
+  // Listens to the pointer and to keys.
   listen() {
     const cellAt = (x, y) => {
       const target = document.elementFromPoint(x, y)?.closest?.("[data-cell]");
@@ -150,6 +153,7 @@ export class BoardView {
     this.grid.addEventListener("keydown", (event) => this.key(event));
   }
 
+  // Handles a key: Enter or Space click the focused cell, arrows move the focus.
   key(event) {
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();

@@ -17,6 +17,7 @@ export function openDialog(view, kind, text = "") {
   dialog.showModal();
 }
 
+// Returns a function that makes the content of the dialog, given the function that closes it.
 function moreForm(view) {
   return (close) => {
     const run = (action) => () => {
@@ -40,6 +41,7 @@ function moreForm(view) {
   };
 }
 
+// The form for the seconds between moves, the clock and pondering.
 function paceForm(view, close) {
   const field = (name, label) => {
     const input = h("input", { id: `pace-${name}`, type: "number", min: 0, max: 60, step: 0.1, value: view.state[name] });
@@ -59,6 +61,7 @@ function paceForm(view, close) {
   }, pauseField, view.board.simultaneous ? clockField : ponderField, h("button", { type: "submit" }, "Set the pace"));
 }
 
+// Returns a function as `moreForm` does.
 function positionForm(view, text) {
   return (close) => {
     const area = h("textarea", { rows: 12, "aria-label": "Position as JSON" });

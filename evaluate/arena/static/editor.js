@@ -56,6 +56,7 @@ export class PositionEditor {
     whole.after(this.element);
   }
 
+  // A group of radio buttons; `options` are a value, a label and the SVG of an icon each.
   choices(legend, name, options, chosen, onChoice) {
     return h("fieldset", { class: "palette" }, h("legend", {}, legend), options.map(([value, label, markup]) =>
       h("label", {},
@@ -63,6 +64,7 @@ export class PositionEditor {
         markup ? icon(markup) : null, h("span", {}, label))));
   }
 
+  // Puts the selected piece on a cell, or removes it from there.
   put(cell) {
     if (this.setup.fixed[cell]) {
       notify(`${this.view.board.cells[cell].name} belongs to the board`);
@@ -72,6 +74,7 @@ export class PositionEditor {
     this.change();
   }
 
+  // Moves the piece on the cell `from`; without one, a drag is a click on its last cell.
   move(from, to) {
     if (!this.cells[from] || this.setup.fixed[from] || this.setup.fixed[to]) {
       this.put(to);
@@ -81,6 +84,7 @@ export class PositionEditor {
     this.change();
   }
 
+  // Replaces the codes of all cells.
   replace(cells) {
     this.cells = [...cells];
     this.change();

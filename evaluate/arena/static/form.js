@@ -69,6 +69,7 @@ export class GameForm {
     this.host.replaceChildren(form);
   }
 
+  // The input of a parameter; a change loads the form for the new parameters.
   field(field) {
     const value = this.params[field.name] ?? (field.default === null ? "" : String(field.default));
     const change = (event) => {
@@ -100,6 +101,7 @@ export class GameForm {
     );
   }
 
+  // A choice of a person or an agent for each seat, with the number of simulations if it has one.
   seatFields() {
     const agents = this.form.agents;
     const preferred = agents.find(({ spec }) => spec.startsWith("mcts")) ?? agents.at(-1);
@@ -133,6 +135,7 @@ export class GameForm {
     this.seatBox.replaceChildren(h("legend", {}, "Players"), ...this.seatFields());
   }
 
+  // An input for a number; `value` is its initial value.
   number(name, label, value, step) {
     const id = `option-${name}`;
     const input = h("input", { id, name, type: "number", min: 0, step, value });

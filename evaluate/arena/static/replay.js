@@ -43,6 +43,7 @@ export class ReplayView {
     this.stepper.show(ply, this.data.moves);
   }
 
+  // Starts or stops playing; at the end, it starts again from the first position.
   toggle() {
     if (this.timer) {
       this.stop();
@@ -53,6 +54,7 @@ export class ReplayView {
     this.next();
   }
 
+  // Shows the next position after a pause, and so on until the end.
   next() {
     this.timer = setTimeout(() => {
       if (this.ply >= this.data.moves.length) {

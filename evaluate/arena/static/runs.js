@@ -9,6 +9,8 @@ import { showTournament } from "./tournament.js";
 const SECONDS = 4; // between two readings of a run
 const NEXT_PART_SECONDS = 0.1; // until the next part of a long log is read
 
+// Draws the run with this identifier, by default the first, in the element `main`; returns the
+// function that stops reading it.
 export async function showRuns(main, id) {
   const runs = await request("/api/runs");
   const chosen = runs.find((run) => run.id === id) ?? runs[0];
@@ -70,6 +72,7 @@ class Sections {
 
 const STATEFUL = ".scroll, details, summary, button";
 
+// What the user has changed in a part: scroll positions, open details, the focus.
 function states(element) {
   return [...element.querySelectorAll(STATEFUL)].map((part) =>
     ({ left: part.scrollLeft, open: part.open, focused: part === document.activeElement }));

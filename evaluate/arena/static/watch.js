@@ -4,6 +4,7 @@ import { h } from "./dom.js";
 import { request, Connection } from "./connection.js";
 import { BoardView } from "./board.js";
 
+// Draws the games in the element `main`; returns the function that closes their connections.
 export async function showWatch(main) {
   const boards = await request("/api/boards");
   const connections = [];
