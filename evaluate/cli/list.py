@@ -76,7 +76,7 @@ def all_games_and_agents() -> RenderableType:
     for id_ in GAMES:
         try:
             game = make_game(id_)
-        except Exception as error:
+        except Exception as error:  # an extension package may be broken
             if game_source(id_) == OWN_SOURCE:
                 raise
             warnings.warn(f"the game {game_name(id_)} is left out: {error}", stacklevel=2)
