@@ -27,7 +27,7 @@ HEADERS = {
 
 
 class Guard:
-    """Middleware that refuses requests to other host names, from other origins, or without token.
+    """Middleware that refuses requests to other hosts, from other origins, or without the token.
 
     A page of another site cannot read or start anything: its requests carry its own origin, and a
     host name of its own that resolves to this machine (DNS rebinding) is not among the hosts.

@@ -62,6 +62,7 @@ def bench_mcts(
 def search_groups() -> dict[str, Callable[[], Group]]:
     """Return the makers of the groups of workloads, by name, in the order of the report."""
     return {
+        # The game here and in OpenSpiel, and the floor.
         "othello": partial(versus_openspiel, "othello", "othello", 25),
         "hex": partial(versus_openspiel, "hex:board_size=11", "hex(board_size=11)", 10),
         "connect4": partial(versus_openspiel, "connect4", "connect_four", 5),
