@@ -1,6 +1,6 @@
 """Agreement of stochastic agents with themselves: `python -m ludoteca.evaluate.agreement`.
 
-A stochastic agent chooses different moves in the same position. Its agreement with itself is the
+A stochastic agent may choose different moves in the same position. Its agreement with itself is the
 upper limit of the accuracy with which its moves can be predicted or imitated.
 """
 
@@ -32,13 +32,15 @@ def measure_agreement(
 ) -> dict[str, Any]:
     """Sample moves of agents repeatedly in the same positions; write how often they are equal.
 
+    Returns the content of the file.
+
     Args:
         agents: spec strings of the agents.
         out: the JSON file to write.
         game: a simultaneous game, as a spec string.
         games: number of games of each agent against itself, which give the positions.
         moves: maximum number of decisions, each of one player in one position.
-        repeats: number of moves that are sampled for each decision.
+        repeats: number of moves that are sampled for each decision, at least 3.
         seed: seed of the games and of the samples.
     """
     integer("moves", moves, 1, 10**9)
@@ -72,34 +74,35 @@ def self_agreement(
         if game.legal(s, seat)
     ]
     rng = np.random.default_rng(seed)
-    chosen = [decisions[k] for k in rng.permutation(len(decisions))[:moves]]
-    states = np.array([s for s, _ in chosen], game.state)
-    seats = np.array([seat for _, seat in chosen], np.int64)
-    agent, indices = make_agent(spec, game), np.arange(len(chosen))
+    drawn = [decisions[k] for k in rng.permutation(len(decisions))[:moves]]
+    states = np.array([s for s, _ in drawn], game.state)
+    seats = np.array([seat for _, seat in drawn], np.int64)
+    agent, indices = make_agent(spec, game), np.arange(len(drawn))
     agent.reset(indices)
 
     def sample() -> NDArray[np.int64]:
-        rngs = rng.integers(2**64, size=(len(chosen), 1), dtype=np.uint64)
+        rngs = rng.integers(2**64, size=(len(drawn), 1), dtype=np.uint64)
         return agent.act(states, seats, rngs, indices)
 
     samples = np.stack([sample() for _ in range(repeats)], axis=1)
-    return {"agent": spec, "moves": len(chosen), **agreement_fractions(samples, game.num_actions)}
+    return {"agent": spec, "moves": len(drawn), **agreement_fractions(samples, game.num_actions)}
 
 
 def agreement_fractions(samples: NDArray[np.int64], num_actions: int) -> dict[str, float]:
-    """Return `"agreement"` and `"predictable"`, see `self_agreement`.
+    """Return the fractions `"agreement"` and `"predictable"`; see `self_agreement`.
 
     Args:
         samples: sampled actions. Shape `[decisions, repeats]`.
         num_actions: number of actions of the game.
     """
     repeats = samples.shape[1]
-    counts = (samples[..., None] == np.arange(num_actions)).sum(1)
-    pairs = (counts * (counts - 1)).sum(1) / (repeats * (repeats - 1))
+    counts = (samples[..., None] == np.arange(num_actions)).sum(1)  # [decisions, num_actions]
+    equal_pairs = (counts * (counts - 1)).sum(1) / (repeats * (repeats - 1))
+    # Counts without the sample itself, [decisions, repeats, num_actions].
     other_counts = counts[:, None, :] - (samples[..., None] == np.arange(num_actions))
     is_mode = other_counts == other_counts.max(2, keepdims=True)
     hits = np.take_along_axis(is_mode, samples[..., None], 2)[..., 0] / is_mode.sum(2)
-    return {"agreement": float(pairs.mean()), "predictable": float(hits.mean())}
+    return {"agreement": float(equal_pairs.mean()), "predictable": float(hits.mean())}
 
 
 if __name__ == "__main__":

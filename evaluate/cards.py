@@ -1,6 +1,7 @@
 """Model cards of shipped networks: `python -m ludoteca.evaluate.cards`.
 
-See `ludoteca.agents.networks.cards` for the contents of a card. The command `new` makes a card from
+A card is a JSON file with the training of a network and the results of its matches; see
+`ludoteca.agents.networks.cards`. The command `new` makes a card from
 the metadata in a network's file, `measure` plays a match of the network and adds its result, `add`
 adds the result of an earlier match, and `check` plays the matches of a card again and compares the
 results.
@@ -43,7 +44,7 @@ def new_card(
     _, metadata = load_weights(find_weights(name, kind))
     training = metadata["card"]
     command, config = training["about"]["command"], training["config"]
-    # Trainings play the final evaluation with this seed.
+    # The final evaluation of a training uses its seed + 2.
     match = {"game": metadata["game"], "seed": config["seed"] + 2, "command": command}
     match |= {"date": training["about"]["date"], "versions": training["versions"]}
     with untrusted_names(find_weights(name, kind)):
@@ -81,7 +82,7 @@ def measure_strength(
 
     Args:
         agent: spec string of the network's agent, such as `ac:geese` or `az:hex5,simulations=32`.
-        rivals: spec strings of the other agents.
+        rivals: spec strings of the other agents in the match.
         games: number of games; the agents rotate through the seats.
         seed: seed of the match.
     """
@@ -155,11 +156,11 @@ def check_card(agent: Positional[str], games: int = 100, seed: int = 7) -> None:
 def rates_agree(on_card: dict[str, Any], replayed: dict[str, Any], level: float = 1e-4) -> bool:
     """Return whether two win rates do not differ significantly, by Fisher's exact test.
 
-    The test accounts for the sampling error of both. If all replayed games are equal, they count as
-    one game: either the network wins it and has wins on its card, or neither.
+    The test accounts for the sampling error of both. If all replayed games are identical, they
+    count as one game: the rates agree if the network wins it and has wins on its card, or neither.
 
     Args:
-        on_card: result of a network in a seat, from its card.
+        on_card: result of a network in a seat, from its card, see `seat_results`.
         replayed: result of the network in this seat in the replayed games.
         level: level of significance.
     """
@@ -178,6 +179,7 @@ def win_rate_text(seat: dict[str, Any]) -> str:
 
 
 def _add_to_card(result: dict[str, Any]) -> None:
+    """Add the result of a match to the card of its first agent."""
     card = load_card(*kind_and_name(result["agents"][0]))
     other_matches = [match for match in card["strength"] if match["agents"] != result["agents"]]
     write_card(card | {"strength": [*other_matches, result]})
@@ -193,7 +195,7 @@ def play_card_match(
 
 
 def kind_and_name(agent: str) -> tuple[str, str]:
-    """Return kind and name of a network, `"az"` and `"hex5"` for `"az:hex5,simulations=9"`."""
+    """Return agent name and network name, `"az"` and `"hex5"` for `"az:hex5,simulations=9"`."""
     kind = parse_name(agent)
     return kind, agent.partition(":")[2].partition(",")[0]
 
@@ -207,7 +209,7 @@ def write_card(card: dict[str, Any]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return its exit status: 2 if the arguments are invalid."""
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # small networks are faster in one thread
     try:
         tyro.extras.subcommand_cli_from_dict(
             {

@@ -22,7 +22,7 @@ from ludoteca.terminal_table import TerminalTable
 
 RESULTS_FILE = "results.json"  # in the folder of a finished run
 PER_RUN_SETTINGS = ("seed", "run_dir")  # settings that may differ between the runs of a group
-MIN_SEEDS = 10  # number of seeds from which bootstrap intervals are about right
+MIN_SEEDS = 10  # with fewer seeds, bootstrap intervals are too narrow
 
 
 @dataclass(frozen=True)
@@ -112,11 +112,12 @@ def read_group(name: str) -> RunGroup:
 
 
 def _shared_settings(run: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings that all runs of a group must share."""
     return {key: value for key, value in run["config"].items() if key not in PER_RUN_SETTINGS}
 
 
 def _read_run(file: Path) -> dict[str, Any]:
-    """Return game, settings, seed, and the score against each opponent."""
+    """Return game, settings, seed, and the score against each opponent, from a results file."""
     content = read_json(file)
     try:
         scores = {}
@@ -159,22 +160,25 @@ def compare_runs(
             "the groups have different games: "
             + ", ".join(f"{group.name}: {group.game}" for group in groups)
         )
-    common = tuple(
+    common_opponents = tuple(
         name for name in groups[0].opponents if all(name in group.opponents for group in groups)
     )
-    if not common:
+    if not common_opponents:
         raise ValueError(
             "the groups have no common opponent: "
             + "; ".join(f"{group.name}: {', '.join(group.opponents)}" for group in groups)
         )
-    scores = [group.scores[:, [group.opponents.index(name) for name in common]] for group in groups]
+    scores = [
+        group.scores[:, [group.opponents.index(name) for name in common_opponents]]
+        for group in groups
+    ]
 
     def estimate(aggregate: Any, *arrays: NDArray[np.float64]) -> Estimate:
         return bootstrap(aggregate, *arrays, confidence=confidence, resamples=resamples, seed=seed)
 
     return Comparison(
         groups,
-        common,
+        common_opponents,
         tuple(
             {name: estimate(aggregate, array) for name, aggregate in AGGREGATES.items()}
             for array in scores

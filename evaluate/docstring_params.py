@@ -7,10 +7,10 @@ from typing import Any
 
 
 def describe_params(factory: Callable[..., Any], markup: bool = False) -> dict[str, str]:
-    """Return the description of each parameter, from the section `Args:` of a docstring.
+    """Return the description of each parameter of a function, from `Args:` in its docstring.
 
     Args:
-        factory: the function or class.
+        factory: a function or class.
         markup: whether to keep the backquotes around code.
     """
     section = re.search(

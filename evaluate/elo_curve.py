@@ -108,7 +108,7 @@ def rate_checkpoints(
     rated_agents += [RatedAgent(spec, spec, None) for spec in against]
     with untrusted_names(checkpoints[0][1]):
         game = make_game(load_weights(checkpoints[0][1])[1]["game"])
-    wins, draws = np.zeros((2, len(rated_agents), len(rated_agents)))
+    wins, draws = np.zeros((2, len(rated_agents), len(rated_agents)))  # each [agents, agents]
     pairs = [
         (i, j)
         for i, j in combinations(range(len(rated_agents)), 2)
@@ -168,9 +168,9 @@ def plot_elo_curve(rated_agents: Sequence[RatedAgent]) -> bytes:
     axes = figure.subplots()
     checkpoints = [rated for rated in rated_agents if rated.games is not None]
     elo = np.array([rated.elo for rated in checkpoints])
-    errors = np.array([[rated.elo - rated.low, rated.high - rated.elo] for rated in checkpoints]).T
+    bars = np.array([[rated.elo - rated.low, rated.high - rated.elo] for rated in checkpoints]).T
     steps = [rated.games or 0 for rated in checkpoints]
-    axes.errorbar(steps, elo, yerr=errors, fmt="o-", color="#1f77d0", capsize=3, markersize=4)
+    axes.errorbar(steps, elo, yerr=bars, fmt="o-", color="#1f77d0", capsize=3, markersize=4)
     for rated in rated_agents:
         if rated.games is None:
             axes.axhline(rated.elo, color="#5b6770", linewidth=1, linestyle="--")
@@ -186,6 +186,7 @@ def plot_elo_curve(rated_agents: Sequence[RatedAgent]) -> bytes:
 
 
 def _write(rated_agents: Sequence[RatedAgent], out: Path, game: str, games: int) -> None:
+    """Write the ratings as CSV, JSON and a figure; `games` is the number of games per match."""
     file = io.StringIO()
     table = csv.DictWriter(file, [*asdict(rated_agents[0])], lineterminator="\n")
     table.writeheader()

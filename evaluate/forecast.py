@@ -10,12 +10,12 @@ WORKER_COUNTS = (1, 2, 64, 1_000)
 
 @dataclass(frozen=True)
 class Forecast:
-    """Forecast of the time of parallel tasks, from the remaining work in seconds of one worker.
+    """Forecast of the time of parallel tasks, from the times that one worker would need.
 
     Attributes:
-        seconds: total time of all tasks.
-        chain: time of the longest chain of dependent tasks, which run one after the other.
-        driver: time that the driver process needs to receive all results.
+        seconds: total time of all tasks, in seconds.
+        chain: seconds of the longest chain of dependent tasks, which run one after the other.
+        driver: seconds that the driver process needs to receive all results.
     """
 
     seconds: float

@@ -27,7 +27,9 @@ def choose_games(path: Path, number: int | None) -> Sequence[GameRecord]:
     if number is None:
         return games
     if not 1 <= number <= len(games):
-        raise ValueError(f"{path} has {len(games)} games: expected --game from 1, got {number}")
+        raise ValueError(
+            f"{path} has {len(games)} games: expected --game from 1 to {len(games)}, got {number}"
+        )
     return games[number - 1 : number]
 
 
@@ -72,7 +74,7 @@ def save_positions(path: Path, replays: Sequence[Replay], ply: int | None = None
         The number of positions.
 
     Raises:
-        ValueError: if a game is another one, or has no such position.
+        ValueError: if a replay is of another game, or has no such position.
     """
     lines = []
     for number, replay in enumerate(replays, 1):

@@ -46,4 +46,5 @@ def bold(text: str, when: bool = True) -> str:
 
 
 def _line(cells: Sequence[Any]) -> str:
+    """Return a row of a table; `chr(92)` is the backslash that escapes a vertical bar."""
     return f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in cells)} |"

@@ -25,7 +25,7 @@ from ludoteca.evaluate.match_runner import MatchRunner, play_all
 from ludoteca.evaluate.match_schedule import empty_results, schedule_match
 from ludoteca.progress import progress_bar
 
-BATCH_SIZE = 1024
+BATCH_SIZE = 1024  # default maximum number of concurrent games
 
 
 @dataclass(frozen=True)
@@ -173,6 +173,7 @@ def play_match(
     if time_control is not None:
         for agent in chain.from_iterable(agents_by_thread):
             agent.set_time_control(time_control)
+    # Threads share compiled code; with a clock, no agent may spend its time on other preparations.
     for agent in agents_by_thread[0] if time_control is None else chain(*agents_by_thread):
         agent.prepare()
     if random_plies > 0 or time_control is not None:
@@ -212,7 +213,9 @@ def play_match(
         first_game=first_game,
         returns=returns,
         plies=results.plies,
-        forfeits=tuple(sorted(results.forfeits, key=lambda f: (f.game, f.ply, f.seat))),
+        forfeits=tuple(
+            sorted(results.forfeits, key=lambda forfeit: (forfeit.game, forfeit.ply, forfeit.seat))
+        ),
         game_digests=results.game_digests,
         time_control=time_control,
         times=() if time_control is None else agent_times(results.move_times, seating, len(names)),
@@ -235,11 +238,13 @@ def make_match_agents(game: Game, agents: Sequence[str | Agent]) -> tuple[Agent,
             f"a match of {game.name} is between {expected} agents, got {len(agents)}: "
             f"{', '.join(map(str, agents))}"
         )
-    made = tuple(make_agent(agent, game) if isinstance(agent, str) else agent for agent in agents)
-    for agent in made:
+    match_agents = tuple(
+        make_agent(agent, game) if isinstance(agent, str) else agent for agent in agents
+    )
+    for agent in match_agents:
         if agent.game is not game:
             raise ValueError(f"{agent!r} was made for {agent.game.spec}, not for {game.spec}")
-    return made
+    return match_agents
 
 
 def _advance_and_call(

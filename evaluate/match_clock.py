@@ -75,7 +75,7 @@ class GameClock:
         return self._control.out_of_time == "random"
 
     def spend_reset(self, seat: int, seconds: float) -> None:
-        """Subtract the time of an agent's reset before the game from a start clock."""
+        """Subtract the time of an agent's reset from the start clock of its seat."""
         self._start_seconds_left[seat] -= seconds
 
     def spend(self, seat: int, seconds: float, has_moved: bool) -> str:
@@ -88,7 +88,7 @@ class GameClock:
         """
         times = self.times[seat]
         allowed = self._control.move_seconds
-        if times["moves"] == 0:  # the start clock's rest, negative if the reset exceeded it
+        if times["moves"] == 0:  # what the reset left of the start clock, perhaps negative
             allowed += self._start_seconds_left[seat]
         times["moves"] += 1
         times["seconds"] += seconds

@@ -11,8 +11,9 @@ from ludoteca.envs.game import Game
 
 def compile_match(game: Game) -> None:
     """Compile the code that matches of a game need, so that it is not timed with a match."""
+    # The types of the arguments select the code; with no games there is nothing to execute.
     game_batch, stepper = GameBatch(game, 1), make_stepper(game)
-    none = np.zeros(0, np.int64)
+    no_indices = np.zeros(0, np.int64)
     stepper.reset(
         game_batch.states,
         game_batch.episode_states,
@@ -23,8 +24,8 @@ def compile_match(game: Game) -> None:
     joint = np.zeros((0, game.num_players), np.int64)
     scratch = np.zeros(1, scratch_dtype(game))
     stepper.apply_joint_actions(
-        game_batch.states, game_batch.episode_states, none, joint, game_batch.history, scratch
+        game_batch.states, game_batch.episode_states, no_indices, joint, game_batch.history, scratch
     )
     if game.simultaneous:
-        stepper.is_active(game_batch.states, none, 0, np.zeros(0, np.bool_))
-    make_returns(game)(game_batch.states, none, np.zeros((0, game.num_players)))
+        stepper.is_active(game_batch.states, no_indices, 0, np.zeros(0, np.bool_))
+    make_returns(game)(game_batch.states, no_indices, np.zeros((0, game.num_players)))

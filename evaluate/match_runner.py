@@ -23,12 +23,14 @@ from ludoteca.evaluate.forfeits import Forfeit
 from ludoteca.evaluate.match_clock import GameClock
 from ludoteca.evaluate.match_schedule import GameResults, MatchSchedule, update_digests
 
-NO_GAME = -1
-NOBODY = -1
+NO_GAME = -1  # in place of the index of a game
+NOBODY = -1  # in place of a seat
 
 
 class MatchRunner:
     """Runner of the games `low <= k < high` of a match, in one thread.
+
+    In shapes, K is a number of games in the batch, and P the number of seats.
 
     Args:
         schedule: schedule of the match.
@@ -61,9 +63,11 @@ class MatchRunner:
             batch_size = 1
         self._batch = GameBatch(schedule.game, batch_size, record=schedule.num_replays > low)
         self._episode_states = self._batch.episode_states
-        self._game_numbers = np.full(batch_size, NO_GAME)  # by index of the batch
+        # Index of the game in the match, counted from its first game, by index in the batch.
+        self._game_numbers = np.full(batch_size, NO_GAME)
         # Player that forfeited the game at each index, in sequential games of two players.
         self._forfeited_by = np.full(batch_size, NOBODY)
+        # Random streams of the agents, and those of the random plies, by index and seat.
         self._rngs = np.zeros((batch_size, schedule.game.num_players), np.uint64)
         self._opening_streams = np.zeros((batch_size, schedule.game.num_players), np.uint64)
         self._random = RandomAgent(schedule.game)
@@ -79,7 +83,8 @@ class MatchRunner:
             on_finished: function called with the number of games that have just finished; an
                 exception that it raises sets `stop`.
             stop: event that ends the match.
-            every_ply: whether `on_finished` is called after every ply, or only if games finished.
+            every_ply: whether `on_finished` is called after every ply, or only when games have
+                finished.
         """
         try:
             while not stop.is_set():
@@ -95,7 +100,7 @@ class MatchRunner:
             raise
 
     def _refill(self) -> int:
-        """Save the results of finished games and start new ones; return the number of finished."""
+        """Save the results of finished games, start new ones, and return how many finished."""
         free = np.flatnonzero(self._episode_states["over"])
         ended = free[self._game_numbers[free] != NO_GAME]
         if len(ended) > 0:
@@ -107,10 +112,12 @@ class MatchRunner:
         return len(ended)
 
     def _save_results(self, ended: NDArray[np.int64]) -> None:
+        """Save the results of the games that have ended, by their indices in the batch."""
         schedule, results, numbers = self._schedule, self._results, self._game_numbers[ended]
         returns = np.zeros((len(ended), self._game.num_players))
         make_returns(self._game)(self._batch.states, ended, returns)
         forfeited = np.flatnonzero(self._forfeited_by[ended] != NOBODY)
+        # A player that forfeits loses, and its opponent wins.
         returns[forfeited] = 1
         returns[forfeited, self._forfeited_by[ended[forfeited]]] = -1
         self._forfeited_by[ended] = NOBODY
@@ -122,6 +129,7 @@ class MatchRunner:
         self._game_numbers[ended] = NO_GAME
 
     def _start(self, env_indices: NDArray[np.int64], numbers: NDArray[np.int64]) -> None:
+        """Start the games `numbers` of the match at `env_indices` of the batch."""
         streams, batch = self._schedule.streams[numbers], self._batch
         self._game_numbers[env_indices] = numbers
         self._episode_states["rng"][env_indices, 0] = streams[:, 0]
@@ -135,7 +143,7 @@ class MatchRunner:
         if self._time_control is not None:
             self._start_clock(self._time_control, int(numbers[0]))
             return
-        for agent in {id(agent): agent for agent in self._agents}.values():
+        for agent in {id(agent): agent for agent in self._agents}.values():  # each agent once
             agent.reset(env_indices)
 
     def _start_clock(self, time_control: TimeControl, number: int) -> None:
@@ -149,8 +157,8 @@ class MatchRunner:
             start = clock()
             agent.reset(np.zeros(1, np.int64))
             seconds = clock() - start
-            for seat, other in enumerate(agent_of_seat):
-                if other is agent:
+            for seat, seated_agent in enumerate(agent_of_seat):
+                if seated_agent is agent:
                     self._clock.spend_reset(seat, seconds)
 
     def _play(self, env_indices: NDArray[np.int64]) -> None:
@@ -185,6 +193,7 @@ class MatchRunner:
                 numbers[playing],
                 joint_actions[playing],
             )
+        # Index of an illegal action in the flat `joint_actions`, or -1.
         illegal = self._stepper.apply_joint_actions(
             batch.states,
             self._episode_states,
@@ -263,7 +272,7 @@ class MatchRunner:
         start = clock()
         actions = self._act(a, env_index, seat)
         seconds = clock() - start
-        reason = "", ""
+        reason = "", ""  # kind and message
         if actions[0] == FORFEIT:
             reason = self._agents[a].forfeit_reason(int(env_index[0]), player)
         message = game_clock.spend(player, seconds, reason[0] != TIMEOUT)
@@ -279,11 +288,13 @@ class MatchRunner:
         return actions
 
     def _save_forfeit(self, a: int, env_index: int, seat: int, reason: tuple[str, str]) -> None:
+        """Save the forfeit of agent `a` in a seat; `reason` is its kind and message."""
         results, k = self._results, int(self._game_numbers[env_index])
         game = self._schedule.first_game + k
         results.forfeits.append(Forfeit(game, a, seat, int(results.plies[k]), *reason))
 
     def _raise_illegal(self, env_index: int, seat: int, action: int) -> NoReturn:
+        """Raise a `ValueError` about the illegal action of an agent."""
         game, schedule, k = self._game, self._schedule, int(self._game_numbers[env_index])
         s = self._batch.states.view(np.recarray)[env_index]
         legal = np.zeros(game.num_actions, np.int16)

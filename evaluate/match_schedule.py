@@ -81,6 +81,7 @@ def schedule_match(
     seats = game.num_players
     numbers = first_game + np.arange(games)
     group = numbers // len(names)  # consecutive games that share their random plies
+    # The first 1 + seats streams are those of a game with the group's number: they are not used.
     group_streams = game_streams(seed, int(group[0]), int(group[-1] - group[0]) + 1, 1 + 2 * seats)
     return MatchSchedule(
         game=game,
@@ -88,6 +89,7 @@ def schedule_match(
         first_game=first_game,
         num_replays=num_replays,
         random_plies=random_plies,
+        # Without rotation, all games have the seating of game 0.
         seating=assign_seats(numbers * rotate_seats, seats, len(names)),
         streams=game_streams(seed, first_game, games, 1 + seats),
         opening_streams=group_streams[group - group[0], 1 + seats :],
@@ -105,7 +107,7 @@ def empty_results(schedule: MatchSchedule) -> GameResults:
 
 
 def update_digests(digests: NDArray[np.uint64], values: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Return the digests after one more value each: a step of FNV-1, and a mixing shift."""
+    """Return the digests after one more value of each game: a step of FNV-1, and a mixing shift."""
     mixed: NDArray[np.uint64] = digests * FNV_PRIME ^ (values + 1).astype(np.uint64)
     return mixed ^ mixed >> np.uint64(29)
 

@@ -1,4 +1,4 @@
-"""Game of the arena: seats, turns, undo and redo, analyses, and the clients that follow it."""
+"""Game of the arena: seats, turns, undo and redo, analyses, and the clients that show it."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ from ludoteca.evaluate.arena.worker import SearchWorkers
 from ludoteca.evaluate.play.history import GameHistory
 from ludoteca.evaluate.play.session import HUMAN
 
-Client = Callable[[dict[str, Any]], None]
+Client = Callable[[dict[str, Any]], None]  # sends a message to one browser window
 MAX_CLIENTS = 32
 
 
@@ -23,21 +23,26 @@ class ArenaGame:
     """One game of the arena. All methods run in the event loop.
 
     Attributes:
-        name: name of the game in addresses.
+        name: identifier of this game in URLs.
         game: the rules.
         seats: `HUMAN` or the spec string of an agent, by player.
         history: positions and actions so far.
         undone: actions that `redo` plays again, the next one last.
         analyses: analyses by agents of their own moves, by ply.
         advice: analyses by the adviser.
-        pause: seconds between moves of agents.
+        move_delay: seconds between moves of agents.
         clock: seconds for each step of a simultaneous game; 0: wait for all people.
         ponder: whether agents that reuse their tree search while a person is to move.
         paused: whether no agent moves.
         failure: failure of an agent that stopped the game, or "".
         compiling: message while a worker compiles, or "".
         thinking: the seat whose agent computes, or None.
-        round: number of the game at this board; a restart begins the next one.
+        round: number of earlier games under this name; a restart or a new position adds one.
+        start_position: position that was set up, from `states_to_bytes`; None for the start of the
+            rules.
+        workers: the processes that search.
+        views: cached views of the positions, as JSON values.
+        turns: the turns of people and agents.
     """
 
     def __init__(
@@ -49,10 +54,20 @@ class ArenaGame:
         *,
         adviser: str = "",
         seed: int = 0,
-        pause: float = 0.5,
+        move_delay: float = 0.5,
         clock: float = 0.0,
     ):
         """Begin a game; `start` lets the agents move.
+
+        Args:
+            name: identifier of this game in URLs.
+            game: the rules.
+            seats: `HUMAN` or the spec string of an agent, by player.
+            workers: the processes that search.
+            adviser: spec string of the agent for hints and analyses; "" for none.
+            seed: seed of the game.
+            move_delay: seconds between moves of agents.
+            clock: seconds for each step of a simultaneous game; 0: wait for all people.
 
         Raises:
             ValueError: if the number of seats is wrong, or the seed is out of range.
@@ -60,7 +75,7 @@ class ArenaGame:
         if len(seats) != game.num_players:
             raise ValueError(f"{game.spec} has {game.num_players} players, got {len(seats)} seats")
         self.name, self.game, self.seats = name, game, list(seats)
-        self.pause, self.clock, self.ponder = pause, clock, False
+        self.move_delay, self.clock, self.ponder = move_delay, clock, False
         self.history = GameHistory(game, seed)
         self.undone: list[Any] = []
         self.analyses: dict[int, dict[str, Any]] = {}
@@ -78,7 +93,7 @@ class ArenaGame:
     # Clients.
 
     def add_client(self, client: Client) -> None:
-        """Send all later messages to a client, and the present state at once.
+        """Send the present state and all later messages to a client.
 
         Raises:
             ValueError: if there are too many clients.
@@ -117,7 +132,7 @@ class ArenaGame:
             "can_undo": ply > 0,
             "can_redo": bool(self.undone),
             "paused": self.paused,
-            "pause": self.pause,
+            "pause": self.move_delay,
             "clock": self.clock,
             "ponder": self.ponder,
             "thinking": self.thinking,
@@ -160,6 +175,7 @@ class ArenaGame:
             ValueError: if it is illegal.
         """
         self.history.play(action)
+        # After a repetition of the undone action, those that followed it can still be redone.
         if self.undone and self.undone[-1] == action:
             self.undone.pop()
         else:
@@ -169,7 +185,7 @@ class ArenaGame:
     def undo(self, ply: int | None = None) -> None:
         """Go back to a ply, by default to the last decision of a person.
 
-        Without people in its seats the game goes back one ply and pauses.
+        A game between agents goes back one ply and pauses.
 
         Raises:
             ValueError: if there is nothing to undo.
@@ -190,7 +206,7 @@ class ArenaGame:
         """Play the undone actions again, up to the next decision of a person.
 
         Raises:
-            ValueError: if there is none.
+            ValueError: if there are none.
         """
         if not self.undone:
             raise ValueError("there is nothing to redo")
@@ -201,7 +217,7 @@ class ArenaGame:
         self.changed()
 
     def restart(self, seed: int | None = None) -> None:
-        """Begin the next game: with the next seed, by default.
+        """Begin another game, by default with the next integer as its seed.
 
         Raises:
             ValueError: if the seed is out of range.
@@ -211,14 +227,14 @@ class ArenaGame:
         self._reset()
 
     def set_up(self, start: Any) -> None:
-        """Begin a game from a validated position, a record."""
+        """Begin a game from a validated position, a NumPy record."""
         history = GameHistory(self.game, self.history.seed, start)
         self.start_position = states_to_bytes(self.game, start.reshape(1))
         self.history = history
         self._reset()
 
     def open_replay(self, replay: Replay) -> None:
-        """Replace the game by that of a validated replay, paused at its end."""
+        """Show the game of a validated replay instead, paused at its end."""
         self.history = GameHistory(self.game, replay.seed)
         for action in replay.actions:
             self.history.play(action if isinstance(action, int) else tuple(action))
@@ -226,19 +242,19 @@ class ArenaGame:
         self.paused = True
         self.changed()
 
-    def seat(self, seats: Sequence[str]) -> None:
-        """Replace the players."""
+    def set_seats(self, seats: Sequence[str]) -> None:
+        """Replace the players, and drop the analyses of agents that no longer play."""
         self.seats = list(seats)
         self.analyses = {k: a for k, a in self.analyses.items() if a["agent"] in self.seats}
         self.changed()
 
     def set_paused(self, paused: bool) -> None:
-        """Stop or continue moving."""
+        """Pause or continue the moves of agents."""
         self.paused, self.failure = paused, ""
         self.changed()
 
     def truncate(self, ply: int) -> None:
-        """Remove the actions after the first `ply`, with views and analyses of later positions."""
+        """Remove all but the first `ply` actions, with views and analyses of later positions."""
         self.history.truncate(ply)
         self.views.truncate(ply)
         for analyses in (self.analyses, self.advice.analyses):
@@ -251,7 +267,11 @@ class ArenaGame:
         self.send(self.state())
 
     async def stop(self) -> None:
-        """Stop the searches of this game: a tree search moves, other agents pause the game."""
+        """Stop the searches of this game.
+
+        A stopped tree search plays the best move that it has found; any other agent that is
+        stopped pauses the game.
+        """
         self.advice.queue.clear()
         for owner in (f"{self.name}/play", f"{self.name}/advice"):
             await self.workers.stop(owner)
@@ -275,7 +295,17 @@ class ArenaGame:
         is_wanted: Callable[[], bool],
         kind: RequestKind = "analysis",
     ) -> dict[str, Any]:
-        """Return an agent's answer about the position after `ply` plies; see `requests`."""
+        """Return an agent's answer about a position; see `SearchWorker.handle`.
+
+        Args:
+            role: `"play"` or `"advice"`; each role has its own agents in the workers.
+            agent: spec string of the agent.
+            ply: number of plies before the position.
+            seat: the player to act.
+            progress: called with intermediate analyses.
+            is_wanted: returns whether the answer is still wanted.
+            kind: kind of the request; see `AnalysisRequest`.
+        """
         owner = f"{self.name}/{role}"
         request = AnalysisRequest(
             owner=owner,
@@ -289,14 +319,14 @@ class ArenaGame:
             kind=kind,
         )
 
-        def take(part: dict[str, Any]) -> None:
-            if "compiling" in part:
-                self.compiling = part["compiling"]
+        def report(message: dict[str, Any]) -> None:
+            if "compiling" in message:
+                self.compiling = message["compiling"]
                 self.send({"type": "compiling", "text": self.compiling})
             elif is_wanted():
-                progress(part["progress"])
+                progress(message["progress"])
 
-        return await self.workers.of(owner).handle(request, take, is_wanted)
+        return await self.workers.of(owner).handle(request, report, is_wanted)
 
     # Files.
 
@@ -321,17 +351,17 @@ class ArenaGame:
         return state_to_json(self.game, self.position_at(ply))
 
     def position_at(self, ply: int) -> Any:
-        """Return the position after some plies, a record.
+        """Return the position after a number of plies, a NumPy record.
 
         Raises:
             ValueError: if the game is shorter.
         """
         if not 0 <= ply < len(self.history.positions):
-            raise ValueError(f"there is no position after {ply} plies")
+            raise ValueError(f"ply must be from 0 to {len(self.history.positions) - 1}, got {ply}")
         return self.history.positions[ply]
 
     def summary(self) -> dict[str, Any]:
-        """Return the summary of the game for lists, as JSON values."""
+        """Return what a list of games shows of this one, as JSON values."""
         history = self.history
         return {
             "id": self.name,
@@ -347,7 +377,10 @@ class ArenaGame:
         return any(self.seats[p] == HUMAN for p in self.history.players_to_act_at(ply))
 
     def _reset(self) -> None:
-        """Drop the undone actions and analyses; pause simultaneous games with people."""
+        """Reset all but the history, and send the new state.
+
+        A simultaneous game with people waits until one of them chooses an action.
+        """
         self.undone.clear()
         self.analyses.clear()
         self.advice.analyses.clear()

@@ -1,4 +1,4 @@
-"""Boards and positions as JSON values with SVG shapes, for the page."""
+"""Boards and positions as JSON values with SVG shapes, for the web page."""
 
 from typing import Any
 
@@ -19,68 +19,70 @@ ICON = 24  # pixels of a player's piece
 
 
 def board_view(game: Game) -> dict[str, Any]:
-    """Return the description of a board, which no move changes.
+    """Return the description of a board, which is the same in all positions.
 
-    `input` says how cells stand for actions: `"cell"`, `"column"`, `"moves"` with `moves` as pairs
-    of cells, or `"keys"` where no cell stands for an action. Cells are numbered row by row.
+    `input` says how an action is entered on the board: by a click on its `"cell"` or `"column"`, by
+    clicks on two cells (`"moves"`, where `moves` has the start and target of each action), or not
+    at all (`"keys"`). Cells are numbered row by row. `base` is the SVG of the empty board, and
+    `formats` has the suffixes of the file formats for replays of this game.
     """
-    layout, place = game.layout, board_geometry(game.layout)
-    empty = scene(game, game.new(0), captions=())
-    kind = "keys"
+    layout, geometry = game.layout, board_geometry(game.layout)
+    start = scene(game, game.new(0), captions=())
+    input_kind = "keys"
     if layout.column_actions:
-        kind = "column"
+        input_kind = "column"
     elif layout.cell_actions:
-        kind = "cell"
+        input_kind = "cell"
     elif layout.moves:
-        kind = "moves"
+        input_kind = "moves"
     return {
         "spec": game.spec,
         "name": game.name,
         "title": game.title,
         "simultaneous": game.simultaneous,
-        "width": place.width,
-        "height": place.height,
+        "width": geometry.width,
+        "height": geometry.height,
         "rows": layout.rows,
         "columns": layout.columns,
         "grid": layout.grid,
-        "base": "".join(svg_elements(empty.base)),
-        "input": kind,
+        "base": "".join(svg_elements(start.base)),
+        "input": input_kind,
         "moves": [list(move) for move in layout.moves],
         "cells": _cells(game),
         "actions": list(game.action_names),
         "pieces": [piece.name for piece in layout.pieces],
         "can_be_edited": can_be_edited(game),
-        "formats": [one.suffix for one in FORMATS if game.name in one.games],
+        "formats": [format_.suffix for format_ in FORMATS if game.name in format_.games],
         "players": [_player(game, p) for p in range(game.num_players)],
     }
 
 
-@np.errstate(over="ignore")  # kernels may count on integers that wrap around
+@np.errstate(over="ignore")  # game kernels may rely on integer overflow
 def position_view(
-    game: Game, s: Any, ply: int, last_action: Any, standing: tuple[Standing, ...]
+    game: Game, s: Any, ply: int, last_action: Any, standings: tuple[Standing, ...]
 ) -> dict[str, Any]:
     """Return a position: its shapes as SVG, the code of each cell, and its status in words.
 
     Args:
         game: the game.
-        s: the position, a record.
+        s: the position, a NumPy record.
         ply: number of plies before it.
-        last_action: the action before it, or None.
-        standing: standings of the players.
+        last_action: the action before it, of a simultaneous game a joint action; None at the start.
+        standings: standing of each player.
     """
-    last = None if game.simultaneous else last_action
-    picture = scene(game, s, last, captions=())
+    marked = None if game.simultaneous else last_action  # joint actions are not marked
+    drawn = scene(game, s, marked, captions=())
     over = bool(game.is_terminal(s))
     legal: list[Any] = [] if over or game.simultaneous else game.legal(s)
     return {
         "ply": ply,
-        "svg": "".join(svg_elements(picture.shapes)),
+        "svg": "".join(svg_elements(drawn.shapes)),
         "codes": board_codes(game, s).ravel().tolist(),
         "last": None if last_action is None else action_text(game, last_action),
         "status": status_text(game, s),
         "legal": legal,
         "over": over,
-        "standing": [{"text": one.text, "out": one.is_out} for one in standing],
+        "standing": [{"text": standing.text, "out": standing.is_out} for standing in standings],
     }
 
 
@@ -92,7 +94,8 @@ def action_text(game: Game, action: Any) -> str:
 
 
 def _cells(game: Game) -> list[dict[str, Any]]:
-    layout, place = game.layout, board_geometry(game.layout)
+    """Return name, center and outline of each cell, in pixels, row by row."""
+    layout, geometry = game.layout, board_geometry(game.layout)
     if layout.coordinates == "none":
         names = tuple(
             f"row {row + 1} column {column + 1}"
@@ -104,13 +107,14 @@ def _cells(game: Game) -> list[dict[str, Any]]:
     cells = []
     for cell, name in enumerate(names):
         row, column = divmod(cell, layout.columns)
-        x, y = place.center(row, column)
-        outline = " ".join(f"{a:.4g},{b:.4g}" for a, b in place.outline(row, column))
+        x, y = geometry.center(row, column)
+        outline = " ".join(f"{a:.4g},{b:.4g}" for a, b in geometry.outline(row, column))
         cells.append({"name": name, "x": round(x, 2), "y": round(y, 2), "outline": outline})
     return cells
 
 
 def _player(game: Game, player: int) -> dict[str, Any]:
+    """Return name, label and SVG icon of a player."""
     shapes = piece_shapes(player_piece(game, player), ICON / 2, ICON / 2, ICON)
     return {
         "name": player_name(game, player),

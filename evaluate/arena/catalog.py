@@ -36,8 +36,9 @@ def game_list() -> list[dict[str, Any]]:
 def game_form(name: str) -> list[dict[str, Any]]:
     """Return the fields of a form for the parameters of a game.
 
-    Each has the name, the default, the description, and the kind of input: `"integer"`, `"number"`,
-    `"boolean"`, `"choice"` with `options`, or `"text"`; `optional` fields may be empty.
+    Each field has the name, the default, the description, and the kind of input: `"integer"`, with
+    its range from `low` to `high` if that is known, `"number"`, `"boolean"`, `"choice"` with
+    `options`, or `"text"`; `optional` fields may be empty.
 
     Raises:
         ValueError: if there is no such registered game.
@@ -51,7 +52,11 @@ def game_form(name: str) -> list[dict[str, Any]]:
 
 
 def game_from_form(name: Any, params: Any) -> Game:
-    """Return the game of a filled-in form: texts by the names of parameters, "" for the default.
+    """Return the game of a filled-in form.
+
+    Args:
+        name: name of a registered game.
+        params: texts or JSON values by the names of parameters; "" or None for the default.
 
     Raises:
         ValueError: if there is no such registered game, or a value is wrong.
@@ -78,16 +83,17 @@ def _registered(name: Any) -> str:
 
 
 def _field(parameter: inspect.Parameter, description: str) -> dict[str, Any]:
+    """Return the field of a parameter; its options are the quoted texts in the description."""
     annotation, default = parameter.annotation, parameter.default
-    kinds = [kind for kind in get_args(annotation) or (annotation,) if kind is not NoneType]
+    types = [type_ for type_ in get_args(annotation) or (annotation,) if type_ is not NoneType]
     options = re.findall(r'"([^"]*)"', description)
-    numbers = _range(description)
+    bounds = _range(description)
     kind = "text"
-    if bool in kinds:
+    if bool in types:
         kind = "boolean"
-    elif int in kinds:
+    elif int in types:
         kind = "integer"
-    elif float in kinds:
+    elif float in types:
         kind = "number"
     elif isinstance(default, str) and default in options:
         kind = "choice"
@@ -98,7 +104,7 @@ def _field(parameter: inspect.Parameter, description: str) -> dict[str, Any]:
         "optional": default is None,
         "description": description.replace("`", ""),
         **({"options": list(dict.fromkeys(options))} if kind == "choice" else {}),
-        **({"low": numbers[0], "high": numbers[1]} if kind == "integer" and numbers else {}),
+        **({"low": bounds[0], "high": bounds[1]} if kind == "integer" and bounds else {}),
     }
 
 
@@ -126,5 +132,6 @@ def _read(field: dict[str, Any], value: Any) -> Any:
         try:
             return int(text) if kind == "integer" else float(text)
         except ValueError:
-            raise ValueError(f"{name} must be a number, got {text!r}") from None
+            article = "an" if kind == "integer" else "a"
+            raise ValueError(f"{name} must be {article} {kind}, got {text!r}") from None
     return text

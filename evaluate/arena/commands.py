@@ -12,13 +12,14 @@ from ludoteca.evaluate.arena.position_setup import editor_view, position_from_ce
 from ludoteca.evaluate.play.session import HUMAN
 
 Reply = Callable[[dict[str, Any]], None]
+MAX_PROBLEM_LENGTH = 400  # characters of a reason that the position editor shows
 
 
 async def run_command(lobby: Lobby, game: ArenaGame, message: Any, reply: Reply) -> None:
-    """Run one command; `reply` sends an answer to its sender alone.
+    """Run one command; `reply` sends an answer only to the client that sent the command.
 
     Raises:
-        ValueError: if it is unknown, or not possible now.
+        ValueError: if the command is unknown, or not possible now.
     """
     if not isinstance(message, dict):
         raise ValueError(f"expected a JSON object, got {message!r:.80}")
@@ -48,12 +49,12 @@ async def run_command(lobby: Lobby, game: ArenaGame, message: Any, reply: Reply)
         case "pause":
             game.set_paused(message.get("on") is True)
         case "options":
-            game.pause = real("pause", message.get("pause", game.pause), 0, MAX_SECONDS)
+            game.move_delay = real("pause", message.get("pause", game.move_delay), 0, MAX_SECONDS)
             game.clock = real("clock", message.get("clock", game.clock), 0, MAX_SECONDS)
             game.ponder = message.get("ponder", game.ponder) is True
             game.changed()
         case "seats":
-            game.seat(await lobby.seats(game.game, message.get("seats")))
+            game.set_seats(await lobby.seats(game.game, message.get("seats")))
         case "analyze":
             ply = integer("ply", message.get("ply", plies), 0, plies)
             await game.workers.stop(f"{game.name}/advice")
@@ -78,6 +79,7 @@ async def run_command(lobby: Lobby, game: ArenaGame, message: Any, reply: Reply)
             view = await asyncio.to_thread(editor_view, game.game, game.position_at(ply))
             reply({"type": "editor", "ply": ply, **view})
         case "check_cells":
+            # The page counts its checks, and ignores the reply to any but the latest.
             number = integer("check", message.get("check", 0), 0, 2**31)
             reply({"type": "cells", "check": number, **await _check_cells(game, message)})
         case "set_up_cells":
@@ -92,12 +94,12 @@ async def _check_cells(game: ArenaGame, message: dict[str, Any]) -> dict[str, st
     try:
         s = await _position_of(game, message)
     except ValueError as error:
-        return {"problem": str(error)[:400], "text": ""}
+        return {"problem": str(error)[:MAX_PROBLEM_LENGTH], "text": ""}
     return {"problem": "", "text": state_to_json(game.game, s)}
 
 
 async def _position_of(game: ArenaGame, message: dict[str, Any]) -> Any:
-    """Return the position of edited cells, a record.
+    """Return the position of edited cells, a NumPy record.
 
     Raises:
         ValueError: with the reason, if there is none.
@@ -109,12 +111,14 @@ async def _position_of(game: ArenaGame, message: dict[str, Any]) -> Any:
 
 
 def _play(game: ArenaGame, message: dict[str, Any]) -> None:
-    """Play the action of a person; a message about another position than the present is refused."""
+    """Play the action of a person; a message about an earlier position is refused."""
     history = game.history
     if history.is_over:
         raise ValueError("the game is over")
     if game.game.simultaneous:
-        raise ValueError(f"all players of {game.game.name} move at once: choose, do not play")
+        raise ValueError(
+            f'all players of {game.game.name} move at once: send "choose" instead of "play"'
+        )
     mover = history.mover
     assert mover is not None
     if game.seats[mover] != HUMAN:

@@ -25,7 +25,8 @@ DEFAULT_AGENTS = (
 ADVISER = "mcts:simulations=20000"
 MAX_GAMES = 24
 MAX_SIMULATIONS = 1_000_000
-MAX_SECONDS = 60.0
+MAX_SECONDS = 60.0  # of the delay between moves, and of the clock
+MAX_CACHED_LISTS = 1_000  # lists of agents by game; the page can ask for any parameters of a game
 
 
 class Lobby:
@@ -60,7 +61,7 @@ class Lobby:
             answer = await self.workers.handle(request)
             if "agents" not in answer:
                 raise ValueError(f"the agents could not be made: {answer}")
-            if len(self._playable) > 1000:
+            if len(self._playable) > MAX_CACHED_LISTS:
                 self._playable.clear()
             self._playable[game.spec] = answer["agents"]
         return self._playable[game.spec]
@@ -68,8 +69,9 @@ class Lobby:
     async def open(self, form: Any) -> ArenaGame:
         """Return a new game, from the fields of a form.
 
-        `game` and `params` name the game; `seats` lists "human" or an agent for each player, as a
-        spec string of `agents` with, at will, another number of simulations.
+        `game` and `params` name the game; `seats` has for each player `"human"`, a spec string of
+        `agents`, or `{"agent": spec, "simulations": n}` for another number of simulations; `seed`,
+        `pause` (seconds between moves of agents) and `clock` are those of `ArenaGame`.
 
         Raises:
             ValueError: if a field is wrong.
@@ -83,33 +85,34 @@ class Lobby:
             game,
             seats,
             seed=seed,
-            pause=real("pause", form.get("pause", 0.5), 0, MAX_SECONDS),
+            move_delay=real("pause", form.get("pause", 0.5), 0, MAX_SECONDS),
             clock=real("clock", form.get("clock", 0), 0, MAX_SECONDS),
         )
 
     async def open_replay(self, text: str, number: int = 1) -> tuple[ArenaGame, tuple[str, ...]]:
-        """Return a game that shows a replay, all seats taken by people, and notes about the text.
+        """Return a game that shows a replay, with people in all seats, and notes about the text.
 
         Args:
             text: a replay in JSON, SGF, GGF or a transcript.
-            number: number of the game in a text with several, from 1.
+            number: number of the game in a text with several games, from 1.
 
         Raises:
-            ValueError: if it is not a replay of a registered game, or has fewer games.
+            ValueError: if the text has no replay of a registered game, or fewer games.
         """
         records = await asyncio.to_thread(read_games, text)
         integer("the number of the game", number, 1, len(records))
         replay, notes = records[number - 1].replay, records[number - 1].notes
         game = make_game(replay.game)
-        arena_game = await self._add(game, [HUMAN] * game.num_players, seed=0, pause=0.5, clock=0)
+        seats = [HUMAN] * game.num_players
+        arena_game = await self._add(game, seats, seed=0, move_delay=0.5, clock=0)
         arena_game.open_replay(replay)
         return arena_game, notes
 
     async def seats(self, game: Game, seats: Any) -> list[str]:
-        """Return the players of a form.
+        """Return `HUMAN` or a spec string for each seat of a form; see `open`.
 
         Raises:
-            ValueError: if one is neither a person nor an agent that plays the game.
+            ValueError: if a seat has neither a person nor an agent that plays the game.
         """
         if not isinstance(seats, list) or len(seats) != game.num_players:
             raise ValueError(f"{game.spec} has {game.num_players} seats, got {seats!r:.200}")
@@ -119,18 +122,19 @@ class Lobby:
         return [HUMAN if seat == HUMAN else self._agent(game, seat, known) for seat in seats]
 
     def _agent(self, game: Game, seat: Any, known: dict[str, dict[str, Any]]) -> str:
-        """Return the spec string of a seat: an agent of the list, with the chosen simulations."""
+        """Return the spec string of a seat: an agent of `known`, with the chosen simulations."""
         simulations = None
         if isinstance(seat, dict):
             seat, simulations = seat.get("agent"), seat.get("simulations")
         if not isinstance(seat, str) or seat not in known or seat not in self.agents:
             names = ", ".join(name for name in known if name in self.agents)
-            raise ValueError(f"no agent {seat!r:.80} for {game.spec}; there are {names}")
+            raise ValueError(f"no agent {seat!r:.80} for {game.spec}; available are {names}")
         if simulations is None or known[seat]["simulations"] is None:
             return seat
         return with_simulations(seat, integer("simulations", simulations, 1, MAX_SIMULATIONS))
 
     async def _add(self, game: Game, seats: list[str], **options: Any) -> ArenaGame:
+        """Start a game and add it to the open games; `options` are those of `ArenaGame`."""
         if len(self.games) >= MAX_GAMES:
             raise ValueError(f"{MAX_GAMES} games are open already: close one of them first")
         playable = {entry["spec"] for entry in await self.playable(game)}
@@ -145,7 +149,7 @@ class Lobby:
         """Close a game.
 
         Raises:
-            KeyError: if there is none of this name.
+            KeyError: if no open game has this name.
         """
         self.games.pop(name).close()
 
@@ -166,6 +170,6 @@ def with_simulations(spec: str, simulations: int) -> str:
 def shipped_networks() -> tuple[str, ...]:
     """Return the spec strings of the agents with a network that comes with the package."""
     folder = Path(str(resources.files("ludoteca.agents"))) / "weights"
-    kinds = [name for name in ("az", "dqn", "ac", "cnn") if name in AGENTS]
-    files = ((kind, path) for kind in kinds for path in sorted((folder / kind).glob("*.json")))
-    return tuple(f"{kind}:{path.stem}" for kind, path in files)
+    names = [name for name in ("az", "dqn", "ac", "cnn") if name in AGENTS]
+    files = ((name, path) for name in names for path in sorted((folder / name).glob("*.json")))
+    return tuple(f"{name}:{path.stem}" for name, path in files)

@@ -9,10 +9,11 @@ from ludoteca.evaluate.play.analysis import MoveAnalysis
 
 
 def analysis_payload(game: Game, analysis: MoveAnalysis) -> dict[str, Any]:
-    """Return an analysis as JSON values; unknown numbers are None.
+    """Return a `MoveAnalysis` as JSON values; unknown numbers are None.
 
     `value_kind` says what the values of moves are: the mean score of a search's simulations, from 0
-    to 1, or Q values, from -1 to 1. `policy` is the prior of a network.
+    to 1, or Q values, from -1 to 1. `share` is the visit share of a move, `policy` its prior by a
+    network.
     """
     searched = analysis.shares is not None or analysis.exact is not None
     return {
@@ -21,7 +22,7 @@ def analysis_payload(game: Game, analysis: MoveAnalysis) -> dict[str, Any]:
         "seat": analysis.seat,
         "action": analysis.action,
         "name": action_label(game, analysis.action),
-        "score": _number(analysis.score),
+        "score": _rounded(analysis.score),
         "proven": analysis.proven,
         "exact": analysis.exact,
         "simulations": analysis.simulations,
@@ -38,9 +39,13 @@ def action_label(game: Game, action: int) -> str:
 
 
 def _moves(game: Game, analysis: MoveAnalysis) -> list[dict[str, Any]]:
-    """Return the numbers of each known move, the best first."""
+    """Return the visits, share, value and prior of each move that has any, the best move first.
+
+    Moves that have only a prior come last.
+    """
     order = analysis.best(game.num_actions)
     if analysis.priors is not None:
+        # Priors that the page would show as 0.0 % are left out.
         known = np.flatnonzero(np.isfinite(analysis.priors) & (analysis.priors > 0.0005))
         others = [int(action) for action in known if int(action) not in order]
         order += sorted(others, key=lambda action: -float(analysis.priors[action]))  # type: ignore[index]
@@ -58,8 +63,8 @@ def _moves(game: Game, analysis: MoveAnalysis) -> list[dict[str, Any]]:
 
 
 def _entry(array: Any, action: int) -> float | None:
-    return None if array is None else _number(float(array[action]))
+    return None if array is None else _rounded(float(array[action]))
 
 
-def _number(value: float | None) -> float | None:
+def _rounded(value: float | None) -> float | None:
     return None if value is None or not np.isfinite(value) else round(value, 4)

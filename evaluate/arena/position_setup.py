@@ -1,4 +1,7 @@
-"""Position editor: its pieces and fixed cells, and validated positions from edited cells."""
+"""Position editor: its pieces and fixed cells, and validated positions from edited cells.
+
+The code of a cell is 0 if it is empty, else the number of its piece in `Layout.pieces`, from 1.
+"""
 
 from functools import lru_cache
 from typing import Any
@@ -21,16 +24,18 @@ ICON = 24  # pixels of a piece in the list
 def editor_view(game: Game, s: Any) -> dict[str, Any]:
     """Return the pieces, cells and players of the position editor, as JSON values.
 
-    `cells` are the codes of position `s`, `fixed` those that no position can change (else 0), and
-    `pieces` can be put on the board; their `svg` is centered on the origin.
+    `cells` are the codes of position `s`, `start` those of the starting position, and `fixed` those
+    that are the same in every position (else 0). The `svg` of a piece is drawn on the board and
+    centered on the origin, its `icon` is for the list; `is_offered` says whether the list has it.
+    `player` is the player to move.
     """
     fixed, start = _fixed_cells(game), board_codes(game, game.new())
-    place = board_geometry(game.layout)
+    geometry = board_geometry(game.layout)
     pieces = [
         {
             "code": code,
             "name": piece.name,
-            "svg": "".join(svg_elements(piece_shapes(piece, 0, 0, place.cell))),
+            "svg": "".join(svg_elements(piece_shapes(piece, 0, 0, geometry.cell))),
             "icon": "".join(svg_elements(piece_shapes(piece, ICON / 2, ICON / 2, ICON))),
             "is_offered": _is_offered(game, code, start),
         }
@@ -54,7 +59,7 @@ def can_be_edited(game: Game) -> bool:
 
 
 def position_from_cells(game: Game, s: Any, cells: Any, player: int) -> Any:
-    """Return the position whose board shows some cells.
+    """Return the position whose board shows the given cells.
 
     Args:
         game: the game.
@@ -78,29 +83,32 @@ def position_from_cells(game: Game, s: Any, cells: Any, player: int) -> Any:
         raise
 
 
-@np.errstate(over="ignore")  # kernels may count on integers that wrap around
+@np.errstate(over="ignore")  # game kernels may rely on integer overflow
 def _position(game: Game, s: Any, cells: Cells, player: int) -> Any:
-    made = copy_position(game, s)
-    WRITERS.get(game.name, place_pieces)(game, made, cells, player)
-    shown = board_codes(game, made)
+    """Return `s` with the given cells and player to move; raise `ValueError` if it is invalid."""
+    edited = copy_position(game, s)
+    WRITERS.get(game.name, place_pieces)(game, edited, cells, player)
+    shown = board_codes(game, edited)
     if (shown != cells).any():
         row, column = np.argwhere(shown != cells)[0].tolist()
         name = _cell_name(game, row, column)
-        raise ValueError(f"{_content(game, cells[row, column])} is impossible at {name}")
-    problem = game.validate(made)
+        raise ValueError(f"{_content_name(game, cells[row, column])} is impossible at {name}")
+    problem = game.validate(edited)
     if problem and "winner" in (game.state.names or ()):
-        for winner in range(game.num_players):  # perhaps the game is over
-            made.winner = winner
-            if not game.validate(made):
+        # The position may be one in which a player has won.
+        for winner in range(game.num_players):
+            edited.winner = winner
+            if not game.validate(edited):
                 break
-    if not game.validate(made) and game.is_terminal(made):
-        raise ValueError(f"the game is over in this position: {status_text(game, made)}")
+    if not game.validate(edited) and game.is_terminal(edited):
+        raise ValueError(f"the game is over in this position: {status_text(game, edited)}")
     if problem:
         raise ValueError(problem)
-    return validate_states(game, made.reshape(1))[0]
+    return validate_states(game, edited.reshape(1))[0]
 
 
 def _is_possible(game: Game, s: Any, cells: Cells, player: int) -> bool:
+    """Return whether the position is possible with this player to move; see `_position`."""
     try:
         _position(game, s, cells, player)
     except ValueError:
@@ -112,45 +120,50 @@ def _as_codes(game: Game, cells: Any) -> Cells:
     """Return cells of a message as codes.
 
     Raises:
-        ValueError: if their number or one of them is wrong.
+        ValueError: if the number of cells or a code is wrong.
     """
     layout = game.layout
     size, highest = layout.rows * layout.columns, len(layout.pieces)
     if not isinstance(cells, list) or len(cells) != size:
         raise ValueError(f"expected the codes of {size} cells, got {cells!r:.80}")
     if not all(type(code) is int and 0 <= code <= highest for code in cells):
-        raise ValueError(f"the codes of cells must be integers from 0 to {highest}")
+        raise ValueError(
+            f"the codes of cells must be integers from 0 to {highest}, got {cells!r:.80}"
+        )
     return np.array(cells, np.int8).reshape(layout.rows, layout.columns)
 
 
 @np.errstate(over="ignore")
 def _fixed_cells(game: Game) -> Cells:
-    """Return the codes that the empty board of a game shows, such as those of holes."""
-    s, nothing = game.new(), np.zeros((game.layout.rows, game.layout.columns), np.int8)
+    """Return the codes that a board without pieces shows, such as those of holes."""
+    s, empty = game.new(), np.zeros((game.layout.rows, game.layout.columns), np.int8)
     try:
-        WRITERS.get(game.name, place_pieces)(game, s, nothing, 0)
-    except ValueError:  # an empty board is not possible, so it shows nothing
-        return nothing
+        WRITERS.get(game.name, place_pieces)(game, s, empty, 0)
+    except ValueError:  # no position has an empty board, so no cell is taken as fixed
+        return empty
     return board_codes(game, s)
 
 
 @np.errstate(over="ignore")
 def _is_offered(game: Game, code: int, start: Cells) -> bool:
-    """Return whether a piece can be put on an empty cell of the starting position."""
+    """Return whether a piece can be put on the board: it is a player's, or fits on an empty cell.
+
+    `start` has the codes of the starting position.
+    """
     if game.layout.pieces[code - 1].player >= 0 or not (start == 0).any():
         return True
     s, cells = game.new(), start.copy()
     cells.flat[np.flatnonzero(start == 0)[0]] = code
     try:
         WRITERS.get(game.name, place_pieces)(game, s, cells, 0)
-    except ValueError:  # of the cells together
+    except ValueError:  # about the cells together, such as the number of pieces, not this piece
         return True
     return bool((board_codes(game, s) == cells).all())
 
 
 @np.errstate(over="ignore")
 def _places_pieces(game: Game) -> bool:
-    """Return whether actions place one piece of the player to move, on a board that is empty."""
+    """Return whether the board is empty at first, and each action places a piece of the mover."""
     layout, s = game.layout, game.new()
     owners = sorted(piece.player for piece in layout.pieces)
     is_placement = layout.cell_actions or layout.column_actions
@@ -176,7 +189,7 @@ def _player_names(game: Game) -> list[str]:
     return [player_name(game, player) for player in range(game.num_players)]
 
 
-def _content(game: Game, code: int) -> str:
+def _content_name(game: Game, code: int) -> str:
     return game.layout.pieces[code - 1].name if code else "an empty cell"
 
 

@@ -1,8 +1,9 @@
-"""Writers of records from the cells of a board: the inverse of `Layout.cells`, game by game.
+"""Writers of positions from the cells of a board: the inverse of `Layout.cells`, game by game.
 
-A writer changes a record so that its board shows given cells. What the board does not show, such as
-a number of plies or captures, is kept as far as the rules allow. Writers need not validate: the
-caller compares the board with the cells, and asks the game's `validate`.
+A writer changes a position, a NumPy record, so that its board shows given cells. A cell's code is 0
+if it is empty, else the number of its piece in `Layout.pieces`, from 1. What the board does not
+show, such as a number of plies or captures, is kept as far as the rules allow. Writers need not
+validate: the caller compares the board with the cells, and calls the game's `validate`.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +19,7 @@ from ludoteca.envs.games.goose_positions import FOOD, NONE, geese
 from ludoteca.envs.games.torus import neighbor
 from ludoteca.envs.games.winner import UNDECIDED
 
-MAX_STEPS = 20_000  # of the search for the order of a body's segments
+MAX_STEPS = 20_000  # of the search for the order of a goose's cells
 Cells = NDArray[np.int8]  # codes as in `Layout.cells`, shape `[rows, columns]`
 # `write(game, s, cells, player)`; the player to move is 0 in simultaneous games.
 # It raises a `ValueError` with the reason if there is no such position.
@@ -26,15 +27,15 @@ Writer = Callable[[Game, Any, Cells, int], None]
 
 
 def place_pieces(game: Game, s: Any, cells: Cells, player: int) -> None:
-    """Place the pieces by actions of their owners, on an empty board, from the bottom to the top.
+    """Place the pieces by actions of their owners, on an empty board, from the bottom row up.
 
     This is for games whose actions place a piece in a cell or column, and change no other piece.
     """
     layout = game.layout
     if layout.column_actions:
-        hanging = (cells[:-1] != 0) & (cells[1:] == 0)
-        if hanging.any():
-            column = int(np.argwhere(hanging)[-1, 1])
+        unsupported = (cells[:-1] != 0) & (cells[1:] == 0)
+        if unsupported.any():
+            column = int(np.argwhere(unsupported)[-1, 1])
             raise ValueError(f"the piece in column {column + 1} must lie on another piece")
     game.init(s, 0)
     for cell in np.flatnonzero(cells)[::-1].tolist():
@@ -44,7 +45,7 @@ def place_pieces(game: Game, s: Any, cells: Cells, player: int) -> None:
 
 
 def write_othello(game: Game, s: Any, cells: Cells, player: int) -> None:
-    """Write discs, and the squares where one can be placed."""
+    """Write the discs and the legal placements."""
     for p in range(2):
         s.discs[p] = cells_of(cells == p + 1)
     s.to_move = player
@@ -66,7 +67,10 @@ def write_sheep_and_wolf(game: Game, s: Any, cells: Cells, player: int) -> None:
 
 
 def write_free_for_all(game: Game, s: Any, cells: Cells, player: int) -> None:
-    """Write pieces; the number of plies left decides who is to move, so it may change by one."""
+    """Write pieces; the parity of the plies left gives the player to move: they may change by one.
+
+    A position in which the game is over gets all its plies back.
+    """
     for p in range(2):
         s.pieces[p] = cells_of(cells == p + 1) | free_for_all.spawn(p, s.board.shape[1])
     left = int(s.plies_left) or int(s.plies)
@@ -74,11 +78,15 @@ def write_free_for_all(game: Game, s: Any, cells: Cells, player: int) -> None:
         left += -1 if left > 1 else 1
     played = int(s.plies) - left
     s.plies_left, s.to_move = left, player
+    # No player has captured more often than it has moved.
     s.captures[:] = np.minimum(s.captures, [(played + 1) // 2, played // 2])
 
 
 def write_knight_fight(game: Game, s: Any, cells: Cells, player: int) -> None:
-    """Write knights and arrows; whether the next action is an attack is kept."""
+    """Write knights and arrows; whether the next action is an attack is kept.
+
+    The pieces are the two knights (codes 1, 2), an arrow (3), and the knights on an arrow (4, 5).
+    """
     for p in range(2):
         s.knights[p] = _only(game, np.flatnonzero(np.isin(cells, (1 + p, 4 + p))), p)
     s.arrows[:] = cells >= 3
@@ -86,7 +94,10 @@ def write_knight_fight(game: Game, s: Any, cells: Cells, player: int) -> None:
 
 
 def write_tron(game: Game, s: Any, cells: Cells, player: int) -> None:
-    """Write heads and walls; a head is on a wall of its own."""
+    """Write heads and walls; the cell of a head is a wall of its player, too.
+
+    The pieces are the walls of the two players (codes 1, 2) and their heads (3, 4).
+    """
     for p in range(2):
         s.head[p] = divmod(_only(game, np.flatnonzero(cells == 3 + p), p), cells.shape[1])
     s.walls[:] = np.where(cells == 0, 0, (cells - 1) % 2 + 1)
@@ -94,13 +105,16 @@ def write_tron(game: Game, s: Any, cells: Cells, player: int) -> None:
 
 
 def write_hungry_geese(game: Game, s: Any, cells: Cells, player: int) -> None:
-    """Write food and geese; a goose without cells is dead, and one that was dead lives again."""
+    """Write food and geese: a goose without cells is dead, a goose with cells is alive.
+
+    The pieces are food (code 1) and, for player p, a head (2 + 2 p) and other cells (3 + 2 p).
+    """
     food = np.flatnonzero(cells == 1)
     if len(food) > len(s.food):
         raise ValueError(f"there are {len(food)} foods, at most {len(s.food)} are possible")
     s.food[:], s.food[: len(food)], s.num_food = NONE, food, len(food)
     s.occupied[:] = np.where(cells == 1, FOOD, cells > 1)
-    s.steps = 0 if s.steps >= s.max_steps else s.steps
+    s.steps = 0 if s.steps >= s.max_steps else s.steps  # a finished game begins anew
     for p, before in enumerate(geese(s)):
         heads, rest = (np.flatnonzero(cells == 2 + 2 * p + k).tolist() for k in range(2))
         if before[:1] != heads or set(before[1:]) != set(rest):
@@ -108,23 +122,26 @@ def write_hungry_geese(game: Game, s: Any, cells: Cells, player: int) -> None:
 
 
 def _write_goose(game: Game, s: Any, p: int, heads: list[int], rest: list[int]) -> None:
-    """Write a goose with a head on one of `heads`, and the rest of its cells behind it."""
+    """Write the goose of player `p` with its head in `heads`, which must be one cell.
+
+    `rest` has its other cells, in any order.
+    """
     length, most, shape = (
         len(heads) + len(rest),
         min(s.body.shape[1], s.max_length),
         s.occupied.shape,
     )
     if length > most:
-        raise ValueError(f"{_owner(game, p)} has {length} cells, at most {most} are possible")
-    body = _in_line(_only(game, heads, p), rest, shape) if length else []
+        raise ValueError(f"{_head_name(game, p)} has {length} cells, at most {most} are possible")
+    body = _longest_line(_only(game, heads, p), rest, shape) if length else []
     if len(body) < length:
-        raise ValueError(f"the cells of {_owner(game, p)} do not form a line behind its head")
+        raise ValueError(f"the cells of {_head_name(game, p)} do not form a line behind its head")
     s.start[p], s.length[p], s.body[p], s.body[p, :length] = 0, length, 0, body
     s.last_head[p], s.last_action[p] = NONE, NONE
     if length > 1:  # the last action led from the second cell to the head
         s.last_head[p] = body[1]
         s.last_action[p] = [*_neighbors(body[1], shape)].index(body[0])
-    if length and s.steps > 0:
+    if length and s.steps > 0:  # as in the rules: steps lived, then length
         s.score[p] = (int(s.steps) + 1) * (int(s.max_length) + 1) + length
 
 
@@ -143,26 +160,28 @@ WRITERS: dict[str, Writer] = {
 
 
 def _only(game: Game, cells: Any, player: int) -> int:
-    """Return the only cell of a head.
+    """Return the cell of a player's head, the only one of `cells`.
 
     Raises:
         ValueError: if there is none, or there are several.
     """
     if len(cells) != 1:
-        name = _owner(game, player)
+        name = _head_name(game, player)
         raise ValueError(f"expected one piece {name!r} on the board, got {len(cells)}")
     return int(cells[0])
 
 
-def _owner(game: Game, player: int) -> str:
+def _head_name(game: Game, player: int) -> str:
+    """Return the name of the piece that is a player's head."""
     pieces = [piece for piece in game.layout.pieces if piece.player == player]
     return next(piece.name for piece in pieces if piece.shape == "head")
 
 
-def _in_line(head: int, rest: list[int], shape: tuple[int, int]) -> list[int]:
-    """Return the longest line found from a head through other cells of a torus, head first.
+def _longest_line(head: int, rest: list[int], shape: tuple[int, int]) -> list[int]:
+    """Return the longest path found from a head through the cells `rest` of a torus, head first.
 
-    A depth-first search of at most `MAX_STEPS` steps, which ends at the first line of all cells.
+    The depth-first search takes at most `MAX_STEPS` steps, and ends at the first path through all
+    cells. `shape` is `(rows, columns)`.
     """
     line, longest, free = [head], [head], set(rest)
     choices = [_neighbors(head, shape)]

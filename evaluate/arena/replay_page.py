@@ -1,4 +1,4 @@
-"""Replays as one HTML file, which plays in any browser without a server or the network."""
+"""Replay as a single HTML file, which plays in any browser without a server or the network."""
 
 import base64
 import hashlib
@@ -14,6 +14,7 @@ from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.arena.board_view import action_text, board_view, position_view
 
 MODULES = ("dom.js", "board.js", "stepper.js", "replay.js")  # each after those that it imports
+# JavaScript that shows the replay once the modules are loaded.
 START = """
 const content = JSON.parse(document.getElementById("replay").textContent);
 new ReplayView(document.getElementById("main"), content);
@@ -28,13 +29,13 @@ def replay_page(replay: Replay, seconds: float | None = None) -> str:
         seconds: seconds per position; by default, long games are shown faster.
 
     Raises:
-        ValueError: if the replay is invalid, or the time is not positive.
+        ValueError: if the replay is invalid, or `seconds` is not positive.
     """
     seconds = seconds_per_position(replay) if seconds is None else seconds
     if not seconds > 0:
         raise ValueError(f"seconds must be positive, got {seconds}")
     data = replay_view(replay) | {"seconds": seconds}
-    # "<" cannot end the script element then.
+    # Without "<", no text of the replay can end the script element.
     content = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
     script, style = bundle(MODULES) + START, _static("style.css")
     policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}"
@@ -57,8 +58,8 @@ def replay_view(replay: Replay) -> dict[str, Any]:
     """Return a replay as JSON values: the board, all positions, moves and players."""
     game = make_game(replay.game)
     positions, moves = [], []
-    for ply, (s, action, standing) in enumerate(replay_steps(game, replay)):
-        view = position_view(game, s, ply, action, standing)
+    for ply, (s, action, standings) in enumerate(replay_steps(game, replay)):
+        view = position_view(game, s, ply, action, standings)
         positions.append({key: view[key] for key in ("svg", "codes", "last", "status", "standing")})
         if action is not None:
             moves.append(action_text(game, action))
@@ -73,7 +74,7 @@ def replay_view(replay: Replay) -> dict[str, Any]:
 
 
 def bundle(modules: tuple[str, ...]) -> str:
-    """Return modules as one, without their imports of each other and their exports."""
+    """Return the text of JavaScript modules as one, without imports of each other and exports."""
     text = "\n".join(_static(name) for name in modules)
     text = re.sub(r'^import [^;]*? from "\./[\w.]+";\n', "", text, flags=re.MULTILINE)
     return re.sub(r"^export (?=function|class|const|async)", "", text, flags=re.MULTILINE)
@@ -85,6 +86,9 @@ def _static(name: str) -> str:
 
 
 def _hash(content: str) -> str:
-    """Return the source expression of an inline script or style (CSP, section 2.3.1)."""
+    """Return the hash by which a Content Security Policy allows an inline script or style.
+
+    Content Security Policy Level 3, section 2.3.1 (`hash-source`).
+    """
     digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
     return f"'sha256-{digest}'"

@@ -1,7 +1,7 @@
-"""Requests to a search worker, and their execution in it.
+"""Requests to a search worker, and their execution in its process.
 
-An execution has the phases `PREPARING` (code is compiled or loaded), and then `SEARCHING`, if the
-agent's search can be stopped, or `COMPUTING`.
+The phases of an execution are `PREPARING` (code is compiled or loaded), then `SEARCHING` if the
+agent's search can be stopped, or else `COMPUTING`.
 """
 
 from collections.abc import Callable
@@ -25,15 +25,19 @@ from ludoteca.evaluate.play.history import GameHistory
 
 MAX_AGENTS = 24  # agents that a worker keeps; the least recently used is dropped
 PROGRESS_SECONDS = 0.25  # between two intermediate analyses
-PONDER_SIMULATIONS = 200_000  # at most, on the time of another player
+PONDER_SIMULATIONS = 200_000  # maximum while another player is to move
 PREPARING, SEARCHING, COMPUTING = "preparing", "searching", "computing"
 RequestKind = Literal["analysis", "prepare", "ponder"]
-Send = Callable[[str, Any], None]
+Send = Callable[[str, Any], None]  # see `RequestHandler.handle`
 
 
 @runtime_checkable
 class SupportsStop(Protocol):
-    """Agent whose search can be stopped: a network's search in simultaneous games."""
+    """Agent whose search can be stopped but not monitored, such as `az` in simultaneous games.
+
+    Attributes:
+        is_stopped: called during a search; returns whether the search shall end.
+    """
 
     is_stopped: Callable[[], bool] | None
 
@@ -51,7 +55,7 @@ class AnalysisRequest:
         start: first position, from `states_to_bytes`; None for that of the rules.
         actions: the actions so far.
         seat: the player to act.
-        round: number of the game at this owner's board; agents with memory forget earlier ones.
+        round: number of the game, see `ArenaGame.round`; agents with memory forget earlier games.
         kind: `"analysis"`; `"prepare"`: only compile or load the agent's code; or `"ponder"`:
             search the position of another player until the request is stopped, in the tree that
             the agent reuses for its own move.
@@ -70,14 +74,14 @@ class AnalysisRequest:
 
 @dataclass(frozen=True)
 class AgentsRequest:
-    """Request for the agents, of a list of spec strings, that play a game."""
+    """Request for those agents of a list of spec strings that play a game."""
 
     game: str
     agents: tuple[str, ...]
 
 
 class RequestHandler:
-    """Execution of requests, with the agents and games of earlier ones.
+    """Execution of requests; agents and games of earlier requests are reused.
 
     Args:
         is_stopped: returns whether the present request is to end as soon as possible.
@@ -85,6 +89,8 @@ class RequestHandler:
 
     def __init__(self, is_stopped: Callable[[], bool]):
         self._is_stopped = is_stopped
+        # Agents and rounds by owner, game, agent and seat of their requests; histories by
+        # `ArenaGame.name`.
         self._agents: dict[tuple[str, str, str, int], tuple[Agent, AgentThread]] = {}
         self._histories: dict[str, GameHistory] = {}
         self._rounds: dict[tuple[str, str, str, int], int] = {}
@@ -92,12 +98,13 @@ class RequestHandler:
     def handle(self, request: AnalysisRequest | AgentsRequest, send: Send) -> dict[str, Any]:
         """Return the answer to a request as JSON values.
 
+        It has the item `agents`, `analysis` or `failure`, or none after preparing and pondering.
         The answer to a request that was stopped has the additional item `stopped`, and a `note`
         if there is no result.
 
         Args:
             request: the request.
-            send: function that takes messages meanwhile, `send("phase", phase)` and
+            send: called during the execution as `send("phase", phase)` and
                 `send("progress", analysis)`.
         """
         if isinstance(request, AgentsRequest):
@@ -116,7 +123,7 @@ class RequestHandler:
             return stopped
         phase = SEARCHING if can_stop(agent) else COMPUTING
         send("phase", phase)
-        # A stop that comes from now on finds the phase: the search ends, or its process is killed.
+        # The sender of a later stop knows the phase: it waits for a search, or kills the process.
         if phase == COMPUTING and self._is_stopped():
             return stopped
         if request.kind == "ponder":
@@ -132,6 +139,7 @@ class RequestHandler:
     def _analyze(
         self, agent: Agent, thread: AgentThread, history: GameHistory, seat: int, monitor: Monitor
     ) -> MoveAnalysis | AgentFailure:
+        """Return the agent's analysis of the last position; it can be stopped if `can_stop`."""
         if isinstance(agent, SupportsMonitor):
             agent.monitor = monitor
         elif isinstance(agent, SupportsStop):
@@ -145,7 +153,7 @@ class RequestHandler:
                 agent.is_stopped = None
 
     def _ponder(self, agent: Agent, history: GameHistory, seat: int) -> None:
-        """Search with an agent that reuses its tree; others have no use for it."""
+        """Search with an agent that reuses its tree; for others this would have no effect."""
         if not isinstance(agent, MCTSAgent) or not agent.reuse:
             return
         budget = agent.simulations, agent.seconds
@@ -158,12 +166,13 @@ class RequestHandler:
             agent.monitor = None
 
     def _monitor(self, game: Game, request: AnalysisRequest, send: Send) -> Monitor:
-        shown = monotonic()
+        """Return a monitor that sends intermediate analyses and ends a stopped search."""
+        last_sent = monotonic()
 
         def monitor(report: MakeReport) -> bool:
-            nonlocal shown
-            if monotonic() - shown >= PROGRESS_SECONDS:
-                shown = monotonic()
+            nonlocal last_sent
+            if monotonic() - last_sent >= PROGRESS_SECONDS:
+                last_sent = monotonic()
                 ply = len(request.actions)
                 analysis = analysis_of_search(game, request.agent, ply, request.seat, report())
                 send("progress", analysis_payload(game, analysis))
@@ -172,6 +181,7 @@ class RequestHandler:
         return monitor
 
     def _agent(self, game: Game, request: AnalysisRequest) -> tuple[Agent, AgentThread]:
+        """Return the agent of a request and its thread: a kept one, or a new one."""
         key = request.owner, request.game, request.agent, request.seat
         entry = self._agents.pop(key, None)
         if entry is None:
@@ -187,9 +197,12 @@ class RequestHandler:
         return entry
 
     def _history(self, game: Game, request: AnalysisRequest) -> GameHistory:
-        """Return the game of a request; of the last one, only new actions are played."""
-        board = request.owner.partition("/")[0]
-        history = self._histories.get(board)
+        """Return the history of a request: the kept one of its game, with only new actions played.
+
+        A game from a position that was set up is played again from there.
+        """
+        name = request.owner.partition("/")[0]
+        history = self._histories.get(name)
         same = history is not None and history.game is game and history.seed == request.seed
         if history is None or not same or request.start is not None:
             start = None
@@ -197,8 +210,8 @@ class RequestHandler:
                 start = states_from_bytes(game, request.start)[0]
             history = GameHistory(game, request.seed, start)
         common = 0
-        for mine, theirs in zip(history.actions, request.actions, strict=False):
-            if mine != theirs:
+        for kept, requested in zip(history.actions, request.actions, strict=False):
+            if kept != requested:
                 break
             common += 1
         history.truncate(common)
@@ -206,31 +219,31 @@ class RequestHandler:
             history.play(action)
         if len(self._histories) > MAX_AGENTS:
             self._histories.clear()
-        self._histories[board] = history
+        self._histories[name] = history
         return history
 
 
 def can_stop(agent: Agent) -> bool:
-    """Return whether a search of the agent ends soon after a stop, with its result so far."""
+    """Return whether the agent's search can be stopped, with its result so far."""
     return isinstance(agent, SupportsMonitor | SupportsStop)
 
 
 def playable(game: Game, agents: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Return the agents that can play a game, with what the form needs to know about them.
+    """Return the agents that can play a game, as JSON values for the form of a new game.
 
-    `simulations` is the number of simulations per move, or None if that cannot be chosen: the agent
-    has a time limit, or no search.
+    `simulations` is the number of simulations per move, or None if it cannot be chosen because the
+    agent has a time limit or does not search.
     """
     entries = []
     for spec in agents:
         try:
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore"):  # game kernels may rely on integer overflow
                 agent = make_agent(spec, game)
         except (ValueError, OSError, ImportError):
             continue
         simulations = getattr(agent, "simulations", None)
         if getattr(agent, "seconds", None) is not None or not isinstance(simulations, int):
             simulations = None
-        simulations = simulations or None
+        simulations = simulations or None  # 0: no search
         entries.append({"spec": spec, "simulations": simulations})
     return entries

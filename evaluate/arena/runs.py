@@ -1,4 +1,4 @@
-"""Run folders of trainings, tournaments and matches, read while they are written."""
+"""Run folders of trainings, tournaments and matches, which may still be in progress."""
 
 import hashlib
 import re
@@ -14,9 +14,9 @@ from ludoteca.evaluate.tournament.game_log import TOURNAMENT_FILE
 from ludoteca.evaluate.tournament.progress import TournamentProgress
 from ludoteca.files import read_text
 
-MAX_RUNS = 200
+MAX_RUNS = 200  # further run folders are not listed
 MAX_OPEN = 8  # tournaments whose games are kept in memory; the least recently shown is dropped
-MAX_REPLAYS = 500
+MAX_REPLAYS = 500  # of a run; further replays are not listed
 MAX_REPLAY_BYTES = 4 << 20
 # Written by `ludoteca match --replays`, by reports of trainings, and by other programs.
 REPLAY_FILE = re.compile(r"(game_\d+|replay)\.json|.+\.(sgf|ggf)")
@@ -36,12 +36,12 @@ class Run:
 
     @property
     def id(self) -> str:
-        """Identifier in addresses, which shows nothing of the path."""
+        """Identifier in URLs, which does not reveal the path."""
         return hashlib.sha256(str(self.path.resolve()).encode(errors="replace")).hexdigest()[:12]
 
 
 def find_runs(folders: Sequence[Path]) -> list[Run]:
-    """Return the run folders among some folders and the folders in them, in order.
+    """Return the run folders among the given folders and their direct subfolders, in order.
 
     Raises:
         ValueError: if one of `folders` is not a folder.
@@ -75,31 +75,31 @@ def replay_files(run: Path) -> list[Path]:
 
 
 def read_replay(run: Run, number: int) -> str:
-    """Return the text of a replay, by its number among those of the run.
+    """Return the text of a replay, by its number among those of the run, from 0.
 
     Raises:
-        ValueError: if there is none of this number, or it is too large.
-        OSError: if it cannot be read.
+        ValueError: if no replay has this number, or the file is too large.
+        OSError: if the file cannot be read.
     """
     files = replay_files(run.path)
     if not number < len(files):
-        raise ValueError(f"this run has {len(files)} replays")
+        raise ValueError(f"the number of a replay must be below {len(files)}, got {number}")
     return read_text(files[number], MAX_REPLAY_BYTES)
 
 
 class RunViews:
-    """Views of runs as JSON values; the logs of tournaments are read once, in parts."""
+    """Views of runs as JSON values; each call reads the next part of a tournament's log."""
 
     def __init__(self) -> None:
         self._tournaments: dict[Path, TournamentProgress] = {}
         self._lock = Lock()
 
     def view(self, run: Run) -> dict[str, Any]:
-        """Return the description of a run as JSON values. It may be called in any thread.
+        """Return the description of a run as JSON values; any thread may call it.
 
         Raises:
             ValueError: if a file of the run is damaged.
-            OSError: if it cannot be read.
+            OSError: if a file cannot be read.
         """
         common = {
             "name": run.path.name,

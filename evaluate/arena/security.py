@@ -1,4 +1,4 @@
-"""Protection of the server: hosts, origins, the token, and headers of answers."""
+"""Protection of the server: allowed hosts and origins, the token, and response headers."""
 
 import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -12,6 +12,7 @@ Message = MutableMapping[str, Any]
 ASGI = Callable[[Any, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Any]
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 COOKIE = "ludoteca_arena"
+MAX_REASON_LENGTH = 100  # the reason for closing a web socket has at most 123 bytes (RFC 6455)
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -26,10 +27,10 @@ HEADERS = {
 
 
 class Guard:
-    """Middleware that refuses requests of other hosts and origins, or without the token.
+    """Middleware that refuses requests to other hosts, from other origins, or without the token.
 
     A page of another site cannot read or start anything: its requests carry its own origin, and a
-    name that it resolves to this machine is not among the hosts.
+    host name of its own that resolves to this machine (DNS rebinding) is not among the hosts.
     """
 
     def __init__(self, app: ASGI, hosts: tuple[str, ...] = LOOPBACK, token: str = ""):
@@ -37,8 +38,8 @@ class Guard:
 
         Args:
             app: the application.
-            hosts: host names in addresses of this server.
-            token: secret that requests need in a cookie, which the address `/?token=...` sets;
+            hosts: host names that requests may be addressed to.
+            token: secret that requests need in a cookie, which the URL `/?token=...` sets;
                 "" for none.
         """
         self._app, self._hosts, self._token = app, hosts, token
@@ -50,13 +51,13 @@ class Guard:
             return
         headers = Headers(scope=scope)
         reason = self._problem(headers)
-        given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
-        is_start = scope["type"] == "http" and scope["path"] == "/"
+        token = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
+        is_index = scope["type"] == "http" and scope["path"] == "/"
         if not reason and self._token and not self._has_token(headers):
-            if is_start and secrets.compare_digest(given.encode(), self._token.encode()):
-                answer = RedirectResponse("/", 303)
-                answer.set_cookie(COOKIE, self._token, httponly=True, samesite="strict")
-                await answer(scope, receive, send)
+            if is_index and secrets.compare_digest(token.encode(), self._token.encode()):
+                response = RedirectResponse("/", 303)
+                response.set_cookie(COOKIE, self._token, httponly=True, samesite="strict")
+                await response(scope, receive, send)
                 return
             reason = "the token is missing: open the address that the command printed"
         if reason:
@@ -65,8 +66,8 @@ class Guard:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                fixed = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
-                message["headers"] = [*message.get("headers", []), *fixed]
+                added = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+                message["headers"] = [*message.get("headers", []), *added]
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
@@ -78,28 +79,31 @@ class Guard:
             return f"unknown host {host!r:.80}"
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc != host:
-            return f"requests of the origin {origin!r:.80} are refused"
+            return f"requests from the origin {origin!r:.80} are refused"
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
-            return "requests of other sites are refused"
+            return "requests from other sites are refused"
         return ""
 
     def _has_token(self, headers: Headers) -> bool:
+        """Return whether the cookie of a request has the token."""
         cookies = headers.get("cookie", "")
         values = [part.strip().partition("=") for part in cookies.split(";")]
-        given = next((value for name, _, value in values if name == COOKIE), "")
-        return secrets.compare_digest(given.encode(), self._token.encode())
+        token = next((value for name, _, value in values if name == COOKIE), "")
+        return secrets.compare_digest(token.encode(), self._token.encode())
 
 
 async def refuse(scope: Any, receive: Any, send: Any, reason: str) -> None:
     """Answer a request with status 403, or close a web socket."""
     if scope["type"] == "websocket":
-        await receive()
-        await send({"type": "websocket.close", "code": 1008, "reason": reason[:100]})
+        await receive()  # the connect event, which ASGI demands before the close
+        short_reason = reason[:MAX_REASON_LENGTH]
+        await send({"type": "websocket.close", "code": 1008, "reason": short_reason})
         return
     await PlainTextResponse(reason, 403)(scope, receive, send)
 
 
 def _host_name(address: str) -> str:
+    """Return the host name of a URL, or "" if it has none."""
     try:
         return urlsplit(address).hostname or ""
     except ValueError:

@@ -1,4 +1,7 @@
-"""Server of the arena: pages, games by HTTP, and a web socket for each open board."""
+"""Server of the arena: the page, an HTTP API, and a web socket for each window that shows a game.
+
+In URLs, a "game" is a registered game, and a "board" is an open `ArenaGame`.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -23,12 +26,14 @@ from ludoteca.evaluate.arena.commands import run_command
 from ludoteca.evaluate.arena.lobby import ADVISER, Lobby
 from ludoteca.evaluate.arena.replay_page import replay_page
 from ludoteca.evaluate.arena.runs import Run, RunViews, find_runs, read_replay
-from ludoteca.evaluate.arena.security import LOOPBACK, Guard
+from ludoteca.evaluate.arena.security import LOOPBACK, MAX_REASON_LENGTH, Guard
 from ludoteca.files import parse_json
 
 MAX_BODY = 512 << 10  # bytes of a request
 MAX_MESSAGE = 64 << 10  # characters of a command
-MAX_UNSENT = 2_000  # messages that a client has not read yet, before its socket is closed
+MAX_ERROR_LENGTH = 1_000  # characters of an error that is sent to the page
+MAX_UNSENT = 2_000  # messages that may wait for a client; then it receives no further ones
+BOARD_CLOSED = 4404  # close code of the web socket of a closed game; connection.js has it, too
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 
 
@@ -41,7 +46,7 @@ def make_app(
     hosts: tuple[str, ...] = LOOPBACK,
     token: str = "",
 ) -> Starlette:
-    """Return the application.
+    """Return the ASGI application.
 
     Args:
         agents: spec strings of the agents that the page may start, see `Lobby`.
@@ -49,7 +54,7 @@ def make_app(
         adviser: spec string of the agent for hints and analyses.
         runs: run folders of trainings, tournaments and matches, or folders with such folders,
             which the page may show.
-        hosts: host names in addresses of this server.
+        hosts: host names that requests may be addressed to.
         token: secret that requests need, see `Guard`; "" for none.
     """
     lobby = Lobby(agents, num_workers, adviser)
@@ -88,7 +93,7 @@ def make_app(
 
 
 async def index(request: Request) -> Response:
-    """Return the page."""
+    """Return the HTML page."""
     return _file("index.html")
 
 
@@ -98,7 +103,7 @@ async def static(request: Request) -> Response:
 
 
 async def games(request: Request) -> Response:
-    """Return all games."""
+    """Return all registered games."""
     return JSONResponse(await asyncio.to_thread(game_list))
 
 
@@ -133,7 +138,7 @@ async def open_board(request: Request) -> Response:
 
 
 async def open_replay(request: Request) -> Response:
-    """Open a game that shows the replay in the body, or one of its games by its number."""
+    """Open a game that shows a replay: game number `game` of the text in the body, by default 1."""
     try:
         text = (await _bytes(request)).decode()
     except UnicodeDecodeError as error:
@@ -164,7 +169,7 @@ async def replay_json(request: Request) -> Response:
 
 
 async def replay_record(request: Request) -> Response:
-    """Return the replay of a game as SGF, GGF or a transcript."""
+    """Return the replay of a game as SGF, GGF or a transcript, by the suffix in the URL."""
     game, suffix = _game(request), f".{request.path_params['suffix']}"
     text = await asyncio.to_thread(write_games, [game.to_replay()], suffix)
     name = f"{game.game.name}_{game.history.seed}{suffix}"
@@ -212,7 +217,7 @@ async def follow(socket: WebSocket) -> None:
     lobby: Lobby = socket.app.state.lobby
     game = lobby.games.get(socket.path_params["board"])
     if game is None:
-        await socket.close(4404, "this game is closed")
+        await socket.close(BOARD_CLOSED, "this game is closed")
         return
     await socket.accept()
     unsent: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue(MAX_UNSENT)
@@ -229,8 +234,8 @@ async def follow(socket: WebSocket) -> None:
         while True:
             await _run_command(lobby, game, await socket.receive_text(), send)
     except ValueError as error:
-        await socket.close(1008, str(error)[:100])
-    except (WebSocketDisconnect, RuntimeError):
+        await socket.close(1008, str(error)[:MAX_REASON_LENGTH])
+    except (WebSocketDisconnect, RuntimeError):  # the client has closed the socket
         pass
     finally:
         game.remove_client(send)
@@ -245,10 +250,11 @@ async def _run_command(lobby: Lobby, game: ArenaGame, text: str, send: Any) -> N
     try:
         await run_command(lobby, game, parse_json(text), send)
     except ValueError as error:
-        send({"type": "error", "text": str(error)[:1000]})
+        send({"type": "error", "text": str(error)[:MAX_ERROR_LENGTH]})
 
 
 async def _send_all(socket: WebSocket, unsent: asyncio.Queue[Any]) -> None:
+    """Send messages until the client closes the socket."""
     with suppress(WebSocketDisconnect, RuntimeError):
         while True:
             await socket.send_json(await unsent.get())
@@ -281,7 +287,7 @@ def _game(request: Request) -> ArenaGame:
 
 
 async def _run(request: Request) -> Run:
-    """Return the run of a request: its identifier is looked up among the runs that there are."""
+    """Return the run of a request: its identifier is looked up among the existing runs."""
     for run in await asyncio.to_thread(find_runs, request.app.state.run_folders):
         if run.id == request.path_params["run"]:
             return run
@@ -307,7 +313,7 @@ async def _bytes(request: Request) -> bytes:
 
 
 async def _bad_request(request: Request, error: Exception) -> Response:
-    return JSONResponse({"error": str(error)[:1000]}, 400)
+    return JSONResponse({"error": str(error)[:MAX_ERROR_LENGTH]}, 400)
 
 
 async def _http_error(request: Request, error: Exception) -> Response:

@@ -14,14 +14,16 @@ from ludoteca.evaluate.tournament.played_games import PlayedGames
 from ludoteca.evaluate.tournament.progress import TournamentProgress
 
 NEWEST_GAMES = 20
-MAX_PAIRS = 300  # rows of the table; those with the most games first
+MAX_PAIRS = 300  # rows of the table; of more pairs, those with the most games are shown
 
 
 def tournament_view(progress: TournamentProgress, folder: Path) -> dict[str, Any]:
     """Return the description of a tournament as JSON values.
 
-    Results are the numbers of wins, draws and losses; a draw counts half a win in the score.
-    Ratings are None for agents without games, or while they cannot be computed.
+    Games and agents are given by their numbers in the lists `games` and `agents`. Ratings are None
+    for agents without games, or while they cannot be computed; `needs` names a missing package.
+    `curve` has pairs of a number of games and the Elo ratings after them, by agent. `plies` is the
+    sum over all games, `idle` the seconds since the last game.
 
     Raises:
         OSError: if the log cannot be read.
@@ -43,7 +45,7 @@ def tournament_view(progress: TournamentProgress, folder: Path) -> dict[str, Any
         if find_spec("scipy")
         else 'ratings need SciPy: pip install "ludoteca[evaluate]"',
         "pairs": _pairs(progress),
-        "curve": [[games, [_number(x) for x in elo]] for games, elo in progress.curve],
+        "curve": [[games, [_rounded(x) for x in elo]] for games, elo in progress.curve],
         "newest": _newest_games(progress),
     }
 
@@ -60,8 +62,8 @@ def _plan(progress: TournamentProgress) -> list[tuple[str, str]]:
 
 
 def _standings(progress: TournamentProgress) -> list[dict[str, Any]]:
-    """Return a row for each agent, the best first: by its rating, without one by its score."""
-    wins, draws = progress.wins.sum(0), progress.draws.sum(0)
+    """Return a row for each agent, ordered by rating, or by score if there are no ratings."""
+    wins, draws = progress.wins.sum(0), progress.draws.sum(0)  # [agents, agents], of all games
     ratings = progress.ratings()
     forfeits = [forfeit.agent for _, forfeit in progress.games.forfeits]
     rows = []
@@ -78,12 +80,14 @@ def _standings(progress: TournamentProgress) -> list[dict[str, Any]]:
         row["score"] = None if games == 0 else round((won + drawn / 2) / games, 4)
         row["forfeits"] = forfeits.count(a)
         for name in ("elo", "low", "high"):
-            row[name] = None if ratings is None else _number(getattr(ratings, name)[a])
+            row[name] = None if ratings is None else _rounded(getattr(ratings, name)[a])
         rows.append(row)
-    return sorted(rows, key=lambda row: (_rank(row["elo"]), _rank(row["score"])), reverse=True)
+    return sorted(
+        rows, key=lambda row: (_none_last(row["elo"]), _none_last(row["score"])), reverse=True
+    )
 
 
-def _rank(value: float | None) -> float:
+def _none_last(value: float | None) -> float:
     return -math.inf if value is None else value
 
 
@@ -119,8 +123,11 @@ def _newest_games(progress: TournamentProgress) -> list[dict[str, Any]]:
 
 
 def _games(played: PlayedGames) -> list[dict[str, Any]]:
-    """Return the games of a line of the log; agents alternate in moving first."""
-    reasons = {forfeit.game: forfeit for forfeit in played.forfeits}
+    """Return the games of a line of the log; the two agents move first in alternate games.
+
+    `outcome` is `"W"`, `"D"` or `"L"` for the first agent of `pair`; `first` moves first.
+    """
+    forfeits = {forfeit.game: forfeit for forfeit in played.forfeits}
     return [
         {
             "game": played.match.game,
@@ -129,7 +136,7 @@ def _games(played: PlayedGames) -> list[dict[str, Any]]:
             "number": number,
             "first": played.match.pair[number % 2],
             "outcome": outcome,
-            "forfeit": _forfeit_text(reasons.get(number)),
+            "forfeit": _forfeit_text(forfeits.get(number)),
         }
         for number, outcome in enumerate(played.outcomes, played.first)
     ]
@@ -150,5 +157,5 @@ def _idle_seconds(log: Path) -> float | None:
         return None
 
 
-def _number(value: float) -> float | None:
+def _rounded(value: float) -> float | None:
     return round(float(value), 2) if math.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""Turns of a game of the arena: agents that compute, people that choose, and the clock."""
+"""Turns of a game of the arena: agents compute and people choose their actions, by the clock."""
 
 import asyncio
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Turns:
-    """Scheduler of turns, one at a time: beginning the next one withdraws the present one.
+    """Scheduler of turns: the beginning of a turn withdraws the turn before it.
 
     Attributes:
         chosen: actions that people have chosen for the next step of a simultaneous game, by player.
@@ -19,13 +19,14 @@ class Turns:
     def __init__(self, game: "ArenaGame"):
         self._game = game
         self.chosen: dict[int, int] = {}
-        self._number = 0
+        self._number = 0  # of the present turn; results of a turn with another number are dropped
         self._pondering = False
         self._task: asyncio.Task[None] | None = None
+        self._stops: set[asyncio.Task[None]] = set()  # referenced until they are done
         self._all_chosen = asyncio.Event()
 
     def begin(self) -> None:
-        """Begin the turn of the present position, in place of any other."""
+        """Begin the turn of the present position; an earlier turn is withdrawn."""
         game = self._game
         self._withdraw()
         self.chosen = {}
@@ -57,22 +58,26 @@ class Turns:
     def check_choice(self, player: int, action: int) -> None:
         """Raise a `ValueError` unless a person can choose an action now, see `choose`."""
         game = self._game
-        acts = game.game.simultaneous and player in game.history.players_to_act
-        if not acts or game.seats[player] != HUMAN:
-            raise ValueError(f"player {player} has nothing to choose")
+        is_to_act = game.game.simultaneous and player in game.history.players_to_act
+        if not is_to_act or game.seats[player] != HUMAN:
+            raise ValueError(
+                f"player {player} has nothing to choose: expected a person who is to act in a "
+                "simultaneous game"
+            )
         if action not in game.history.legal(player):
             raise ValueError(
                 f"action {action} is illegal: the legal actions are {game.history.legal(player)}"
             )
 
     def _withdraw(self) -> None:
-        """End the present turn; its search is stopped, and its answer dropped."""
+        """End the present turn: stop its search, and drop its answer."""
         game = self._game
         self._number += 1
         if game.thinking is not None or self._pondering:
             game.thinking, self._pondering = None, False
             stop = asyncio.create_task(game.workers.stop(f"{game.name}/play"))
-            stop.add_done_callback(lambda _: None)
+            self._stops.add(stop)
+            stop.add_done_callback(self._stops.discard)
 
     async def _prepare(self, number: int) -> None:
         """Compile the agents' code while the game waits for its start."""
@@ -90,7 +95,7 @@ class Turns:
                 )
 
     async def _single_turn(self, number: int) -> None:
-        """Let the agent to move analyze the position and move."""
+        """Let the agent to move analyze the position and move; a person sends a command instead."""
         game = self._game
         seat = game.history.mover
         if seat is None:
@@ -103,7 +108,7 @@ class Turns:
         if action is None or number != self._number:
             return
         game.send(game.state())
-        await asyncio.sleep(game.pause)
+        await asyncio.sleep(game.move_delay)
         if number == self._number:
             game.play(action)
 
@@ -139,7 +144,7 @@ class Turns:
         if people and game.clock == 0:
             await self._all_chosen.wait()
         else:
-            wait = game.clock if people else game.pause
+            wait = game.clock if people else game.move_delay
             await asyncio.sleep(max(0.0, begin + wait - loop.time()))
         if number != self._number:
             return
@@ -148,14 +153,21 @@ class Turns:
         game.play(tuple(joint))
 
     def _choice(self, seat: int) -> int:
-        """Return the action that a person has chosen, else the last action if it is legal."""
+        """Return the action that a person has chosen.
+
+        A person who has not chosen repeats the last action if it is legal, or else takes the first
+        legal action.
+        """
         history = self._game.history
         legal = history.legal(seat)
         last = history.actions[-1][seat] if history.actions else legal[0]
         return self.chosen.get(seat, last if last in legal else legal[0])
 
     async def _ask(self, number: int, seat: int) -> int | None:
-        """Return the action of an agent, or None if the turn is over."""
+        """Return the action of an agent, or None if the turn was withdrawn or the game paused.
+
+        The game pauses if the agent fails, or was stopped without an action.
+        """
         game = self._game
         ply = len(game.history.actions)
         game.thinking = seat

@@ -1,4 +1,4 @@
-"""Views of the positions of one game, computed once each."""
+"""Cache of the views (JSON values with SVG) of the positions of one game."""
 
 from typing import Any
 
@@ -28,10 +28,10 @@ class GameViews:
         if not 0 <= ply <= len(history.actions):
             raise ValueError(f"ply must be from 0 to {len(history.actions)}, got {ply}")
         if ply not in self._positions:
-            before = list(standings(self._game, history.positions[: ply + 1]))
+            standings_by_ply = list(standings(self._game, history.positions[: ply + 1]))
             last = history.actions[ply - 1] if ply > 0 else None
             s = history.positions[ply]
-            self._positions[ply] = position_view(self._game, s, ply, last, before[-1])
+            self._positions[ply] = position_view(self._game, s, ply, last, standings_by_ply[-1])
         return self._positions[ply]
 
     def action_names(self, history: GameHistory) -> list[str]:
@@ -39,5 +39,5 @@ class GameViews:
         return [action_text(self._game, action) for action in history.actions]
 
     def truncate(self, ply: int) -> None:
-        """Forget the positions after the first `ply` plies."""
+        """Remove the views of positions after the first `ply` plies."""
         self._positions = {k: view for k, view in self._positions.items() if k <= ply}

@@ -1,20 +1,21 @@
-"""Search workers: requests that wait for processes, their answers, and their stops."""
+"""Search workers: processes, the queues of their requests, answers, and stops."""
 
 import asyncio
 from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from ludoteca.evaluate.arena.job import Job, Progress, Request, end_of_process, stopped
+from ludoteca.evaluate.arena.job import Job, Progress, Request, answer_after_exit, stopped
 from ludoteca.evaluate.arena.worker_process import WorkerProcess
 
-POLL_SECONDS = 0.02
+POLL_SECONDS = 0.02  # between two checks of the time limit for stopping
 
 
 class SearchWorker:
     """One process that handles one request at a time.
 
-    It is started by the first request, and again after its end. All methods run in the event loop.
+    The first request starts the process, and so does the next one after the process has ended. All
+    methods run in the event loop.
     """
 
     def __init__(self) -> None:
@@ -22,9 +23,9 @@ class SearchWorker:
         self._waiting: deque[Job] = deque()
         self._current: Job | None = None
         self._driver: asyncio.Task[None] | None = None
-        self._changed = asyncio.Event()
+        self._changed = asyncio.Event()  # set by each message of the process
         self._stops: set[asyncio.Task[None]] = set()
-        self._number = 0
+        self._number = 0  # of the last request
         self._is_closed = False
 
     async def handle(
@@ -33,15 +34,16 @@ class SearchWorker:
         progress: Progress | None = None,
         is_wanted: Callable[[], bool] = lambda: True,
     ) -> dict[str, Any]:
-        """Return the answer to a request; requests wait for each other.
+        """Return the answer to a request; requests are handled one at a time, in order.
 
-        A request that is stopped is answered with its result so far, which has the additional
-        item `stopped`, or with `stopped` alone and a `note` that says why there is none.
+        The answer is that of `RequestHandler.handle`. A request that is stopped is answered with
+        its result so far and the additional item `stopped`, or with `stopped` and a `note` that
+        says why there is no result.
 
         Args:
             request: the request.
-            progress: function that takes intermediate answers, called in the event loop: an
-                analysis as `progress`, or a message as `compiling`, empty at the end.
+            progress: called in the event loop with intermediate results, `{"progress": analysis}`
+                or `{"compiling": message}`; the message is "" at the end of the compilation.
             is_wanted: returns whether the answer is still wanted when the request's turn comes.
         """
         self._number += 1
@@ -69,7 +71,7 @@ class SearchWorker:
                 self._stop(job)
 
     def close(self) -> None:
-        """Answer all requests and kill the process; closing again does nothing."""
+        """Answer all requests as stopped, and kill the process; closing again does nothing."""
         self._is_closed = True
         for job in (*self._waiting, *([self._current] if self._current else [])):
             job.finish(stopped("the arena is closed"))
@@ -112,7 +114,7 @@ class SearchWorker:
             await job.has_ended.wait()
 
     async def _ready_process(self) -> WorkerProcess | None:
-        """Return a process that takes requests, or None if it ends before that."""
+        """Return a process that is ready for requests, or None if it ends before it is ready."""
         while not self._is_closed:
             process = self._process
             if process is None:
@@ -132,7 +134,7 @@ class SearchWorker:
         if kind == "ended":
             self._process = None
             if job is not None and job.was_sent:
-                job.finish(end_of_process(job, content))
+                job.finish(answer_after_exit(job, content))
                 job.has_ended.set()
         self._changed.set()
         if job is None or number != job.number:
@@ -143,13 +145,14 @@ class SearchWorker:
         elif kind == "phase":
             job.enter(content)
         elif kind == "compiling":
-            job.compile(content)
+            job.set_compiling(content)
         elif kind == "progress":
             job.report({"progress": content})
         elif kind == "stopping":
             job.is_acknowledged = True
 
     def _stop(self, job: Job) -> None:
+        """Stop a request; see `stop`."""
         process = self._process
         if not job.was_sent or process is None:
             job.finish(stopped(f"{job.agent} was stopped before its search began"))
@@ -176,9 +179,9 @@ class SearchWorker:
 
 
 class SearchWorkers:
-    """Some workers, assigned to the owners of requests in turn.
+    """Pool of workers, which are assigned to the owners of requests in turn.
 
-    Requests of one owner always reach the same worker, which has its agents.
+    Requests of one owner always reach the same worker, which keeps the agents of this owner.
     """
 
     def __init__(self, count: int):
@@ -192,10 +195,10 @@ class SearchWorkers:
         return self._assigned[owner]
 
     async def handle(self, request: Request) -> dict[str, Any]:
-        """Return the answer of any worker without requests to a request without an owner.
+        """Return the answer to a request without an owner, from any worker that is not busy.
 
-        If all have some, a worker that exists only for this request answers it, so that it does
-        not wait for searches.
+        If all are busy, a worker that exists only for this request answers it, so that it does not
+        wait for searches.
         """
         for worker in reversed(self.workers):
             if not worker.is_busy:

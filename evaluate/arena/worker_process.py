@@ -1,6 +1,6 @@
 """Process that handles requests: its start, the messages in both directions, and its end.
 
-Messages are `(kind, number, content)`; the number is that of the request. The server sends
+Messages are `(kind, number, content)`, where the number is that of the request. The server sends
 `"request"` and `"stop"`. The process answers with `"ready"` once it can take requests, `"stopping"`
 as the acknowledgment of a stop, and for a request with `"phase"`, `"compiling"`, `"progress"` and
 one `"answer"`. After the last message of a process its end is reported as `"ended"`.
@@ -29,7 +29,7 @@ class WorkerProcess:
     """Process with the main function `work`, and a thread that reads its messages.
 
     Attributes:
-        is_ready: whether it takes requests; it has been started and not been killed.
+        is_ready: whether it is ready for requests: it has reported so, and has not been killed.
         is_alive: whether its end has not been reported.
         was_killed: whether `kill` has been called.
     """
@@ -38,18 +38,18 @@ class WorkerProcess:
         """Start the process, without waiting for it.
 
         Args:
-            receive: function that is called in the event loop with this object and each message.
+            receive: called in the event loop with this object and the three parts of each message.
         """
         self.is_ready, self.is_alive, self.was_killed = False, True, False
         self._receive, self._loop = receive, asyncio.get_running_loop()
         context = multiprocessing.get_context("spawn")
-        self._connection, theirs = context.Pipe()
+        self._connection, child_connection = context.Pipe()
         by_main_thread = started_by_main_thread()
         self._process = context.Process(
-            target=work, args=(theirs, by_main_thread, code_registrations()), daemon=True
+            target=work, args=(child_connection, by_main_thread, code_registrations()), daemon=True
         )
         self._process.start()
-        theirs.close()
+        child_connection.close()
         threading.Thread(target=self._read, daemon=True).start()
 
     @property
@@ -58,8 +58,8 @@ class WorkerProcess:
         return self._process.pid
 
     def send(self, kind: str, number: int, content: Any = None) -> None:
-        """Send a message; a process that has ended gets none."""
-        with suppress(OSError):  # its end is reported by the reading thread
+        """Send a message, unless the process has ended."""
+        with suppress(OSError):  # the thread that reads reports the end of the process
             self._connection.send((kind, number, content))
 
     def kill(self) -> None:
@@ -74,16 +74,18 @@ class WorkerProcess:
                 message = self._connection.recv()
             except (EOFError, OSError):
                 break
-            self._pass(*message)
+            self._post(*message)
         self._connection.close()
         self._process.join()
-        self._pass("ended", 0, self._process.exitcode)
+        self._post("ended", 0, self._process.exitcode)
 
-    def _pass(self, kind: str, number: int, content: Any) -> None:
-        with suppress(RuntimeError):  # the event loop is closed, and with it all that waits
-            self._loop.call_soon_threadsafe(self._take, kind, number, content)
+    def _post(self, kind: str, number: int, content: Any) -> None:
+        """Pass a message to the event loop."""
+        with suppress(RuntimeError):  # the event loop is closed: nothing waits for messages
+            self._loop.call_soon_threadsafe(self._handle, kind, number, content)
 
-    def _take(self, kind: str, number: int, content: Any) -> None:
+    def _handle(self, kind: str, number: int, content: Any) -> None:
+        """Handle a message in the event loop."""
         if kind == "ready":
             self.is_ready = not self.was_killed
         elif kind == "ended":
@@ -93,24 +95,24 @@ class WorkerProcess:
 
 def work(connection: Connection, by_main_thread: bool, registered: Registrations) -> None:
     """Handle requests until the connection closes; the main function of a worker process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C ends the server, which ends this process
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # small networks are faster in one thread
     end_with_parent(by_main_thread)
     restore_registrations(registered)
     RequestLoop(connection).run()
 
 
 class RequestLoop:
-    """Loop of a worker process: it handles requests in turn, while a thread receives stops.
+    """Loop of a worker process, which handles requests in turn while a thread receives stops.
 
-    The numbers of requests rise, so a stop holds for its request and all earlier ones, whether it
-    comes before, during or after them.
+    The numbers of requests increase. A stop applies to the request with its number and all earlier
+    ones, whether it arrives before, during or after their execution.
     """
 
     def __init__(self, connection: Connection):
-        self._connection, self._sending = connection, threading.Lock()
+        self._connection, self._send_lock = connection, threading.Lock()
         self._requests: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
-        self._current = self._stopped = 0
+        self._current = self._stopped = 0  # numbers: of the present request, of the last stop
 
     def run(self) -> None:
         """Handle requests until the connection closes."""
@@ -129,6 +131,7 @@ class RequestLoop:
             self._report("answer", answer)
 
     def _read(self) -> None:
+        """Receive requests and stops; end the process when the server has ended."""
         while True:
             try:
                 kind, number, content = self._connection.recv()
@@ -145,5 +148,5 @@ class RequestLoop:
         self._send(kind, self._current, content)
 
     def _send(self, kind: str, number: int, content: Any = None) -> None:
-        with self._sending:
+        with self._send_lock:
             self._connection.send((kind, number, content))

@@ -21,14 +21,16 @@ MONOTONE = frozenset(
     {"ucb1", "uct", "ucb_tuned", "ucb_v", "ucb_minimal", "moss", "etc"}
     | {"ucb_alpha1", "ucb_alpha2", "puct"}
 )
-SLACK = 1e-12  # upper limit of the decrease of a monotone score by rounding
+SLACK = 1e-12  # a monotone score decreases by at most this much, because of rounding
 
 
 @cache
 def work_dtype(arms: int) -> np.dtype[np.void]:
     """Return the record dtype of the scratch space for K arms.
 
-    The number of arms is rounded up to 128, 256, 512 and so on, as each dtype is compiled.
+    `rng` is the random stream of the policy, `probability` that with which it chose the arm (1 for
+    deterministic policies), and `weights` its scratch space by arm, or bounds of scores. The number
+    of arms is rounded up to 128, 256, 512 and so on, because the code is compiled for each dtype.
     """
     fields = [
         ("rng", np.uint64, (1,)),
@@ -75,6 +77,7 @@ def make_play(policy_name: str, lazy: bool) -> Any:
 
     @kernel
     def score_arm(arm: Any, t: Any, log_t: Any, n: Any, params: Any, work: Any) -> Any:
+        """Return the policy's score of one of `n` arms after `t` rounds."""
         parent = Parent(t, log_t, n, NO_BEST, params.policy_params, work.rng)
         return score(arm, arm.value / arm.visits, parent)
 
@@ -87,7 +90,7 @@ def make_play(policy_name: str, lazy: bool) -> Any:
     def choose_lazily(
         arms: Any, upper_bounds: Any, last_arm: Any, t: Any, log_t: Any, params: Any, work: Any
     ) -> tuple[int, float]:
-        """Return the best arm, and an upper bound of the scores of the other arms.
+        """Return the best arm after `t` rounds, and an upper bound of the scores of the others.
 
         `upper_bounds[k]` bounds the score of arm k until the bounds expire. Only arms whose bound
         reaches the score of the best arm so far are scored, after the arm that was pulled last.
@@ -136,9 +139,10 @@ def make_play(policy_name: str, lazy: bool) -> Any:
                 work.rng[0] = streams[n, 0]
                 regret, next_checkpoint = 0.0, 0
                 last_arm, bound, expiry = 0, math.inf, 0
-                scored_round, log_scored_round = 1, 0.0  # the last round in which arms were scored
+                # Last round in which arms were scored; `bound` holds for all arms but `last_arm`.
+                scored_round, log_scored_round = 1, 0.0
                 for t in range(rounds):
-                    # Choose each arm once, then by the policy.
+                    # Choose each arm once, then as the policy does.
                     work.probability = 1.0
                     if t < n:
                         arm = t
@@ -155,6 +159,7 @@ def make_play(policy_name: str, lazy: bool) -> Any:
                     else:
                         scored_round, log_scored_round = t, math.log(t)
                         if t > expiry:
+                            # Bounds for more rounds are computed less often, but are less tight.
                             expiry, bound = t + t // 32, math.inf
                             for k in range(n):
                                 work.weights[k] = score_bound(arms[k], expiry, n, params, work)

@@ -57,7 +57,7 @@ def play_bandits(
         The regret, float64 `[N, len(checkpoints)]`.
 
     Raises:
-        ValueError: if an argument is out of range, or the policy has no parameter of a name.
+        ValueError: if an argument is out of range, or the policy lacks a parameter in `params`.
     """
     choice("policy", policy, tuple(POLICIES))
     problems = np.ascontiguousarray(probabilities, np.float64)
@@ -87,9 +87,12 @@ def play_bandits(
 
     def play_slice(low: int, high: int) -> None:
         settings = (first_problem + low, seed, runs, rounds, checkpoint_rounds, params_array)
-        records = np.zeros(1, work_dtype(arms)), np.zeros(arms, arm_dtype(policy))
-        rngs = np.zeros((arms + 1, 1), np.uint64)
-        play(problems[low:high], *settings, *records, rngs, regrets[low:high])
+        scratch = (
+            np.zeros(1, work_dtype(arms)),
+            np.zeros(arms, arm_dtype(policy)),
+            np.zeros((arms + 1, 1), np.uint64),
+        )
+        play(problems[low:high], *settings, *scratch, regrets[low:high])
 
     # More slices than threads, as problems may take very different times.
     slices = min(count, 4 * num_threads if num_threads > 1 else 1)

@@ -2,8 +2,8 @@
 
 Tanaka, "Inteligencia artificial para o jogo de Hex" (University of Sao Paulo, 2018): its program
 was slower with boards in PyTorch than with boards in NumPy that are converted for the network
-(section 3.8), and about 6 times slower on 8x8 than on 5x5 (section 4.5). Neither is given in
-numbers beyond that. Here both are measured, and the convolutions of its network in both libraries.
+(section 3.8), and about 6 times slower on 8x8 than on 5x5 (section 4.5). It has no further numbers
+on either. This benchmark measures both, and the convolutions of its network in both libraries.
 """
 
 from collections.abc import Callable
@@ -29,38 +29,38 @@ from ludoteca.provenance import run_provenance
 
 SIZES = (5, 8)  # rows of the boards that the paper compares
 BATCH = 200  # positions of an update, section 4.1
-FILTERS, LEARNING_RATE, MOMENTUM = (48, 384), 0.01, 0.1  # sections 3.7 and 4.1
-# Planes: stones of black and white; connected to west, east, north, south.
+FILTERS, LEARNING_RATE, MOMENTUM = (48, 384), 0.01, 0.1  # sections 3.7 and 4.1; filters by layer
+# Planes of a board: stones of black and of white, stones connected to the west edge, and so on.
 BLACK, WHITE, WEST, EAST, NORTH, SOUTH = range(6)
 
 
 class BoardWorkload:
-    """Random games of Hex on a board of planes, written as one would in plain Python.
+    """Random games of Hex on a board of planes, in plain Python.
 
-    Elements are read and written one by one, the same code for both libraries. After each move the
-    planes become a tensor of floats, as the network needs them.
+    Elements are read and written one by one, by the same code for both libraries. After each move
+    the planes become a tensor of floats, as the network needs them.
     """
 
     def __init__(self, library: str, size: int = 5):
         """Make the workload.
 
         Args:
-            library: of the planes, `"numpy"` or `"torch"`.
-            size: rows of the board.
+            library: library of the planes, `"numpy"` or `"torch"`.
+            size: number of rows and of columns of the board.
         """
         import torch
 
         self._size, self._random = size, Random(0)
         shape = (6, size + 2, size + 2)
         if library == "numpy":
-            self._zeros: Callable[[], Any] = partial(np.zeros, shape, bool)
-            self._empty: Callable[[Any], Any] = lambda stones: np.argwhere(~stones)
+            self._new_planes: Callable[[], Any] = partial(np.zeros, shape, bool)
+            self._empty_cells: Callable[[Any], Any] = lambda stones: np.argwhere(~stones)
             self._observe: Callable[[Any], Any] = lambda planes: torch.from_numpy(planes).float()
         else:
-            self._zeros = partial(torch.zeros, shape, dtype=torch.bool)
-            self._empty = lambda stones: torch.nonzero(~stones)
+            self._new_planes = partial(torch.zeros, shape, dtype=torch.bool)
+            self._empty_cells = lambda stones: torch.nonzero(~stones)
             self._observe = lambda planes: planes.float()
-        self.play()
+        self.play()  # warm-up
 
     def __call__(self, seconds: float) -> Sample:
         """Play for about `seconds`; the steps are moves."""
@@ -74,13 +74,13 @@ class BoardWorkload:
 
     def play(self) -> int:
         """Play a game; return the number of moves."""
-        planes, n = self._zeros(), self._size
+        planes, n = self._new_planes(), self._size
         planes[BLACK, [0, n + 1], :] = planes[WHITE, :, [0, n + 1]] = True
         planes[NORTH, 0, :] = planes[SOUTH, n + 1, :] = True
         planes[WEST, :, 0] = planes[EAST, :, n + 1] = True
         for move in range(n * n):
             color = (WHITE, BLACK)[move % 2]  # white moves first, as in the paper
-            cells = self._empty((planes[BLACK] | planes[WHITE])[1:-1, 1:-1])
+            cells = self._empty_cells((planes[BLACK] | planes[WHITE])[1:-1, 1:-1])
             row, column = cells[self._random.randrange(len(cells))]
             self.place(planes, color, int(row) + 1, int(column) + 1)
             self._observe(planes)
@@ -90,7 +90,7 @@ class BoardWorkload:
         raise AssertionError("a full board has a winner")
 
     def place(self, planes: Any, color: int, row: int, column: int) -> None:
-        """Place a stone, and mark all stones that it connects to an edge."""
+        """Place a stone, and mark all stones that it connects to an edge of their color."""
         planes[color, row, column] = True
         edges = (NORTH, SOUTH) if color == BLACK else (WEST, EAST)
         for edge in edges:
@@ -101,15 +101,15 @@ class BoardWorkload:
             while stack:
                 r, c = stack.pop()
                 for down, right in NEIGHBORS:
-                    other = (r + down, c + right)
-                    on_board = 1 <= other[0] <= self._size and 1 <= other[1] <= self._size
-                    if on_board and planes[color][other] and not planes[edge][other]:
-                        planes[edge][other] = True
-                        stack.append(other)
+                    cell = (r + down, c + right)
+                    on_board = 1 <= cell[0] <= self._size and 1 <= cell[1] <= self._size
+                    if on_board and planes[color][cell] and not planes[edge][cell]:
+                        planes[edge][cell] = True
+                        stack.append(cell)
 
 
 class NetworkWorkload:
-    """Outputs of the paper's network, or its updates, in batches of `BATCH` positions."""
+    """Outputs or updates of the paper's network, in batches of `BATCH` positions."""
 
     def __init__(self, kind: str, size: int = 5):
         """Make the workload.
@@ -117,7 +117,7 @@ class NetworkWorkload:
         Args:
             kind: `"numpy"` or `"torch"`: outputs by that library; `"update"`: a step of SGD in
                 PyTorch.
-            size: rows of the board.
+            size: number of rows and of columns of the board.
         """
         import torch
 
@@ -127,8 +127,8 @@ class NetworkWorkload:
             layers += [torch.nn.Conv2d(planes, filters, 2), torch.nn.ReLU()]
             planes = filters
         # A kernel of 2x2 without padding makes the padded board of size + 2 one row smaller.
-        flat = planes * (size + 2 - len(FILTERS)) ** 2
-        layers += [torch.nn.Flatten(), torch.nn.Linear(flat, size * size)]
+        num_features = planes * (size + 2 - len(FILTERS)) ** 2
+        layers += [torch.nn.Flatten(), torch.nn.Linear(num_features, size * size)]
         torch.manual_seed(0)
         self.network = torch.nn.Sequential(*layers)
         self.planes = np.random.default_rng(0).integers(0, 2, (BATCH, 6, size + 2, size + 2))
@@ -136,8 +136,8 @@ class NetworkWorkload:
         self._optimizer = torch.optim.SGD(
             self.network.parameters(), LEARNING_RATE, momentum=MOMENTUM
         )
-        self._weights = [one.detach().numpy() for one in self.network.parameters()]
-        self.run()
+        self._weights = [weights.detach().numpy() for weights in self.network.parameters()]
+        self.run()  # warm-up
 
     def __call__(self, seconds: float) -> Sample:
         """Run for about `seconds`; the steps are positions."""
@@ -161,12 +161,12 @@ class NetworkWorkload:
                 return outputs
         self._optimizer.zero_grad()
         values = self.network(torch.from_numpy(self.planes))
-        (values[:, 0] ** 2).mean().backward()
+        (values[:, 0] ** 2).mean().backward()  # the time does not depend on the target values
         self._optimizer.step()
         return np.asarray(values.detach())
 
     def numpy_outputs(self) -> NDArray[np.float32]:
-        """Return the outputs by NumPy: a convolution is a matrix product over all windows."""
+        """Return the outputs, computed by NumPy: a convolution is a matrix product of windows."""
         x = self.planes
         for layer in range(len(FILTERS)):
             kernel, bias = self._weights[2 * layer : 2 * layer + 2]
@@ -180,17 +180,18 @@ class NetworkWorkload:
 class HeuristicWorkload:
     """Moves of the agent `mixed`, the paper's opponent, in positions of random games."""
 
-    def __init__(self, size: int, positions: int = 256):
+    def __init__(self, size: int, num_positions: int = 256):
         game, rng = make_game(f"hex:board_size={size}"), np.random.default_rng(0)
-        self._agent, self._states = make_agent("mixed", game), game.empty(positions)
-        for k in range(positions):
+        self._agent, self._states = make_agent("mixed", game), game.empty(num_positions)
+        for k in range(num_positions):
             s = game.new()
+            # After 0, 1, 2, ... moves, up to half a board of stones.
             for action in rng.permutation(size * size)[: k % (size * size // 2)]:
                 game.step(s, int(action))
             self._states[k] = s
         self._seats = self._states["to_move"].astype(np.int64)
-        self._streams = np.arange(positions, dtype=np.uint64)[:, None].copy()
-        self(0.0)
+        self._streams = np.arange(num_positions, dtype=np.uint64)[:, None].copy()
+        self(0.0)  # warm-up
 
     def __call__(self, seconds: float) -> Sample:
         """Choose for about `seconds`; the steps are moves."""
@@ -205,19 +206,19 @@ class HeuristicWorkload:
 
 
 def groups() -> dict[str, Callable[[], Group]]:
-    """Return the groups by name, in the order of the report."""
+    """Return the makers of the groups of comparisons, by name, in the order of the report."""
     return {"boards": board_group, "convolutions": convolution_group, "sizes": size_group}
 
 
 def board_group() -> Group:
     """Compare boards in NumPy with boards in PyTorch."""
-    how = "random games of Hex 5x5 in plain Python, after each move a tensor of floats; planes in "
+    work = "random games of Hex 5x5 in plain Python, after each move a tensor of floats; planes in "
     return Group(
         ours={name: partial(BoardWorkload, name) for name in ("numpy", "torch")},
         comparisons=(
             Comparison(
-                "Hex 5x5, boards in NumPy, boards in PyTorch", "numpy", "torch", None,
-                (f"{how}NumPy", f"{how}PyTorch"), unit="moves/s",
+                "Hex 5x5, boards in NumPy, boards in PyTorch", ours="numpy", peer="torch",
+                floor=None, timed=(f"{work}NumPy", f"{work}PyTorch"), unit="moves/s",
             ),
         ),
     )  # fmt: skip
@@ -225,13 +226,14 @@ def board_group() -> Group:
 
 def convolution_group() -> Group:
     """Compare the outputs of the paper's network by NumPy with those by PyTorch."""
-    how = f"outputs of convolutions of 48 and 384 filters, 2x2, {BATCH} positions of 5x5, float32; "
+    work = f"outputs of convolutions of 48 and 384 filters, 2x2, {BATCH} positions of 5x5, float32"
     return Group(
         ours={name: partial(NetworkWorkload, name) for name in ("torch", "numpy")},
         comparisons=(
             Comparison(
-                "the paper's network, PyTorch, NumPy", "torch", "numpy", None,
-                (f"{how}PyTorch", f"{how}NumPy: windows and matrix products"), unit="positions/s",
+                "the paper's network, PyTorch, NumPy", ours="torch", peer="numpy", floor=None,
+                timed=(f"{work}; PyTorch", f"{work}; NumPy: windows and matrix products"),
+                unit="positions/s",
             ),
         ),
     )  # fmt: skip
@@ -252,8 +254,8 @@ def size_group() -> Group:
         },
         comparisons=tuple(
             Comparison(
-                f"{name}, 5x5, 8x8", f"{name}, 5x5", f"{name}, 8x8", None, ("5x5", "8x8"),
-                unit="steps/s",
+                f"{name}, 5x5, 8x8", ours=f"{name}, 5x5", peer=f"{name}, 8x8", floor=None,
+                timed=("5x5", "8x8"), unit="steps/s",
             )
             for name in kinds
         ),
@@ -265,11 +267,11 @@ def bench_arrays(json: Path | None, seconds: float = 2.0, only: tuple[str, ...] 
 
     Args:
         json: file for the results; None: no file.
-        seconds: per side of each comparison, all rounds together.
-        only: names of groups, or their beginnings; all by default.
+        seconds: time per workload, all rounds together.
+        only: names of groups of workloads, or their prefixes; all by default.
 
     Raises:
-        ValueError: if there is no such group, or the time is not positive.
+        ValueError: if there is no such group, or `seconds` is not positive.
     """
     if not seconds > 0:
         raise ValueError(f"seconds must be positive, got {seconds}")
@@ -282,6 +284,7 @@ def bench_arrays(json: Path | None, seconds: float = 2.0, only: tuple[str, ...] 
     )
     for name in selected:
         with console.status(f"measuring {name}"):
-            measure_group(report, name, groups()[name](), False, seconds / ROUNDS)
+            group = groups()[name]()
+            measure_group(report, name, group, peers=False, seconds=seconds / ROUNDS)
     report.finish(console, json)
     return report

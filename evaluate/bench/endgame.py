@@ -17,7 +17,8 @@ from ludoteca.files import write_atomically
 from ludoteca.provenance import load_average, run_provenance
 from ludoteca.terminal_table import TerminalTable
 
-DEFAULT_POSITIONS = (40, 41, 42, 43, 44)  # numbers in the FFO collection: 20 to 23 empty squares
+# Numbers in the FFO collection of test positions, see `ffo.py`; 20 to 23 squares are empty.
+DEFAULT_POSITIONS = (40, 41, 42, 43, 44)
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def bench_endgame(
             five positions with at least 20 empty squares.
 
     Raises:
-        ValueError: if there is no such position, or the time is not positive.
+        ValueError: if there is no such position, or `seconds` is not positive.
     """
     if not seconds > 0:
         raise ValueError(f"seconds must be positive, got {seconds}")

@@ -22,7 +22,11 @@ class PlainThreadPool:
         self._executor = ThreadPoolExecutor(num_threads - 1)
 
     def run(self, arguments: tuple[Any, Any, Any]) -> None:
-        """Step all games, and return when all slices are done."""
+        """Step all games, and return when all slices are done.
+
+        Args:
+            arguments: arrays of the batch, step result and options, see `Stepper.step`.
+        """
         futures = [
             self._executor.submit(self._step_slice, k, *arguments)
             for k in range(1, self._num_threads)
@@ -36,9 +40,11 @@ class PlainThreadPool:
         self._executor.shutdown()
 
     def _step_slice(self, k: int, arrays: Any, step_result: Any, options: Any) -> None:
+        """Step slice `k` of the batch, and write its step results."""
         lo, hi = (self._count * i // self._num_threads for i in (k, k + 1))
         self._stepper.step(arrays, options, k, lo, hi)
-        self._stepper.write_step_result(arrays[1], arrays[3], step_result, lo, hi)
+        episode_states, masks = arrays[1], arrays[3]
+        self._stepper.write_step_result(episode_states, masks, step_result, lo, hi)
 
 
 class PlainThreadsWorkload(VectorWorkload):

@@ -11,7 +11,7 @@ from ludoteca.evaluate.bench.rounds import ROUNDS, measure_group, noise, select_
 from ludoteca.evaluate.bench.startup import measure_startup
 from ludoteca.provenance import package_versions, run_info
 
-# By the state of Numba's compilation cache.
+# A startup below this time passes; by the state of Numba's compilation cache.
 MAX_STARTUP_SECONDS = {"warm": 1.5, "cold": 10.0}
 
 
@@ -40,11 +40,11 @@ def bench_envs(
         about=run_info(rounds=ROUNDS, seconds_per_side=seconds, peers=peers),
         versions=package_versions(),
     )
-    makers = groups()
+    group_makers = groups()
     for name in selected:
         with console.status(f"measuring {name}"):
-            if name in makers:
-                measure_group(report, name, makers[name](), peers, seconds / ROUNDS)
+            if name in group_makers:
+                measure_group(report, name, group_makers[name](), peers, seconds / ROUNDS)
             else:
                 measure_startup_of(report, name.removeprefix("startup_"))
     report.finish(console, json)
@@ -55,7 +55,7 @@ def choose_groups(only: tuple[str, ...]) -> list[str]:
     """Return the names of the groups that begin with one of `only`; all names if `only` is empty.
 
     Raises:
-        ValueError: if no name begins with one of them.
+        ValueError: if an element of `only` is not the prefix of a name.
     """
     return select_names([*groups(), *(f"startup_{game}" for game in game_names())], only)
 

@@ -1,4 +1,8 @@
-"""Benchmark of GDL rule sheets: `ludoteca bench gdl`, which writes docs/results/gdl/README.md."""
+"""Benchmark of GDL rule sheets: `ludoteca bench gdl`, which writes docs/results/gdl/README.md.
+
+A rule sheet is a game in the Game Description Language (GDL). It is compared with GGP-Base, the
+reference implementation of General Game Playing.
+"""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -14,7 +18,7 @@ from ludoteca.evaluate.markdown import percent, table
 from ludoteca.files import write_atomically
 from ludoteca.provenance import load_average, run_provenance
 
-MAX_LOAD_SECONDS = 30.0
+MAX_LOAD_SECONDS = 30.0  # CPU time within which a sheet should load
 HEADINGS = (
     "sheet", "dynamics", "roles", "fluents", "moves", "gates", "load, s", "plies", "steps/s",
     "positions", "verdict",
@@ -43,7 +47,7 @@ def bench_gdl(
         only: names of sheets, or their prefixes; by default all.
 
     Raises:
-        ValueError: if there is no such sheet, or the time is not positive.
+        ValueError: if there is no such sheet, or `seconds` is not positive.
         OSError: if a file cannot be written.
     """
     from ludoteca.envs.gdl.own_sheets import FOLDER
@@ -101,7 +105,7 @@ def table_row(coverage: SheetCoverage) -> tuple[str, ...]:
 
 
 def verdict(coverage: SheetCoverage) -> str:
-    """Return the verdict on a sheet: why it fails, or how it compares with GGP-Base."""
+    """Return the verdict on a sheet: why it does not load, or whether it equals GGP-Base."""
     if coverage.failure:
         return f"fails: {' '.join(coverage.failure.split())[:MAX_REASON]}"
     parts = []

@@ -60,7 +60,7 @@ def install_peers(
 
     Raises:
         ValueError: if there is no such peer; then none is installed.
-        OSError: if one cannot be installed.
+        OSError: if a peer cannot be installed.
     """
     for name in peers:
         find_interpreter(name)  # raises for unknown names
@@ -75,11 +75,11 @@ def install_peers(
 
 
 def install(name: str) -> Path:
-    """Return an interpreter with the peer; without one, make the peer's virtual environment.
+    """Return an interpreter that can import the peer; install the peer if there is none.
 
     Raises:
         ValueError: if there is no such peer.
-        subprocess.CalledProcessError: if it cannot be installed.
+        subprocess.CalledProcessError: if the peer cannot be installed.
     """
     interpreter = find_interpreter(name)
     if interpreter is not None:
@@ -122,7 +122,7 @@ def _interpreter_path(folder: Path) -> Path:
 
 
 def _stamp_file(folder: Path) -> Path:
-    # Written last: an interrupted installation leaves none.
+    """Return the file that marks a complete installation; it is written last."""
     return folder / "installed"
 
 

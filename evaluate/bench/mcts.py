@@ -18,9 +18,9 @@ from ludoteca.provenance import package_versions, run_info
 SIMULATIONS = 1000
 THREADS_SIMULATIONS = 20_000  # enough for two threads to pay off
 NETWORK_SIMULATIONS = 400
-GEESE_FLAT_PARAMETERS = {"simulations": 1000, "playout_depth": 6}
+GEESE_FLAT_PARAMETERS = {"simulations": 1000, "playout_depth": 6}  # of the thesis uib2021
 # Exploration is c/2 sqrt(2 ln N / n) for our scores in [0, 1] and uct_c sqrt(ln N / n) for those of
-# OpenSpiel in [-1, 1]: c = sqrt(2), our default, and uct_c = 2 are equivalent.
+# OpenSpiel in [-1, 1], a range of twice the size: c = sqrt(2), our default, equals uct_c = 2.
 UCT = "mcts:policy=uct"
 # Descriptions of the timed work, for `Comparison.timed`.
 ENTIRE_MOVE = "entire time of a move"
@@ -62,6 +62,7 @@ def bench_mcts(
 def search_groups() -> dict[str, Callable[[], Group]]:
     """Return the makers of the groups of workloads, by name, in the order of the report."""
     return {
+        # The game here and in OpenSpiel, and the floor.
         "othello": partial(versus_openspiel, "othello", "othello", 25),
         "hex": partial(versus_openspiel, "hex:board_size=11", "hex(board_size=11)", 10),
         "connect4": partial(versus_openspiel, "connect4", "connect_four", 5),
@@ -94,10 +95,10 @@ def versus_openspiel(game: str, openspiel: str, floor: float) -> Group:
         comparisons=(
             Comparison(
                 f"{_title(game)}, {SIMULATIONS:,} simulations, OpenSpiel",
-                "mcts",
-                "OpenSpiel",
-                floor,
-                (OUR_UCT, OPENSPIEL_UCT),
+                ours="mcts",
+                peer="OpenSpiel",
+                floor=floor,
+                timed=(OUR_UCT, OPENSPIEL_UCT),
                 unit="simulations/s",
             ),
         ),
@@ -116,10 +117,10 @@ def threads_group(game: str) -> Group:
     def versus_one_thread(how: str, ours: str | tuple[str, ...], floor: float | None) -> Comparison:
         return Comparison(
             f"{_title(game)}, {THREADS_SIMULATIONS:,} simulations, 2 threads {how} against 1",
-            ours,
-            "1 thread",
-            floor,
-            (ENTIRE_MOVE, ENTIRE_MOVE),
+            ours=ours,
+            peer="1 thread",
+            floor=floor,
+            timed=(ENTIRE_MOVE, ENTIRE_MOVE),
             unit="simulations/s",
         )
 
@@ -140,7 +141,7 @@ def threads_group(game: str) -> Group:
 def flat_geese_group() -> Group:
     """Return the measurement of flat Monte Carlo in Hungry Geese, with the settings of uib2021.
 
-    That thesis reports 0.9 moves/s.
+    The thesis uib2021 reports 0.9 moves/s.
     """
     params = ",".join(f"{key}={value}" for key, value in GEESE_FLAT_PARAMETERS.items())
     return Group(
@@ -150,10 +151,10 @@ def flat_geese_group() -> Group:
                 "Hungry Geese, flat Monte Carlo, "
                 f"{GEESE_FLAT_PARAMETERS['simulations']:,} simulations of depth "
                 f"{GEESE_FLAT_PARAMETERS['playout_depth']}",
-                "flat",
-                "",
-                300,
-                (f"one thread, one goose's first move; {ENTIRE_MOVE}", ""),
+                ours="flat",
+                peer="",
+                floor=300,
+                timed=(f"one thread, one goose's first move; {ENTIRE_MOVE}", ""),
                 unit="moves/s",
             ),
         ),
@@ -170,7 +171,7 @@ def network_group() -> Group:
         )
 
     leaf_batches = (1, 8, 16)
-    timed = "one thread, CPU time, positions of several stages, an empty cache each"
+    timed = "one thread, CPU time, positions of several stages, each with an empty cache"
     return Group(
         ours={
             f"{backend} {count}": partial(
@@ -183,10 +184,10 @@ def network_group() -> Group:
             Comparison(
                 f"{_title('othello')}, az:othello, {count} leaves together, compiled network "
                 "against PyTorch",
-                f"compiled {count}",
-                f"torch {count}",
-                None,
-                (timed, timed),
+                ours=f"compiled {count}",
+                peer=f"torch {count}",
+                floor=None,
+                timed=(timed, timed),
                 unit="simulations/s",
             )
             for count in leaf_batches

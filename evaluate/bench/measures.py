@@ -20,7 +20,7 @@ from ludoteca.evaluate.bench.own_workloads import (
 from ludoteca.evaluate.bench.workloads import PeerWorkload, Workload
 
 NUM_ENVS = 1024
-MANY_ENVS = 8192
+MANY_ENVS = 8192  # for comparisons of thread pools
 REPLAYED_GAMES = 200
 ENGINE_GAMES = {
     "connect4": "connect4",
@@ -83,6 +83,7 @@ class Group:
 def groups() -> dict[str, Callable[[], Group]]:
     """Return the makers of the groups of workloads, by name, in the order of the report."""
     return {
+        # The game here, in OpenSpiel and in pgx; the floors for OpenSpiel and for pgx.
         "othello": partial(vector_group, "othello", "othello", "othello", 40, 15),
         "hex": partial(vector_group, "hex:board_size=11", "hex(board_size=11)", "hex", 10, 5),
         "connect4": partial(vector_group, "connect4", "connect_four", "connect_four", 15, 4),
@@ -113,7 +114,7 @@ def vector_group(
         openspiel: spec string of the same game in OpenSpiel.
         pgx: id of the same game in pgx.
         openspiel_floor: ratio of our speed to OpenSpiel's that has to be reached.
-        pgx_floor: ratio of our speed to that of pgx, on one core.
+        pgx_floor: ratio of our speed to that of pgx on one core that has to be reached.
     """
     title = make_game(game).title
     pgx_workload = partial(PeerWorkload, "pgx", "pgx_vector", game=pgx, num_envs=NUM_ENVS)
@@ -158,11 +159,11 @@ def vector_group(
             ),
             Comparison(
                 f"{title} vector, OpenSpiel, action sampling excluded",
-                "vector",
-                "OpenSpiel replay",
-                None,
-                (INSIDE_STEP, f"recorded games: {OPENSPIEL.replace('random.choice, ', '')}"),
-                (True, False),
+                ours="vector",
+                peer="OpenSpiel replay",
+                floor=None,
+                timed=(INSIDE_STEP, f"recorded games: {OPENSPIEL.replace('random.choice, ', '')}"),
+                inside=(True, False),
             ),
         ),
     )
@@ -176,10 +177,10 @@ def hungry_geese_group() -> Group:
         comparisons=(
             Comparison(
                 "Hungry Geese vector, kaggle-environments",
-                "vector",
-                "kaggle-environments",
-                2000,
-                (
+                ours="vector",
+                peer="kaggle-environments",
+                floor=2000,
+                timed=(
                     f"{VECTOR}; all four geese uniform over 4 actions; 4 views of 17 planes a step",
                     "env.step([...]) and env.reset(4); all four geese random.choice of 4 actions",
                 ),
@@ -198,10 +199,10 @@ def deterministic_geese_group() -> Group:
         comparisons=(
             Comparison(
                 "Hungry Geese, the deterministic agent",
-                "agent",
-                "",
-                200_000,
-                ("one thread, positions of games against greedy, in one batch", ""),
+                ours="agent",
+                peer="",
+                floor=200_000,
+                timed=("one thread, positions of games against greedy, in one batch", ""),
                 unit="moves/s",
             ),
         ),
@@ -218,17 +219,20 @@ def python_loops_group() -> Group:
         comparisons=(
             Comparison(
                 "AEC Connect Four, action sampling excluded",
-                "AEC",
-                "PettingZoo",
-                5,
-                (f"pettingzoo.make: {loop}", f"connect_four_v3.env(): {loop}, the same games"),
+                ours="AEC",
+                peer="PettingZoo",
+                floor=5,
+                timed=(
+                    f"pettingzoo.make: {loop}",
+                    f"connect_four_v3.env(): {loop}, the same games",
+                ),
             ),
             Comparison(
                 "Gymnasium Connect Four, random opponent, action sampling excluded",
-                "single",
-                "PettingZoo",
-                5,
-                (
+                ours="single",
+                peer="PettingZoo",
+                floor=5,
+                timed=(
                     "gymnasium.make(opponent='random'): step() and reset(), replaying recorded "
                     "actions; moves of both players; the opponent's action sampling is timed",
                     f"connect_four_v3.env(): {loop}",
@@ -248,11 +252,11 @@ def threads_group(game: str) -> Group:
         comparisons=(
             Comparison(
                 f"{make_game(game).title} vector, 2 threads against 1, B = {MANY_ENVS}",
-                "threads: 2",
-                "threads: 1",
-                1.7,
-                (f"{timed}2 threads", f"{timed}1 thread"),
-                (True, True),
+                ours="threads: 2",
+                peer="threads: 1",
+                floor=1.7,
+                timed=(f"{timed}2 threads", f"{timed}1 thread"),
+                inside=(True, True),
             ),
         ),
     )
@@ -271,11 +275,11 @@ def engine_group(game: str, num_envs: int) -> Group:
         comparisons=(
             Comparison(
                 f"{title}, {ours} against {plain}, 2 threads",
-                ours,
-                plain,
-                None,
-                (f"{timed}; 2 threads", f"{timed}; 2 threads"),
-                (True, True),
+                ours=ours,
+                peer=plain,
+                floor=None,
+                timed=(f"{timed}; 2 threads", f"{timed}; 2 threads"),
+                inside=(True, True),
             ),
         ),
     )

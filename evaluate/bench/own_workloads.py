@@ -22,7 +22,8 @@ class VectorWorkload:
     """Native vector environment in self-play with random legal actions and next-step autoreset.
 
     Next-step is Gymnasium's default: the call of `step` after a game's end resets the game, and is
-    not counted. `seconds` includes sampling of actions; `inside` is the time in `step`.
+    not counted. In samples, `seconds` includes the sampling of actions, and `inside` is the time in
+    `step`.
     """
 
     def __init__(self, game: str, num_envs: int, num_threads: int = 1):
@@ -38,7 +39,7 @@ class VectorWorkload:
         steps_before, inside = self._steps, 0.0
         start = perf_counter()
         while (passed := perf_counter() - start) < seconds:
-            inside += self._play(8)
+            inside += self._play(8)  # 8 calls between two readings of the clock
         return Sample(self._steps - steps_before, passed, inside)
 
     def close(self) -> None:
@@ -46,7 +47,7 @@ class VectorWorkload:
         self._env.close()
 
     def _stagger(self) -> None:
-        """Warm up, and spread the games evenly over all plies, so that rounds are comparable."""
+        """Warm up, and spread the games evenly over the plies, so that rounds are comparable."""
         steps = min(self._env.game.max_plies, 128)
         reset_step = np.arange(self._env.num_envs) % steps
         for step in range(min(steps, self._env.num_envs)):
@@ -55,6 +56,7 @@ class VectorWorkload:
             self._masks = info["action_mask"]
 
     def _play(self, calls: int) -> float:
+        """Call `step` `calls` times; return the seconds spent in it."""
         inside = 0.0
         for _ in range(calls):
             actions = self._sample_actions(self._masks)
@@ -73,7 +75,7 @@ class AECWorkload:
     def __init__(self, games: Sequence[Sequence[int]]):
         self._env: Any = aec_env("Connect4-v0")  # as pettingzoo.make returns it
         self._run = timed_replay(self._env, games)
-        self._run(0.1)
+        self._run(0.1)  # warm-up
 
     def __call__(self, seconds: float) -> Sample:
         """Replay games for about `seconds`; count moves."""
@@ -90,9 +92,9 @@ class SingleEnvWorkload:
     The agent's actions are recorded in advance: with the same seed the games repeat.
     """
 
-    def __init__(self, games: int = 300):
+    def __init__(self, num_games: int = 300):
         self._env = gymnasium.make("ludoteca/Connect4-v0", opponent="random")
-        self._actions, self._moves = self._record(games)
+        self._actions, self._moves = self._record(num_games)
 
     def __call__(self, seconds: float) -> Sample:
         """Replay all recorded games repeatedly for about `seconds`; count moves."""
@@ -112,15 +114,16 @@ class SingleEnvWorkload:
         """Close the environment."""
         self._env.close()
 
-    def _record(self, games: int) -> tuple[list[int], int]:
+    def _record(self, num_games: int) -> tuple[list[int], int]:
+        """Return the agent's actions in random games, and the number of moves of both players."""
         sample_actions = MaskSampler()
         actions, moves = [], 0
         _, info = self._env.reset(seed=0)
-        while games > 0:
+        while num_games > 0:
             actions.append(int(sample_actions(info["action_mask"])))
             observation, _, terminated, truncated, info = self._env.step(actions[-1])
             if terminated or truncated:
-                games -= 1
+                num_games -= 1
                 moves += int(observation.sum())  # one disc on the board per move
                 _, info = self._env.reset()
         return actions, moves
@@ -133,10 +136,11 @@ class AgentWorkload:
     all stages of a game occur.
     """
 
-    def __init__(self, game: str, agent: str, games: int = 20):
+    def __init__(self, game: str, agent: str, num_games: int = 20):
         rules = make_game(game)
         self._agent = make_agent(agent, rules)
-        replays = play_match(rules, (self._agent, "greedy"), games, num_replays=games).replays
+        agents = (self._agent, "greedy")
+        replays = play_match(rules, agents, num_games, num_replays=num_games).replays
         legal = np.zeros(rules.num_actions, np.int16)
         decisions = [
             (s, seat)

@@ -20,9 +20,9 @@ class Row:
         group: name of the group of workloads, whose raw numbers are in `Report.samples`.
         measure: name of the measure.
         unit: unit, such as `"steps/s"`, or `"s"` where less is better.
-        ours: median over the rounds of our workload; None without rounds.
+        ours: median rate or time of our workload over the rounds; None if there are no rounds.
         peer_name: name of the workload to compare with; `""` without one.
-        peer: median over that workload's rounds; None without rounds.
+        peer: median over that workload's rounds; None if there are no rounds.
         ratio: ours divided by the peer's.
         floor: minimum of the ratio, or of `ours` without a peer; for seconds, maximum of `ours`.
         verdict: `"pass"`, `"miss"`, `"information"`, or the reason for a missing verdict.
@@ -98,6 +98,7 @@ class Report:
 
 
 def _floor(row: Row) -> str:
+    """Return the floor of a row as text: a ratio, a rate, or a time limit."""
     if row.floor is None:
         return ""
     if row.unit == "s":
@@ -106,6 +107,7 @@ def _floor(row: Row) -> str:
 
 
 def _amount(value: float | None, unit: str) -> str:
+    """Return a time in seconds or a rate as text."""
     if value is None:
         return ""
     if unit == "s":

@@ -25,6 +25,8 @@ from ludoteca.files import write_atomically
 
 NUM_ENVS = 64
 NUM_MULTI_AGENT_ENVS = 32
+# Weight of illegal actions, which are sampled only where no action is legal: in finished games.
+ILLEGAL_WEIGHT = 1e-9
 
 
 class StepRate(NamedTuple):
@@ -61,7 +63,7 @@ def random_vector(envs: Any) -> Callable[[], int]:
     def step() -> int:
         nonlocal observations, info
         masks = (observations if isinstance(observations, Mapping) else info)["action_mask"]
-        actions = (rng.random(masks.shape) * (masks + 1e-9)).argmax(-1)
+        actions = (rng.random(masks.shape) * (masks + ILLEGAL_WEIGHT)).argmax(-1)
         observations, _, _, _, info = envs.step(actions)
         return int(envs.num_envs)
 
@@ -82,7 +84,8 @@ def random_multi_agent(env: Any) -> Callable[[], int]:
                 if agent not in terminated_agents
             }
             actions = {
-                a: int((rng.random(m.shape) * (m + 1e-9)).argmax()) for a, m in masks.items()
+                a: int((rng.random(m.shape) * (m + ILLEGAL_WEIGHT)).argmax())
+                for a, m in masks.items()
             }
             observations, _, terminations, _, _ = env.step(actions)
             steps += 1
@@ -94,7 +97,7 @@ def random_multi_agent(env: Any) -> Callable[[], int]:
 
 
 def train_iterations(config: Any) -> Callable[[], int]:
-    """Return a function that runs one training iteration of an algorithm."""
+    """Return a function that runs one training iteration of RLlib, given an `AlgorithmConfig`."""
     algorithm = config.build_algo()
 
     def step() -> int:
@@ -128,7 +131,7 @@ def main(game: str = "connect4", seconds: float = 5.0, out: Path | None = None) 
     except ImportError as error:
         raise ImportError('this benchmark needs RLlib: pip install "ludoteca[rllib]"') from error
     rules = make_game(game)
-    opponent: dict[str, Any] = {"opponent": "random", "agent_seat": "random"}
+    opponent_options: dict[str, Any] = {"opponent": "random", "agent_seat": "random"}
 
     def pettingzoo_wrapper(config: Any = None) -> Any:
         if rules.simultaneous:
@@ -146,7 +149,7 @@ def main(game: str = "connect4", seconds: float = 5.0, out: Path | None = None) 
     def ppo(env: str, multi_agent: bool, **env_runners: Any) -> Any:
         config = (
             PPOConfig()
-            .environment(env, env_config={"game": game} | ({} if multi_agent else opponent))
+            .environment(env, env_config={"game": game} | ({} if multi_agent else opponent_options))
             .env_runners(num_env_runners=0, **env_runners)
             .rl_module(rl_module_spec=masked_module())
             .training(train_batch_size_per_learner=1024, minibatch_size=512, num_epochs=4)
@@ -156,10 +159,10 @@ def main(game: str = "connect4", seconds: float = 5.0, out: Path | None = None) 
 
     variants: dict[str, Callable[[], Callable[[], int]]] = {
         f"native, B = {NUM_ENVS}, against random": lambda: random_vector(
-            GameVectorEnv(rules, NUM_ENVS, **opponent)
+            GameVectorEnv(rules, NUM_ENVS, **opponent_options)
         ),
         f"adapter, B = {NUM_ENVS}, against random": lambda: random_vector(
-            RLlibVectorEnv(rules, NUM_ENVS, **opponent)
+            RLlibVectorEnv(rules, NUM_ENVS, **opponent_options)
         ),
         "adapter, multi-agent": lambda: random_multi_agent(RLlibMultiAgentEnv(rules)),
         "RLlib's PettingZoo wrapper": lambda: random_multi_agent(pettingzoo_wrapper()),

@@ -25,7 +25,7 @@ def select_names(names: Sequence[str], only: tuple[str, ...]) -> list[str]:
     """Return the names that begin with one of `only`; all names if `only` is empty.
 
     Raises:
-        ValueError: if no name begins with one of them.
+        ValueError: if an element of `only` is not the prefix of a name.
     """
     for prefix in only:
         if not any(name.startswith(prefix) for name in names):
@@ -60,7 +60,7 @@ def measure_rounds(
     seconds: float,
     versions: dict[str, str],
 ) -> dict[str, list[Sample]]:
-    """Run the workloads in turns, and return their samples.
+    """Run the workloads in turns, and return their samples by name, one for each round.
 
     Args:
         makers: makers of the workloads, by name.

@@ -104,8 +104,8 @@ def make_mask_sampler() -> Any:
 
     @compiled_without_allocation
     def sample_rows(masks: Any, rng: Any, actions: Any) -> None:
-        # Both algorithms are uniform. Rejection is faster if many actions are legal, as estimated
-        # from a few rows.
+        # Both algorithms are uniform. Rejection is faster if at least about a quarter of the
+        # actions is legal, as estimated from a few rows.
         rows, num_actions = masks.shape
         legal = 0
         for k in range(PROBED_ROWS):

@@ -49,6 +49,7 @@ class SearchWorkload:
         """Do nothing: there are no processes or threads."""
 
     def _move(self) -> None:
+        """Select a move in the next opening, with the number of moves as the seed."""
         k = self._moves % OPENINGS
         self._moves += 1
         seat, env_index = np.zeros(1, np.int64), np.zeros(1, np.int64)
@@ -97,6 +98,7 @@ class NetworkSearchWorkload:
         """Do nothing: there are no processes or threads."""
 
     def _search(self) -> None:
+        """Search the next position with an empty cache."""
         k = self._searches % len(self._states)
         self._searches += 1
         self._agent.clear_cache()

@@ -64,10 +64,10 @@ def time_process(program: str, numba_cache: str) -> float:
     environment = os.environ | {"NUMBA_CACHE_DIR": numba_cache, "PYTHONSAFEPATH": "1"}
     start = perf_counter()
     pipe = subprocess.PIPE
-    done = run_child(
+    process = run_child(
         [sys.executable, "-c", program], env=environment, stdout=pipe, stderr=pipe, text=True
     )
     passed = perf_counter() - start
-    if done.returncode != 0:
-        raise RuntimeError(f"the process failed: {json.dumps(done.stderr[-1000:])}")
+    if process.returncode != 0:
+        raise RuntimeError(f"the process failed: {json.dumps(process.stderr[-1000:])}")
     return passed

@@ -33,15 +33,15 @@ from ludoteca.terminal_table import TerminalTable
 GAMES = ("connect4", "hex:board_size=7", "breakthrough", "othello")
 SIMULATIONS = 1000
 # Exploration is c/2 sqrt(2 ln N / n) for our scores in [0, 1] and uct_c sqrt(ln N / n) for those of
-# OpenSpiel in [-1, 1]: c = sqrt(2), our default, and uct_c = 2 are equivalent.
+# OpenSpiel in [-1, 1], a range of twice the size: c = sqrt(2), our default, equals uct_c = 2.
 OURS, THEIRS = "mcts:policy=uct", "openspiel:uct_c=2"
 EQUAL_SIMULATIONS, EQUAL_TIME = "simulations", "time"
-EVEN_SCORE, MIN_WIN_RATE = 0.5, 0.75
+EVEN_SCORE, MIN_WIN_RATE = 0.5, 0.75  # see `TARGETS`
 TARGETS = {
     EQUAL_SIMULATIONS: "the interval of the score must not lie below 50 %",
     EQUAL_TIME: "at least 75 % of the games must be won",
 }
-TIMES_FILE = "times.json"
+TIMES_FILE = "times.json"  # of `openspiel_times`
 TIMED_GAMES = 2  # games of OpenSpiel against itself that are timed
 
 
@@ -170,6 +170,7 @@ def openspiel_times(file: Path, games: Sequence[str]) -> dict[str, dict[str, flo
             start = process_time()  # other load of the machine is excluded
             result = play_match(loaded_game, agents, TIMED_GAMES)
             seconds = (process_time() - start) / (TIMED_GAMES * result.mean_plies)
+            # Rounded, because the time becomes part of spec strings.
             times[game] = {"seconds": float(f"{seconds:.3g}"), "plies": result.mean_plies}
             write_atomically(file, json_format.dumps(times, indent=2) + "\n")
     return times
@@ -202,7 +203,16 @@ def play_missing_games(
     folder: Path,
     processes: int | None,
 ) -> StrengthResult:
-    """Play the missing games of a match, and return its result."""
+    """Play the missing games of a match, and return its result.
+
+    Args:
+        condition: the equal budget.
+        game: spec string of the game.
+        agents: spec strings of our agent and OpenSpiel's.
+        games: number of games of the match.
+        folder: folder of the game log.
+        processes: number of processes; None for one per core.
+    """
     match = Tournament((game,), agents, games_per_pair=games, repeats=1)
     results = run_tournament(match, folder, processes=processes, progress=sys.stderr.isatty())
     pair = results.pair_results[0]
@@ -258,5 +268,6 @@ def strength_table(results: Sequence[StrengthResult]) -> TerminalTable:
 
 
 def _percent(fraction: float, interval: tuple[float, float]) -> str:
+    """Return a fraction and its interval in percent, such as `"55.0 (39.8-69.3)"`."""
     low, high = (f"{100 * bound:.1f}" for bound in interval)
     return f"{100 * fraction:.1f} ({low}-{high})"

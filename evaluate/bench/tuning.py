@@ -135,6 +135,7 @@ def _scores_text(scores: Sequence[float]) -> str:
     """Return the mean score in percent, its interval, and the range over the seeds."""
     games = MATCH_GAMES * len(scores)
     mean = sum(scores) / len(scores)
+    # Draws count as half wins and half losses here, so the interval is slightly too wide.
     low, high = score_interval(round(mean * games), 0, games)
     return (
         f"{100 * mean:.1f} ({100 * low:.1f} to {100 * high:.1f}; seeds {100 * min(scores):.1f} to "
@@ -143,6 +144,7 @@ def _scores_text(scores: Sequence[float]) -> str:
 
 
 def _tune(game: str, optimizer: str, seed: int, games: int, out: Path) -> TuningResult:
+    """Tune alpha in the run folder `out`; the final match is short, because it is not used."""
     return tune_agent(
         game,
         AGENT,

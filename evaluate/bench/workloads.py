@@ -47,9 +47,9 @@ class PeerFailedError(Exception):
 
 
 class PeerWorkload:
-    """Workload of a peer, in a process of the interpreter that has the peer; idle between rounds.
+    """Workload of a peer, in a process of the interpreter that can import it.
 
-    `peers/serve.py` describes the protocol.
+    The process is idle between rounds. `peers/serve.py` describes the protocol.
     """
 
     def __init__(self, peer: str, module: str, **options: Any):
@@ -66,7 +66,7 @@ class PeerWorkload:
         """
         python = find_interpreter(peer)
         if python is None:
-            raise PeerMissingError(f"{peer} is not installed: make peers")
+            raise PeerMissingError(f"{peer} is not installed: `make peers` installs it")
         self.peer = peer
         self._errors: IO[str] = tempfile.TemporaryFile("w+")  # noqa: SIM115  closed in close()
         self._process = ChildProcess(
@@ -89,7 +89,7 @@ class PeerWorkload:
             self._process.stdin.write(f"{seconds}\n")
             self._process.stdin.flush()
         except BrokenPipeError:
-            pass  # reading the answer fails, too
+            pass  # then `_answer` raises the error
         return Sample(**self._answer(seconds))
 
     def close(self) -> None:

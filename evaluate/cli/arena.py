@@ -52,7 +52,7 @@ def arena(
         raise ImportError('the arena needs a server: pip install "ludoteca[arena]"') from error
 
     integer("port", port, 0, 65535)
-    find_runs(runs)
+    find_runs(runs)  # raises if a folder is missing
     _check_agents((*agents, adviser))
     is_local = host in LOOPBACK_HOSTS
     token = "" if is_local else secrets.token_urlsafe(24)
@@ -66,6 +66,8 @@ def arena(
     app = make_app(
         agents, num_workers=workers, adviser=adviser, runs=runs, hosts=hosts, token=token
     )
+    # A command above `MAX_MESSAGE` characters gets an error, one above `ws_max_size` bytes closes
+    # the socket.
     config = uvicorn.Config(
         app, log_level="warning", ws_max_size=2 * MAX_MESSAGE, ws="websockets-sansio"
     )
@@ -77,6 +79,7 @@ def arena(
 
 
 def _check_agents(agents: tuple[str, ...]) -> None:
+    """Raise a `ValueError` if a spec string is invalid or its agent unknown."""
     from ludoteca.agents.registry import parse_agent_spec
 
     for spec in agents:
@@ -84,14 +87,15 @@ def _check_agents(agents: tuple[str, ...]) -> None:
 
 
 def _listening_socket(host: str, port: int) -> socket.socket:
-    """Return a socket that listens.
+    """Return a socket that listens at an address; port 0 is a free port.
 
     Raises:
-        OSError: if the address is not one of this machine, or in use.
+        OSError: if the address is not one of this machine, or is in use.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
+        # On Windows the option would let two servers share a port.
         if sys.platform != "win32":
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))

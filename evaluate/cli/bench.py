@@ -44,10 +44,11 @@ def bench(
         seconds: time of each measurement, or of each endgame, compilation excluded.
         only: names of measures, matches or endgames (ffo-1 to ffo-59), or prefixes of names; by
             default all measures and matches, and the endgames with 20 to 23 empty squares.
-        executor: executor of the actors: local, ray or ray:ADDRESS (actors).
+        executor: executor of the actors: local, ray or ray:ADDRESS; see docs/distributed.md
+            (actors).
         sheets: folder of rule sheets (*.kif), or one of them; by default those of this package
             (gdl).
-        traces: folder of games of GGP-Base by these sheets, to compare with; `make
+        traces: folder of games that GGP-Base played by these sheets, for comparison; `make
             gdl-traces` records them (gdl).
         page: write the table into this file, in Markdown (gdl).
     """
@@ -67,7 +68,8 @@ def bench(
     if benchmark == "actors":
         if peers or strength or only:
             raise ValueError("bench actors takes no --peers, --strength or --only")
-        module = "ludoteca.train.throughput"  # a command: this package does not import training
+        # Run as a process, because evaluation must not import training.
+        module = "ludoteca.train.throughput"
         arguments = ["--json-file", str(json)] if json is not None else []
         command = [sys.executable, "-P", "-m", module, "--executor", executor, *arguments]
         sys.exit(subprocess.run(command).returncode)

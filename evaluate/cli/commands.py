@@ -110,11 +110,11 @@ def run_command(command: Command, arguments: Sequence[str], prog: str) -> int:
     except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     except KeyboardInterrupt as interruption:
-        number = getattr(interruption, "signal", None)
-        if number is not None:  # the command has saved its work and printed a message
-            return int(128 + number)
-        again = "; the same command resumes" if command.resumes else ""
-        print(f"interrupted{again}", file=sys.stderr)
+        signal_number = getattr(interruption, "signal", None)
+        if signal_number is not None:  # the command has saved its work and printed a message
+            return int(128 + signal_number)
+        hint = "; the same command resumes" if command.resumes else ""
+        print(f"interrupted{hint}", file=sys.stderr)
         return INTERRUPTED
     except (ValueError, OSError, ImportError) as error:
         if os.environ.get("LUDOTECA_DEBUG"):
@@ -130,14 +130,16 @@ def _error_prefix(prog: str) -> str:
 
 
 def _error_text(error: Exception) -> str:
+    """Return the message of an error; for a missing package, how to install it."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
-    if line := explain(error, "evaluate"):
-        return line
+    if explanation := explain(error, "evaluate"):  # of a missing package
+        return explanation
     return str(error)
 
 
 def _import_target(target: str) -> Any:
+    """Import and return the attribute of a module that `"module:attribute"` names."""
     module, _, attribute = target.partition(":")
     return getattr(import_module(module), attribute)
 
@@ -148,12 +150,12 @@ def _parse_and_call(
     """Parse the arguments and call the command."""
     import tyro
 
-    add_search_folder(Path.cwd())  # for module:factory
+    add_search_folder(Path.cwd())  # targets `module:factory` may be in the working directory
     game = _find_game(arguments) if game_options else None
     if game_options:
         function = function(game_parameters(game))
     wants_help = bool({"-h", "--help"} & set(arguments))
-    if wants_help:
+    if wants_help:  # tyro's help omits positional arguments that are given
         arguments = [argument for argument in arguments if argument != game]
     options = _option_names(function, game)
     try:
@@ -217,6 +219,7 @@ def _deferred(command: Callable[..., Any]) -> Callable[..., partial[Any]]:
 def _unknown_arguments(
     options: Sequence[str], unknown: Sequence[str], prog: str, game: str | None
 ) -> str:
+    """Return the message about unknown arguments of a command."""
     command = re.split(r"[ .]", prog)[-1]
     message = f"{command} does not know {' '.join(unknown)}{_suggestion(unknown[0], options)}"
     if game is None:
@@ -283,6 +286,7 @@ def _find_game(arguments: Sequence[str]) -> str | None:
 
 
 def _is_game(argument: str) -> bool:
+    """Return whether an argument names a registered game."""
     try:
         return bool(game_id(parse_name(argument)))
     except ValueError:
@@ -290,4 +294,5 @@ def _is_game(argument: str) -> bool:
 
 
 def _is_agent(argument: str) -> bool:
+    """Return whether an argument names a registered agent, not a target `module:factory`."""
     return ":" not in split_agent_spec(argument)[0]

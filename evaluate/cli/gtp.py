@@ -21,9 +21,9 @@ def gtp_command(
         game: the game.
         board_size: size of the board until the other program sets one; by default 11 for Hex and 8
             for Othello.
-        first: of Hex: color that moves first; on an empty board, the other program may choose the
-            other.
-        swap: of Hex: allow the second player to swap (pie rule).
+        first: color that moves first in Hex; on an empty board, the other program may choose the
+            other color.
+        swap: allow the second player of Hex to swap (pie rule).
         seed: the same seed and commands give the same moves.
     """
     from ludoteca.envs.registry import make_game

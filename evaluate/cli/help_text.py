@@ -58,13 +58,14 @@ def paragraphs(text: str, width: int) -> str:
 
 def unwrapped(docstring: str) -> str:
     """Return a docstring with each paragraph, and each entry of `Args:`, on a single line."""
-    about, heading, sections = docstring.partition("\nArgs:\n")
-    lines = [" ".join(paragraph.split()) for paragraph in about.strip().split("\n\n")]
+    description, heading, sections = docstring.partition("\nArgs:\n")
+    lines = [" ".join(paragraph.split()) for paragraph in description.strip().split("\n\n")]
     if not heading:
         return "\n\n".join(lines)
-    entries = re.split(r"\n(?=    \w)", re.split(r"\n(?=\S)", sections)[0])
+    args_section = re.split(r"\n(?=\S)", sections)[0]  # without later sections, such as `Raises:`
+    entries = re.split(r"\n(?=    \w)", args_section)
     return "\n\n".join(
-        [*lines, "Args:\n" + "\n".join("    " + " ".join(e.split()) for e in entries)]
+        [*lines, "Args:\n" + "\n".join("    " + " ".join(entry.split()) for entry in entries)]
     )
 
 
@@ -104,6 +105,7 @@ class _Captured(io.StringIO):
 
 
 def _wrap_line(line: str, width: int) -> str:
+    """Return a line of tyro's help, wrapped and without colors if it is longer than `width`."""
     plain = re.sub(r"\x1b\[[0-9;]*m", "", line)
     if len(plain) <= width or plain.lstrip()[:1] in BORDERS:
         return line

@@ -18,7 +18,8 @@ def htp_command(
     Args:
         agent: the agent that plays.
         board_size: size of the board until the other program sets one.
-        first: color that moves first; on an empty board, the other program may choose the other.
+        first: color that moves first; on an empty board, the other program may choose the other
+            color.
         swap: allow the second player to swap (pie rule).
         seed: the same seed and commands give the same moves.
     """

@@ -76,7 +76,7 @@ def all_games_and_agents() -> RenderableType:
     for id_ in GAMES:
         try:
             game = make_game(id_)
-        except Exception as error:
+        except Exception as error:  # an extension package may be broken
             if game_source(id_) == OWN_SOURCE:
                 raise
             warnings.warn(f"the game {game_name(id_)} is left out: {error}", stacklevel=2)
@@ -219,19 +219,20 @@ def agent_details(name: str) -> RenderableType:
 
 
 def _facts(game: Game) -> list[tuple[str, str]]:
+    """Return the names and values of a game's properties."""
     planes, rows, columns = game.observation_shape
     if game.spec_name != game.name:
-        constructor = ("id", f'none: ludoteca.make_game("{game.spec_name}") makes it')
+        id_fact = ("id", f'none: ludoteca.make_game("{game.spec_name}") makes it')
         source = f"the module {game.spec_name.rpartition(':')[0]}"
     else:
         id_ = f"ludoteca/{game_id(game.name)}"
-        constructor = (
+        id_fact = (
             "id",
             f'{id_}, as in gymnasium.make("{id_}") or pettingzoo.make("aec", "{id_}")',
         )
         source = game_source(game_id(game.name))
     return [
-        constructor,
+        id_fact,
         *([("from", source)] if source != OWN_SOURCE else []),
         ("spec", game.spec),
         ("players", f"{game.num_players}, {'simultaneous' if game.simultaneous else 'sequential'}"),
@@ -249,6 +250,7 @@ def _source_suffix(source: str) -> str:
 
 
 def _shortened(names: tuple[str, ...]) -> str:
+    """Return up to 10 names as text; of more names, the first four and the last two."""
     if len(names) <= 10:
         return ", ".join(names)
     return f"{', '.join(names[:4])}, ... {', '.join(names[-2:])}"
@@ -298,6 +300,7 @@ def _param_descriptions(name: str) -> dict[str, str]:
     """Return the descriptions of an agent's parameters, from the docstrings of its maker."""
     maker = find_maker(name)
     descriptions: dict[str, str] = {}
+    # A maker of agents of several classes names these classes in `documented_by`.
     for documented_object in getattr(maker, "documented_by", (maker,)):
         documented_object = (
             documented_object.__init__ if inspect.isclass(documented_object) else documented_object

@@ -75,8 +75,8 @@ def match_command(parameters: Any) -> Callable[..., None]:
             alpha: probability that the test accepts H1 although H0 is true.
             beta: probability that the test accepts H0 although H1 is true.
             elo_model: scale of ELO0 and ELO1: logistic (usual) or normalized Elo.
-            counts: unit of the test: pairs of games with exchanged seats (pentanomial),
-                or single games (trinomial); auto chooses pairs if both games begin equally.
+            counts: unit of the test: pairs of games with exchanged seats (pentanomial), or single
+                games (trinomial); auto: pairs, but single games if the game has chance events.
             clock: time control of each player in seconds: before the first move and for every move,
                 such as 10+1, or only for every move, such as 1; see docs/playing.md.
             bank: time bank of each player in seconds per game, for moves that take longer.
@@ -118,7 +118,7 @@ def match_command(parameters: Any) -> Callable[..., None]:
 
 @dataclass(frozen=True)
 class MatchFiles:
-    """Files to which a match is written.
+    """Files to which the results of a match are written.
 
     Attributes:
         json: JSON file of the results, or None.

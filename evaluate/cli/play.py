@@ -86,7 +86,7 @@ def start_playing(
     """Play a game; the arguments are the options of the command.
 
     Raises:
-        ValueError: if the options do not fit, an agent is unknown, or an agent failed.
+        ValueError: if the options do not fit together, an agent is unknown, or an agent failed.
         OSError: if a file cannot be written.
     """
     from ludoteca.agents.registry import make_agent
@@ -118,6 +118,7 @@ def start_playing(
 def _validate_options(
     agents: tuple[str, ...], seat: Seat, move_delay: float, screenshot: Path | None
 ) -> None:
+    """Raise a `ValueError` unless the options fit together."""
     if not 1 <= len(agents) <= (2 if seat == "none" else 1):
         expected = "two agents play each other with --seat none; otherwise expected one agent"
         raise ValueError(f"{expected}, got {len(agents)} with --seat {seat}")

@@ -48,7 +48,10 @@ def power_command(
     if games is not None:
         print(f"{games:,} games detect it with probability {analysis.power(games):.3f}")
     low, high = sorted((0.0, elo_points))
+    # `Sprt` takes error probabilities up to 0.499.
     if power < 1 and alpha < 0.499 and 1 - power < 0.499:
+        # H0 is the lower difference. If that is the negative one, H1 is equality, and the
+        # probabilities of the two errors change places.
         alpha_option, beta_option = (alpha, 1 - power) if elo_points > 0 else (1 - power, alpha)
         test = Sprt(low, high, alpha_option, beta_option, counts="trinomial")
         games_if_equal, games_if_unequal = (

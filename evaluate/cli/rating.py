@@ -35,8 +35,8 @@ def rating(
         seed: seed of the matches.
         out: folder of the results; by default the run's folder.
         processes: number of concurrent matches.
-        executor: executor of the matches: local, or a Ray cluster: ray (on this machine), ray:auto,
-            ray:HOST:PORT; see docs/distributed.md.
+        executor: executor of the matches: local, or a Ray cluster: ray (a new one on this machine),
+            ray:auto (the one that is running on it), ray:HOST:PORT; see docs/distributed.md.
     """
     import os
 

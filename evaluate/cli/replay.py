@@ -48,15 +48,15 @@ def replay(
     from ludoteca.evaluate.replay_viewer import watch_replay
 
     if final and ply is not None:
-        raise ValueError("either --final or --ply, not both")
+        raise ValueError("expected either --final or --ply, got both")
     if watch and out is not None:
-        raise ValueError("either --watch or --out, not both")
+        raise ValueError("expected either --watch or --out, got both")
     if watch and (final or ply is not None):
-        raise ValueError("--watch shows the whole game: no --final, no --ply")
+        raise ValueError("--watch shows the whole game: expected no --final and no --ply")
     if seconds is not None and out is None and not watch:
         raise ValueError("--seconds needs --watch or --out")
     if ply is not None and out is not None and out.suffix == ".html":
-        raise ValueError("an .html file has the whole game: no --ply")
+        raise ValueError("an .html file has the whole game: expected no --ply")
     if positions := load_positions(file):
         if watch or final or out is not None or ply is not None or game is not None:
             raise ValueError(f"{file} has positions, not games: they are only printed")
@@ -74,7 +74,9 @@ def replay(
         for number, record in enumerate(records, 1 if game is None else game):
             replayed = record.replay
             if len(records) > 1:
-                print(f"{chr(10) if number > 1 else ''}game {number}")
+                if number > 1:
+                    print()
+                print(f"game {number}")
             for line in replay_text(replayed, len(replayed.actions) if final else ply):
                 print(line)
 
@@ -97,14 +99,16 @@ def _write_out(
     if out.suffix == ".obf":
         if final or seconds is not None:
             raise ValueError(
-                "an .obf file has positions with a move to choose: no --final, --seconds"
+                "an .obf file has positions with a move to choose: expected no --final or --seconds"
             )
         count = save_positions(out, [record.replay for record in records], ply)
         print(f"{count} position{'s' * (count != 1)}: {out}")
         return
     if out.suffix in (*SUFFIXES, ".json"):
         if final or ply is not None or seconds is not None:
-            raise ValueError(f"a {out.suffix} file has whole games: no --final, --ply, --seconds")
+            raise ValueError(
+                f"a {out.suffix} file has whole games: expected no --final, --ply or --seconds"
+            )
         if out.suffix == ".json":
             only_replay(file, records).save(out)
         else:

@@ -85,15 +85,15 @@ def solution_text(
     from ludoteca.envs.render.status import player_name
     from ludoteca.evaluate.match_table import title_with_params
 
-    value = solution.returns[mover]
+    game_value = solution.returns[mover]
     after_moves = f", after {' '.join(moves)}" if moves else ""
     yield fill(
         f"{title_with_params(game)}{after_moves}: {player_name(game, mover)} to move "
-        f"{_verb(value, 1)} with perfect play",
+        f"{_verb(game_value, 1)} with perfect play",
         width,
     )
     for move_value in sorted(set(solution.actions.values()), reverse=True):
-        names = [name for name, other in solution.actions.items() if other == move_value]
+        names = [name for name, value in solution.actions.items() if value == move_value]
         num_moves = "1 move" if len(names) == 1 else f"{len(names)} moves"
         text = f"{num_moves} {_verb(move_value, len(names))}: {' '.join(names)}"
         yield fill(text, width, subsequent_indent="  ", break_on_hyphens=False)

@@ -46,8 +46,8 @@ def tournament(
         names: short names of the agents, in the same order; by default, the parameters in which
             they differ.
         processes: number of processes.
-        executor: executor of the games: local, or on a Ray cluster: ray (on this machine),
-            ray:auto, ray:HOST:PORT; see docs/distributed.md.
+        executor: executor of the games: local, or a Ray cluster: ray (a new one on this machine),
+            ray:auto (the one that is running on it), ray:HOST:PORT; see docs/distributed.md.
         plan: play only a few games of every pair in each game, keep them in the log, and print the
             expected time of the remaining games with 1 to 1000 processes.
         price: price of a core hour in dollars, for --plan.

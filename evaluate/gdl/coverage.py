@@ -1,5 +1,8 @@
 """Coverage of a collection of rule sheets: loading, speed, and comparison with GGP-Base.
 
+A rule sheet is a game in the Game Description Language (GDL), and GGP-Base the reference
+implementation of it; traces are recorded games of GGP-Base, see `traces`.
+
 Each sheet is compiled and played in a separate process with limits on CPU time and memory, so a
 sheet that exceeds them does not end the survey.
 """
@@ -20,7 +23,7 @@ from ludoteca.evaluate.gdl.traces import read_trace
 
 MAX_MEMORY = 6 << 30  # bytes, for the process of a sheet
 MAX_REASON = 160  # maximum number of characters of a reason in the table
-CHECKED_ROUNDS = 100  # number of steps of 512 random games in which states are checked
+CHECKED_STEPS = 100  # number of steps of 512 random games in which states are checked
 
 
 @dataclass(frozen=True)
@@ -29,15 +32,15 @@ class SheetCoverage:
 
     Attributes:
         name: path of the sheet in the collection, without suffix.
-        failure: reason why the sheet does not load, or an empty string.
+        failure: reason why the sheet cannot be loaded or measured, or an empty string.
         roles: number of roles.
         dynamics: `"one player"`, `"sequential"` (in no state of the random games did two roles
             have more than one legal move) or `"simultaneous"`.
         fluents: number of fluents.
         moves: number of moves of all roles.
-        gates: number of gates.
+        gates: number of gates of the compiled network.
         load_seconds: CPU seconds of parsing and compiling.
-        steps_per_second: joint moves per CPU second in bit-sliced random games.
+        steps_per_second: joint moves per CPU second in random games, 512 games at once.
         games: number of finished random games.
         mean_plies: joint moves per finished game; 0 without games.
         faults: faults of the sheet that occurred in random games.
@@ -66,7 +69,7 @@ class SheetCoverage:
 def sheet_files(folder: Path) -> list[tuple[str, Path]]:
     """Return the name and file of each sheet in a folder, without old versions.
 
-    In the GGP Base repository, the folder of a game has a file METADATA, and subfolders with old
+    In the repository of GGP-Base, the folder of a game has a file METADATA, and subfolders with old
     versions.
 
     Raises:
@@ -89,6 +92,7 @@ def sheet_files(folder: Path) -> list[tuple[str, Path]]:
 
 
 def _long_name(path: Path, folder: Path) -> str:
+    """Return the path of a sheet in its folder, without suffix."""
     return "/".join(path.relative_to(folder).with_suffix("").parts)
 
 
@@ -113,9 +117,8 @@ def survey(
     """
     from ludoteca.envs.gdl.own_sheets import find_sheet
 
-    measure_speed(
-        make_machine(find_sheet("tictactoe")), 0.01
-    )  # compiles functions that all processes use
+    # Compiles functions that the forked processes share.
+    measure_speed(make_machine(find_sheet("tictactoe")), 0.01)
     for name, path in sheet_files(folder):
         if names and not name.startswith(names):
             continue
@@ -123,6 +126,7 @@ def survey(
         yield run_in_limits(
             partial(measure_coverage, name, path, trace, max_seconds, seconds),
             name,
+            # Far more than loading and playing should take, so it stops only endless work.
             max_seconds=4 * max_seconds + 10 * seconds + 60,
         )
 
@@ -148,6 +152,7 @@ def run_in_limits(
 def _measure_in_child(
     measure: Callable[[], SheetCoverage], sender: Connection, max_seconds: float
 ) -> None:
+    """Send the result of `measure`, or the reason why there is none, from a limited process."""
     limit = int(time.process_time() + max_seconds)
     resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
     resource.setrlimit(resource.RLIMIT_DATA, (MAX_MEMORY, MAX_MEMORY))
@@ -162,7 +167,10 @@ def _measure_in_child(
 def measure_coverage(
     name: str, path: Path, trace: Path | None, max_seconds: float, seconds: float
 ) -> SheetCoverage:
-    """Load a sheet, play random games, and compare the sheet with a trace of GGP-Base."""
+    """Load a sheet, play random games, and compare the sheet with a trace of GGP-Base.
+
+    See `survey` for the time limits.
+    """
     start = time.process_time()
     try:
         machine = make_machine(path, max_seconds=max_seconds)
@@ -187,6 +195,10 @@ def measure_coverage(
 
 
 def _compare_with_oracle(machine: RuleMachine, trace: Path) -> dict[str, Any]:
+    """Return the fields of `SheetCoverage` that compare a sheet with GGP-Base.
+
+    The recorder of traces writes its errors to a file with the suffix `.error` beside the trace.
+    """
     error = trace.with_suffix(".error")
     oracle_error = error.read_text().partition("\n")[0] if error.exists() else ""
     if not trace.exists():
@@ -209,27 +221,28 @@ def measure_speed(machine: RuleMachine, seconds: float) -> SheetCoverage:
     network = machine.network
     simulator = BatchSimulator(network)
     simulator.play(1)  # compiles
-    results, spent, rounds = [], 0.0, 1
+    results, spent, steps_per_call = [], 0.0, 1
     while spent < seconds:
         start = time.process_time()
-        results.append(simulator.play(rounds))
+        results.append(simulator.play(steps_per_call))
         elapsed = time.process_time() - start
         spent += elapsed
-        rounds = max(1, min(2 * rounds, int(rounds * (seconds - spent) / max(elapsed, 1e-6))))
+        # Calls get longer, up to the remaining time.
+        steps_that_fit = int(steps_per_call * (seconds - spent) / max(elapsed, 1e-6))
+        steps_per_call = max(1, min(2 * steps_per_call, steps_that_fit))
     steps = sum(result.steps for result in results)
     games = sum(result.games for result in results)
-    statistics = BatchSimulator(network, analyze=True).play(CHECKED_ROUNDS)
-    choosers, stuck = statistics.two_choosers, statistics.stuck
+    statistics = BatchSimulator(network, analyze=True).play(CHECKED_STEPS)
     bad_goals = int(statistics.bad_goals.sum())
     faults = []
-    if stuck:
-        faults.append(f"{stuck:,} states without a legal move for a role")
+    if statistics.stuck:
+        faults.append(f"{statistics.stuck:,} states without a legal move for a role")
     if bad_goals:
         faults.append(f"{bad_goals:,} goals missing or not unique at the end")
-    single_role = len(network.roles) == 1
+    dynamics = "simultaneous" if statistics.two_choosers else "sequential"
     return SheetCoverage(
         name="",
-        dynamics="one player" if single_role else "simultaneous" if choosers else "sequential",
+        dynamics="one player" if len(network.roles) == 1 else dynamics,
         steps_per_second=round(steps / max(spent, 1e-9)),
         games=games,
         mean_plies=round(steps / games, 1) if games else 0.0,

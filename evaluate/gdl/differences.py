@@ -28,7 +28,7 @@ def compare_trace(machine: RuleMachine, trace: Iterable[TracePosition]) -> Trace
     """Play the games of a trace again, and compare states, legal moves, ends and goals."""
     games = positions = 0
     differences: list[str] = []
-    differs = True
+    differs = True  # until the first position of a game
     for position in trace:
         if position.ply == 0:
             machine.reset()
@@ -48,7 +48,7 @@ def compare_trace(machine: RuleMachine, trace: Iterable[TracePosition]) -> Trace
 
 def describe_difference(machine: RuleMachine, position: TracePosition) -> str:
     """Return the difference of a machine's state from a position, or an empty string."""
-    if problem := _sets_differ(machine.fluents(), position.state):
+    if problem := _set_difference(machine.fluents(), position.state):
         return f"state: {problem}"
     if machine.is_terminal() != position.terminal:
         return f"terminal is {machine.is_terminal()}, expected {position.terminal}"
@@ -58,12 +58,13 @@ def describe_difference(machine: RuleMachine, position: TracePosition) -> str:
     for role, legal, expected_moves in zip(
         machine.network.roles, machine.legal(), position.legal, strict=True
     ):
-        if problem := _sets_differ(legal, expected_moves):
+        if problem := _set_difference(legal, expected_moves):
             return f"legal moves of {role}: {problem}"
     return ""
 
 
-def _sets_differ(terms: Iterable[str], expected: Iterable[str]) -> str:
+def _set_difference(terms: Iterable[str], expected: Iterable[str]) -> str:
+    """Return the missing and the extra terms as text, or an empty string."""
     missing, extra = set(expected) - set(terms), set(terms) - set(expected)
     parts = [
         f"{name}: {' '.join(sorted(differing)):.{MAX_SHOWN}}"

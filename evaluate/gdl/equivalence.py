@@ -1,4 +1,8 @@
-"""Comparison of a rule sheet of this package with its game, move by move in random games."""
+"""Comparison of a rule sheet of this package with its game, move by move in random games.
+
+Shapes: B concurrent games, W players that move at once (1 in sequential games), P players, A
+actions of the game, M moves of all roles in the sheet, F fluents.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +17,7 @@ from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.gdl.machine import make_machine, run_program
 
-NOOP = "noop"
+NOOP = "noop"  # the only move of a player that waits
 
 
 @dataclass(frozen=True)
@@ -38,15 +42,16 @@ def compare_with_game(
 ) -> Equivalence:
     """Play the same random games by the sheet and by the game, and compare them in each ply.
 
-    The legal moves of all players (translated by `OwnSheet.term`), ends of games, and goals and
-    returns are compared. The moves are drawn alternately from those that are legal by the sheet and
-    those that are legal in the game.
+    The comparison covers the legal moves of all players (translated by `OwnSheet.term`), the ends
+    of games, and goals with returns. In alternate plies, moves are sampled from those that are
+    legal by the sheet and from those that are legal in the game.
 
     Args:
         sheet: the rule sheet.
-        plies: minimum number of plies.
+        plies: minimum number of plies, summed over all games.
         seed: seed of the moves.
-        max_states: number of states whose fluents are compared with those of `OwnSheet.state`.
+        max_states: number of states whose fluents are compared with those of `OwnSheet.state`,
+            rounded up to a multiple of `num_envs`.
         num_envs: number of concurrent games.
     """
     game = sheet.game
@@ -81,7 +86,14 @@ def compare_with_game(
 
 
 class _MoveTable:
-    """Table of the network's moves by player and action."""
+    """Table of the network's moves by player and action.
+
+    Attributes:
+        start: the moves of player p are `start[p]` to `start[p + 1] - 1`. Shape `[P + 1]`.
+        moves: number of the move of each action, -1 if the sheet lacks it. Shape `[P, A]`.
+        noop_moves: number of each player's move `noop`, or -1. Shape `[P]`.
+        num_moves: number of moves, M.
+    """
 
     def __init__(self, sheet: OwnSheet, network: Network):
         game = sheet.game
@@ -99,7 +111,11 @@ class _MoveTable:
     def legal_by_game(
         self, masks: NDArray[np.int8], players: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
-        """Return the legal moves by action masks `[B, W, A]`; waiting players may play `noop`.
+        """Return the legal moves according to the game; players that wait may play `noop`.
+
+        Args:
+            masks: action masks of the game. Shape `[B, W, A]`.
+            players: the players that move. Shape `[B, W]`.
 
         Returns:
             Array of shape `[B, M + 1]`; the last column stands for moves that the sheet lacks.
@@ -114,7 +130,7 @@ class _MoveTable:
         return legal
 
     def sample(self, legal: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.bool_]:
-        """Return a uniformly random joint move of each game, `[B, M]`."""
+        """Return a random joint move of each game, `[B, M]`, from the `legal` moves, `[B, M]`."""
         played_moves = np.zeros_like(legal)
         for begin, end in zip(self.start, self.start[1:], strict=False):
             weights = rng.random((len(legal), end - begin)) * legal[:, begin:end]
@@ -125,7 +141,7 @@ class _MoveTable:
     def actions(
         self, played_moves: NDArray[np.bool_], players: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """Return the actions `[B, W]` of joint moves."""
+        """Return the actions `[B, W]` of joint moves `[B, M]`; `players` `[B, W]` move."""
         action_of = np.full((len(self.moves), self.num_moves), -1)
         for player, moves in enumerate(self.moves):
             in_network = moves >= 0
@@ -161,16 +177,20 @@ def _scores(batch: GameBatch) -> NDArray[np.float64]:
 
 
 def _step_except(batch: GameBatch, actions: NDArray[np.int64], skipped: NDArray[np.bool_]) -> None:
-    """Step all games except those of `skipped`, which have just been reset."""
-    saved = {name: array[skipped].copy() for name, array in _tables(batch).items()}
+    """Step all games except those of `skipped` `[B]`, which have just been reset.
+
+    These take a legal step, too, and are then restored.
+    """
+    saved = {name: array[skipped].copy() for name, array in _state_arrays(batch).items()}
     legal = np.argmax(batch.masks > 0, axis=2)
     batch.step(np.where(skipped[:, np.newaxis], legal, actions))
-    for name, array in _tables(batch).items():
+    for name, array in _state_arrays(batch).items():
         array[skipped] = saved[name]
     batch.refresh()
 
 
-def _tables(batch: GameBatch) -> dict[str, NDArray[Any]]:
+def _state_arrays(batch: GameBatch) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a batch that a step changes, by name."""
     return {"states": batch.states, "episode_states": batch.episode_states}
 
 
@@ -181,7 +201,16 @@ def _difference(
     over: NDArray[np.bool_],
     scores: NDArray[np.float64],
 ) -> str:
-    """Return the first difference of ends, legal moves or goals, or an empty string."""
+    """Return the first difference of ends, legal moves or goals, or an empty string.
+
+    Args:
+        network: the compiled sheet.
+        outputs: outputs of its phase 1: legal moves, goals that hold, terminal, for each game.
+        expected: legal moves in the game; the last column: those that the sheet lacks. Shape
+            `[B, M + 1]`.
+        over: whether each game is over. Shape `[B]`.
+        scores: returns of the games. Shape `[B, P]`.
+    """
     terminal = outputs[-1]
     for index in np.flatnonzero(terminal != over)[:1]:
         return f"terminal is {terminal[index]} by the sheet, {over[index]} in the game"
@@ -194,16 +223,18 @@ def _difference(
     goals = outputs[len(network.moves) : -1].T
     for index in np.flatnonzero(over):
         holding = np.flatnonzero(goals[index])
-        by_role = {int(network.goal_roles[k]): int(network.goal_values[k]) for k in holding}
+        goal_by_role = {int(network.goal_roles[k]): int(network.goal_values[k]) for k in holding}
+        # Goals are from 0 to 100, returns from -1 to 1.
         expected_goals = {role: int(50 + 50 * score) for role, score in enumerate(scores[index])}
-        if by_role != expected_goals or len(holding) != len(network.roles):
-            return f"goals are {by_role} by the sheet, {expected_goals} by the game's returns"
+        if goal_by_role != expected_goals or len(holding) != len(network.roles):
+            return f"goals are {goal_by_role} by the sheet, {expected_goals} by the game's returns"
     return ""
 
 
 def _state_difference(
     sheet: OwnSheet, network: Network, batch: GameBatch, states: NDArray[np.bool_]
 ) -> str:
+    """Return the first difference of the fluents, `states` `[F, B]`, or an empty string."""
     records = view_records(batch.states)
     for index in range(batch.count):
         fluents = {network.fluents[k] for k in np.flatnonzero(states[:, index])}
@@ -216,17 +247,20 @@ def _state_difference(
 def compare_games(sheet: OwnSheet, plies: int, seed: int = 0, num_envs: int = 256) -> Equivalence:
     """Play the same random games in a game and in the compiled game of its sheet, `gdl:path=NAME`.
 
-    The action masks (translated by `OwnSheet.term`), the player to move, rewards and ends are
-    compared. Actions are sampled alternately from the masks of both games.
+    The comparison covers the action masks (translated by `OwnSheet.term`), the player to move,
+    rewards and ends. In alternate plies, actions are sampled from the masks of the one and of the
+    other game. See `compare_with_game` for the arguments.
     """
     batch = GameBatch(sheet.game, num_envs)
     sheet_batch = GameBatch(make_game(f"gdl:path={sheet.name}"), num_envs)
     for game_batch in (batch, sheet_batch):
         game_batch.reset(list(range(num_envs)))
+    # Action names of the sheet's game are terms without their outer parentheses.
     numbers = {f"({name})": k for k, name in enumerate(sheet_batch.game.action_names)}
     numbers |= {name: k for k, name in enumerate(sheet_batch.game.action_names)}
     terms = [sheet.term(name) for name in sheet.game.action_names]
     missing = [term for term in terms if term not in numbers]  # never legal in a game
+    # Action of the sheet's game for each action of the game; its number of actions if missing.
     to_sheet = np.array([numbers.get(term, len(sheet_batch.game.action_names)) for term in terms])
     rng = np.random.default_rng(seed)
     played = games = rounds = 0
@@ -244,8 +278,9 @@ def compare_games(sheet: OwnSheet, plies: int, seed: int = 0, num_envs: int = 25
         games += int(over.sum())
         for game_batch in (batch, sheet_batch):
             game_batch.reset([None] * num_envs, over)
-        masks = sheet_batch.masks[:, :, np.minimum(to_sheet, sheet_batch.game.num_actions - 1)]
-        masks = batch.masks if rounds % 2 else masks * (to_sheet < sheet_batch.game.num_actions)
+        in_sheet = to_sheet < sheet_batch.game.num_actions
+        sheet_masks = sheet_batch.masks[:, :, np.where(in_sheet, to_sheet, 0)] * in_sheet
+        masks = batch.masks if rounds % 2 else sheet_masks
         actions = (rng.random(masks.shape) * (masks > 0)).argmax(2)
         batch.step(actions)
         sheet_batch.step(to_sheet[actions])
@@ -255,7 +290,10 @@ def compare_games(sheet: OwnSheet, plies: int, seed: int = 0, num_envs: int = 25
 
 
 def _batches_differ(batch: GameBatch, sheet_batch: GameBatch, expected: NDArray[np.int8]) -> str:
-    """Return the first difference of two batches, or an empty string."""
+    """Return the first difference of two batches, or an empty string.
+
+    `expected` are the masks of `batch` by actions of the sheet's game.
+    """
     results = batch.step_result(), sheet_batch.step_result()
     for name in ("terminated", "rewards"):
         in_game, by_sheet = (getattr(result, name) for result in results)
@@ -265,7 +303,7 @@ def _batches_differ(batch: GameBatch, sheet_batch: GameBatch, expected: NDArray[
     playing = ~batch.episode_states["over"]
     in_game, by_sheet = (result.player for result in results)
     if (in_game != by_sheet)[playing].any():
-        return "another player is to move"
+        return "the players to move differ"
     for env_index, column, action in np.argwhere(sheet_batch.masks != expected)[:1]:
         name = sheet_batch.game.action_names[action]
         legal = bool(sheet_batch.masks[env_index, column, action])

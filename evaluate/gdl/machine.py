@@ -1,5 +1,7 @@
 """State machine of a compiled rule sheet: states, moves and goals of all roles, as terms.
 
+A rule sheet is a game in the Game Description Language (GDL), compiled to a network of logic gates.
+
 The games of `make_game("gdl:...")` omit what a game of this package does not need, such as the
 moves of roles that only wait. A `RuleMachine` omits nothing, so it can be compared with other GDL
 programs and write traces for them.
@@ -35,7 +37,7 @@ class RuleMachine:
             {network.moves[i]: i for i in range(*network.move_start[role : role + 2])}
             for role in range(len(network.roles))
         ]
-        self._evaluated: NDArray[np.bool_] | None = None
+        self._phase1_outputs: NDArray[np.bool_] | None = None  # of the state, once computed
 
     def reset(self) -> None:
         """Return to the initial state."""
@@ -49,7 +51,7 @@ class RuleMachine:
         """Set the state.
 
         Raises:
-            ValueError: if a fluent is not in the network, as it is never true in a game.
+            ValueError: if a fluent is not in the network, which has those that can be true.
         """
         state = np.zeros(len(self.network.fluents), np.bool_)
         for fluent in fluents:
@@ -108,12 +110,13 @@ class RuleMachine:
         return TracePosition(game, ply, self.fluents(), True, goals)
 
     def _set(self, state: NDArray[np.bool_]) -> None:
-        self.state, self._evaluated = state, None
+        self.state, self._phase1_outputs = state, None
 
     def _outputs(self) -> NDArray[np.bool_]:
-        if self._evaluated is None:
-            self._evaluated = run_program(self.network.phase1, self.state)
-        return self._evaluated
+        """Return the outputs of phase 1: which moves are legal, which goals hold, the end."""
+        if self._phase1_outputs is None:
+            self._phase1_outputs = run_program(self.network.phase1, self.state)
+        return self._phase1_outputs
 
 
 def make_machine(path: Path, **limits: Any) -> RuleMachine:
@@ -175,6 +178,7 @@ def run_program(program: Program, inputs: NDArray[np.bool_]) -> NDArray[np.bool_
     """
     count = inputs.shape[1] if inputs.ndim == 2 else 1
     values = np.zeros((program.num_slots, count), np.uint8)
+    # Slot 0 is false, the inputs follow. A literal is twice a slot, plus 1 for its negation.
     values[1 : 1 + len(inputs)] = inputs.reshape(len(inputs), count)
     make_evaluate_gates()(program.gates, program.segments, values)
     inverted = (program.outputs & 1).astype(np.uint8)
@@ -184,7 +188,11 @@ def run_program(program: Program, inputs: NDArray[np.bool_]) -> NDArray[np.bool_
 
 @factory()
 def make_evaluate_gates() -> Any:
-    """Return the compiled `evaluate_gates(gates, segments, values)`; values are `[slots, B]`."""
+    """Return the compiled `evaluate_gates(gates, segments, values)`.
+
+    It computes the slots of all gates: `values`, uint8 `[slots, B]`. For the other arrays see
+    `Program`.
+    """
 
     @compiled
     def evaluate_gates(gates: Any, segments: Any, values: Any) -> None:
@@ -198,13 +206,13 @@ def make_evaluate_gates() -> Any:
             while changed:
                 changed = False
                 for i in range(begin, end):
-                    node, a, b = gates[i, 0], gates[i, 1], gates[i, 2]
+                    slot, a, b = gates[i, 0], gates[i, 1], gates[i, 2]
                     invert_a, invert_b = np.uint8(a & 1), np.uint8(b & 1)
                     must_converge = is_loop and gates[i, 3]
                     for j in range(values.shape[1]):
                         value = (values[a >> 1, j] ^ invert_a) & (values[b >> 1, j] ^ invert_b)
-                        if must_converge and values[node, j] != value:
+                        if must_converge and values[slot, j] != value:
                             changed = True
-                        values[node, j] = value
+                        values[slot, j] = value
 
     return evaluate_gates

@@ -1,4 +1,4 @@
-"""Traces of games of rule sheets: positions as JSON lines.
+"""Traces of games of rule sheets in GDL (Game Description Language): positions as JSON lines.
 
 Each line is a position: `game` and `ply` from 0, `state` (the true fluents, sorted) and `terminal`.
 A terminal position also has `goals`, others have `legal` (sorted lists of moves) and `moves` (the

@@ -268,7 +268,7 @@ def test_a_failing_agent_stops_the_game_with_a_message():
         ({"game": "chess"}, "unknown game"),
         ({"game": "os:system"}, "unknown game"),
         ({"game": "hex", "params": {"board_size": "20"}}, "from 2 to 19"),
-        ({"game": "hex", "params": {"board_size": "many"}}, "must be a number"),
+        ({"game": "hex", "params": {"board_size": "many"}}, "must be an integer"),
         ({"game": "hex", "params": {"size": "5"}}, "no parameter"),
         ({"game": "hex", "params": [1]}, "expected the parameters"),
         ({"game": "hex", "seats": ["human"]}, "2 seats"),

@@ -151,7 +151,9 @@ def test_a_missing_peer_is_reported(tmp_path, monkeypatch):
     nowhere = install_peers.Peer(("no_such_module",), ())
     monkeypatch.setitem(install_peers.PEERS, "kaggle", nowhere)
     report = bench_envs(True, None, seconds=0.01, only=("hungry_geese",))
-    assert [row.verdict for row in report.rows] == ["kaggle is not installed: make peers"]
+    assert [row.verdict for row in report.rows] == [
+        "kaggle is not installed: `make peers` installs it"
+    ]
     assert report.rows[0].ours is not None
 
 
@@ -267,7 +269,7 @@ def test_recorded_games_end_by_the_rules_of_connect_four():
 
 @pytest.mark.slow
 def test_the_single_environment_plays_the_recorded_games_again():
-    side = SingleEnvWorkload(games=5)
+    side = SingleEnvWorkload(num_games=5)
     ends = []
     for _ in range(2):
         side._env.reset(seed=0)

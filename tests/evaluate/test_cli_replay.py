@@ -103,7 +103,7 @@ def test_games_of_other_programs_are_printed(capsys, tmp_path):
     _, out, err = run(capsys, "replay", str(file), "--game", "2")
     assert (out.split(",")[0], err) == ("othello:board_size=8", "")
     status, _, err = run(capsys, "replay", str(file), "--game", "3")
-    assert (status, "has 2 games: expected --game from 1, got 3" in err) == (2, True)
+    assert (status, "has 2 games: expected --game from 1 to 2, got 3" in err) == (2, True)
     file.write_text("(;GM[2];B[d3]\n;W[a1])")
     status, _, err = run(capsys, "replay", str(file))
     assert (status, "line 2, column 3: move 2: a1 is illegal" in err) == (2, True)
@@ -126,7 +126,10 @@ def test_games_are_converted(capsys, tmp_path):
         (["--out", str(tmp_path / "a.ggf")], "GGF supports othello, got a game of hex"),
         (["--out", str(tmp_path / "a.json")], "has 2 games: expected one"),
         (["--watch"], "has 2 games: expected one"),
-        (["--out", str(converted), "--ply", "1"], "a .sgf file has whole games: no --final"),
+        (
+            ["--out", str(converted), "--ply", "1"],
+            "a .sgf file has whole games: expected no --final",
+        ),
     ):
         status, _, err = run(capsys, "replay", str(file), *arguments)
         assert (status, message in err) == (2, True), err

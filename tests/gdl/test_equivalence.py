@@ -70,7 +70,7 @@ def test_sheet_with_another_rule_differs(monkeypatch, tmp_path, rule, other, dif
         ("(not (gap_in_rising ?player))", "(not (gap_in_rising o))", "terminated"),
         ("(empty ?x ?y))\n", "(empty ?x ?y) (distinct ?x b))\n", "is legal in the game"),
         ("(<= (goal ?player 0)", "(<= (goal ?player 1)", "rewards"),
-        ("(init (control x))", "(init (control o))", "another player is to move"),
+        ("(init (control x))", "(init (control o))", "the players to move differ"),
         ("(does ?player (mark ?x ?y))", "(does o (mark ?x ?y)) (role ?player)", "legal is True"),
     ],
 )

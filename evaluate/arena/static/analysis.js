@@ -2,8 +2,11 @@
 
 import { h, number, percent } from "./dom.js";
 
-const SHOWN = 10;
+const SHOWN_MOVES = 10;
+const SHOWN_VARIATION = 14; // moves
 
+// `analysis` and `board` come from the server (payloads.py, board_view.py); `onMove(action)` is
+// called for a click on a move; `thinking`: a search has begun that has no result yet.
 export function analysisTable(analysis, board, { onMove = null, thinking = false } = {}) {
   if (!analysis) return h("p", { class: "faint" }, thinking ? "searching …" : "no analysis of this position yet");
   const player = board.players[analysis.seat].name;
@@ -15,7 +18,7 @@ export function analysisTable(analysis, board, { onMove = null, thinking = false
     ["value", searched ? "value (mean score)" : "value (Q)", (move) => number(move.value)],
     ["policy", "policy (prior)", (move) => percent(move.policy)],
   ].filter(([name]) => has(name));
-  const rows = analysis.moves.slice(0, SHOWN).map((move) =>
+  const rows = analysis.moves.slice(0, SHOWN_MOVES).map((move) =>
     h(
       "tr",
       { class: move.action === analysis.action ? "best" : "", "data-action": move.action },
@@ -29,7 +32,7 @@ export function analysisTable(analysis, board, { onMove = null, thinking = false
     { class: "analysis" },
     h("p", {}, summary(analysis, player)),
     analysis.variation.length
-      ? h("p", { class: "variation" }, h("span", { class: "faint" }, "principal variation "), analysis.variation.slice(0, 14).join(" "))
+      ? h("p", { class: "variation" }, h("span", { class: "faint" }, "principal variation "), analysis.variation.slice(0, SHOWN_VARIATION).join(" "))
       : null,
     rows.length
       ? h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "move"), columns.map(([, title]) => h("th", { scope: "col" }, title)))), h("tbody", {}, rows))
@@ -38,6 +41,7 @@ export function analysisTable(analysis, board, { onMove = null, thinking = false
   );
 }
 
+// The chosen move and the score; `player` is the name of the player to move.
 function summary(analysis, player) {
   const parts = [h("strong", {}, `${player}: ${analysis.name}`)];
   if (analysis.exact !== null) parts.push(`, exact score ${analysis.exact > 0 ? "+" : ""}${analysis.exact}`);
@@ -46,6 +50,7 @@ function summary(analysis, player) {
   return h("span", { title: "expected score: win 1, draw 0.5, loss 0" }, parts);
 }
 
+// The agent, its simulations and its time.
 function effort(analysis) {
   const work = analysis.simulations
     ? `, ${analysis.simulations.toLocaleString("en")} simulations in ${analysis.seconds.toFixed(2)} s`
@@ -53,7 +58,7 @@ function effort(analysis) {
   return `${analysis.agent}${work}`;
 }
 
-// Shares of visits, or values scaled to [0, 1], by action.
+// Visit shares from 0.5 %, or Q values in [-1, 1] of agents without search, by action.
 export function weights(analysis) {
   const byAction = new Map();
   for (const move of analysis?.moves ?? []) {

@@ -2,10 +2,12 @@
 
 import { svg } from "./dom.js";
 
+// Rows and columns by which a key moves the focus.
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 export class BoardView {
-  // `onCell(cell)` is called for a click, Enter or Space; `onDrag(from, to)` for a drag.
+  // The board is drawn in the element `host`; `onCell(cell)` is called for a click, Enter or Space,
+  // `onDrag(from, to)` for a drag. Cells are numbered row by row.
   constructor(host, { onCell = null, onDrag = null } = {}) {
     this.host = host;
     this.onCell = onCell;
@@ -16,6 +18,7 @@ export class BoardView {
     this.pressed = null;
   }
 
+  // `board`: the description from `board_view` of board_view.py.
   setBoard(board) {
     this.board = board;
     const size = `0 0 ${board.width} ${board.height}`;
@@ -47,7 +50,8 @@ export class BoardView {
     this.setFlipped(this.flipped);
   }
 
-  // Marks: `choices`, `selected`, `advised`, `labels` (text by cell).
+  // `position`: its `svg` and the `codes` of its cells. Marks: the cells `choices` and `advised`, the
+  // cell `selected`, and by cell `labels` (texts) and `heat` (numbers up to 1).
   setPosition(position, marks = {}) {
     if (!this.board) return;
     this.position = position;
@@ -57,19 +61,20 @@ export class BoardView {
     this.cells.forEach((cell, index) => {
       const code = position.codes[index];
       const content = code ? this.board.pieces[code - 1] : "empty";
-      const more = [content];
-      if (choices.has(index)) more.push("possible");
-      if (index === marks.selected) more.push("selected");
-      if (marks.labels?.has(index)) more.push(marks.labels.get(index));
-      const label = `${this.board.cells[index].name}, ${more.join(", ")}`;
+      const parts = [this.board.cells[index].name, content];
+      if (choices.has(index)) parts.push("possible");
+      if (index === marks.selected) parts.push("selected");
+      if (marks.labels?.has(index)) parts.push(marks.labels.get(index));
+      const label = parts.join(", ");
       if (cell.getAttribute("aria-label") !== label) cell.setAttribute("aria-label", label);
       cell.classList.toggle("choice", choices.has(index));
     });
   }
 
+  // Draws the marks: `heat` fills a cell, a dot or a ring marks a choice, a frame the others.
   drawMarks({ choices = [], selected = null, advised = [], labels = new Map(), heat = new Map() }) {
     const { cells, columns } = this.board;
-    const size = columns > 1 ? Math.abs(cells[1].x - cells[0].x) : 40;
+    const size = columns > 1 ? Math.abs(cells[1].x - cells[0].x) : 40; // of a cell, in pixels
     const shapes = [];
     for (const [cell, share] of heat) {
       shapes.push(svg("polygon", { points: cells[cell].outline, class: "heat", opacity: 0.15 + 0.6 * share }));
@@ -95,6 +100,7 @@ export class BoardView {
     this.marks.replaceChildren(...shapes);
   }
 
+  // The outline of a cell, with a class of style.css.
   frame(cell, name, size) {
     return svg("polygon", {
       points: this.board.cells[cell].outline, class: name, "stroke-width": Math.max(2.5, 0.07 * size),
@@ -117,6 +123,7 @@ export class BoardView {
     this.cells[cell].focus();
   }
 
+  // Listens to the pointer and to keys.
   listen() {
     const cellAt = (x, y) => {
       const target = document.elementFromPoint(x, y)?.closest?.("[data-cell]");
@@ -124,6 +131,7 @@ export class BoardView {
     };
     this.grid.addEventListener("pointerdown", (event) => {
       this.pressed = cellAt(event.clientX, event.clientY);
+      // A touch captures the pointer; released, its later events reach the element below it.
       if (event.target.hasPointerCapture?.(event.pointerId)) {
         event.target.releasePointerCapture(event.pointerId);
       }
@@ -145,6 +153,7 @@ export class BoardView {
     this.grid.addEventListener("keydown", (event) => this.key(event));
   }
 
+  // Handles a key: Enter or Space click the focused cell, arrows move the focus.
   key(event) {
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();

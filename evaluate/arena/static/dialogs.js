@@ -1,4 +1,4 @@
-// Dialogs of a game: players, pace, files, and a position to set up.
+// Dialogs of a game: further commands and the pace of play, and a position as JSON.
 
 import { h, notify } from "./dom.js";
 import { request } from "./connection.js";
@@ -6,6 +6,7 @@ import { savePage, saveRecord, saveReplay, share } from "./files.js";
 
 const HUMAN = "human";
 
+// `view`: the `GameView`; `kind`: "position", with `text` as JSON, or "more".
 export function openDialog(view, kind, text = "") {
   const content = kind === "position" ? positionForm(view, text) : moreForm(view);
   const dialog = h("dialog", { "aria-label": kind === "position" ? "Set up a position" : "More" });
@@ -16,6 +17,7 @@ export function openDialog(view, kind, text = "") {
   dialog.showModal();
 }
 
+// Returns a function that makes the content of the dialog, given the function that closes it.
 function moreForm(view) {
   return (close) => {
     const run = (action) => () => {
@@ -39,6 +41,7 @@ function moreForm(view) {
   };
 }
 
+// The form for the seconds between moves, the clock and pondering.
 function paceForm(view, close) {
   const field = (name, label) => {
     const input = h("input", { id: `pace-${name}`, type: "number", min: 0, max: 60, step: 0.1, value: view.state[name] });
@@ -58,6 +61,7 @@ function paceForm(view, close) {
   }, pauseField, view.board.simultaneous ? clockField : ponderField, h("button", { type: "submit" }, "Set the pace"));
 }
 
+// Returns a function as `moreForm` does.
 function positionForm(view, text) {
   return (close) => {
     const area = h("textarea", { rows: 12, "aria-label": "Position as JSON" });

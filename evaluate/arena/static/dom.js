@@ -1,7 +1,9 @@
-// Small helpers for the document: elements, messages, saved settings.
+// Elements of the document, short messages, numbers as text, and downloads.
 
 const SVG = "http://www.w3.org/2000/svg";
 
+// An HTML element; a function as the attribute `onclick` listens to clicks, and so on. Attributes
+// that are false or null, and children that are null, are left out.
 export function h(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -38,6 +40,7 @@ export function isTyping(element) {
 
 let timer = 0;
 
+// Shows a message for 6 seconds.
 export function notify(text) {
   const place = document.getElementById("note");
   if (!place) return;
@@ -47,6 +50,7 @@ export function notify(text) {
   timer = setTimeout(() => place.classList.remove("shown"), 6000);
 }
 
+// A fraction as text in percent.
 export function percent(share) {
   return share === null ? "" : `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
 }
@@ -55,6 +59,7 @@ export function number(value, digits = 3) {
   return value === null || value === undefined ? "" : value.toFixed(digits);
 }
 
+// Saves a text as a file of the user.
 export function download(name, text, type = "application/json") {
   const address = URL.createObjectURL(new Blob([text], { type }));
   const link = h("a", { href: address, download: name });

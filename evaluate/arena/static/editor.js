@@ -4,10 +4,10 @@ import { h, icon, notify } from "./dom.js";
 import { BoardView } from "./board.js";
 import { openDialog } from "./dialogs.js";
 
-const CHECK_MILLISECONDS = 150;
+const CHECK_MILLISECONDS = 150; // from the last change to the check by the server
 
 export class PositionEditor {
-  // `view`: the game; `setup`: the server's answer to `edit`.
+  // `view`: the `GameView`; `setup`: the server's answer to `edit`, see position_setup.py.
   constructor(view, setup) {
     this.view = view;
     this.setup = setup;
@@ -15,7 +15,7 @@ export class PositionEditor {
     this.player = setup.player;
     this.offered = setup.pieces.filter((piece) => piece.is_offered);
     this.selected = this.offered[0].code;
-    this.text = "";
+    this.text = ""; // the position as JSON if it is possible
     this.build();
     this.onKey = (event) => this.key(event);
     window.addEventListener("keydown", this.onKey);
@@ -29,7 +29,7 @@ export class PositionEditor {
       onCell: (cell) => this.put(cell), onDrag: (from, to) => this.move(from, to),
     });
     this.boardView.setBoard(board);
-    this.boardView.setFlipped(this.view.view.flipped);
+    this.boardView.setFlipped(this.view.boardView.flipped);
     this.status = h("p", { class: "status", role: "status", "aria-live": "polite" });
     this.start = h("button", { type: "button", class: "primary", onclick: () => this.send("set_up_cells") }, "Play from this position");
     const button = (label, run) => h("button", { type: "button", onclick: run }, label);
@@ -56,6 +56,7 @@ export class PositionEditor {
     whole.after(this.element);
   }
 
+  // A group of radio buttons; `options` are a value, a label and the SVG of an icon each.
   choices(legend, name, options, chosen, onChoice) {
     return h("fieldset", { class: "palette" }, h("legend", {}, legend), options.map(([value, label, markup]) =>
       h("label", {},
@@ -63,6 +64,7 @@ export class PositionEditor {
         markup ? icon(markup) : null, h("span", {}, label))));
   }
 
+  // Puts the selected piece on a cell, or removes it from there.
   put(cell) {
     if (this.setup.fixed[cell]) {
       notify(`${this.view.board.cells[cell].name} belongs to the board`);
@@ -72,6 +74,7 @@ export class PositionEditor {
     this.change();
   }
 
+  // Moves the piece on the cell `from`; without one, a drag is a click on its last cell.
   move(from, to) {
     if (!this.cells[from] || this.setup.fixed[from] || this.setup.fixed[to]) {
       this.put(to);
@@ -81,6 +84,7 @@ export class PositionEditor {
     this.change();
   }
 
+  // Replaces the codes of all cells.
   replace(cells) {
     this.cells = [...cells];
     this.change();
@@ -99,11 +103,11 @@ export class PositionEditor {
     this.timer = setTimeout(() => this.send("check_cells", { check: this.checks }), CHECK_MILLISECONDS);
   }
 
-  send(type, more = {}) {
-    this.view.send(type, { cells: this.cells, player: this.player, ply: this.setup.ply, ...more });
+  send(type, fields = {}) {
+    this.view.send(type, { cells: this.cells, player: this.player, ply: this.setup.ply, ...fields });
   }
 
-  // The server's answer to a check; answers to older ones are dropped.
+  // Shows the server's answer to a check; answers to earlier checks are ignored.
   checked({ check, problem, text }) {
     if (check !== this.checks) return;
     this.text = text;

@@ -1,4 +1,4 @@
-// Files and links of a game: its replay in all formats.
+// Files and links with the replay of a game, in all formats. `view` is the `GameView`.
 
 import { download, h, notify } from "./dom.js";
 import { request } from "./connection.js";
@@ -24,7 +24,7 @@ export function savePage(view) {
   h("a", { href: `/api/boards/${view.id}/replay.html`, download: `${view.board.name}.html` }).click();
 }
 
-// The function, with its errors shown.
+// Returns an asynchronous function that shows the errors of `work`.
 function reporting(work) {
   return (...values) => work(...values).catch((error) => notify(error.message));
 }

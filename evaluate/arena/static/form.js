@@ -6,18 +6,20 @@ import { request } from "./connection.js";
 const HUMAN = "human";
 
 export class GameForm {
+  // The form is drawn in the element `host`; `game` is an entry of the list of games;
+  // `onStart(summary)` is called when the server has opened the game.
   constructor(host, game, onStart) {
     this.host = host;
     this.game = game;
     this.onStart = onStart;
     this.params = {};
-    this.seats = [];
+    this.seats = []; // `{agent, simulations}` by seat
     host.replaceChildren(h("p", { class: "faint" }, "loading …"));
     host.dataset.game = game.name;
     this.load();
   }
 
-  // Loads the form for the present parameters; answers to older requests are dropped.
+  // Loads the form for the present parameters; answers to earlier requests are ignored.
   async load() {
     this.loads = (this.loads ?? 0) + 1;
     const load = this.loads;
@@ -67,6 +69,7 @@ export class GameForm {
     this.host.replaceChildren(form);
   }
 
+  // The input of a parameter; a change loads the form for the new parameters.
   field(field) {
     const value = this.params[field.name] ?? (field.default === null ? "" : String(field.default));
     const change = (event) => {
@@ -98,6 +101,7 @@ export class GameForm {
     );
   }
 
+  // A choice of a person or an agent for each seat, with the number of simulations if it has one.
   seatFields() {
     const agents = this.form.agents;
     const preferred = agents.find(({ spec }) => spec.startsWith("mcts")) ?? agents.at(-1);
@@ -131,6 +135,7 @@ export class GameForm {
     this.seatBox.replaceChildren(h("legend", {}, "Players"), ...this.seatFields());
   }
 
+  // An input for a number; `value` is its initial value.
   number(name, label, value, step) {
     const id = `option-${name}`;
     const input = h("input", { id, name, type: "number", min: 0, step, value });

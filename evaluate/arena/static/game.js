@@ -14,15 +14,16 @@ import { PositionEditor } from "./editor.js";
 const HUMAN = "human";
 
 export class GameView {
+  // The game is drawn in the element `main`; `id` names the open game on the server.
   constructor(main, id) {
     this.id = id;
-    this.state = null;
-    this.ply = 0;
-    this.positions = new Map();
-    this.analyzing = false;
+    this.state = null; // the last message of the type `state`
+    this.ply = 0; // ply of the position that is shown
+    this.positions = new Map(); // by ply
+    this.analyzing = false; // whether every position that is shown is analyzed
     this.showValues = false;
-    this.hint = false;
-    this.progress = null;
+    this.hint = false; // whether the adviser's move is shown
+    this.progress = null; // intermediate analysis of the agent that is thinking
     this.editor = null;
     this.build(main);
     this.steering = new KeyboardPlayers(this);
@@ -34,7 +35,7 @@ export class GameView {
 
   build(main) {
     this.boardPlace = h("div", { class: "board-place" });
-    this.view = new BoardView(this.boardPlace, {
+    this.boardView = new BoardView(this.boardPlace, {
       onCell: (cell) => this.click(cell),
       onDrag: (from, to) => this.drag(from, to),
     });
@@ -52,8 +53,8 @@ export class GameView {
     main.replaceChildren(this.whole);
   }
 
-  send(type, more = {}) {
-    this.connection.send({ type, ...more });
+  send(type, fields = {}) {
+    this.connection.send({ type, ...fields });
   }
 
   receive(message) {
@@ -61,7 +62,7 @@ export class GameView {
       board: () => {
         this.board = message;
         document.title = `${message.title} – Ludoteca arena`;
-        this.view.setBoard(message);
+        this.boardView.setBoard(message);
       },
       state: () => this.update(message),
       position: () => {
@@ -97,22 +98,25 @@ export class GameView {
     handlers[message.type]?.();
   }
 
+  // Takes a new state; an earlier position that the user looks at stays shown.
   update(state) {
     const before = this.state;
-    const followed = !before || this.ply === before.ply;
-    const same = before && before.seed === state.seed && before.moves.every((name, k) => k >= state.ply || name === state.moves[k]);
-    if (!same) this.positions.clear();
+    const showedLast = !before || this.ply === before.ply;
+    // Whether the moves of one state are the first moves of the other.
+    const isSameGame = before && before.seed === state.seed && before.moves.every((name, k) => k >= state.ply || name === state.moves[k]);
+    if (!isSameGame) this.positions.clear();
     for (const ply of this.positions.keys()) if (ply > state.ply) this.positions.delete(ply);
     this.state = state;
     this.positions.set(state.ply, state.position);
-    if (!before || before.ply !== state.ply || !same) this.hint = false;
+    if (!before || before.ply !== state.ply || !isSameGame) this.hint = false;
     if (state.thinking === null) this.progress = null;
-    if (followed || this.ply > state.ply) this.ply = state.ply;
+    if (showedLast || this.ply > state.ply) this.ply = state.ply;
     this.resetPicker();
     this.draw();
     this.requestAnalysis();
   }
 
+  // Shows the position after `ply` plies.
   go(ply) {
     if (!this.state || ply < 0 || ply > this.state.ply) return;
     this.ply = ply;
@@ -127,6 +131,7 @@ export class GameView {
     return this.positions.get(this.ply);
   }
 
+  // Whether the last position of the game is shown.
   get isPresent() {
     return this.state && this.ply === this.state.ply;
   }
@@ -165,6 +170,7 @@ export class GameView {
     else notify(this.picker.explain(from));
   }
 
+  // The reason why a click on the board is not a move.
   whyNot() {
     const { state, board } = this;
     if (!this.isPresent) return "this is an earlier position: step to the last one to move";
@@ -193,7 +199,7 @@ export class GameView {
     }
   }
 
-  // Commands: buttons with keys.
+  // Commands: buttons with keys; `down`: whether a button that stays down is down.
 
   commands() {
     const { state } = this;
@@ -208,7 +214,7 @@ export class GameView {
       { key: "a", label: "Analyze", disabled: !state.adviser, run: () => this.toggleAnalysis(), down: this.analyzing },
       { key: "v", label: "Values", run: () => this.toggleValues(), down: this.showValues },
       { key: "x", label: "Stop search", disabled: !this.isSearching(), run: () => this.send("stop") },
-      { key: "f", label: "Flip", disabled: this.board.input === "column", run: () => this.flip(), down: this.view.flipped },
+      { key: "f", label: "Flip", disabled: this.board.input === "column", run: () => this.flip(), down: this.boardView.flipped },
       { key: "n", label: "New game", run: () => this.send("restart") },
       { key: "m", label: "More …", run: () => openDialog(this, "more") },
     ].filter(Boolean);
@@ -220,7 +226,7 @@ export class GameView {
   }
 
   flip() {
-    this.view.setFlipped(!this.view.flipped);
+    this.boardView.setFlipped(!this.boardView.flipped);
     this.drawControls();
   }
 
@@ -256,7 +262,7 @@ export class GameView {
   isSearching() {
     const { state, board } = this;
     if (state.thinking !== null) return true;
-    // All players move at once: who is thinking is not announced at every step.
+    // In simultaneous games the server does not announce at every step which agent is thinking.
     if (board.simultaneous && !state.paused && !state.over) return true;
     const analysis = this.state.analyses[this.ply];
     return Boolean((this.analyzing || this.hint) && analysis && !analysis.finished);
@@ -294,14 +300,15 @@ export class GameView {
         const selected = this.picker.selected;
         if (!cells.length || (selected !== null && cells[0] !== selected)) continue;
         const cell = cells[selected === null ? 0 : cells.length - 1];
-        const sum = analysis.moves.some((move) => move.share !== null)
+        // Moves that share a start: the sum of their visit shares, or their highest Q value.
+        const total = analysis.moves.some((move) => move.share !== null)
           ? (marks.heat.get(cell) ?? 0) + weight
           : Math.max(marks.heat.get(cell) ?? -1, weight);
-        marks.heat.set(cell, sum);
-        marks.labels.set(cell, number(sum, 2));
+        marks.heat.set(cell, total);
+        marks.labels.set(cell, number(total, 2));
       }
     }
-    this.view.setPosition(this.position, marks);
+    this.boardView.setPosition(this.position, marks);
   }
 
   drawStatus() {
@@ -349,7 +356,8 @@ export class GameView {
       }, label)));
   }
 
-  drawAnalysis(board = true) {
+  // Draws the analysis of the position, else that before the last move; and by default the board.
+  drawAnalysis(withBoard = true) {
     const { state } = this;
     const analysis = this.currentAnalysis;
     const before = state.analyses[this.ply - 1];
@@ -367,7 +375,7 @@ export class GameView {
         h("p", { class: "faint" }, `expected score of ${this.board.players[0].name}`),
         evaluationGraph(points, state.ply, this.ply, this.board.players[0].name, (ply) => this.go(ply)));
     } else this.graph.replaceChildren();
-    if (board) {
+    if (withBoard) {
       this.drawBoard();
       this.drawStatus();
     }

@@ -5,7 +5,7 @@ import { svg } from "./dom.js";
 const WIDTH = 320;
 const HEIGHT = 90;
 
-// Expected score of player 0 by ply, for games of two players.
+// Pairs of ply and expected score of player 0, for games of two players; `players` is their number.
 export function scores(analyses, players) {
   if (players !== 2) return [];
   return Object.entries(analyses)
@@ -17,6 +17,7 @@ export function scores(analyses, players) {
     .sort((a, b) => a[0] - b[0]);
 }
 
+// `points` from `scores`; `current`: the ply that is shown; `onPly(ply)` is called for a click.
 export function evaluationGraph(points, plies, current, name, onPly) {
   const x = (ply) => 4 + ((WIDTH - 8) * ply) / Math.max(1, plies);
   const y = (score) => 4 + (HEIGHT - 8) * (1 - score);
@@ -37,8 +38,8 @@ export function evaluationGraph(points, plies, current, name, onPly) {
   }
   picture.addEventListener("click", (event) => {
     const box = picture.getBoundingClientRect();
-    const share = ((event.clientX - box.left) / box.width) * WIDTH;
-    onPly(Math.max(0, Math.min(plies, Math.round(((share - 4) / (WIDTH - 8)) * plies))));
+    const clicked = ((event.clientX - box.left) / box.width) * WIDTH;
+    onPly(Math.max(0, Math.min(plies, Math.round(((clicked - 4) / (WIDTH - 8)) * plies))));
   });
   return picture;
 }

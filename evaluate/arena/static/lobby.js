@@ -4,6 +4,7 @@ import { h } from "./dom.js";
 import { request } from "./connection.js";
 import { GameForm } from "./form.js";
 
+// Draws the lobby in the element `main`. On the server, an open game is a "board".
 export async function showLobby(main) {
   const [games, boards] = await Promise.all([request("/api/games"), request("/api/boards")]);
   const place = h("section", { class: "form-place" });

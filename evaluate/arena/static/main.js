@@ -1,4 +1,4 @@
-// Start of the page: shows the view that the address names.
+// Start of the page: shows the view that the fragment of the URL names.
 
 import { h, notify } from "./dom.js";
 import { showLobby } from "./lobby.js";
@@ -8,7 +8,7 @@ import { showRuns } from "./runs.js";
 import { showOpen, openShared } from "./open.js";
 
 const main = document.getElementById("main");
-let leave = () => {};
+let leave = () => {}; // closes the present view
 
 async function route() {
   leave();

@@ -3,6 +3,7 @@
 import { h, notify } from "./dom.js";
 import { request } from "./connection.js";
 
+// Draws the form for files and texts in the element `main`.
 export function showOpen(main) {
   const area = h("textarea", { rows: 8, "aria-label": "Text of a replay", placeholder: '{"format": "ludoteca-replay", ...} or SGF, GGF, f5d6c3…' });
   const number = h("input", { id: "game-number", type: "number", min: 1, step: 1, value: 1 });
@@ -31,6 +32,7 @@ export function showOpen(main) {
   );
 }
 
+// Opens the game with this number, from 1, in a text.
 export async function openReplay(text, number = 1) {
   openBoard(await request(`/api/replays?game=${number}`, { method: "POST", text }));
 }
@@ -48,6 +50,7 @@ export function shareLink(text) {
   return `${location.origin}/#replay=${base64.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
 }
 
+// Opens the replay in the fragment of the present URL.
 export async function openShared() {
   const base64 = location.hash.slice("#replay=".length).replaceAll("-", "+").replaceAll("_", "/");
   let text = "";

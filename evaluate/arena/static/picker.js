@@ -1,17 +1,18 @@
 // Selection of an action by clicks on cells: one click, or a piece and its target.
 
 export class ActionPicker {
+  // `board`: the description from board_view.py; `codes` of the cells; `legal` actions.
   constructor(board, codes, legal) {
     this.board = board;
     this.codes = codes;
     this.legal = legal;
-    this.selected = null;
-    this.options = [];
+    this.selected = null; // cell of the piece to move
+    this.options = []; // actions between the same two cells
   }
 
   // Returns `{action}`, `{}` after a selection, or `{message}` that explains an illegal click.
   click(cell) {
-    const actions = this.legal.filter((action) => this.means(action, cell));
+    const actions = this.legal.filter((action) => this.chooses(action, cell));
     this.options = [];
     if (actions.length === 1) return { action: actions[0] };
     if (actions.length > 1) {
@@ -25,6 +26,7 @@ export class ActionPicker {
     return starts ? {} : { message: this.explain(cell, before) };
   }
 
+  // The reason why a click on a cell is not a legal move, `from` the piece selected before.
   explain(cell, from = null) {
     const name = this.board.cells[cell].name;
     const code = this.codes[cell];
@@ -66,7 +68,8 @@ export class ActionPicker {
     return isOnBoard(this.board, action);
   }
 
-  means(action, cell) {
+  // Whether a click on the cell, after the selected one, chooses the action.
+  chooses(action, cell) {
     if (!this.isOnBoard(action)) return false;
     if (this.board.input === "column") return action === cell % this.board.columns;
     if (this.board.input === "cell") return action === cell;
@@ -74,12 +77,14 @@ export class ActionPicker {
     return start === this.selected && end === cell;
   }
 
+  // Start and target cells of the legal moves.
   pairs() {
     if (this.board.input !== "moves") return [];
     return this.legal.filter((a) => this.isOnBoard(a)).map((a) => this.board.moves[a]);
   }
 }
 
+// Whether a cell or a pair of cells stands for the action.
 export function isOnBoard(board, action) {
   if (board.input === "column") return action < board.columns;
   if (board.input === "cell") return action < board.rows * board.columns;

@@ -1,4 +1,4 @@
-// Replay: a finished or unfinished game that plays by itself, without a server.
+// Replay of a game, finished or not, that plays automatically and needs no server.
 
 import { h, icon } from "./dom.js";
 import { BoardView } from "./board.js";
@@ -7,7 +7,7 @@ import { Stepper } from "./stepper.js";
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
 
 export class ReplayView {
-  // `data`: board, positions, moves, players, title and seconds per position.
+  // `data`: board, positions, moves, players, title and seconds per position; see replay_page.py.
   constructor(main, data) {
     this.data = data;
     this.speed = 1;
@@ -43,6 +43,7 @@ export class ReplayView {
     this.stepper.show(ply, this.data.moves);
   }
 
+  // Starts or stops playing; at the end, it starts again from the first position.
   toggle() {
     if (this.timer) {
       this.stop();
@@ -53,6 +54,7 @@ export class ReplayView {
     this.next();
   }
 
+  // Shows the next position after a pause, and so on until the end.
   next() {
     this.timer = setTimeout(() => {
       if (this.ply >= this.data.moves.length) {

@@ -6,8 +6,11 @@ import { chart } from "./chart.js";
 import { openBoard } from "./open.js";
 import { showTournament } from "./tournament.js";
 
-const SECONDS = 4;
+const SECONDS = 4; // between two readings of a run
+const NEXT_PART_SECONDS = 0.1; // until the next part of a long log is read
 
+// Draws the run with this identifier, by default the first, in the element `main`; returns the
+// function that stops reading it.
 export async function showRuns(main, id) {
   const runs = await request("/api/runs");
   const chosen = runs.find((run) => run.id === id) ?? runs[0];
@@ -26,7 +29,7 @@ export async function showRuns(main, id) {
       if (run.kind === "training") showTraining(sections, run);
       if (run.kind === "tournament") showTournament(sections, run);
       sections.show("replays", run.replays, () => replayList(chosen.id, run.replays));
-      if (run.is_complete === false) wait = 0.1;
+      if (run.is_complete === false) wait = NEXT_PART_SECONDS;
     } catch (error) {
       if (closed) return;
       problem.textContent = error.message;
@@ -47,7 +50,8 @@ export async function showRuns(main, id) {
   };
 }
 
-// Parts of a page, each drawn again only if its data has changed; focus and scrolling stay.
+// Parts of a page, each drawn again only if its data has changed; the focus, the scroll positions
+// and the details that are open stay.
 class Sections {
   constructor() {
     this.element = h("div", { class: "run" });
@@ -68,6 +72,7 @@ class Sections {
 
 const STATEFUL = ".scroll, details, summary, button";
 
+// What the user has changed in a part: scroll positions, open details, the focus.
 function states(element) {
   return [...element.querySelectorAll(STATEFUL)].map((part) =>
     ({ left: part.scrollLeft, open: part.open, focused: part === document.activeElement }));

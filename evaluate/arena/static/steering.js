@@ -1,20 +1,21 @@
-// Steering of simultaneous games: keys for up to two people, and buttons for touch.
+// Choice of directions in simultaneous games: keys for up to two people, and buttons for touch.
 
 import { h } from "./dom.js";
 
 const HUMAN = "human";
-const SETS = [
+const KEY_SETS = [ // one for each person
   { name: "arrow keys", keys: { ArrowUp: "north", ArrowRight: "east", ArrowDown: "south", ArrowLeft: "west" } },
   { name: "W A S D", keys: { w: "north", d: "east", s: "south", a: "west" } },
 ];
 const ARROWS = { north: "↑", east: "→", south: "↓", west: "←" };
 
 export class KeyboardPlayers {
+  // `view`: the `GameView`.
   constructor(view) {
     this.view = view;
   }
 
-  // Seats of people, in the order of their sets of keys.
+  // Seats of people, in the order of their key sets.
   get people() {
     const { state, board } = this.view;
     if (!state || !board?.simultaneous) return [];
@@ -24,7 +25,7 @@ export class KeyboardPlayers {
   key(event) {
     const { state, board } = this.view;
     for (const [k, player] of this.people.entries()) {
-      const name = SETS[k]?.keys[event.key] ?? SETS[k]?.keys[event.key.toLowerCase()];
+      const name = KEY_SETS[k]?.keys[event.key] ?? KEY_SETS[k]?.keys[event.key.toLowerCase()];
       const action = name === undefined ? -1 : board.actions.indexOf(name);
       if (action < 0 || !state.to_act.includes(player)) continue;
       event.preventDefault();
@@ -38,11 +39,13 @@ export class KeyboardPlayers {
     this.view.send("choose", { player, action });
   }
 
+  // The status of a paused game: how people start it.
   invitation() {
-    const keys = this.people.slice(0, SETS.length).map((_, k) => SETS[k].name).join(" and ");
+    const keys = this.people.slice(0, KEY_SETS.length).map((_, k) => KEY_SETS[k].name).join(" and ");
     return keys ? `paused: ${keys} or the buttons start the game` : "paused";
   }
 
+  // Groups of buttons, one for each person who can choose now.
   pads() {
     const { state, board, isPresent } = this.view;
     if (!isPresent || state.over) return [];

@@ -2,7 +2,10 @@
 
 import { h } from "./dom.js";
 
+const LONG_NAME = 8; // characters; a list with longer names of moves has one column
+
 export class Stepper {
+  // `onPly(ply)` is called to show the position after `ply` plies; it calls `show`.
   constructor(onPly) {
     this.onPly = onPly;
     this.ply = 0;
@@ -31,6 +34,7 @@ export class Stepper {
     this.onPly(Math.max(0, Math.min(this.plies, ply)));
   }
 
+  // Returns whether the key was one of the stepper's.
   key(event) {
     const steps = { ",": -1, ".": 1, PageUp: -1, PageDown: 1 };
     if (event.key in steps) this.go(this.ply + steps[event.key]);
@@ -49,7 +53,7 @@ export class Stepper {
     this.text.textContent = `${ply} / ${moves.length}`;
     if (this.shown !== moves) {
       this.shown = moves;
-      this.list.classList.toggle("long", moves.some((name) => name.length > 8));
+      this.list.classList.toggle("long", moves.some((name) => name.length > LONG_NAME));
       this.list.replaceChildren(...moves.map((name, k) =>
         h("li", {}, h("button", { type: "button", class: "link", onclick: () => this.go(k + 1) }, name))));
     }

@@ -1,10 +1,12 @@
-// Tournament: progress, standings with ratings, their curves, pairs, and the newest games.
+// Tournament: progress, standings with ratings and their curves, pairs, and the newest games.
+// `run` comes from tournament_view.py; games and agents are numbers in its lists.
 
 import { h, percent } from "./dom.js";
 import { SERIES, chart, interval, range, short, swatch } from "./chart.js";
 
 export function showTournament(sections, run) {
   const name = (agent) => run.agents[agent].name;
+  // The time since the last game is drawn again every 10 seconds.
   const { played, planned, idle } = run;
   sections.show("progress", [played, planned, run.is_complete, Math.floor((idle ?? 0) / 10)], () => progress(run));
   sections.show("standings", run.standings, () => standings(run, name));
@@ -83,11 +85,12 @@ function plan({ plan: facts, agents }) {
     all.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])));
 }
 
-// A table whose first `texts` columns are texts, the others numbers; columns named null are left out.
-function table(columns, rows, texts = 1) {
+// A table whose first `numTexts` columns are texts, the others numbers; columns whose name is null
+// are left out.
+function table(columns, rows, numTexts = 1) {
   const shown = columns.map((name) => name !== null);
   const cells = (row) => row.filter((_, k) => shown[k]);
-  const kind = (k) => (k < texts ? "text" : null);
+  const kind = (k) => (k < numTexts ? "text" : null);
   return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": columns.filter(Boolean).join(", ") },
     h("table", { class: "numbers" },
       h("thead", {}, h("tr", {}, cells(columns).map((name, k) => h("th", { scope: "col", class: kind(k) }, name)))),

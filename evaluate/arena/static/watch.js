@@ -1,9 +1,10 @@
-// Watch: all open games at once, live.
+// Overview of all open games, kept up to date by the server.
 
 import { h } from "./dom.js";
 import { request, Connection } from "./connection.js";
 import { BoardView } from "./board.js";
 
+// Draws the games in the element `main`; returns the function that closes their connections.
 export async function showWatch(main) {
   const boards = await request("/api/boards");
   const connections = [];

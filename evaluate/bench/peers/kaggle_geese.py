@@ -5,7 +5,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from time import perf_counter
 
-Run = Callable[[float], tuple[int, float]]
+Run = Callable[[float], tuple[int, float]]  # seconds to run -> steps, seconds passed
 ACTIONS = ("NORTH", "EAST", "SOUTH", "WEST")
 
 

@@ -6,7 +6,7 @@ from importlib.metadata import version
 from time import perf_counter
 from typing import Any
 
-Run = Callable[[float], tuple[int, float]]
+Run = Callable[[float], tuple[int, float]]  # seconds to run -> steps, seconds passed
 
 
 def prepare(game: str, sample_actions: bool, games: int = 20) -> tuple[dict[str, str], Run]:

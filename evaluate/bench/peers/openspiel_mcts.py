@@ -5,7 +5,7 @@ from importlib.metadata import version
 from itertools import count
 from time import perf_counter
 
-Run = Callable[[float], tuple[int, float]]
+Run = Callable[[float], tuple[int, float]]  # seconds to run -> simulations, seconds passed
 
 
 def prepare(game: str, simulations: int, uct_c: float = 2.0) -> tuple[dict[str, str], Run]:

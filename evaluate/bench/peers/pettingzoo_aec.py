@@ -5,7 +5,7 @@ from importlib.metadata import version
 from time import perf_counter
 from typing import Any
 
-Run = Callable[[float], tuple[int, float]]
+Run = Callable[[float], tuple[int, float]]  # seconds to run -> moves, seconds passed
 
 
 def prepare(games: list[list[int]]) -> tuple[dict[str, str], Run]:
@@ -40,7 +40,7 @@ def timed_replay(env: Any, games: Sequence[Sequence[int]]) -> Run:
 
 
 def replay(env: Any, actions: Sequence[int]) -> int:
-    """Replay one game from its reset to the steps with None that end its agents."""
+    """Replay one game from its reset to the steps with None that remove its agents."""
     env.reset()
     remaining_actions = iter(actions)
     for _ in env.agent_iter():

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from time import perf_counter
 from typing import Any
 
-Run = Callable[[float], tuple[int, float]]
+Run = Callable[[float], tuple[int, float]]  # seconds to run -> steps, seconds passed
 
 
 def prepare(

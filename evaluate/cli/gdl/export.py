@@ -86,7 +86,10 @@ def _position_after(game: "Game", moves: Sequence[str]) -> Any:
     s = game.new()
     movers = range(game.num_players) if game.simultaneous else (None,)
     if len(moves) % len(movers):
-        raise ValueError(f"{game.name} needs a move of each player in each ply: an even number")
+        raise ValueError(
+            f"{game.name} needs a move of each player in each ply: expected a multiple of "
+            f"{len(movers)} moves, got {len(moves)}"
+        )
     for first in range(0, len(moves), len(movers)):
         actions: list[int] = []
         for player, name in zip(movers, moves[first:], strict=False):
@@ -97,12 +100,13 @@ def _position_after(game: "Game", moves: Sequence[str]) -> Any:
                     f"move {first + len(actions) + 1}, {name}, is not legal; {expected:.300}"
                 )
             actions.append(legal[name])
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"):  # game kernels may rely on integer overflow
             game.step(s, np.array(actions) if game.simultaneous else actions[0])
     return s
 
 
 def _legal_names(game: "Game", s: Any, player: int | None) -> dict[str, int]:
+    """Return the legal actions by name."""
     return {game.action_names[action]: action for action in game.legal(s, player)}
 
 

@@ -30,7 +30,7 @@ def info(sheet: Sheet, seconds: float = 1.0, max_seconds: float = 60.0) -> None:
     machine = make_machine(path, max_seconds=max_seconds)
     network = machine.network
     random_games = measure_speed(machine, seconds)
-    by_role = [
+    goals_by_role = [
         sorted(
             {
                 int(value)
@@ -40,16 +40,16 @@ def info(sheet: Sheet, seconds: float = 1.0, max_seconds: float = 60.0) -> None:
         )
         for role in range(len(network.roles))
     ]
-    loops = network.phase1.has_loops or network.phase2.has_loops
+    has_loops = network.phase1.has_loops or network.phase2.has_loops  # of gates: recursive rules
     rows = {
         "sheet": str(path),
         "roles": ", ".join(network.roles),
-        "goals": "; ".join(_shortened(map(str, goals)) for goals in by_role),
+        "goals": "; ".join(_shortened(map(str, goals)) for goals in goals_by_role),
         "dynamics": random_games.dynamics,
         "fluents": f"{len(network.fluents):,}: {_shortened(network.fluents)}",
         "moves": f"{len(network.moves):,}: {_shortened(network.moves)}",
         "gates": f"{network.num_gates:,} of {network.instances:,} ground rules",
-        "loops": "iterated in each state" if loops else "none",
+        "loops": "iterated in each state" if has_loops else "none",
         "random games": f"{random_games.games:,}, {random_games.mean_plies:g} plies on average",
         "speed": f"{format_rate(random_games.steps_per_second)} steps/s, in batches of 512 games",
         "faults": random_games.faults or "none found",
@@ -61,6 +61,7 @@ def info(sheet: Sheet, seconds: float = 1.0, max_seconds: float = 60.0) -> None:
 
 
 def _shortened(terms: Iterable[str]) -> str:
+    """Return the first `MAX_TERMS` terms as text."""
     all_terms = list(terms)
     ellipsis = " ..." if len(all_terms) > MAX_TERMS else ""
     return " ".join(all_terms[:MAX_TERMS]) + ellipsis
