@@ -84,7 +84,7 @@ def make_select(
         best, best_score, ties, num_scored, total = UNVISITED, -math.inf, 0, 0, 0.0
         for k in range(n):
             arm = arm_at(arms, actions, k)
-            if arm.visits == 0 or is_proven(arm):
+            if (simultaneous and arm.visits == 0) or is_proven(arm):
                 work.weights[k] = EXCLUDED
                 continue
             points = score(arm, mean_of(arm, actions, k, params, work), parent)
