@@ -94,15 +94,17 @@ class PolicyValueAgent(NetworkGuidedAgent):
         if seconds is not None:
             if gumbel:
                 raise ValueError("the policy gumbel needs a number of simulations, not seconds")
-            self.simulations = self._max_nodes - 1
+            self.simulations = self._max_nodes - 1  # each adds at most one node below the root
         self._batch_size = BATCH_SIZE if seconds is None else 1
         self._temperature = real("temperature", temperature, 0, 100)
         if gumbel and leaf_batch > 1:
             raise ValueError(f"the policy gumbel needs leaf_batch=1, got {leaf_batch}")
+        # 60: the empty squares of the starting position in Othello.
         self.solver_empties = integer("solver_empties", solver_empties, 0, 60)
         self._endgame_solver = make_endgame_solver(game) if solver_empties else None
         self._runner = runner
-        # Consecutive searches of a game share positions.
+        # Consecutive searches of a game share positions. Outputs are one logit per action and the
+        # value.
         self._cache = EvaluationCache(runner, self.encoder.shape, game.num_actions + 1)
 
     @classmethod
@@ -111,7 +113,7 @@ class PolicyValueAgent(NetworkGuidedAgent):
         Encoder(game)
 
     def set_time_control(self, time_control: TimeControl) -> None:
-        """See `NetworkGuidedAgent`; the default of `leaf_batch` is that with `seconds`."""
+        """See `NetworkGuidedAgent`; a `leaf_batch` that was not given becomes `LEAF_BATCH`."""
         super().set_time_control(time_control)
         if self.seconds is not None and self._default_leaf_batch:
             self._leaf_batch = LEAF_BATCH
@@ -172,7 +174,12 @@ class PolicyValueAgent(NetworkGuidedAgent):
     def search_positions(
         self, states: NDArray[np.void], rngs: NDArray[np.uint64] | None = None
     ) -> SearchResult:
-        """Search a batch of unfinished positions; deterministic without a time limit."""
+        """Search a batch of unfinished positions; deterministic without a time limit.
+
+        Args:
+            states: positions. Shape `[K]`.
+            rngs: unused, as the search is not random.
+        """
         return self._search_positions(states, stop_early=False)
 
     def _search_positions(self, states: NDArray[np.void], stop_early: bool) -> SearchResult:
@@ -223,8 +230,8 @@ class AlphaZeroAgent(PolicyValueAgent):
             policy: `puct` or `gumbel`.
             c_puct: PUCT's exploration constant.
             fpu_reduction: PUCT, first-play urgency: the value of an action without visits is its
-                parent's value minus this, times the square root of the visited actions' prior
-                probability.
+                parent's value minus `fpu_reduction * sqrt(p)`, p being the total prior probability
+                of the visited actions.
             max_num_considered_actions: Gumbel: maximum number of actions that are considered at the
                 root.
             temperature: actions are sampled from `policy ** (1 / temperature)`; 0: the best action.

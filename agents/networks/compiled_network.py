@@ -1,4 +1,7 @@
-"""Compiled inference of residual policy-value networks on CPUs: one function for all layers."""
+"""Compiled inference of residual policy-value networks on CPUs: one function for all layers.
+
+Arrays are flat, with channels (filters) last, padded to whole vectors of `LANES` numbers.
+"""
 
 import math
 import threading
@@ -35,7 +38,7 @@ from ludoteca.envs.interpreted import is_interpreted
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.records import CACHE_LINE
 
-# Tiles per batch of a layer: their transforms stay in the CPU's cache.
+# Tiles of Winograd's convolution per batch of a layer: their transforms stay in the CPU's cache.
 TILES_PER_BATCH = 64
 ZERO = np.float32(0)
 
@@ -90,7 +93,7 @@ class CompiledNetwork:
 
         Args:
             network: the network.
-            scale: factor of the planes.
+            scale: factor by which planes are multiplied before they enter the network.
         """
         tower, trunk = network.tower, network.tower.trunk
         blocks = [block for block in trunk.blocks if isinstance(block, Block)]
@@ -147,15 +150,15 @@ class CompiledNetwork:
             cells, tiles = shape.rows * shape.columns, num_tiles(shape.rows, shape.columns)
             count = batch_size(shape)
             width = max(shape.filters, round_up(shape.planes))
-            sizes = [
-                count * cells * round_up(shape.planes),
-                count * cells * shape.filters,
-                count * cells * max(shape.filters, round_up(shape.head_filters)),
-                PRODUCTS * (count * tiles * width + GAP),
-                PRODUCTS * (count * tiles * width + GAP),
-                PRODUCTS * LANES,
-                2 * shape.filters,
-                max(shape.filters, round_up(shape.others)),
+            sizes = [  # in numbers; names are those of `make_run_network`
+                count * cells * round_up(shape.planes),  # inputs_nhwc
+                count * cells * shape.filters,  # x
+                count * cells * max(shape.filters, round_up(shape.head_filters)),  # hidden
+                PRODUCTS * (count * tiles * width + GAP),  # v
+                PRODUCTS * (count * tiles * width + GAP),  # m
+                PRODUCTS * LANES,  # line
+                2 * shape.filters,  # pooled
+                max(shape.filters, round_up(shape.others)),  # w
             ]
             local["arrays"] = tuple(_aligned_zeros(size) for size in sizes)
         workspace: tuple[NDArray[np.float32], ...] = local["arrays"]
@@ -163,7 +166,11 @@ class CompiledNetwork:
 
 
 def can_compile(network: nn.Module) -> bool:
-    """Return whether a network can be compiled: a policy-value network with whole vectors."""
+    """Return whether a network can be compiled.
+
+    It must be a policy-value network with a multiple of `LANES` filters. Interpreted mode has no
+    compiled networks.
+    """
     return (
         isinstance(network, PVNetwork)
         and network.config.filters % LANES == 0
@@ -173,28 +180,42 @@ def can_compile(network: nn.Module) -> bool:
 
 @factory("network")
 def make_run_network(shape: Shape) -> Any:
-    """Return the compiled function that runs a network; see `CompiledNetwork` for its arguments."""
+    """Return the compiled function `run_network`, which runs a network.
+
+    Its arguments, flat arrays except for `out`:
+        planes_in: int8, `[count, planes, rows, columns]`.
+        scale: factor of the planes.
+        count: number of positions.
+        weights, biases: those of the convolutions, in order, see `winograd.transform_weights`.
+        is_pooled: whether each residual block has global pooling.
+        pools: linear layers of the pooled blocks: weights `[in, out]`, then biases.
+        heads: likewise, the layers of the policy head and the value head.
+        out: output, float32 `[count, num_actions + 1]`.
+        inputs_nhwc, x, hidden: scratch: activations of a batch, `[positions, rows, columns, C]`.
+        v, m, line: scratch, see `winograd.make_convolve`.
+        pooled, w: scratch: global features, and outputs of a linear layer.
+    """
     rows, columns, planes, filters = shape.rows, shape.columns, shape.planes, shape.filters
     top, left, board_rows, board_columns = shape[2:6]
     head_filters, others = shape.head_filters, shape.others
     cells, depth, num_cells = shape.cells, shape.depth, rows * columns
-    inputs, board = round_up(planes), num_cells * filters
-    head, last = round_up(head_filters), round_up(others)
+    in_stride, position_size = round_up(planes), num_cells * filters
+    head_width, others_width = round_up(head_filters), round_up(others)
     batch = batch_size(shape)
-    enter = make_convolve(rows, columns, inputs, planes, filters)
+    enter = make_convolve(rows, columns, in_stride, planes, filters)
     convolve = make_convolve(rows, columns, filters, filters, filters)
-    first, size = PRODUCTS * planes * filters, PRODUCTS * filters * filters
-    to_filters, to_head = make_dense(2 * filters, filters), make_dense(filters, head)
-    to_others, to_value = make_dense(depth, max(last, LANES)), make_dense(filters, LANES)
-    head_rows = make_multiply_block(BLOCK_ROWS, gcd(head // LANES, WIDTH))
-    head_step = gcd(head // LANES, WIDTH) * LANES
-    pool_size, head_size = (2 * filters + 1) * filters, (filters + 1) * head
-    others_size = (depth + 1) * last if others > 0 else 0
+    enter_size, layer_size = PRODUCTS * planes * filters, PRODUCTS * filters * filters
+    to_filters, to_head = make_dense(2 * filters, filters), make_dense(filters, head_width)
+    to_others, to_value = make_dense(depth, max(others_width, LANES)), make_dense(filters, LANES)
+    head_rows = make_multiply_block(BLOCK_ROWS, gcd(head_width // LANES, WIDTH))
+    head_step = gcd(head_width // LANES, WIDTH) * LANES
+    pool_size, head_size = (2 * filters + 1) * filters, (filters + 1) * head_width
+    others_size = (depth + 1) * others_width if others > 0 else 0
     per_cell = np.float32(1 / num_cells)
 
     @kernel
     def pool(x: Any, start: int, pooled: Any) -> None:
-        """Write the means and maxima of the filters of a position to `pooled`."""
+        """Write the means and maxima of the filters of the position at `x[start]` to `pooled`."""
         for f in range(0, filters, LANES):
             total = largest = load(x, start + f)
             for cell in range(1, num_cells):
@@ -205,7 +226,10 @@ def make_run_network(shape: Shape) -> Any:
 
     @kernel
     def add_pooled(x: Any, start: int, pools: Any, k: int, pooled: Any, change: Any) -> None:
-        """Add the global features of a position, after a linear layer, to all cells."""
+        """Add a linear layer of the global features of the position at `x[start]` to its cells.
+
+        The weights of the layer begin at `pools[k]`; `pooled` and `change` are scratch.
+        """
         pool(x, start, pooled)
         to_filters(pooled, 0, pools, k, change)
         for f in range(0, filters, LANES):
@@ -216,26 +240,33 @@ def make_run_network(shape: Shape) -> Any:
 
     @kernel
     def rectify(x: Any, size: int) -> None:
+        """Apply ReLU to `x[:size]` in place."""
         for q in range(0, size, LANES):
             store(x, q, maximum(load(x, q), splat(ZERO)))
 
     @kernel
     def run_head(x: Any, start: int, heads: Any, out: Any) -> None:
-        """Write the outputs of the first layer of the policy head, with biases, for all cells."""
-        for column in range(0, head, head_step):
+        """Write the outputs of the policy head's first layer, with biases, for all cells."""
+        for column in range(0, head_width, head_step):
             cell = 0
             while cell + BLOCK_ROWS <= num_cells:
                 head_rows(
-                    x, start + cell * filters, filters, heads, column, head,
-                    out, cell * head + column, head, filters,
+                    x, start + cell * filters, filters, heads, column, head_width,
+                    out, cell * head_width + column, head_width, filters,
                 )  # fmt: skip
                 cell += BLOCK_ROWS
         for cell in range(num_cells - num_cells % BLOCK_ROWS, num_cells):
-            to_head(x, start + cell * filters, heads, 0, out[cell * head : (cell + 1) * head])
+            to_head(
+                x,
+                start + cell * filters,
+                heads,
+                0,
+                out[cell * head_width : (cell + 1) * head_width],
+            )
         for cell in range(num_cells - num_cells % BLOCK_ROWS):
-            for f in range(0, head, LANES):
-                q = cell * head + f
-                store(out, q, add(load(out, q), load(heads, filters * head + f)))
+            for f in range(0, head_width, LANES):
+                q = cell * head_width + f
+                store(out, q, add(load(out, q), load(heads, filters * head_width + f)))
 
     @kernel
     def run_heads(
@@ -248,9 +279,9 @@ def make_run_network(shape: Shape) -> Any:
             for row in range(board_rows):
                 for column in range(board_columns):
                     cell = (row + top) * columns + column + left
-                    out[row * board_columns + column] = hidden[cell * head]
+                    out[row * board_columns + column] = hidden[cell * head_width]
         else:
-            rectify(hidden, num_cells * head)
+            rectify(hidden, num_cells * head_width)
         if others > 0:
             to_others(pooled if head_filters == 1 else hidden, 0, heads, head_size, w)
             for action in range(others):
@@ -272,25 +303,27 @@ def make_run_network(shape: Shape) -> Any:
                 for i in range(planes):
                     source = ((start + p) * planes + i) * num_cells
                     for cell in range(num_cells):
-                        number = np.float32(planes_in[source + cell]) * scale
-                        inputs_nhwc[(p * num_cells + cell) * inputs + i] = number
+                        value = np.float32(planes_in[source + cell]) * scale
+                        inputs_nhwc[(p * num_cells + cell) * in_stride + i] = value
             enter(inputs_nhwc, n, False, weights, 0, biases, 0, False, x, v, m, line)
-            rectify(x, n * board)
+            rectify(x, n * position_size)
             pools_before = 0
             for k in range(len(is_pooled)):
-                layer, b = first + 2 * k * size, (2 * k + 1) * filters
+                layer, b = enter_size + 2 * k * layer_size, (2 * k + 1) * filters
                 convolve(x, n, True, weights, layer, biases, b, False, hidden, v, m, line)
                 if is_pooled[k]:
                     for p in range(n):
-                        add_pooled(hidden, p * board, pools, pools_before * pool_size, pooled, w)
+                        add_pooled(
+                            hidden, p * position_size, pools, pools_before * pool_size, pooled, w
+                        )
                     pools_before += 1
                 convolve(
-                    hidden, n, True, weights, layer + size, biases, b + filters, True,
+                    hidden, n, True, weights, layer + layer_size, biases, b + filters, True,
                     x, v, m, line,
                 )  # fmt: skip
-            rectify(x, n * board)
+            rectify(x, n * position_size)
             for p in range(n):
-                run_heads(x, p * board, heads, out[start + p], pooled, hidden, w)
+                run_heads(x, p * position_size, heads, out[start + p], pooled, hidden, w)
 
     return run_network
 
@@ -299,8 +332,8 @@ def make_run_network(shape: Shape) -> Any:
 def make_dense(depth: int, outputs: int) -> Any:
     """Return the kernel `dense(x, i, weights, k, out)`, a linear layer.
 
-    `depth` inputs from `x[i]` on are mapped to `outputs`, a multiple of `LANES`; weights
-    `[depth, outputs]` and biases begin at `weights[k]`.
+    The `depth` inputs from `x[i]` on are mapped to `outputs` numbers, a multiple of `LANES`. The
+    weights, `[depth, outputs]`, begin at `weights[k]`, followed by the biases.
     """
     width = gcd(outputs // LANES, WIDTH)
     multiply_row = make_multiply_block(1, width)
@@ -316,7 +349,7 @@ def make_dense(depth: int, outputs: int) -> Any:
 
 
 def batch_size(shape: Shape) -> int:
-    """Return the number of positions per batch of a layer."""
+    """Return the number of positions that a layer processes at once."""
     return max(1, TILES_PER_BATCH // num_tiles(shape.rows, shape.columns))
 
 
@@ -326,7 +359,10 @@ def round_up(count: int) -> int:
 
 
 def _dense(layer: Any, matrix: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
-    """Return the weights `[in, out]` and biases of a linear layer, with padded outputs."""
+    """Return the weights and, in the last row, the biases of a linear layer: `[in + 1, out]`.
+
+    Outputs are padded to whole vectors. `matrix`, `[out, in]`, replaces the layer's weights.
+    """
     weights = _array(layer.weight) if matrix is None else matrix
     return _pad_to_vectors(np.append(weights.T, _array(layer.bias)[None], axis=0))
 
@@ -338,6 +374,7 @@ def _pad_to_vectors(array: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _array(parameter: Tensor | None) -> NDArray[np.float32]:
+    """Return a parameter as a float32 array."""
     assert parameter is not None
     array: NDArray[np.float32] = parameter.detach().float().cpu().numpy()
     return array

@@ -20,7 +20,7 @@ from ludoteca.envs.params import choice
 Precision = Literal["auto", "float32", "bfloat16"]
 Backend = Literal["auto", "torch", "compiled"]
 DTYPES: dict[Precision, torch.dtype] = {"float32": torch.float32, "bfloat16": torch.bfloat16}
-BFLOAT16_UNITS = {"amx_bf16", "avx512_bf16"}
+BFLOAT16_UNITS = {"amx_bf16", "avx512_bf16"}  # flags of CPUs in /proc/cpuinfo
 # Positions per forward pass; larger batches are not faster and take more memory.
 MAX_BATCH = 1024
 
@@ -45,7 +45,7 @@ class Runner:
 
         Args:
             network: the network; its weights are copied.
-            scale: factor of the planes before they enter the network.
+            scale: factor by which planes are multiplied before they enter the network.
             device: device, such as `"cpu"` or `"cuda"`.
             precision: `"bfloat16"` is several times faster on CPUs and GPUs with bfloat16 units,
                 and has three significant digits; `"auto"`: see `faster_precision`.
@@ -65,11 +65,12 @@ class Runner:
         self._running = self._convert()
 
     def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes without the converted network, which depends on the machine."""
         return vars(self) | {"_running": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._running = self._convert()  # depends on the machine
+        self._running = self._convert()
 
     def load(self, network: nn.Module) -> None:
         """Copy the weights of a network of the same architecture."""
@@ -92,6 +93,7 @@ class Runner:
         return batches[0] if len(batches) == 1 else np.concatenate(batches)
 
     def _run(self, planes: NDArray[np.int8]) -> NDArray[np.float32]:
+        """Return the outputs of one batch."""
         if isinstance(self._running, CompiledNetwork):
             return self._running(planes)
         with torch.inference_mode():
@@ -109,7 +111,7 @@ class Runner:
         """Return `"compiled"` if the network can be compiled, `"torch"` if not.
 
         Raises:
-            ValueError: if it cannot be, and `backend` is `"compiled"`.
+            ValueError: if it cannot be compiled, and `backend` is `"compiled"`.
         """
         on_cpu = self._device.type == "cpu" and self._type == torch.float32
         if on_cpu and can_compile(self._original):
@@ -122,6 +124,7 @@ class Runner:
         return "torch"
 
     def _convert(self) -> nn.Module | CompiledNetwork:
+        """Return the network in the form that is run: for the backend and the precision."""
         module: Any = self._original
         if self.backend == "compiled":
             return CompiledNetwork(module, self._scale)
@@ -139,8 +142,8 @@ class Runner:
 def faster_precision(device: str = "cpu") -> Precision:
     """Return the precision that is faster for convolutions on a device.
 
-    It is decided by the features of the hardware, not by timing, so that runs are reproducible on
-    one machine. CPUs with bfloat16 units are recognized on Linux only.
+    The choice depends on the features of the hardware, not by timing, so that runs are reproducible
+    on one machine. CPUs with bfloat16 units are recognized on Linux only.
     """
     if torch.device(device).type == "cuda":
         return "bfloat16" if torch.cuda.is_bf16_supported() else "float32"

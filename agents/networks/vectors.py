@@ -15,13 +15,14 @@ from numba.extending import intrinsic, models, overload, register_model
 from numba.np.arrayobj import make_array
 
 _FEATURES = binding.get_host_cpu_features()
-# Numbers in a vector, and vectors in a row of a block: its sums stay in registers.
+# Numbers in a vector, and vectors in a row of a block, whose sums stay in registers. A block is the
+# part of a matrix product that is computed at once.
 LANES, WIDTH = 4, 4
 if _FEATURES.get("avx512f"):
     LANES, WIDTH = 16, 4
 elif _FEATURES.get("avx2") and _FEATURES.get("fma"):
     LANES, WIDTH = 8, 2
-BLOCK_ROWS = 6
+BLOCK_ROWS = 6  # rows of a block
 _INDEX, _VECTOR = ir.IntType(64), ir.VectorType(ir.FloatType(), LANES)
 
 
@@ -131,6 +132,8 @@ def make_multiply_block(rows: int, width: int) -> Any:
 
 
 def _make_block_intrinsic(rows: int, width: int) -> Any:
+    """Return `multiply_block` as an intrinsic: a loop over `depth` with `rows * width` sums."""
+
     @intrinsic
     def block(
         typingctx: Any,
@@ -184,15 +187,18 @@ def _make_block_intrinsic(rows: int, width: int) -> Any:
 
 
 def _row(builder: Any, data: Any, start: Any, stride: Any, r: int) -> Any:
+    """Return the pointer to `data[start + stride * r]`."""
     return builder.gep(data, [builder.add(start, builder.mul(stride, _INDEX(r)))])
 
 
 def _vector_at(builder: Any, pointer: Any, v: int) -> Any:
+    """Return the pointer to vector `v` of an array of numbers."""
     pointer = builder.gep(pointer, [_INDEX(v * LANES)])
     return builder.bitcast(pointer, _VECTOR.as_pointer())
 
 
 def _splat(builder: Any, number: Any) -> Any:
+    """Return a vector with `number` in every element."""
     empty = ir.Constant(_VECTOR, ir.Undefined)
     first = builder.insert_element(empty, number, ir.IntType(32)(0))
     mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
@@ -200,6 +206,7 @@ def _splat(builder: Any, number: Any) -> Any:
 
 
 def _multiply_add(builder: Any, v: Any, w: Any, to: Any) -> Any:
+    """Return `v * w + to`, by LLVM's fused operation."""
     name = f"llvm.fmuladd.v{LANES}f32"
     function = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
     return builder.call(cgutils.get_or_insert_function(builder.module, function, name), [v, w, to])

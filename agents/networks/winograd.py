@@ -5,6 +5,7 @@ Lavin and Gray, "Fast algorithms for convolutional neural networks", 2016: tiles
 those of a direct convolution by rounding errors, about 1e-5 of the largest output.
 
 Boards are flat arrays `[positions, rows, columns, channels]`, tiles `[36, tiles, channels]`.
+Vectors hold `LANES` successive channels of a cell.
 """
 
 from math import gcd
@@ -29,10 +30,10 @@ from ludoteca.agents.networks.vectors import (
 from ludoteca.envs.jit import factory, kernel
 
 OUT_TILE, IN_TILE, PRODUCTS = 4, 6, 36  # sides of output and input tiles, number of matrix products
-# Numbers of padding between the 36 matrices, so that they do not map to the same cache sets.
+# Padding between the 36 matrices, in numbers, so that they do not map to the same cache sets.
 GAP = 80
 F0, F2, F4, F5, F8 = (np.float32(number) for number in (0, 2, 4, 5, 8))
-WEIGHT_TRANSFORM = np.array(
+WEIGHT_TRANSFORM = np.array(  # G in Lavin and Gray
     [
         [1 / 4, 0, 0],
         [-1 / 6, -1 / 6, -1 / 6],
@@ -45,7 +46,7 @@ WEIGHT_TRANSFORM = np.array(
 
 
 def transform_weights(weights: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Transform kernels `[out, in, 3, 3]` to `[36, in, out]`."""
+    """Transform kernels `g`, `[out, in, 3, 3]`, to `G g G^T`, `[36, in, out]`."""
     kernels = weights.transpose(2, 3, 1, 0).astype(np.float64).reshape(3, -1)
     half = (WEIGHT_TRANSFORM @ kernels).reshape(IN_TILE, 3, -1).transpose(1, 0, 2).reshape(3, -1)
     transformed = (WEIGHT_TRANSFORM @ half).reshape(IN_TILE, IN_TILE, *weights.shape[1::-1])
@@ -115,7 +116,7 @@ def make_convolve(
 
     @kernel
     def read(x: Any, start: int, row: int, relu: bool) -> Any:
-        """Return a vector of the board, or zeros outside of it."""
+        """Return the vector at `x[start]`, after ReLU if `relu`; zeros if `row` is off the board."""
         zero = splat(F0)
         if row < 0 or row >= rows:
             return zero
@@ -124,6 +125,7 @@ def make_convolve(
 
     @kernel
     def transform_inputs(x: Any, n: int, relu: bool, v: Any, line: Any) -> None:
+        """Write the transforms of all input tiles to `v`: columns into `line`, then its rows."""
         zero, pitch = splat(F0), columns * in_stride
         plane = n * tile_rows * tile_columns * in_stride + GAP
         for t in range(n * tile_rows * tile_columns):
@@ -155,6 +157,10 @@ def make_convolve(
 
     @kernel
     def multiply(v: Any, k: int, weights: Any, first: int, m: Any, to: int, count: int) -> None:
+        """Write one of the 36 matrix products to `m[to:]`.
+
+        Its factors are `count` tiles, from `v[k]` on, and weights, from `weights[first]` on.
+        """
         for column in range(0, out_channels, width * LANES):
             t = 0
             while t + BLOCK_ROWS <= count:
@@ -177,12 +183,14 @@ def make_convolve(
 
     @kernel
     def write(out: Any, k: int, v: Any, accumulate: bool) -> None:
+        """Write a vector to `out[k:]`, or add it."""
         store(out, k, add(load(out, k), v) if accumulate else v)
 
     @kernel
     def transform_outputs(
         m: Any, n: int, biases: Any, b: int, accumulate: bool, out: Any, line: Any
     ) -> None:
+        """Write the transforms of all products `m`, with biases, to `out`, see `make_convolve`."""
         plane = n * tile_rows * tile_columns * out_channels + GAP
         for t in range(n * tile_rows * tile_columns):
             p, top, left = (
@@ -232,7 +240,7 @@ def make_convolve(
 
 @kernel
 def read_six(values: Any, k: int, stride: int) -> Any:
-    """Return six vectors, with a stride of `stride` numbers."""
+    """Return the six vectors at `values[k]`, `values[k + stride]` and so on."""
     return (
         load(values, k),
         load(values, k + stride),
@@ -245,7 +253,7 @@ def read_six(values: Any, k: int, stride: int) -> Any:
 
 @kernel
 def write_six(values: Any, k: int, stride: int, e: Any) -> None:
-    """Write six vectors, with a stride of `stride` numbers."""
+    """Write the six vectors `e` to `values[k]`, `values[k + stride]` and so on."""
     store(values, k, e[0])
     store(values, k + stride, e[1])
     store(values, k + 2 * stride, e[2])
