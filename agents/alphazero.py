@@ -26,7 +26,7 @@ try:
         make_evaluator,
         make_pv_network,
     )
-    from ludoteca.agents.networks.runner import Backend, Precision, Runner
+    from ludoteca.agents.networks.runner import Backend, InferencePrecision, Runner
     from ludoteca.agents.networks.weights import find_weights, load_network
 except ImportError as error:
     raise ImportError(
@@ -216,7 +216,7 @@ class AlphaZeroAgent(PolicyValueAgent):
         leaf_batch: int | None = None,
         solver_empties: int = 0,
         device: str = "cpu",
-        precision: Precision = "float32",
+        precision: InferencePrecision | None = None,
         backend: Backend = "auto",
         seconds: float | None = None,
         max_nodes: int = 50_000,
@@ -242,7 +242,8 @@ class AlphaZeroAgent(PolicyValueAgent):
                 however long that takes, instead of searched; 0: never. See
                 `ludoteca.agents.games.endgame`.
             device: device of the network, such as `cpu` or `cuda`.
-            precision: `float32`, `bfloat16`, or `auto`: the faster of the two.
+            precision: `float32`, `bfloat16`, `int16`, or `auto`: the fastest; see `Runner`. By
+                default `float32`, and `auto` on CPUs with `seconds`.
             backend: `torch`, `compiled`, or `auto`: compiled where possible; see `Runner`.
             seconds: time per move, instead of a number of simulations; positions are then searched
                 one after the other.
@@ -253,6 +254,8 @@ class AlphaZeroAgent(PolicyValueAgent):
             ValueError: if it does not fit the game, or a parameter is out of range.
         """
         network, self.metadata = load_pv_network(game, find_weights(path, "az"))
+        if precision is None:
+            precision = "auto" if seconds is not None and device == "cpu" else "float32"
         params = SelectionParams(real("c_puct", c_puct, 0, 100), fpu_reduction=fpu_reduction)
         choice("policy", policy, ("puct", "gumbel"))
         super().__init__(

@@ -13,15 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from ludoteca.agents.networks.int16_products import can_quantize, quantize_weights
 from ludoteca.agents.networks.layers import Block
+from ludoteca.agents.networks.matrix_block import BLOCK_ROWS, WIDTH, make_multiply_block
 from ludoteca.agents.networks.pv_network import PVNetwork
 from ludoteca.agents.networks.vectors import (
-    BLOCK_ROWS,
     LANES,
-    WIDTH,
     add,
     load,
-    make_multiply_block,
     maximum,
     multiply_add,
     splat,
@@ -55,6 +54,7 @@ class Shape(NamedTuple):
         head_filters: filters of the first layer of the policy head; 1: its outputs are the logits
             of the actions, which are cells.
         others: number of actions that are not cells.
+        int16: whether the blocks' convolutions multiply 16-bit integers, see `int16_products`.
     """
 
     rows: int
@@ -67,6 +67,7 @@ class Shape(NamedTuple):
     filters: int
     head_filters: int
     others: int
+    int16: bool
 
     @property
     def cells(self) -> int:
@@ -84,23 +85,23 @@ class Shape(NamedTuple):
 class CompiledNetwork:
     """Compiled policy-value network, with outputs equal to PyTorch's up to rounding.
 
+    With `int16` the outputs are less exact, see `int16_products`.
+
     Convolutions are Winograd's, see `winograd`. No Python or PyTorch runs between the layers, which
     would take most of the time of small batches. It is thread-safe.
     """
 
-    def __init__(self, network: PVNetwork, scale: float):
+    def __init__(self, network: PVNetwork, scale: float, int16: bool = False):
         """Copy and transform the weights of a network for which `can_compile` holds.
 
         Args:
             network: the network.
             scale: factor by which planes are multiplied before they enter the network.
+            int16: whether the blocks' convolutions multiply 16-bit integers.
         """
         tower, trunk = network.tower, network.tower.trunk
         blocks = [block for block in trunk.blocks if isinstance(block, Block)]
-        layers = [
-            trunk.enter,
-            *(layer for block in blocks for layer in (block.first, block.second)),
-        ]
+        layers = [layer for block in blocks for layer in (block.first, block.second)]
         rows, columns = tower.planes_shape
         self._shape = Shape(
             rows,
@@ -112,24 +113,33 @@ class CompiledNetwork:
             trunk.enter.out_channels,
             head_filters=tower.first_layer.out_channels,
             others=0 if tower.linear_layer is None else tower.linear_layer.out_features,
+            int16=int16,
         )
         self._scale = np.float32(scale)
+        weights: Any = [transform_weights(_array(layer.weight)) for layer in layers]
+        scales: list[NDArray[np.float32]] = []
+        if int16:
+            quantized = [quantize_weights(array) for array in weights]
+            weights = [layer.pairs.view(np.float32) for layer in quantized]
+            scales = [layer.scales for layer in quantized]
         self._trunk = (
-            _concatenate([transform_weights(_array(layer.weight)) for layer in layers]),
-            _concatenate([_array(layer.bias) for layer in layers]),
+            _concatenate([transform_weights(_array(trunk.enter.weight))]),
+            _concatenate(weights).view(np.int32 if int16 else np.float32),
+            _concatenate(scales),
+            _concatenate([_array(layer.bias) for layer in (trunk.enter, *layers)]),
             np.array([block.pool is not None for block in blocks], np.bool_),
             _concatenate([_dense(block.pool) for block in blocks if block.pool is not None]),
         )
         head, last = tower.first_layer, tower.linear_layer
-        weights = [_dense(head, _array(head.weight)[:, :, 0, 0])]
+        head_weights = [_dense(head, _array(head.weight)[:, :, 0, 0])]
         if last is not None:
             matrix = _array(last.weight)
             if self._shape.head_filters > 1:  # inputs in channels last, with padded filters
                 matrix = matrix.reshape(len(matrix), self._shape.head_filters, -1).swapaxes(1, 2)
                 matrix = _pad_to_vectors(matrix).reshape(len(matrix), -1)
-            weights.append(_dense(last, matrix))
-        weights += [_dense(network.value[0]), _dense(network.value[2])]
-        self._heads = _concatenate(weights)
+            head_weights.append(_dense(last, matrix))
+        head_weights += [_dense(network.value[0]), _dense(network.value[2])]
+        self._heads = _concatenate(head_weights)
         self._workspaces = threading.local()
 
     def __call__(self, planes: NDArray[np.int8]) -> NDArray[np.float32]:
@@ -142,7 +152,7 @@ class CompiledNetwork:
         )
         return out
 
-    def _workspace(self) -> tuple[NDArray[np.float32], ...]:
+    def _workspace(self) -> tuple[NDArray[Any], ...]:
         """Return the thread's scratch space."""
         local = vars(self._workspaces)
         if "arrays" not in local:
@@ -157,11 +167,13 @@ class CompiledNetwork:
                 PRODUCTS * (count * tiles * width + GAP),  # v
                 PRODUCTS * (count * tiles * width + GAP),  # m
                 PRODUCTS * LANES,  # line
+                count * tiles,  # row_scales
                 2 * shape.filters,  # pooled
                 max(shape.filters, round_up(shape.others)),  # w
             ]
-            local["arrays"] = tuple(_aligned_zeros(size) for size in sizes)
-        workspace: tuple[NDArray[np.float32], ...] = local["arrays"]
+            pairs = _aligned_zeros(count * tiles * width // 2).view(np.int32)
+            local["arrays"] = (pairs, *(_aligned_zeros(size) for size in sizes))
+        workspace: tuple[NDArray[Any], ...] = local["arrays"]
         return workspace
 
 
@@ -178,6 +190,15 @@ def can_compile(network: nn.Module) -> bool:
     )
 
 
+def can_compile_int16(network: nn.Module) -> bool:
+    """Return whether a network can be compiled with `int16`; see `can_quantize`."""
+    return (
+        can_compile(network)
+        and isinstance(network, PVNetwork)
+        and can_quantize(network.config.filters)
+    )
+
+
 @factory("network")
 def make_run_network(shape: Shape) -> Any:
     """Return the compiled function `run_network`, which runs a network.
@@ -186,13 +207,16 @@ def make_run_network(shape: Shape) -> Any:
         planes_in: int8, `[count, planes, rows, columns]`.
         scale: factor of the planes.
         count: number of positions.
-        weights, biases: those of the convolutions, in order, see `winograd.transform_weights`.
+        enter_weights: those of the first convolution, see `winograd.transform_weights`.
+        weights: those of the blocks' convolutions, in order; with `int16` pairs of integers.
+        scales: with `int16`, the scales of the blocks' weights, see `Int16Weights`.
+        biases: those of all convolutions.
         is_pooled: whether each residual block has global pooling.
         pools: linear layers of the pooled blocks: weights `[in, out]`, then biases.
         heads: likewise, the layers of the policy head and the value head.
         out: output, float32 `[count, num_actions + 1]`.
         inputs_nhwc, x, hidden: scratch: activations of a batch, `[positions, rows, columns, C]`.
-        v, m, line: scratch, see `winograd.make_convolve`.
+        pairs, v, m, line, row_scales: scratch, see `winograd.make_convolve`.
         pooled, w: scratch: global features, and outputs of a linear layer.
     """
     rows, columns, planes, filters = shape.rows, shape.columns, shape.planes, shape.filters
@@ -203,8 +227,9 @@ def make_run_network(shape: Shape) -> Any:
     head_width, others_width = round_up(head_filters), round_up(others)
     batch = batch_size(shape)
     enter = make_convolve(rows, columns, in_stride, planes, filters)
-    convolve = make_convolve(rows, columns, filters, filters, filters)
-    enter_size, layer_size = PRODUCTS * planes * filters, PRODUCTS * filters * filters
+    convolve = make_convolve(rows, columns, filters, filters, filters, shape.int16)
+    layer_size = PRODUCTS * filters * filters // (2 if shape.int16 else 1)
+    num_scales = PRODUCTS * (filters + 1)
     to_filters, to_head = make_dense(2 * filters, filters), make_dense(filters, head_width)
     to_others, to_value = make_dense(depth, max(others_width, LANES)), make_dense(filters, LANES)
     head_rows = make_multiply_block(BLOCK_ROWS, gcd(head_width // LANES, WIDTH))
@@ -293,9 +318,10 @@ def make_run_network(shape: Shape) -> Any:
 
     @compiled_without_allocation
     def run_network(
-        planes_in: Any, scale: Any, count: int, weights: Any, biases: Any, is_pooled: Any,
-        pools: Any, heads: Any, out: Any, inputs_nhwc: Any, x: Any, hidden: Any, v: Any, m: Any,
-        line: Any, pooled: Any, w: Any,
+        planes_in: Any, scale: Any, count: int, enter_weights: Any, weights: Any, scales: Any,
+        biases: Any, is_pooled: Any, pools: Any, heads: Any, out: Any, pairs: Any,
+        inputs_nhwc: Any, x: Any, hidden: Any, v: Any, m: Any, line: Any, row_scales: Any,
+        pooled: Any, w: Any,
     ) -> None:  # fmt: skip
         for start in range(0, count, batch):
             n = min(batch, count - start)
@@ -305,12 +331,18 @@ def make_run_network(shape: Shape) -> Any:
                     for cell in range(num_cells):
                         value = np.float32(planes_in[source + cell]) * scale
                         inputs_nhwc[(p * num_cells + cell) * in_stride + i] = value
-            enter(inputs_nhwc, n, False, weights, 0, biases, 0, False, x, v, m, line)
+            enter(
+                inputs_nhwc, n, False, enter_weights, 0, scales, 0, biases, 0, False,
+                x, v, m, line, pairs, row_scales,
+            )  # fmt: skip
             rectify(x, n * position_size)
             pools_before = 0
             for k in range(len(is_pooled)):
-                layer, b = enter_size + 2 * k * layer_size, (2 * k + 1) * filters
-                convolve(x, n, True, weights, layer, biases, b, False, hidden, v, m, line)
+                layer, s, b = 2 * k * layer_size, 2 * k * num_scales, (2 * k + 1) * filters
+                convolve(
+                    x, n, True, weights, layer, scales, s, biases, b, False,
+                    hidden, v, m, line, pairs, row_scales,
+                )  # fmt: skip
                 if is_pooled[k]:
                     for p in range(n):
                         add_pooled(
@@ -318,8 +350,8 @@ def make_run_network(shape: Shape) -> Any:
                         )
                     pools_before += 1
                 convolve(
-                    hidden, n, True, weights, layer + layer_size, biases, b + filters, True,
-                    x, v, m, line,
+                    hidden, n, True, weights, layer + layer_size, scales, s + num_scales,
+                    biases, b + filters, True, x, v, m, line, pairs, row_scales,
                 )  # fmt: skip
             rectify(x, n * position_size)
             for p in range(n):

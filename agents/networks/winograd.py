@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.agents.networks.int16_products import make_int16_multiply
+from ludoteca.agents.networks.matrix_block import BLOCK_ROWS, WIDTH, make_multiply_block
 from ludoteca.agents.networks.vectors import (
-    BLOCK_ROWS,
     LANES,
-    WIDTH,
     add,
     load,
-    make_multiply_block,
     maximum,
     multiply_add,
     splat,
@@ -89,15 +88,22 @@ def transform_output_line(m0: Any, m1: Any, m2: Any, m3: Any, m4: Any, m5: Any) 
 
 @factory()
 def make_convolve(
-    rows: int, columns: int, in_stride: int, in_channels: int, out_channels: int
+    rows: int,
+    columns: int,
+    in_stride: int,
+    in_channels: int,
+    out_channels: int,
+    int16: bool = False,
 ) -> Any:
-    """Return `convolve(x, n, relu, weights, first, biases, b, accumulate, out, v, m, line)`.
+    """Return the kernel of a 3x3 convolution.
 
-    The kernel writes the 3x3 convolution of `n` positions `x` to `out`, or adds it to `out` if
+    `convolve(x, n, relu, weights, first, scales, s, biases, b, accumulate, out, v, m, line, pairs,
+    row_scales)` writes the convolution of `n` positions `x` to `out`, or adds it to `out` if
     `accumulate` is true. If `relu` is true, ReLU is first applied to `x`. The weights begin at
-    `weights[first]`, the biases at `biases[b]`. Scratch space, in numbers, with
-    T = `n * num_tiles(rows, columns)`: `v` has `36 * (T * in_stride + GAP)`, `m` has
-    `36 * (T * out_channels + GAP)`, `line` has `36 * LANES`.
+    `weights[first]`, those of `int16` with scales from `scales[s]` on; the biases begin at
+    `biases[b]`. Scratch space, in numbers, with T = `n * num_tiles(rows, columns)`: `v` has
+    `36 * (T * in_stride + GAP)`, `m` has `36 * (T * out_channels + GAP)`, `line` has `36 * LANES`;
+    with `int16`, `pairs` has `T * in_channels / 2` and `row_scales` has `T`.
 
     Args:
         rows: rows of the board.
@@ -105,18 +111,20 @@ def make_convolve(
         in_stride: channels of `x` including padding, a multiple of `LANES`.
         in_channels: channels of `x` without padding.
         out_channels: channels of `out`, a multiple of `LANES`.
+        int16: whether the matrices are multiplied in 16-bit integers, see `int16_products`; then
+            `in_stride` is `in_channels`.
     """
-    width = gcd(out_channels // LANES, WIDTH)
     tile_rows, tile_columns = -(-rows // OUT_TILE), -(-columns // OUT_TILE)
-    multiply_rows, multiply_two_rows = (
-        make_multiply_block(BLOCK_ROWS, width),
-        make_multiply_block(2, width),
-    )
-    multiply_row = make_multiply_block(1, width)
+    # Elements of the weights of one product: pairs of integers, or numbers.
+    num_weights = in_channels * out_channels // (2 if int16 else 1)
+    if int16:
+        multiply = make_int16_multiply(in_channels, out_channels)
+    else:
+        multiply = make_float32_multiply(in_stride, in_channels, out_channels)
 
     @kernel
     def read(x: Any, start: int, row: int, relu: bool) -> Any:
-        """Return the vector at `x[start]`, after ReLU if `relu`; zeros if `row` is off the board."""
+        """Return the vector at `x[start]`, after ReLU if `relu`; zeros if `row` is outside."""
         zero = splat(F0)
         if row < 0 or row >= rows:
             return zero
@@ -154,32 +162,6 @@ def make_convolve(
                 for i in range(IN_TILE):
                     e = transform_input_line(*read_six(line, i * IN_TILE * LANES, LANES))
                     write_six(v, i * IN_TILE * plane + t * in_stride + f, plane, e)
-
-    @kernel
-    def multiply(v: Any, k: int, weights: Any, first: int, m: Any, to: int, count: int) -> None:
-        """Write one of the 36 matrix products to `m[to:]`.
-
-        Its factors are `count` tiles, from `v[k]` on, and weights, from `weights[first]` on.
-        """
-        for column in range(0, out_channels, width * LANES):
-            t = 0
-            while t + BLOCK_ROWS <= count:
-                multiply_rows(
-                    v, k + t * in_stride, in_stride, weights, first + column, out_channels,
-                    m, to + t * out_channels + column, out_channels, in_channels,
-                )  # fmt: skip
-                t += BLOCK_ROWS
-            while t + 2 <= count:
-                multiply_two_rows(
-                    v, k + t * in_stride, in_stride, weights, first + column, out_channels,
-                    m, to + t * out_channels + column, out_channels, in_channels,
-                )  # fmt: skip
-                t += 2
-            if t < count:
-                multiply_row(
-                    v, k + t * in_stride, in_stride, weights, first + column, out_channels,
-                    m, to + t * out_channels + column, out_channels, in_channels,
-                )  # fmt: skip
 
     @kernel
     def write(out: Any, k: int, v: Any, accumulate: bool) -> None:
@@ -223,19 +205,63 @@ def make_convolve(
 
     @kernel
     def convolve(
-        x: Any, n: int, relu: bool, weights: Any, first: int, biases: Any, b: int, accumulate: bool,
-        out: Any, v: Any, m: Any, line: Any,
+        x: Any, n: int, relu: bool, weights: Any, first: int, scales: Any, s: int, biases: Any,
+        b: int, accumulate: bool, out: Any, v: Any, m: Any, line: Any, pairs: Any, row_scales: Any,
     ) -> None:  # fmt: skip
         transform_inputs(x, n, relu, v, line)
         count = n * tile_rows * tile_columns
         for q in range(PRODUCTS):
             multiply(
-                v, q * (count * in_stride + GAP), weights, first + q * in_channels * out_channels,
-                m, q * (count * out_channels + GAP), count,
+                v, q * (count * in_stride + GAP),
+                weights, first + q * num_weights, scales, s + q * (out_channels + 1),
+                m, q * (count * out_channels + GAP), count, pairs, row_scales,
             )  # fmt: skip
         transform_outputs(m, n, biases, b, accumulate, out, line)
 
     return convolve
+
+
+@factory()
+def make_float32_multiply(in_stride: int, in_channels: int, out_channels: int) -> Any:
+    """Return `multiply(v, k, weights, first, scales, s, m, to, count, pairs, row_scales)`.
+
+    The kernel writes the product of `count` rows of inputs, from `v[k]` on, with the weights from
+    `weights[first]` on to `m[to:]`. All arrays are flat. The other arguments are those of
+    `int16_products.make_int16_multiply`, and not used.
+    """
+    width = gcd(out_channels // LANES, WIDTH)
+    multiply_rows, multiply_two_rows, multiply_row = (
+        make_multiply_block(BLOCK_ROWS, width),
+        make_multiply_block(2, width),
+        make_multiply_block(1, width),
+    )
+
+    @kernel
+    def multiply(
+        v: Any, k: int, weights: Any, first: int, scales: Any, s: int, m: Any, to: int, count: int,
+        pairs: Any, row_scales: Any,
+    ) -> None:  # fmt: skip
+        for column in range(0, out_channels, width * LANES):
+            t = 0
+            while t + BLOCK_ROWS <= count:
+                multiply_rows(
+                    v, k + t * in_stride, in_stride, weights, first + column, out_channels,
+                    m, to + t * out_channels + column, out_channels, in_channels,
+                )  # fmt: skip
+                t += BLOCK_ROWS
+            while t + 2 <= count:
+                multiply_two_rows(
+                    v, k + t * in_stride, in_stride, weights, first + column, out_channels,
+                    m, to + t * out_channels + column, out_channels, in_channels,
+                )  # fmt: skip
+                t += 2
+            if t < count:
+                multiply_row(
+                    v, k + t * in_stride, in_stride, weights, first + column, out_channels,
+                    m, to + t * out_channels + column, out_channels, in_channels,
+                )  # fmt: skip
+
+    return multiply
 
 
 @kernel

@@ -136,7 +136,7 @@ def test_networks_that_cannot_be_compiled_run_by_pytorch_or_raise():
     narrow = make_q_network(QConfig(filters=(vectors.LANES + 1,), blocks=1), game)
     assert Runner(narrow, backend="auto").backend == "torch"
     assert Runner(narrow, precision="bfloat16", backend="auto").backend == "torch"
-    with pytest.raises(ValueError, match="backend='compiled' needs a CPU, float32, and a polic"):
+    with pytest.raises(ValueError, match="backend='compiled' needs a CPU, float32 or int16"):
         Runner(narrow, backend="compiled")
     with pytest.raises(ValueError, match="backend must be one of 'auto', 'torch', 'compiled'"):
         Runner(narrow, backend="onnx")
