@@ -1,7 +1,7 @@
 """Products of matrices in 16-bit integers for Winograd's convolutions, twice as fast as float32.
 
-Each row of the transformed inputs and each column of the transformed weights has a scale of its
-own. The integers are as large as they can be without an overflow of the 32-bit sums: with 64
+The transformed inputs of each position and each column of the transformed weights have scales of
+their own. The integers are as large as they can be without an overflow of the 32-bit sums: with 64
 channels the products differ from those in float32 by about 1e-4 of the largest.
 """
 
@@ -18,7 +18,7 @@ from ludoteca.agents.networks.int16_block import (
     make_multiply_int16_block,
     store_pairs,
 )
-from ludoteca.agents.networks.matrix_block import BLOCK_ROWS, WIDTH
+from ludoteca.agents.networks.matrix_block import BLOCK_ROWS, WIDTH, next_block
 from ludoteca.agents.networks.vectors import LANES, load, maximum, splat, subtract
 from ludoteca.envs.jit import factory, kernel
 
@@ -66,35 +66,37 @@ def quantize_weights(weights: NDArray[np.float32]) -> Int16Weights:
 
 
 @factory()
-def make_int16_multiply(in_channels: int, out_channels: int) -> Any:
+def make_int16_multiply(tiles: int, in_channels: int, out_channels: int) -> Any:
     """Return `multiply(v, k, weights, first, scales, s, m, to, count, pairs, row_scales)`.
 
-    The kernel writes the product of `count` rows of inputs, from `v[k]` on, with a matrix of
-    `Int16Weights` to `m[to:]`. Its pairs begin at `weights[first]`, its scales at `scales[s]`. All
-    arrays are flat. Scratch space: `pairs` has `count * in_channels / 2` numbers, `row_scales` has
+    The kernel writes the product of `count` rows of inputs, one per tile, from `v[k]` on, with a
+    matrix of `Int16Weights` to `m[to:]`. Its pairs begin at `weights[first]`, its scales at
+    `scales[s]`. All arrays are flat. Scratch space: `pairs` has `count * in_channels / 2` numbers, `row_scales` has
     `count`.
 
     Args:
+        tiles: tiles of a position; they share a scale.
         in_channels: columns of the inputs, see `can_quantize`.
         out_channels: columns of the weights, a multiple of `LANES`.
     """
     width, depth = gcd(out_channels // LANES, WIDTH), in_channels // 2
-    multiply_rows, multiply_two_rows, multiply_row = (
+    six_rows, four_rows, two_rows, one_row = (
         make_multiply_int16_block(BLOCK_ROWS, width),
+        make_multiply_int16_block(4, width),
         make_multiply_int16_block(2, width),
         make_multiply_int16_block(1, width),
     )
 
     @kernel
     def quantize(v: Any, k: int, limit: Any, pairs: Any, to: int) -> Any:
-        """Write the row of inputs at `v[k]` as integers up to `limit`; return its scale."""
+        """Write a position's tiles, at `v[k]`, as integers up to `limit`; return their scale."""
         magnitudes = splat(ZERO)
-        for f in range(0, in_channels, LANES):
+        for f in range(0, tiles * in_channels, LANES):
             x = load(v, k + f)
             magnitudes = maximum(magnitudes, maximum(x, subtract(splat(ZERO), x)))
         bound = largest(magnitudes)
         scale = limit / bound if bound > SMALLEST else ZERO
-        for f in range(0, in_channels, 2 * LANES):
+        for f in range(0, tiles * in_channels, 2 * LANES):
             store_pairs(pairs, to + f // 2, load(v, k + f), load(v, k + f + LANES), scale)
         return bound / limit
 
@@ -104,29 +106,34 @@ def make_int16_multiply(in_channels: int, out_channels: int) -> Any:
         pairs: Any, row_scales: Any,
     ) -> None:  # fmt: skip
         limit = scales[s + out_channels]
-        for t in range(count):
-            row_scales[t] = quantize(v, k + t * in_channels, limit, pairs, t * depth)
+        for t in range(0, count, tiles):
+            scale = quantize(v, k + t * in_channels, limit, pairs, t * depth)
+            for row in range(t, t + tiles):
+                row_scales[row] = scale
         for column in range(0, out_channels, width * LANES):
-            t = 0
-            while t + BLOCK_ROWS <= count:
-                multiply_rows(
-                    pairs, t * depth, depth, weights, first + column, out_channels,
-                    m, to + t * out_channels + column, out_channels, depth,
-                    row_scales, t, scales, s + column,
-                )  # fmt: skip
-                t += BLOCK_ROWS
-            while t + 2 <= count:
-                multiply_two_rows(
-                    pairs, t * depth, depth, weights, first + column, out_channels,
-                    m, to + t * out_channels + column, out_channels, depth,
-                    row_scales, t, scales, s + column,
-                )  # fmt: skip
-                t += 2
-            if t < count:
-                multiply_row(
-                    pairs, t * depth, depth, weights, first + column, out_channels,
-                    m, to + t * out_channels + column, out_channels, depth,
-                    row_scales, t, scales, s + column,
-                )  # fmt: skip
+            t, j, f = 0, first + column, s + column
+            while t < count:
+                i, o, rows = t * depth, to + t * out_channels + column, next_block(count - t)
+                if rows == BLOCK_ROWS:
+                    six_rows(
+                        pairs, i, depth, weights, j, out_channels, m, o, out_channels, depth,
+                        row_scales, t, scales, f,
+                    )  # fmt: skip
+                elif rows == 4:
+                    four_rows(
+                        pairs, i, depth, weights, j, out_channels, m, o, out_channels, depth,
+                        row_scales, t, scales, f,
+                    )  # fmt: skip
+                elif rows == 2:
+                    two_rows(
+                        pairs, i, depth, weights, j, out_channels, m, o, out_channels, depth,
+                        row_scales, t, scales, f,
+                    )  # fmt: skip
+                else:
+                    one_row(
+                        pairs, i, depth, weights, j, out_channels, m, o, out_channels, depth,
+                        row_scales, t, scales, f,
+                    )  # fmt: skip
+                t += rows
 
     return multiply

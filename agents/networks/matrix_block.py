@@ -17,8 +17,9 @@ from ludoteca.agents.networks.vectors import (
     splat_vector,
     vector_pointer,
 )
+from ludoteca.envs.jit import kernel
 
-BLOCK_ROWS = 6  # rows of a block
+BLOCK_ROWS = 6  # maximum number of rows of a block
 WIDTH = 2 if LANES == 8 else 4  # vectors in a row of a block
 _INDEX = ir.IntType(64)
 
@@ -59,6 +60,14 @@ def make_multiply_block(rows: int, width: int) -> Any:
         return call
 
     return multiply_block
+
+
+@kernel
+def next_block(rows: int) -> int:
+    """Return the rows of the next block, 6, 4, 2 or 1, of a product with `rows` rows left."""
+    if rows >= BLOCK_ROWS and rows != 8:  # two blocks of 4 are faster than 6 and 2
+        return BLOCK_ROWS
+    return 4 if rows >= 4 else min(rows, 2)
 
 
 def _make_block_intrinsic(rows: int, width: int) -> Any:

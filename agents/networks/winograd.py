@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.networks.int16_products import make_int16_multiply
-from ludoteca.agents.networks.matrix_block import BLOCK_ROWS, WIDTH, make_multiply_block
+from ludoteca.agents.networks.matrix_block import BLOCK_ROWS, WIDTH, make_multiply_block, next_block
 from ludoteca.agents.networks.vectors import (
     LANES,
     add,
@@ -118,7 +118,7 @@ def make_convolve(
     # Elements of the weights of one product: pairs of integers, or numbers.
     num_weights = in_channels * out_channels // (2 if int16 else 1)
     if int16:
-        multiply = make_int16_multiply(in_channels, out_channels)
+        multiply = make_int16_multiply(tile_rows * tile_columns, in_channels, out_channels)
     else:
         multiply = make_float32_multiply(in_stride, in_channels, out_channels)
 
@@ -230,8 +230,9 @@ def make_float32_multiply(in_stride: int, in_channels: int, out_channels: int) -
     `int16_products.make_int16_multiply`, and not used.
     """
     width = gcd(out_channels // LANES, WIDTH)
-    multiply_rows, multiply_two_rows, multiply_row = (
+    six_rows, four_rows, two_rows, one_row = (
         make_multiply_block(BLOCK_ROWS, width),
+        make_multiply_block(4, width),
         make_multiply_block(2, width),
         make_multiply_block(1, width),
     )
@@ -242,24 +243,18 @@ def make_float32_multiply(in_stride: int, in_channels: int, out_channels: int) -
         pairs: Any, row_scales: Any,
     ) -> None:  # fmt: skip
         for column in range(0, out_channels, width * LANES):
-            t = 0
-            while t + BLOCK_ROWS <= count:
-                multiply_rows(
-                    v, k + t * in_stride, in_stride, weights, first + column, out_channels,
-                    m, to + t * out_channels + column, out_channels, in_channels,
-                )  # fmt: skip
-                t += BLOCK_ROWS
-            while t + 2 <= count:
-                multiply_two_rows(
-                    v, k + t * in_stride, in_stride, weights, first + column, out_channels,
-                    m, to + t * out_channels + column, out_channels, in_channels,
-                )  # fmt: skip
-                t += 2
-            if t < count:
-                multiply_row(
-                    v, k + t * in_stride, in_stride, weights, first + column, out_channels,
-                    m, to + t * out_channels + column, out_channels, in_channels,
-                )  # fmt: skip
+            t, j, n = 0, first + column, out_channels
+            while t < count:
+                i, o, rows = k + t * in_stride, to + t * n + column, next_block(count - t)
+                if rows == BLOCK_ROWS:
+                    six_rows(v, i, in_stride, weights, j, n, m, o, n, in_channels)
+                elif rows == 4:
+                    four_rows(v, i, in_stride, weights, j, n, m, o, n, in_channels)
+                elif rows == 2:
+                    two_rows(v, i, in_stride, weights, j, n, m, o, n, in_channels)
+                else:
+                    one_row(v, i, in_stride, weights, j, n, m, o, n, in_channels)
+                t += rows
 
     return multiply
 
