@@ -166,7 +166,6 @@ class CompiledNetwork:
                 count * cells * max(shape.filters, round_up(shape.head_filters)),  # hidden
                 PRODUCTS * (count * tiles * width + GAP),  # v
                 PRODUCTS * (count * tiles * width + GAP),  # m
-                PRODUCTS * LANES,  # line
                 count * tiles,  # row_scales
                 2 * shape.filters,  # pooled
                 max(shape.filters, round_up(shape.others)),  # w
@@ -216,7 +215,7 @@ def make_run_network(shape: Shape) -> Any:
         heads: likewise, the layers of the policy head and the value head.
         out: output, float32 `[count, num_actions + 1]`.
         inputs_nhwc, x, hidden: scratch: activations of a batch, `[positions, rows, columns, C]`.
-        pairs, v, m, line, row_scales: scratch, see `winograd.make_convolve`.
+        pairs, v, m, row_scales: scratch, see `winograd.make_convolve`.
         pooled, w: scratch: global features, and outputs of a linear layer.
     """
     rows, columns, planes, filters = shape.rows, shape.columns, shape.planes, shape.filters
@@ -320,7 +319,7 @@ def make_run_network(shape: Shape) -> Any:
     def run_network(
         planes_in: Any, scale: Any, count: int, enter_weights: Any, weights: Any, scales: Any,
         biases: Any, is_pooled: Any, pools: Any, heads: Any, out: Any, pairs: Any,
-        inputs_nhwc: Any, x: Any, hidden: Any, v: Any, m: Any, line: Any, row_scales: Any,
+        inputs_nhwc: Any, x: Any, hidden: Any, v: Any, m: Any, row_scales: Any,
         pooled: Any, w: Any,
     ) -> None:  # fmt: skip
         for start in range(0, count, batch):
@@ -333,7 +332,7 @@ def make_run_network(shape: Shape) -> Any:
                         inputs_nhwc[(p * num_cells + cell) * in_stride + i] = value
             enter(
                 inputs_nhwc, n, False, enter_weights, 0, scales, 0, biases, 0, False,
-                x, v, m, line, pairs, row_scales,
+                x, v, m, pairs, row_scales,
             )  # fmt: skip
             rectify(x, n * position_size)
             pools_before = 0
@@ -341,7 +340,7 @@ def make_run_network(shape: Shape) -> Any:
                 layer, s, b = 2 * k * layer_size, 2 * k * num_scales, (2 * k + 1) * filters
                 convolve(
                     x, n, True, weights, layer, scales, s, biases, b, False,
-                    hidden, v, m, line, pairs, row_scales,
+                    hidden, v, m, pairs, row_scales,
                 )  # fmt: skip
                 if is_pooled[k]:
                     for p in range(n):
@@ -351,7 +350,7 @@ def make_run_network(shape: Shape) -> Any:
                     pools_before += 1
                 convolve(
                     hidden, n, True, weights, layer + layer_size, scales, s + num_scales,
-                    biases, b + filters, True, x, v, m, line, pairs, row_scales,
+                    biases, b + filters, True, x, v, m, pairs, row_scales,
                 )  # fmt: skip
             rectify(x, n * position_size)
             for p in range(n):

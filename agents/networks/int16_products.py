@@ -1,8 +1,9 @@
 """Products of matrices in 16-bit integers for Winograd's convolutions, twice as fast as float32.
 
 The transformed inputs of each position and each column of the transformed weights have scales of
-their own. The integers are as large as they can be without an overflow of the 32-bit sums: with 64
-channels the products differ from those in float32 by about 1e-4 of the largest.
+their own. The integers are as large as they can be without an overflow of the 32-bit sums. With 64
+channels a product differs from that in float32 by about 1e-4 of the largest; the transform of the
+outputs enlarges the differences (see `winograd`), and layers add theirs.
 """
 
 from math import gcd
@@ -52,11 +53,11 @@ def quantize_weights(weights: NDArray[np.float32]) -> Int16Weights:
     largest_weights = np.maximum(np.abs(exact).max(1), SMALLEST)
     # The sums must fit for any inputs. With equal bounds of inputs and weights, the rounding errors
     # of both are alike.
-    sums = (np.abs(exact).sum(1) / largest_weights).max(1)
+    sums = np.maximum((np.abs(exact).sum(1) / largest_weights).max(1), 1.0)
     bounds = np.minimum(np.floor(np.sqrt(LARGEST_INT32 / sums)), LARGEST_INT16)
     factors = largest_weights / bounds[:, None]
     integers = np.rint(exact / factors[:, None]).astype(np.int64)
-    input_bounds = LARGEST_INT32 // np.abs(integers).sum(1).max(1)
+    input_bounds = LARGEST_INT32 // np.maximum(np.abs(integers).sum(1).max(1), 1)
     scales = np.append(factors, np.minimum(input_bounds, LARGEST_INT16)[:, None], axis=1)
     halves = integers.astype(np.int16).reshape(products, -1, 2, LANES, out_channels)
     pairs = np.ascontiguousarray(halves.transpose(0, 1, 3, 4, 2)).view(np.int32)
@@ -71,8 +72,8 @@ def make_int16_multiply(tiles: int, in_channels: int, out_channels: int) -> Any:
 
     The kernel writes the product of `count` rows of inputs, one per tile, from `v[k]` on, with a
     matrix of `Int16Weights` to `m[to:]`. Its pairs begin at `weights[first]`, its scales at
-    `scales[s]`. All arrays are flat. Scratch space: `pairs` has `count * in_channels / 2` numbers, `row_scales` has
-    `count`.
+    `scales[s]`. All arrays are flat. Scratch space: `pairs` has `count * in_channels / 2` numbers,
+    `row_scales` has `count`.
 
     Args:
         tiles: tiles of a position; they share a scale.

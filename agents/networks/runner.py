@@ -59,7 +59,8 @@ class Runner:
             device: device, such as `"cpu"` or `"cuda"`.
             precision: `"bfloat16"` is several times faster on CPUs and GPUs with bfloat16 units,
                 and has three significant digits. `"int16"` is for compiled networks on CPUs, about
-                1.5 times as fast as `"float32"`, and has four (see `int16_products`). `"auto"`:
+                1.5 times as fast as `"float32"`, and more exact than `"bfloat16"` (see
+                `int16_products`). `"auto"`:
                 `"int16"` if the backend may be compiled and can be, else `faster_precision`.
             backend: `"torch"`: PyTorch's layers; `"compiled"`: one compiled function for all layers
                 of a policy-value network, several times faster for small batches on CPUs, and equal

@@ -97,13 +97,13 @@ def make_convolve(
 ) -> Any:
     """Return the kernel of a 3x3 convolution.
 
-    `convolve(x, n, relu, weights, first, scales, s, biases, b, accumulate, out, v, m, line, pairs,
+    `convolve(x, n, relu, weights, first, scales, s, biases, b, accumulate, out, v, m, pairs,
     row_scales)` writes the convolution of `n` positions `x` to `out`, or adds it to `out` if
     `accumulate` is true. If `relu` is true, ReLU is first applied to `x`. The weights begin at
     `weights[first]`, those of `int16` with scales from `scales[s]` on; the biases begin at
     `biases[b]`. Scratch space, in numbers, with T = `n * num_tiles(rows, columns)`: `v` has
-    `36 * (T * in_stride + GAP)`, `m` has `36 * (T * out_channels + GAP)`, `line` has `36 * LANES`;
-    with `int16`, `pairs` has `T * in_channels / 2` and `row_scales` has `T`.
+    `36 * (T * in_stride + GAP)`, `m` has `36 * (T * out_channels + GAP)`; with `int16`, `pairs` has
+    `T * in_channels / 2` and `row_scales` has `T`.
 
     Args:
         rows: rows of the board.
@@ -132,9 +132,23 @@ def make_convolve(
         return maximum(v, zero) if relu else v
 
     @kernel
-    def transform_inputs(x: Any, n: int, relu: bool, v: Any, line: Any) -> None:
-        """Write the transforms of all input tiles to `v`: columns into `line`, then its rows."""
+    def transform_column(x: Any, k: int, top: int, column: int, relu: bool) -> Any:
+        """Return the transform of six vectors of a column, of which the first is `x[k]`."""
         zero, pitch = splat(F0), columns * in_stride
+        if column < 0 or column >= columns:
+            return zero, zero, zero, zero, zero, zero
+        return transform_input_line(
+            read(x, k, top, relu),
+            read(x, k + pitch, top + 1, relu),
+            read(x, k + 2 * pitch, top + 2, relu),
+            read(x, k + 3 * pitch, top + 3, relu),
+            read(x, k + 4 * pitch, top + 4, relu),
+            read(x, k + 5 * pitch, top + 5, relu),
+        )
+
+    @kernel
+    def transform_inputs(x: Any, n: int, relu: bool, v: Any) -> None:
+        """Write the transforms of all input tiles to `v`."""
         plane = n * tile_rows * tile_columns * in_stride + GAP
         for t in range(n * tile_rows * tile_columns):
             p, top, left = (
@@ -143,25 +157,27 @@ def make_convolve(
                 t % tile_columns * OUT_TILE - 1,
             )
             for f in range(0, in_stride, LANES):
-                for j in range(IN_TILE):
-                    column = left + j
-                    if column < 0 or column >= columns:
-                        for i in range(IN_TILE):
-                            store(line, (i * IN_TILE + j) * LANES, zero)
-                        continue
-                    k = ((p * rows + top) * columns + column) * in_stride + f
-                    e = transform_input_line(
-                        read(x, k, top, relu),
-                        read(x, k + pitch, top + 1, relu),
-                        read(x, k + 2 * pitch, top + 2, relu),
-                        read(x, k + 3 * pitch, top + 3, relu),
-                        read(x, k + 4 * pitch, top + 4, relu),
-                        read(x, k + 5 * pitch, top + 5, relu),
-                    )
-                    write_six(line, j * LANES, IN_TILE * LANES, e)
-                for i in range(IN_TILE):
-                    e = transform_input_line(*read_six(line, i * IN_TILE * LANES, LANES))
-                    write_six(v, i * IN_TILE * plane + t * in_stride + f, plane, e)
+                k = ((p * rows + top) * columns + left) * in_stride + f
+                c0 = transform_column(x, k, top, left, relu)
+                c1 = transform_column(x, k + in_stride, top, left + 1, relu)
+                c2 = transform_column(x, k + 2 * in_stride, top, left + 2, relu)
+                c3 = transform_column(x, k + 3 * in_stride, top, left + 3, relu)
+                c4 = transform_column(x, k + 4 * in_stride, top, left + 4, relu)
+                c5 = transform_column(x, k + 5 * in_stride, top, left + 5, relu)
+                to, row = t * in_stride + f, IN_TILE * plane
+                # Not a loop, so that the columns stay in registers.
+                e = transform_input_line(c0[0], c1[0], c2[0], c3[0], c4[0], c5[0])
+                write_six(v, to, plane, e)
+                e = transform_input_line(c0[1], c1[1], c2[1], c3[1], c4[1], c5[1])
+                write_six(v, to + row, plane, e)
+                e = transform_input_line(c0[2], c1[2], c2[2], c3[2], c4[2], c5[2])
+                write_six(v, to + 2 * row, plane, e)
+                e = transform_input_line(c0[3], c1[3], c2[3], c3[3], c4[3], c5[3])
+                write_six(v, to + 3 * row, plane, e)
+                e = transform_input_line(c0[4], c1[4], c2[4], c3[4], c4[4], c5[4])
+                write_six(v, to + 4 * row, plane, e)
+                e = transform_input_line(c0[5], c1[5], c2[5], c3[5], c4[5], c5[5])
+                write_six(v, to + 5 * row, plane, e)
 
     @kernel
     def write(out: Any, k: int, v: Any, accumulate: bool) -> None:
@@ -169,9 +185,18 @@ def make_convolve(
         store(out, k, add(load(out, k), v) if accumulate else v)
 
     @kernel
-    def transform_outputs(
-        m: Any, n: int, biases: Any, b: int, accumulate: bool, out: Any, line: Any
-    ) -> None:
+    def write_row(out: Any, k: int, e: Any, bias: Any, columns_left: int, accumulate: bool) -> None:
+        """Write up to four outputs of a row of a tile to the board, at `out[k]`."""
+        write(out, k, add(e[0], bias), accumulate)
+        if columns_left > 1:
+            write(out, k + out_channels, add(e[1], bias), accumulate)
+        if columns_left > 2:
+            write(out, k + 2 * out_channels, add(e[2], bias), accumulate)
+        if columns_left > 3:
+            write(out, k + 3 * out_channels, add(e[3], bias), accumulate)
+
+    @kernel
+    def transform_outputs(m: Any, n: int, biases: Any, b: int, accumulate: bool, out: Any) -> None:
         """Write the transforms of all products `m`, with biases, to `out`, see `make_convolve`."""
         plane = n * tile_rows * tile_columns * out_channels + GAP
         for t in range(n * tile_rows * tile_columns):
@@ -182,33 +207,34 @@ def make_convolve(
             )
             for f in range(0, out_channels, LANES):
                 bias = load(biases, b + f)
-                for j in range(IN_TILE):
-                    e0, e1, e2, e3 = transform_output_line(
-                        *read_six(m, j * plane + t * out_channels + f, IN_TILE * plane)
-                    )
-                    store(line, j * LANES, e0)
-                    store(line, (IN_TILE + j) * LANES, e1)
-                    store(line, (2 * IN_TILE + j) * LANES, e2)
-                    store(line, (3 * IN_TILE + j) * LANES, e3)
-                for i in range(min(OUT_TILE, rows - top)):
-                    e0, e1, e2, e3 = transform_output_line(
-                        *read_six(line, i * IN_TILE * LANES, LANES)
-                    )
-                    k = ((p * rows + top + i) * columns + left) * out_channels + f
-                    write(out, k, add(e0, bias), accumulate)
-                    if left + 1 < columns:
-                        write(out, k + out_channels, add(e1, bias), accumulate)
-                    if left + 2 < columns:
-                        write(out, k + 2 * out_channels, add(e2, bias), accumulate)
-                    if left + 3 < columns:
-                        write(out, k + 3 * out_channels, add(e3, bias), accumulate)
+                k, column = t * out_channels + f, IN_TILE * plane
+                c0 = transform_output_line(*read_six(m, k, column))
+                c1 = transform_output_line(*read_six(m, k + plane, column))
+                c2 = transform_output_line(*read_six(m, k + 2 * plane, column))
+                c3 = transform_output_line(*read_six(m, k + 3 * plane, column))
+                c4 = transform_output_line(*read_six(m, k + 4 * plane, column))
+                c5 = transform_output_line(*read_six(m, k + 5 * plane, column))
+                to = ((p * rows + top) * columns + left) * out_channels + f
+                pitch, n_rows = columns * out_channels, rows - top
+                # Not a loop, so that the columns stay in registers.
+                e = transform_output_line(c0[0], c1[0], c2[0], c3[0], c4[0], c5[0])
+                write_row(out, to, e, bias, columns - left, accumulate)
+                if n_rows > 1:
+                    e = transform_output_line(c0[1], c1[1], c2[1], c3[1], c4[1], c5[1])
+                    write_row(out, to + pitch, e, bias, columns - left, accumulate)
+                if n_rows > 2:
+                    e = transform_output_line(c0[2], c1[2], c2[2], c3[2], c4[2], c5[2])
+                    write_row(out, to + 2 * pitch, e, bias, columns - left, accumulate)
+                if n_rows > 3:
+                    e = transform_output_line(c0[3], c1[3], c2[3], c3[3], c4[3], c5[3])
+                    write_row(out, to + 3 * pitch, e, bias, columns - left, accumulate)
 
     @kernel
     def convolve(
         x: Any, n: int, relu: bool, weights: Any, first: int, scales: Any, s: int, biases: Any,
-        b: int, accumulate: bool, out: Any, v: Any, m: Any, line: Any, pairs: Any, row_scales: Any,
+        b: int, accumulate: bool, out: Any, v: Any, m: Any, pairs: Any, row_scales: Any,
     ) -> None:  # fmt: skip
-        transform_inputs(x, n, relu, v, line)
+        transform_inputs(x, n, relu, v)
         count = n * tile_rows * tile_columns
         for q in range(PRODUCTS):
             multiply(
@@ -216,7 +242,7 @@ def make_convolve(
                 weights, first + q * num_weights, scales, s + q * (out_channels + 1),
                 m, q * (count * out_channels + GAP), count, pairs, row_scales,
             )  # fmt: skip
-        transform_outputs(m, n, biases, b, accumulate, out, line)
+        transform_outputs(m, n, biases, b, accumulate, out)
 
     return convolve
 
