@@ -24,7 +24,7 @@ def validate_actions(
             a tensor on the CPU.
         masks: 1 for legal actions, else 0. Shape `[K, num_actions]`.
         states: the positions. Shape `[K]`.
-        seats: players to act. Shape `[K]`.
+        seats: player to act in each position. Shape `[K]`.
         source: name of the policy in error messages, such as `"the policy mymodule:policy"`.
 
     Raises:
@@ -59,9 +59,9 @@ def validate_actions(
     return actions.astype(np.int64)
 
 
-def describe_position(game: Game, state: Any, seat: int) -> str:
-    """Return a position as text: the game, the player to act, and the board."""
+def describe_position(game: Game, state: Any, player: int) -> str:
+    """Return a position (a record of `game.state`) as text: game, player to act, board."""
     from ludoteca.envs.render import render
 
     s = np.array([state]).view(np.recarray)[0]
-    return f"{game.spec}, player_{seat} to move:\n{render(game, s, 'ansi')}"
+    return f"{game.spec}, player_{player} to move:\n{render(game, s, 'ansi')}"

@@ -24,8 +24,8 @@ class Agent(ABC):
         game: the game it was made for.
         choose: policy kernel of a `PolicyAgent`, `choose(s, player, legal, n, rng) -> action`, see
             `Policy`; None for other agents.
-        max_games: maximum number of games in one batch, at the indices below that number; None
-            if there is no limit.
+        max_games: maximum number of games in one batch, whose `env_indices` are then in
+            `[0, max_games)`; None if there is no limit.
 
     Agents can be copied and pickled; a copy chooses exactly the actions that the original would.
     """
@@ -57,6 +57,7 @@ class Agent(ABC):
         return
 
     def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes; compiled functions are pickled as references to their factory."""
         unset = dict.fromkeys(self.lazy_attributes)
         return {key: by_reference(value) for key, value in (vars(self) | unset).items()}
 
@@ -76,10 +77,14 @@ class Agent(ABC):
         return
 
     def forfeit_reason(self, env_index: int, seat: int) -> tuple[str, str]:
-        """Return the reason for the last `FORFEIT` of a seat: a kind, and a message.
+        """Return the kind of the reason for which `act` last returned `FORFEIT`, and a message.
 
-        Kinds are `"crash"`, `"timeout"`, `"invalid"` (move), `"resign"`, and by default
+        Kinds are `"crash"`, `"timeout"`, `"invalid"` (an illegal move), `"resign"`, and by default
         `"forfeit"`.
+
+        Args:
+            env_index: index of the game in its batch.
+            seat: the player that forfeited.
         """
         return "forfeit", ""
 
@@ -90,7 +95,7 @@ class Agent(ABC):
 
         Args:
             states: positions. Shape `[K]`; not to be changed.
-            seats: players to act. Shape `[K]`.
+            seats: player to act in each position. Shape `[K]`.
         """
         return None
 
@@ -102,13 +107,14 @@ class Agent(ABC):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Return one legal action per position, or `FORFEIT`.
+        """Return one legal action per position, or `ludoteca.envs.game.FORFEIT`.
 
-        In sequential games, only matches of two players accept `FORFEIT`: the opponent wins.
+        In sequential games, only matches of two players accept `FORFEIT`: the opponent wins. In
+        simultaneous games the player leaves the game.
 
         Args:
             states: positions. Shape `[K]`; not to be changed.
-            seats: players to act. Shape `[K]`.
+            seats: player to act in each position. Shape `[K]`.
             rngs: one random stream per position, advanced in place. Shape `[K, 1]`.
             env_indices: index of each game in its batch. Shape `[K]`.
         """
@@ -156,13 +162,16 @@ class PolicyAgent(CompiledAgent):
 
 def compile_act(agent: Agent) -> None:
     """Compile the `act` of an agent by calling it with an empty batch."""
-    none = np.zeros(0, np.int64)
-    agent.act(agent.game.empty(0), none, np.zeros((0, 1), np.uint64), none)
+    empty = np.zeros(0, np.int64)
+    agent.act(agent.game.empty(0), empty, np.zeros((0, 1), np.uint64), empty)
 
 
 @factory()
 def make_act(game: Game, choose: Policy) -> Any:
-    """Return `act(states, seats, rngs, legal, actions)`, which writes `actions`, int64 `[K]`."""
+    """Return `act(states, seats, rngs, legal, actions)`, which writes `actions`, int64 `[K]`.
+
+    The first three arguments are those of `Agent.act`; `legal`, int16 `[num_actions]`, is scratch.
+    """
     legal_actions, simultaneous = game.legal_actions, game.simultaneous
 
     @compiled_without_allocation

@@ -26,7 +26,7 @@ try:
         make_evaluator,
         make_pv_network,
     )
-    from ludoteca.agents.networks.runner import Backend, Precision, Runner
+    from ludoteca.agents.networks.runner import Backend, InferencePrecision, Runner
     from ludoteca.agents.networks.weights import find_weights, load_network
 except ImportError as error:
     raise ImportError(
@@ -94,15 +94,17 @@ class PolicyValueAgent(NetworkGuidedAgent):
         if seconds is not None:
             if gumbel:
                 raise ValueError("the policy gumbel needs a number of simulations, not seconds")
-            self.simulations = self._max_nodes - 1
+            self.simulations = self._max_nodes - 1  # each adds at most one node below the root
         self._batch_size = BATCH_SIZE if seconds is None else 1
         self._temperature = real("temperature", temperature, 0, 100)
         if gumbel and leaf_batch > 1:
             raise ValueError(f"the policy gumbel needs leaf_batch=1, got {leaf_batch}")
+        # 60: the empty squares of the starting position in Othello.
         self.solver_empties = integer("solver_empties", solver_empties, 0, 60)
         self._endgame_solver = make_endgame_solver(game) if solver_empties else None
         self._runner = runner
-        # Consecutive searches of a game share positions.
+        # Consecutive searches of a game share positions. Outputs are one logit per action and the
+        # value.
         self._cache = EvaluationCache(runner, self.encoder.shape, game.num_actions + 1)
 
     @classmethod
@@ -111,7 +113,7 @@ class PolicyValueAgent(NetworkGuidedAgent):
         Encoder(game)
 
     def set_time_control(self, time_control: TimeControl) -> None:
-        """See `NetworkGuidedAgent`; the default of `leaf_batch` is that with `seconds`."""
+        """See `NetworkGuidedAgent`; a `leaf_batch` that was not given becomes `LEAF_BATCH`."""
         super().set_time_control(time_control)
         if self.seconds is not None and self._default_leaf_batch:
             self._leaf_batch = LEAF_BATCH
@@ -172,7 +174,12 @@ class PolicyValueAgent(NetworkGuidedAgent):
     def search_positions(
         self, states: NDArray[np.void], rngs: NDArray[np.uint64] | None = None
     ) -> SearchResult:
-        """Search a batch of unfinished positions; deterministic without a time limit."""
+        """Search a batch of unfinished positions; deterministic without a time limit.
+
+        Args:
+            states: positions. Shape `[K]`.
+            rngs: unused, as the search is not random.
+        """
         return self._search_positions(states, stop_early=False)
 
     def _search_positions(self, states: NDArray[np.void], stop_early: bool) -> SearchResult:
@@ -209,7 +216,7 @@ class AlphaZeroAgent(PolicyValueAgent):
         leaf_batch: int | None = None,
         solver_empties: int = 0,
         device: str = "cpu",
-        precision: Precision = "float32",
+        precision: InferencePrecision | None = None,
         backend: Backend = "auto",
         seconds: float | None = None,
         max_nodes: int = 50_000,
@@ -223,8 +230,8 @@ class AlphaZeroAgent(PolicyValueAgent):
             policy: `puct` or `gumbel`.
             c_puct: PUCT's exploration constant.
             fpu_reduction: PUCT, first-play urgency: the value of an action without visits is its
-                parent's value minus this, times the square root of the visited actions' prior
-                probability.
+                parent's value minus `fpu_reduction * sqrt(p)`, p being the total prior probability
+                of the visited actions.
             max_num_considered_actions: Gumbel: maximum number of actions that are considered at the
                 root.
             temperature: actions are sampled from `policy ** (1 / temperature)`; 0: the best action.
@@ -235,7 +242,8 @@ class AlphaZeroAgent(PolicyValueAgent):
                 however long that takes, instead of searched; 0: never. See
                 `ludoteca.agents.games.endgame`.
             device: device of the network, such as `cpu` or `cuda`.
-            precision: `float32`, `bfloat16`, or `auto`: the faster of the two.
+            precision: `float32`, `bfloat16`, `int16`, or `auto`: the fastest; see `Runner`. By
+                default `float32`, and `auto` on CPUs with `seconds`.
             backend: `torch`, `compiled`, or `auto`: compiled where possible; see `Runner`.
             seconds: time per move, instead of a number of simulations; positions are then searched
                 one after the other.
@@ -246,6 +254,8 @@ class AlphaZeroAgent(PolicyValueAgent):
             ValueError: if it does not fit the game, or a parameter is out of range.
         """
         network, self.metadata = load_pv_network(game, find_weights(path, "az"))
+        if precision is None:
+            precision = "auto" if seconds is not None and device == "cpu" else "float32"
         params = SelectionParams(real("c_puct", c_puct, 0, 100), fpu_reduction=fpu_reduction)
         choice("policy", policy, ("puct", "gumbel"))
         super().__init__(

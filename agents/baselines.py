@@ -70,6 +70,7 @@ def make_one_ply(game: Game) -> Any:
         scores = np.zeros(players)
         for i in range(len(states)):
             s, seat, rng = states[i], seats[i], rngs[i]
+            # The same chance events for all actions; without chance, the number is not used.
             chance = next_u64(rng) if has_chance else rng[0]
             if simultaneous:
                 for p in range(players):
@@ -83,7 +84,7 @@ def make_one_ply(game: Game) -> Any:
                 next_states[0] = s
                 t = next_states[0]
                 if has_chance:
-                    t.rng[0] = chance  # agents must not know future chance events
+                    t.rng[0] = chance  # not the game's own: agents must not know chance events
                 if simultaneous:
                     joint[seat] = legal[k]
                     step(t, joint)

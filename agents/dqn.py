@@ -82,6 +82,8 @@ class QNetworkAgent(Agent):
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Choose by one forward pass, epsilon-greedily."""
+        # In the encoder's order of actions, mirrored for player 1; `translate` maps it to the
+        # game's.
         planes, masks = self.encoder.encode(states, seats)
         best = np.where(masks == 1, self._runner(planes), MASKED_Q_VALUE).argmax(1)
         actions = self.encoder.translate(best, seats)
@@ -96,16 +98,18 @@ class QNetworkAgent(Agent):
         """Return the Q values of all actions for the player to move, NaN for illegal actions.
 
         Args:
-            s: a record, as `Game.new` returns.
+            s: the position, a record as `Game.new` returns.
 
         Returns:
-            Q values, in (-1, 1) if the network has `bounded=True`. Shape `[num_actions]`.
+            Q values; if the network has `bounded=True`, 2 p - 1 for a probability p of winning.
+            Shape `[num_actions]`.
         """
         states = batch_of_one(self.game, s)
         assert self.game.player is not None
         seats = np.array([self.game.player(states.view(np.recarray)[0])], np.int64)
         planes, masks = self.encoder.encode(states, seats)
         outputs = self._runner(planes)
+        # 2 sigmoid(x) - 1 = tanh(x / 2), see `QNetwork.values`.
         values = np.tanh(outputs / 2) if self._network.config.bounded else outputs
         legal_values: NDArray[np.float32] = np.where(masks == 1, values, np.nan).astype(np.float32)
         by_action: NDArray[np.float32] = self.encoder.translate_policy(legal_values, seats)[0]

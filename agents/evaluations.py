@@ -1,7 +1,8 @@
 """Evaluation functions of the positions at which playouts are truncated.
 
 An evaluation function is a kernel `evaluate(s, out)` that writes one score in [-1, 1] per player to
-`out`, like `Game.returns`, but for unfinished games.
+`out`, like `Game.returns`, but for unfinished games. Those of a game are part of its `Knowledge`:
+policies, evaluations and features beyond its rules, see `ludoteca.agents.games.knowledge`.
 """
 
 from ludoteca.agents.games.knowledge import Evaluation
@@ -26,6 +27,7 @@ def find_evaluation(name: str, game: Game) -> Evaluation:
     if name not in evaluations:
         hint = did_you_mean(name, evaluations)
         raise ValueError(
-            f"{game.name} has no evaluation {name!r}{hint}; it has {', '.join(evaluations)}"
+            f"{game.name} has no evaluation {name!r}{hint}; expected one of "
+            f"{', '.join(evaluations)}"
         )
     return evaluations[name]

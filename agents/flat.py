@@ -15,7 +15,7 @@ from ludoteca.envs.params import integer
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.rng import below, next_u64
 
-# Indices of the two positions in `states`: that to act in, and the current one of a simulation.
+# Indices of the two positions in `states`: the one to act in, and the current one of a simulation.
 START, CURRENT = range(2)
 NUM_STATES = 2
 
@@ -64,10 +64,12 @@ class FlatAgent(CompiledAgent):
         )
 
     def means(self, s: Any, seat: int, rng: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """Return the mean reward of each action in one position, NaN without simulations.
+        """Return the mean reward of each action in one position. Shape `[num_actions]`.
+
+        It is NaN for actions without simulations, such as illegal ones.
 
         Args:
-            s: a record, as `Game.new` returns.
+            s: the position, a record as `Game.new` returns.
             seat: the player to act.
             rng: random stream, uint64 `[1]`, advanced in place.
         """
@@ -98,8 +100,9 @@ def work_dtype(game: Game) -> np.dtype[np.void]:
 def make_act(game: Game, playout: str) -> Callable[..., None]:
     """Return `act(positions, seats, rngs, states, work, simulations, playout_depth, actions)`.
 
-    It writes the chosen `actions`, int64 `[K]`. Position k uses the random stream `rngs[k]`, uint64
-    `[K, 1]`.
+    It writes the chosen `actions`, int64 `[K]`, for `positions` `[K]` and their `seats` `[K]`.
+    Position k uses the random stream `rngs[k]`, uint64 `[K, 1]`. Workspaces are `states`, the
+    `NUM_STATES` records at `START` and `CURRENT`, and `work`, one record of `work_dtype`.
     """
     simulate = simulate_kernel(game, playout)
 
@@ -125,17 +128,18 @@ def make_act(game: Game, playout: str) -> Callable[..., None]:
 def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
     """Return `simulate(states, seat, rng, work, simulations, playout_depth) -> action`.
 
-    It leaves the sum of rewards and the visit count of each action in `work.total` and
-    `work.visits`.
+    It searches the position `states[START]`, and leaves the sum of rewards and the visit count of
+    each action in `work.total` and `work.visits`.
     """
     legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
-    returns, player, play_out = game.returns, cast(Any, game.player), cast(Any, game.playout)
+    returns, player = game.returns, cast(Any, game.player)
+    fast_playout = cast(Any, game.playout)  # uniformly random to the end of the game
     simultaneous, players, num_actions = game.simultaneous, game.num_players, game.num_actions
     has_chance = "rng" in (game.state.names or ())
     choose = playout_policy(playout, game)
-    reward = cast(Any, find_knowledge(game).playout_reward)
-    has_own_reward = reward is not None
-    has_fast_playout = play_out is not None and playout == "uniform" and not has_own_reward
+    own_reward = cast(Any, find_knowledge(game).playout_reward)
+    has_own_reward = own_reward is not None
+    has_fast_playout = fast_playout is not None and playout == "uniform" and not has_own_reward
     max_plies = game.max_plies
 
     @kernel
@@ -157,8 +161,9 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
 
     @kernel
     def playout_reward(s: Any, seat: int, plies: int, work: Any) -> float:
+        """Return the reward of `seat` after a simulation of `plies` plies, including the first."""
         if has_own_reward:
-            return float(reward(s, seat, plies))
+            return float(own_reward(s, seat, plies))
         returns(s, work.scores)
         return float(work.scores[seat])
 
@@ -193,6 +198,7 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
             states[CURRENT] = states[START]
             if has_chance:
                 s.rng[0] = next_u64(rng)
+            # Games with an own reward (Hungry Geese) begin at random, others in round robin.
             first = int(
                 choose(s, seat, work.first, n, rng) if has_own_reward else work.first[i % n]
             )
@@ -200,7 +206,7 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
             plies, over = 1, is_terminal(s)
             if has_fast_playout and playout_depth >= max_plies:
                 if not over:
-                    play_out(s, work.legal, rng)
+                    fast_playout(s, work.legal, rng)
             else:
                 while plies < playout_depth and not over:
                     play(s, seat, -1, rng, work)

@@ -18,7 +18,7 @@ BatchPolicy = Callable[[NDArray[Any], NDArray[np.int8]], Any]
 
 
 class FunctionAgent(Agent):
-    """Agent with a Python function `policy(planes, masks) -> actions`, with any library inside.
+    """Agent with a Python function `policy(planes, masks) -> actions`, which may use any library.
 
     One call receives all K positions of a batch: `planes` `[K, *shape]`, the observations of the
     players to act, and `masks` int8 `[K, num_actions]`, 1 for legal actions. It returns one legal
@@ -44,7 +44,7 @@ class FunctionAgent(Agent):
                 `path/to/file.py:function`.
             dtype: dtype of the planes, such as `float32`.
             channels_last: whether observations have the shape `(rows, columns, planes)`.
-            flat: whether observations are flattened, `[K, N]`.
+            flat: whether observations are flattened, `[K, rows * columns * planes]`.
 
         Raises:
             ValueError: if there is no such function, or an option is invalid.
@@ -83,11 +83,11 @@ class FunctionAgent(Agent):
         """Module and name of the function for error messages, such as `mymodule:policy`."""
         if self._target is not None:
             return self._target
-        named = getattr(self._policy, "__qualname__", None)
-        if named is None:  # an object with __call__, or a partial function
-            named = f"{type(self._policy).__qualname__} object"
-            return f"{type(self._policy).__module__}:{named}"
-        return f"{self._policy.__module__}:{named}"
+        name = getattr(self._policy, "__qualname__", None)
+        if name is None:  # an object with __call__, or a partial function
+            name = f"{type(self._policy).__qualname__} object"
+            return f"{type(self._policy).__module__}:{name}"
+        return f"{self._policy.__module__}:{name}"
 
     def prepare(self) -> None:
         """Compile the observation kernels."""

@@ -1,7 +1,8 @@
 """Playout policies, which choose the moves of playouts; some are also agents.
 
 A playout policy is a policy kernel, `choose(s, player, legal, n, rng) -> action`: uniformly random,
-or random without the obvious blunders of a game.
+random without the obvious blunders of a game, or the game's greedy policy. Policies of single games
+are part of their `Knowledge`, see `ludoteca.agents.games.knowledge`.
 """
 
 from ludoteca.agents.agent import Policy, PolicyAgent
@@ -27,7 +28,7 @@ def random_safe(game: Game) -> PolicyAgent:
 
 
 def playout_names() -> tuple[str, ...]:
-    """Return the names of all playout policies: `"uniform"`, and those of the games' knowledge."""
+    """Return the names of all playout policies: `"uniform"`, those of single games, `"greedy"`."""
     names = [
         "uniform",
         *(name for knowledge in KNOWLEDGE.values() for name in knowledge.playouts),
@@ -51,7 +52,7 @@ def playout_policy(name: str, game: Game) -> Policy:
         return uniform
     policies = {game_name: _policies(knowledge) for game_name, knowledge in KNOWLEDGE.items()}
     if name not in policies.get(game.name, {}):
-        games = ", ".join(game_name for game_name, own in policies.items() if name in own)
+        games = ", ".join(game_name for game_name in policies if name in policies[game_name])
         raise ValueError(f"{game.name} has no playout {name!r}; games with it are {games}")
     return policies[game.name][name]
 
@@ -64,18 +65,18 @@ def _policies(knowledge: Knowledge) -> dict[str, Policy]:
 def choose_playout(
     game: Game, playout: str, playout_depth: int | None, min_depth: int
 ) -> tuple[str, int]:
-    """Return the name of a playout policy and the playout depth, defaults of the game filled in.
+    """Return the name of a playout policy and the playout depth, or the game's defaults.
 
     Args:
         game: the game.
-        playout: name of the policy, or `""` for the default of its `Knowledge`.
-        playout_depth: maximum number of plies, or None for the default.
+        playout: name of the policy, or `""` for the game's default.
+        playout_depth: maximum number of plies, or None for the game's default.
         min_depth: minimum of `playout_depth`.
 
     Raises:
         ValueError: if `playout_depth` is out of range.
     """
-    default, plies = find_knowledge(game).default_playout or ("uniform", game.max_plies)
-    return playout or default, plies if playout_depth is None else integer(
+    default, default_depth = find_knowledge(game).default_playout or ("uniform", game.max_plies)
+    return playout or default, default_depth if playout_depth is None else integer(
         "playout_depth", playout_depth, min_depth, 10**6
     )

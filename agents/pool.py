@@ -20,7 +20,7 @@ from ludoteca.agents.agent import Agent
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 
-RESULT_DECAY = 0.5  # the weight of earlier results is multiplied by it when a policy is added
+RESULT_DECAY = 0.5  # factor of the weight of earlier results when a policy is added
 
 
 @dataclass(eq=False)
@@ -31,7 +31,8 @@ class PoolMember:
         name: name, such as `"step_20000"`.
         agent: the agent.
         fixed: whether the member is permanent, that is, never replaced.
-        games: number of games against the member; earlier games count less, by `RESULT_DECAY`.
+        games: weighted number of games against the member: 1 for each, times `RESULT_DECAY` for
+            each policy that was added since.
         points: points of the learner in these games, with the same weights: 1 for a win, 1/2 for a
             draw.
     """
@@ -74,7 +75,7 @@ class OpponentPool:
             latest_prob: probability of the latest policy; otherwise any member is sampled, the
                 latest included.
             power: the exponent of prioritized sampling.
-            fixed: permanent members by name, which are never replaced.
+            fixed: permanent members by name.
             seed: seed of the sampling.
 
         Raises:
@@ -120,7 +121,7 @@ class OpponentPool:
         weights /= weights.sum()
         if self.past:
             weights *= 1 - self.latest_prob
-            weights[-1] += self.latest_prob
+            weights[-1] += self.latest_prob  # the last member is the latest policy
         probabilities: NDArray[np.float64] = weights
         return probabilities
 
@@ -158,8 +159,8 @@ class PoolAgent(Agent):
                 id(member.agent): member.agent for member in self._current_members[env_index]
             }.values():
                 games_by_agent.setdefault(id(agent), (agent, []))[1].append(env_index)
-        for agent, resetting in games_by_agent.values():
-            agent.reset(np.array(resetting, np.int64))
+        for agent, own_games in games_by_agent.values():
+            agent.reset(np.array(own_games, np.int64))
 
     def act(
         self,
@@ -176,10 +177,12 @@ class PoolAgent(Agent):
             agent = self._current_members[env_index][seat].agent
             rows.setdefault(id(agent), (agent, []))[1].append(k)
         actions = np.zeros(len(states), np.int64)
-        for agent, own in rows.values():
-            streams = rngs[own]
-            actions[own] = agent.act(states[own], seats[own], streams, env_indices[own])
-            rngs[own] = streams
+        for agent, own_rows in rows.values():
+            streams = rngs[own_rows]  # a copy, so the advanced streams are written back
+            actions[own_rows] = agent.act(
+                states[own_rows], seats[own_rows], streams, env_indices[own_rows]
+            )
+            rngs[own_rows] = streams
         return actions
 
     def record_result(

@@ -67,7 +67,11 @@ class PredictorAgent(Agent):
 
 
 class Observer:
-    """Observer of positions: it computes observations and action masks of a batch."""
+    """Observer of positions: it computes observations and action masks of a batch.
+
+    Attributes:
+        space: observation space of one position.
+    """
 
     def __init__(self, game: Game, dtype: DTypeLike = "int8", channels_last: bool = False):
         planes, rows, columns = game.observation_shape
@@ -92,14 +96,16 @@ class Observer:
 def make_observe_batch(game: Game) -> Any:
     """Return `observe_batch(states, seats, legal, masks, observations)`.
 
-    It writes `masks`, int8 `[K, num_actions]`, and `observations`, `[K, planes, rows, columns]`.
+    It writes `masks`, int8 `[K, num_actions]`, and `observations`, `[K, planes, rows, columns]`, of
+    the players `seats`, int64 `[K]`; `legal`, int16 `[num_actions]`, is scratch.
     """
     legal_actions, observe, simultaneous = game.legal_actions, game.observe, game.simultaneous
 
     @kernel
-    def legal_of(s: Any, p: int, legal: Any) -> Any:
+    def list_legal(s: Any, player: int, legal: Any) -> Any:
+        """Write the legal actions of a player to `legal`; return their number."""
         if simultaneous:
-            return legal_actions(s, p, legal)
+            return legal_actions(s, player, legal)
         return legal_actions(s, legal)
 
     @compiled
@@ -108,7 +114,7 @@ def make_observe_batch(game: Game) -> Any:
             observations[i] = 0
             observe(states[i], seats[i], observations[i])
             masks[i] = 0
-            for k in range(legal_of(states[i], seats[i], legal)):
+            for k in range(list_legal(states[i], seats[i], legal)):
                 masks[i, legal[k]] = 1
 
     return observe_batch

@@ -26,16 +26,17 @@ def action_probabilities(
     Args:
         agent: the agent; its choice must depend on the position only.
         states: unfinished positions. Shape `[K]`.
-        seats: players to act. Shape `[K]`.
+        seats: player to act in each position. Shape `[K]`.
         samples: samples per position, for agents that do not return their probabilities.
         seed: seed of the random streams.
 
     Returns:
-        The probabilities, `[K, num_actions]`.
+        The probabilities, `[K, num_actions]`. Illegal actions that the agent chooses have a
+        probability above 0, too.
 
     Raises:
         ValueError: if `samples` is out of range, or the agent's choice is not an action of the
-            game. Illegal actions that it chooses get a probability above 0.
+            game, such as `FORFEIT`.
     """
     integer("samples", samples, 1, 10**6)
     probabilities = np.zeros((len(states), agent.game.num_actions))
@@ -43,34 +44,34 @@ def action_probabilities(
     for begin in range(0, len(states), batch_size):
         rows = slice(begin, begin + batch_size)
         exact = agent.action_probabilities(states[rows], seats[rows])
-        probabilities[rows] = _exact_or_estimated(
-            agent, states[rows], seats[rows], samples, seed, exact
+        probabilities[rows] = (
+            _action_frequencies(agent, states[rows], seats[rows], samples, seed)
+            if exact is None
+            else exact
         )
     return probabilities
 
 
-def _exact_or_estimated(
+def _action_frequencies(
     agent: Agent,
     states: NDArray[np.void],
     seats: NDArray[np.int64],
     samples: int,
     seed: int,
-    exact: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
-    if exact is not None:
-        return exact
+    """Return the share of each action in `samples` actions per position. `[K, num_actions]`."""
     frequencies = np.zeros((len(states), agent.game.num_actions))
     rows, stream = np.arange(len(states)), np.array([seed], np.uint64)
     for _ in range(samples):
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"):  # the arithmetic of random streams wraps around
             rngs = np.full((len(states), 1), next_u64(stream), np.uint64)
         agent.reset(rows)
         actions = agent.act(states, seats, rngs, rows)
         if actions.min() < 0 or actions.max() >= agent.game.num_actions:
-            wrong = (actions < 0) | (actions >= agent.game.num_actions)
+            is_outside = (actions < 0) | (actions >= agent.game.num_actions)
             raise ValueError(
                 f"expected actions from 0 to {agent.game.num_actions - 1}, the agent chose "
-                f"{np.unique(actions[wrong])}"
+                f"{np.unique(actions[is_outside])}"
             )
         frequencies[rows, actions] += 1 / samples
     return frequencies

@@ -38,8 +38,8 @@ def register_agent(maker: Any = None, *, name: str | None = None) -> Any:
     Args:
         maker: a subclass of `Agent`, or a function that returns an agent. It is called with the
             game and, by name, the parameters of the spec string, which are parsed by their
-            annotations. The name of the first may be omitted; those without a default are
-            required.
+            annotations. The name of the first parameter may be omitted in the spec string;
+            parameters without a default are required.
         name: name of the agent; by default that of the function, or of the class in snake case
             without the suffix `Agent`: `patient`.
 
@@ -94,9 +94,9 @@ class Registrations(NamedTuple):
     """Registrations of games and agents by code, to be sent to another process.
 
     Attributes:
-        games: id, name and extension of each game.
+        games: Gymnasium id, name and `Extension` (import target and source) of each game.
         aliases: ids of games by alias.
-        agents: name and extension of each agent.
+        agents: name and `Extension` of each agent.
     """
 
     games: tuple[tuple[str, str, Extension], ...]
@@ -107,7 +107,8 @@ class Registrations(NamedTuple):
 def code_registrations() -> Registrations:
     """Return the games and agents that were registered by code in this process.
 
-    `restore_registrations` registers them in a child process.
+    `restore_registrations` registers them in a child process. Those of entry points, whose
+    extension has a `package`, are left out: a child process finds them itself.
     """
     games = tuple(
         (id_, game_name(id_), without_factory(extension))
@@ -129,7 +130,7 @@ def code_registrations() -> Registrations:
 def restore_registrations(registered: Registrations) -> None:
     """Register the games and agents of the parent process, without importing them.
 
-    Registrations of this process are kept.
+    A name that is registered in this process already is kept.
     """
     for id_, name, extension in registered.games:
         if id_ not in GAMES:

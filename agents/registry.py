@@ -69,7 +69,7 @@ ALIASES = {
 }
 
 
-# Agents of other packages, by name.
+# Agents registered by code or by entry points of other packages, by name.
 EXTENSIONS: dict[str, Extension] = {}
 # Loaded makers, by name or target: the loaded object, and the validated maker.
 _makers: dict[str, tuple[Any, Callable[..., Agent]]] = {}
@@ -116,7 +116,8 @@ def find_maker(name: str) -> Callable[..., Agent]:
 
     Raises:
         ValueError: if there is no such agent.
-        ImportError: if its package is broken, or a target's module is missing.
+        ImportError: if the package that provides the agent is broken, or a target's module is
+            missing.
     """
     return _maker(parse_agent_spec(name)[0])
 
@@ -164,7 +165,7 @@ def agent_source(name: str) -> str:
 
 
 def add_agent(name: str, extension: Extension) -> None:
-    """Add an agent of another package; see `ludoteca.register_agent`."""
+    """Add an agent that is not part of this package; see `ludoteca.register_agent`."""
     EXTENSIONS[name], AGENTS[name] = extension, extension.target
     _makers.pop(name, None)
 
@@ -193,7 +194,9 @@ def _maker(name: str) -> Callable[..., Agent]:
 
 
 def _parse_agent_params(spec: str, text: str, first: str | None, known: Any) -> dict[str, Any]:
-    """Parse the parameters of a spec string; errors suggest a file if a module may be meant.
+    """Parse the parameters of a spec string.
+
+    If `NAME:...` names an agent but may be meant as a module, errors suggest `NAME.py:...`.
 
     Args:
         spec: the spec string.

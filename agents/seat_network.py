@@ -21,7 +21,8 @@ from ludoteca.envs.params import integer, real
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.rng import uniform
 
-# Inference of a network: planes [K, planes, rows, columns] -> outputs, float32 [K, outputs].
+# Inference of a network: planes [K, planes, rows, columns] -> outputs, float32 [K, outputs]: a
+# logit for each action, then, if the network has a value head, the value in [-1, 1].
 Run = Callable[[NDArray[np.int8]], NDArray[np.float32]]
 MAX_TIMED_SIMULATIONS = 20_000  # maximum number of simulations of a search with a time control
 BATCH_SIZE = 128  # searches in one batch; larger ones need more memory and are not faster
@@ -93,7 +94,7 @@ class SeatNetworkAgent(Agent):
             raise ValueError(f"the search needs a simultaneous game, got {self.game.spec}")
         self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
         if self.seconds is not None and simulations == 0:
-            raise ValueError("seconds needs simulations=..., the maximum, above 0")
+            raise ValueError("seconds needs simulations, their maximum number, above 0, got 0")
         self.c_puct = real("c_puct", c_puct, 0, 100)
         self.fpu_reduction = real("fpu_reduction", fpu_reduction, 0, 1)
         self.value_scale = real("value_scale", value_scale, 0, 1e6)
@@ -136,17 +137,19 @@ class SeatNetworkAgent(Agent):
             rows = slice(k, k + batch_size)
             streams = rngs[rows]  # a view: streams advance in place
             result = self.search_positions(states[rows], streams)
-            by_seat = (np.arange(len(result.visit_counts)), seats[rows])
+            # The search has statistics of all players; those of the acting ones are used.
+            acting = (np.arange(len(result.visit_counts)), seats[rows])
             policies, *_ = improved_policies(
-                result.priors[by_seat],
-                result.visit_counts[by_seat],
-                result.action_values[by_seat],
+                result.priors[acting],
+                result.visit_counts[acting],
+                result.action_values[acting],
                 self.value_scale,
             )
             actions[rows] = self._choose(policies, streams)
         return actions
 
     def _choose(self, policies: NDArray[Any], rngs: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return an action for each of the policies `[K, num_actions]`, by the temperature."""
         if self.temperature == 0:
             best: NDArray[np.int64] = policies.argmax(1)
             return best
@@ -155,7 +158,7 @@ class SeatNetworkAgent(Agent):
     def action_probabilities(
         self, states: NDArray[np.void], seats: NDArray[np.int64]
     ) -> NDArray[np.float64] | None:
-        """Return the policies at the temperature, `[K, num_actions]`; None with a search."""
+        """Return the sampling probabilities, `[K, num_actions]`; None for agents with a search."""
         if self.simulations:
             return None
         policies = self.policies(states, seats).astype(np.float64)
@@ -225,7 +228,7 @@ def make_seat_evaluator(encoder: SeatEncoder, run: Run) -> SeatEvaluator:
 
 
 def masked_softmax(logits: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.float32]:
-    """Return the softmax over unmasked actions, 0 for others. Shape `[K, num_actions]`."""
+    """Return the softmax over actions with mask 1, 0 for others. Shape `[K, num_actions]`."""
     allowed = np.where(masks > 0, logits, -np.inf)
     weights = np.exp(allowed - allowed.max(1, keepdims=True))
     policies: NDArray[Any] = weights / weights.sum(1, keepdims=True)

@@ -34,11 +34,12 @@ class UCTNetAgent(NetworkGuidedAgent):
     """UCT agent with a value network, which evaluates the leaves of a batch of searches together.
 
     The agent of Sancho and Fernández (University of Seville) for Othello. Selection is UCT for
-    values in [-1, 1]: `Q / N(child) + c * sqrt(2 ln N(parent) / N(child))`, Q being the sum of the
-    child's values and N numbers of visits; children without visits come first. The child with the
-    highest mean is played.
+    values in [-1, 1]: `Q / N(child) + c * sqrt(2 ln N(parent) / N(child))`, where Q is the sum of
+    the child's values and N the number of visits of a node; children without visits come first.
+    The child with the highest mean is played.
 
-    The text can also be read such that the network chooses the moves of the playouts: `playout`.
+    Their description leaves open whether the network evaluates leaves or chooses the moves of
+    playouts; the parameter `playout` selects the second reading.
     """
 
     def __init__(
@@ -60,8 +61,8 @@ class UCTNetAgent(NetworkGuidedAgent):
 
         Args:
             game: the game to play.
-            path: a file or run folder of `python -m ludoteca.train.value_regression`, or a file of
-                Keras (`.keras`) with such a network.
+            path: a network file or run folder of `python -m ludoteca.train.value_regression`, or a
+                Keras file (`.keras`) of a network of the same architecture.
             simulations: simulations per search.
             seconds: time per move, instead of a number of simulations; positions are then searched
                 one after the other.
@@ -71,7 +72,7 @@ class UCTNetAgent(NetworkGuidedAgent):
             playout: `""`: the network's value of a leaf. Otherwise the result of a playout to the
                 end of the game, in which the network evaluates the positions after all legal moves:
                 `"greedy"`: both players make the best move, with ties broken at random;
-                `"softmax"`: one sampled by the softmax of the values.
+                `"softmax"`: both players sample a move from the softmax of the values.
             temperature: temperature of `"softmax"`, for values in [-1, 1].
             leaf_batch: number of leaves of one search that the network evaluates together, with
                 virtual loss; more than one is faster if few positions are searched.
@@ -96,7 +97,7 @@ class UCTNetAgent(NetworkGuidedAgent):
         self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
         self._max_nodes = integer("max_nodes", max_nodes, 2, 10**9)
         if seconds is not None:
-            self.simulations = self._max_nodes - 1
+            self.simulations = self._max_nodes - 1  # each adds at most one node below the root
         self._batch_size = 1
         if seconds is None:
             self._batch_size = max(1, min(MAX_TREES, MAX_NODES // (self.simulations + 1)))
@@ -152,7 +153,10 @@ class UCTNetAgent(NetworkGuidedAgent):
 
 
 class _ValueEncoder:
-    """Encoder of a value network, with one more plane: the number of the player to move."""
+    """Encoder of a value network, with one more plane at the end: the index of the player to move.
+
+    The evaluator splits this plane off. There is no policy, so masks have no columns.
+    """
 
     def __init__(self, view: ValueView):
         self.game, self.view = view.game, view
@@ -160,6 +164,7 @@ class _ValueEncoder:
     def encode(
         self, states: NDArray[np.void], seats: NDArray[np.int64]
     ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """Return planes `[K, planes + 1, rows, columns]`, and empty masks `[K, 0]`."""
         observations = self.view.encode(states, seats)
         planes = np.empty(
             (len(observations), observations.shape[1] + 1, *observations.shape[2:]), np.int8
@@ -171,6 +176,7 @@ class _ValueEncoder:
     def translate_policy(
         self, policies: NDArray[np.float32], seats: NDArray[np.int64]
     ) -> NDArray[np.float32]:
+        """Return the policies, which are uniform, unchanged."""
         return policies
 
 
@@ -181,8 +187,8 @@ def _make_evaluator(encoder: _ValueEncoder, runner: Runner) -> Evaluate:
         planes: NDArray[np.int8],
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         seats = planes[:, -1, 0, 0]
-        first = runner(planes[:, :-1]) * encoder.view.signs(seats)  # for player 0
-        values = np.where(seats == 0, first, -first)
+        first_player_values = runner(planes[:, :-1]) * encoder.view.signs(seats)
+        values = np.where(seats == 0, first_player_values, -first_player_values)
         return np.zeros((len(planes), encoder.game.num_actions), np.float32), values
 
     return evaluate

@@ -6,6 +6,7 @@ from typing import Any
 
 from ludoteca.agents.agent import Agent
 
+POSITIONAL_KINDS = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 NAMED_KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
@@ -31,11 +32,11 @@ def check_maker(maker: Any, label: str) -> Callable[..., Agent]:
             f"{label} must be a subclass of Agent, or a function that returns an agent, "
             f"got {maker!r:.80}"
         )
-    game, *parameters = [*inspect.signature(maker).parameters.values(), None]
-    if game is None or game.kind not in (NAMED_KINDS[0], inspect.Parameter.POSITIONAL_ONLY):
+    parameters = list(inspect.signature(maker).parameters.values())
+    if not parameters or parameters[0].kind not in POSITIONAL_KINDS:
         raise ValueError(f"{label} must take the game as its first argument")
-    for parameter in parameters[:-1]:
-        if parameter is not None and parameter.kind not in NAMED_KINDS:
+    for parameter in parameters[1:]:
+        if parameter.kind not in NAMED_KINDS:
             raise ValueError(
                 f"{label} must take all parameters after the game by name, got {parameter}"
             )

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 from ludoteca.agents.agent import Policy
 from ludoteca.envs.targets import load_target
 
-# An evaluation kernel, `evaluate(s, out)`: one score in [-1, 1] per player.
+# Kernels: of evaluation, `evaluate(s, out)`, which writes one score in [-1, 1] per player to `out`;
 Evaluation = Callable[[Any, Any], None]
-# A reward kernel, `reward(s, player, plies) -> float`.
+# of reward, `reward(s, player, plies) -> float`, after a playout of `plies` plies that ended in
+# `s`.
 Reward = Callable[[Any, int, int], float]
 # An import target, `"module:attribute"`, loaded at the first use.
 Target = str
@@ -28,8 +29,9 @@ class Knowledge:
             is the default.
         playout_reward: reward of a playout for the agent `flat`, in place of the return.
         features: hand-crafted features for networks, a target of type `HandCraftedFeatures`.
-        endgame_solver: class of the endgame solver, a target.
-        openspiel: function that returns OpenSpiel's version of the game, a target.
+        endgame_solver: class of the endgame solver, a target: an `EndgameSolver` that is made with
+            the game.
+        openspiel: function from the game to OpenSpiel's version of it (a `Counterpart`), a target.
     """
 
     greedy: Policy | None = None
@@ -50,7 +52,7 @@ class HandCraftedFeatures(NamedTuple):
         high: largest value.
         workspace_rows: function from the number of players to the rows of the kernels' workspace,
             int32 `[rows, cells]`.
-        prepare: kernel `prepare(s, workspace)`, which computes what is equal for all players.
+        prepare: kernel `prepare(s, workspace)`, which computes the parts that all players share.
         observe: kernel `observe(s, player, workspace, out)`, which writes the planes.
         safe_actions: kernel `safe_actions(s, player, workspace, out) -> count`, which writes the
             mask of the actions that do not certainly lose, and returns their number.

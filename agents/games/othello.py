@@ -33,7 +33,7 @@ def most_flips(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
 
 @kernel
 def disc_difference(s: Any, out: Any) -> None:
-    """Write each player's disc difference as a fraction of all discs, in [-1, 1]."""
+    """Write each player's disc difference as a fraction of all discs, in [-1, 1], to `out`."""
     black, white = count(s.discs[0]), count(s.discs[1])
     out[0] = (black - white) / (black + white)
     out[1] = -out[0]

@@ -1,4 +1,4 @@
-"""Registry of the agents' knowledge of games: one `Knowledge` per game."""
+"""Registry of the agents' knowledge of games beyond the rules: one `Knowledge` per game."""
 
 from ludoteca.agents.games import breakthrough, connect4, tictactoe
 from ludoteca.agents.games.hex.knowledge import HEX

@@ -93,7 +93,7 @@ class UIB2021Body(nn.Module):
         self.value = _uib2021_head(1) if config.value else None
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return one output per action, and one more for the value."""
+        """Return one output per action and, with a value head, one more for the value."""
         features = self.convolutions(x)
         means = nn.functional.avg_pool2d(features, features.shape[2:]).flatten(1)
         hidden = self.dense(means)
@@ -112,7 +112,7 @@ class ResidualBody(nn.Module):
         self.columns = columns
         middle = rows // 2 * columns + columns // 2
         self.middle = middle if encoder.view == "hand_crafted" else None
-        features = config.filters * (2 if self.middle is None else 3)
+        features = config.filters * (2 if self.middle is None else 3)  # of `global_pooling`
         outputs = encoder.game.num_actions + config.value
         self.flat = None
         if self.middle is None:  # not centered on the player: the head needs all cells
@@ -125,7 +125,7 @@ class ResidualBody(nn.Module):
             last.weight.mul_(0.1)  # the initial policy is almost uniform
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return one output per action, and one more for the value."""
+        """Return one output per action and, with a value head, one more for the value."""
         features = self.trunk(x)
         parts = [global_pooling(features, self.middle)]
         if self.flat is not None:
@@ -154,7 +154,7 @@ def load_ac_network(game: Game, file: Path) -> tuple[ACNetwork, dict[str, Any]]:
     """Return the network in a file and the file's metadata.
 
     Raises:
-        ValueError: if the file contains no such network, or one that does not fit the game.
+        ValueError: if the file contains no actor-critic network, or one that does not fit the game.
     """
     return load_network(
         game, file, lambda config: make_ac_network(ACConfig(**config), game), "actor-critic network"
@@ -162,6 +162,7 @@ def load_ac_network(game: Game, file: Path) -> tuple[ACNetwork, dict[str, Any]]:
 
 
 def _uib2021_head(outputs: int) -> nn.Sequential:
+    """Return the last two dense layers of `uib2021`, with `outputs` outputs."""
     return nn.Sequential(
         nn.Linear(1024, 512), nn.LeakyReLU(SLOPE), nn.Dropout(0.5), nn.Linear(512, outputs)
     )

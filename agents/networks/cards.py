@@ -4,7 +4,7 @@ A card is a JSON document beside the network's file, `agents/weights/AGENT/NAME.
 `python -m ludoteca.evaluate.cards`:
 
 - `"agent"`, `"game"`: spec strings of the network as an agent and of its game.
-- `"command"`, `"seed"`, `"date"`, `"versions"`: those of the training run.
+- `"command"`, `"seed"`, `"date"`, `"versions"` of packages: those of the training run.
 - `"trained_by"`: description of the training, including earlier runs.
 - `"trained_against"`: spec strings of the training opponents other than itself.
 - `"strength"`: matches. Each has `"agents"`, the network first, `"games"`, `"seed"`, `"command"`,

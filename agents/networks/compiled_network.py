@@ -1,4 +1,7 @@
-"""Compiled inference of residual policy-value networks on CPUs: one function for all layers."""
+"""Compiled inference of residual policy-value networks on CPUs: one function for all layers.
+
+Arrays are flat, with channels (filters) last, padded to whole vectors of `LANES` numbers.
+"""
 
 import math
 import threading
@@ -10,15 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from ludoteca.agents.networks.int16_products import can_quantize, quantize_weights
 from ludoteca.agents.networks.layers import Block
+from ludoteca.agents.networks.matrix_block import BLOCK_ROWS, WIDTH, make_multiply_block
 from ludoteca.agents.networks.pv_network import PVNetwork
 from ludoteca.agents.networks.vectors import (
-    BLOCK_ROWS,
     LANES,
-    WIDTH,
     add,
     load,
-    make_multiply_block,
     maximum,
     multiply_add,
     splat,
@@ -35,7 +37,7 @@ from ludoteca.envs.interpreted import is_interpreted
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.records import CACHE_LINE
 
-# Tiles per batch of a layer: their transforms stay in the CPU's cache.
+# Tiles of Winograd's convolution per batch of a layer: their transforms stay in the CPU's cache.
 TILES_PER_BATCH = 64
 ZERO = np.float32(0)
 
@@ -52,6 +54,7 @@ class Shape(NamedTuple):
         head_filters: filters of the first layer of the policy head; 1: its outputs are the logits
             of the actions, which are cells.
         others: number of actions that are not cells.
+        int16: whether the blocks' convolutions multiply 16-bit integers, see `int16_products`.
     """
 
     rows: int
@@ -64,6 +67,7 @@ class Shape(NamedTuple):
     filters: int
     head_filters: int
     others: int
+    int16: bool
 
     @property
     def cells(self) -> int:
@@ -81,23 +85,23 @@ class Shape(NamedTuple):
 class CompiledNetwork:
     """Compiled policy-value network, with outputs equal to PyTorch's up to rounding.
 
+    With `int16` the outputs are less exact, see `int16_products`.
+
     Convolutions are Winograd's, see `winograd`. No Python or PyTorch runs between the layers, which
     would take most of the time of small batches. It is thread-safe.
     """
 
-    def __init__(self, network: PVNetwork, scale: float):
+    def __init__(self, network: PVNetwork, scale: float, int16: bool = False):
         """Copy and transform the weights of a network for which `can_compile` holds.
 
         Args:
             network: the network.
-            scale: factor of the planes.
+            scale: factor by which planes are multiplied before they enter the network.
+            int16: whether the blocks' convolutions multiply 16-bit integers.
         """
         tower, trunk = network.tower, network.tower.trunk
         blocks = [block for block in trunk.blocks if isinstance(block, Block)]
-        layers = [
-            trunk.enter,
-            *(layer for block in blocks for layer in (block.first, block.second)),
-        ]
+        layers = [layer for block in blocks for layer in (block.first, block.second)]
         rows, columns = tower.planes_shape
         self._shape = Shape(
             rows,
@@ -109,24 +113,33 @@ class CompiledNetwork:
             trunk.enter.out_channels,
             head_filters=tower.first_layer.out_channels,
             others=0 if tower.linear_layer is None else tower.linear_layer.out_features,
+            int16=int16,
         )
         self._scale = np.float32(scale)
+        weights: Any = [transform_weights(_array(layer.weight)) for layer in layers]
+        scales: list[NDArray[np.float32]] = []
+        if int16:
+            quantized = [quantize_weights(array) for array in weights]
+            weights = [layer.pairs.view(np.float32) for layer in quantized]
+            scales = [layer.scales for layer in quantized]
         self._trunk = (
-            _concatenate([transform_weights(_array(layer.weight)) for layer in layers]),
-            _concatenate([_array(layer.bias) for layer in layers]),
+            _concatenate([transform_weights(_array(trunk.enter.weight))]),
+            _concatenate(weights).view(np.int32 if int16 else np.float32),
+            _concatenate(scales),
+            _concatenate([_array(layer.bias) for layer in (trunk.enter, *layers)]),
             np.array([block.pool is not None for block in blocks], np.bool_),
             _concatenate([_dense(block.pool) for block in blocks if block.pool is not None]),
         )
         head, last = tower.first_layer, tower.linear_layer
-        weights = [_dense(head, _array(head.weight)[:, :, 0, 0])]
+        head_weights = [_dense(head, _array(head.weight)[:, :, 0, 0])]
         if last is not None:
             matrix = _array(last.weight)
             if self._shape.head_filters > 1:  # inputs in channels last, with padded filters
                 matrix = matrix.reshape(len(matrix), self._shape.head_filters, -1).swapaxes(1, 2)
                 matrix = _pad_to_vectors(matrix).reshape(len(matrix), -1)
-            weights.append(_dense(last, matrix))
-        weights += [_dense(network.value[0]), _dense(network.value[2])]
-        self._heads = _concatenate(weights)
+            head_weights.append(_dense(last, matrix))
+        head_weights += [_dense(network.value[0]), _dense(network.value[2])]
+        self._heads = _concatenate(head_weights)
         self._workspaces = threading.local()
 
     def __call__(self, planes: NDArray[np.int8]) -> NDArray[np.float32]:
@@ -139,7 +152,7 @@ class CompiledNetwork:
         )
         return out
 
-    def _workspace(self) -> tuple[NDArray[np.float32], ...]:
+    def _workspace(self) -> tuple[NDArray[Any], ...]:
         """Return the thread's scratch space."""
         local = vars(self._workspaces)
         if "arrays" not in local:
@@ -147,23 +160,28 @@ class CompiledNetwork:
             cells, tiles = shape.rows * shape.columns, num_tiles(shape.rows, shape.columns)
             count = batch_size(shape)
             width = max(shape.filters, round_up(shape.planes))
-            sizes = [
-                count * cells * round_up(shape.planes),
-                count * cells * shape.filters,
-                count * cells * max(shape.filters, round_up(shape.head_filters)),
-                PRODUCTS * (count * tiles * width + GAP),
-                PRODUCTS * (count * tiles * width + GAP),
-                PRODUCTS * LANES,
-                2 * shape.filters,
-                max(shape.filters, round_up(shape.others)),
+            sizes = [  # in numbers; names are those of `make_run_network`
+                count * cells * round_up(shape.planes),  # inputs_nhwc
+                count * cells * shape.filters,  # x
+                count * cells * max(shape.filters, round_up(shape.head_filters)),  # hidden
+                PRODUCTS * (count * tiles * width + GAP),  # v
+                PRODUCTS * (count * tiles * width + GAP),  # m
+                count * tiles,  # row_scales
+                2 * shape.filters,  # pooled
+                max(shape.filters, round_up(shape.others)),  # w
             ]
-            local["arrays"] = tuple(_aligned_zeros(size) for size in sizes)
-        workspace: tuple[NDArray[np.float32], ...] = local["arrays"]
+            pairs = _aligned_zeros(count * tiles * width // 2).view(np.int32)
+            local["arrays"] = (pairs, *(_aligned_zeros(size) for size in sizes))
+        workspace: tuple[NDArray[Any], ...] = local["arrays"]
         return workspace
 
 
 def can_compile(network: nn.Module) -> bool:
-    """Return whether a network can be compiled: a policy-value network with whole vectors."""
+    """Return whether a network can be compiled.
+
+    It must be a policy-value network with a multiple of `LANES` filters. Interpreted mode has no
+    compiled networks.
+    """
     return (
         isinstance(network, PVNetwork)
         and network.config.filters % LANES == 0
@@ -171,30 +189,57 @@ def can_compile(network: nn.Module) -> bool:
     )
 
 
+def can_compile_int16(network: nn.Module) -> bool:
+    """Return whether a network can be compiled with `int16`; see `can_quantize`."""
+    return (
+        can_compile(network)
+        and isinstance(network, PVNetwork)
+        and can_quantize(network.config.filters)
+    )
+
+
 @factory("network")
 def make_run_network(shape: Shape) -> Any:
-    """Return the compiled function that runs a network; see `CompiledNetwork` for its arguments."""
+    """Return the compiled function `run_network`, which runs a network.
+
+    Its arguments, flat arrays except for `out`:
+        planes_in: int8, `[count, planes, rows, columns]`.
+        scale: factor of the planes.
+        count: number of positions.
+        enter_weights: those of the first convolution, see `winograd.transform_weights`.
+        weights: those of the blocks' convolutions, in order; with `int16` pairs of integers.
+        scales: with `int16`, the scales of the blocks' weights, see `Int16Weights`.
+        biases: those of all convolutions.
+        is_pooled: whether each residual block has global pooling.
+        pools: linear layers of the pooled blocks: weights `[in, out]`, then biases.
+        heads: likewise, the layers of the policy head and the value head.
+        out: output, float32 `[count, num_actions + 1]`.
+        inputs_nhwc, x, hidden: scratch: activations of a batch, `[positions, rows, columns, C]`.
+        pairs, v, m, row_scales: scratch, see `winograd.make_convolve`.
+        pooled, w: scratch: global features, and outputs of a linear layer.
+    """
     rows, columns, planes, filters = shape.rows, shape.columns, shape.planes, shape.filters
     top, left, board_rows, board_columns = shape[2:6]
     head_filters, others = shape.head_filters, shape.others
     cells, depth, num_cells = shape.cells, shape.depth, rows * columns
-    inputs, board = round_up(planes), num_cells * filters
-    head, last = round_up(head_filters), round_up(others)
+    in_stride, position_size = round_up(planes), num_cells * filters
+    head_width, others_width = round_up(head_filters), round_up(others)
     batch = batch_size(shape)
-    enter = make_convolve(rows, columns, inputs, planes, filters)
-    convolve = make_convolve(rows, columns, filters, filters, filters)
-    first, size = PRODUCTS * planes * filters, PRODUCTS * filters * filters
-    to_filters, to_head = make_dense(2 * filters, filters), make_dense(filters, head)
-    to_others, to_value = make_dense(depth, max(last, LANES)), make_dense(filters, LANES)
-    head_rows = make_multiply_block(BLOCK_ROWS, gcd(head // LANES, WIDTH))
-    head_step = gcd(head // LANES, WIDTH) * LANES
-    pool_size, head_size = (2 * filters + 1) * filters, (filters + 1) * head
-    others_size = (depth + 1) * last if others > 0 else 0
+    enter = make_convolve(rows, columns, in_stride, planes, filters)
+    convolve = make_convolve(rows, columns, filters, filters, filters, shape.int16)
+    layer_size = PRODUCTS * filters * filters // (2 if shape.int16 else 1)
+    num_scales = PRODUCTS * (filters + 1)
+    to_filters, to_head = make_dense(2 * filters, filters), make_dense(filters, head_width)
+    to_others, to_value = make_dense(depth, max(others_width, LANES)), make_dense(filters, LANES)
+    head_rows = make_multiply_block(BLOCK_ROWS, gcd(head_width // LANES, WIDTH))
+    head_step = gcd(head_width // LANES, WIDTH) * LANES
+    pool_size, head_size = (2 * filters + 1) * filters, (filters + 1) * head_width
+    others_size = (depth + 1) * others_width if others > 0 else 0
     per_cell = np.float32(1 / num_cells)
 
     @kernel
     def pool(x: Any, start: int, pooled: Any) -> None:
-        """Write the means and maxima of the filters of a position to `pooled`."""
+        """Write the means and maxima of the filters of the position at `x[start]` to `pooled`."""
         for f in range(0, filters, LANES):
             total = largest = load(x, start + f)
             for cell in range(1, num_cells):
@@ -205,7 +250,10 @@ def make_run_network(shape: Shape) -> Any:
 
     @kernel
     def add_pooled(x: Any, start: int, pools: Any, k: int, pooled: Any, change: Any) -> None:
-        """Add the global features of a position, after a linear layer, to all cells."""
+        """Add a linear layer of the global features of the position at `x[start]` to its cells.
+
+        The weights of the layer begin at `pools[k]`; `pooled` and `change` are scratch.
+        """
         pool(x, start, pooled)
         to_filters(pooled, 0, pools, k, change)
         for f in range(0, filters, LANES):
@@ -216,26 +264,33 @@ def make_run_network(shape: Shape) -> Any:
 
     @kernel
     def rectify(x: Any, size: int) -> None:
+        """Apply ReLU to `x[:size]` in place."""
         for q in range(0, size, LANES):
             store(x, q, maximum(load(x, q), splat(ZERO)))
 
     @kernel
     def run_head(x: Any, start: int, heads: Any, out: Any) -> None:
-        """Write the outputs of the first layer of the policy head, with biases, for all cells."""
-        for column in range(0, head, head_step):
+        """Write the outputs of the policy head's first layer, with biases, for all cells."""
+        for column in range(0, head_width, head_step):
             cell = 0
             while cell + BLOCK_ROWS <= num_cells:
                 head_rows(
-                    x, start + cell * filters, filters, heads, column, head,
-                    out, cell * head + column, head, filters,
+                    x, start + cell * filters, filters, heads, column, head_width,
+                    out, cell * head_width + column, head_width, filters,
                 )  # fmt: skip
                 cell += BLOCK_ROWS
         for cell in range(num_cells - num_cells % BLOCK_ROWS, num_cells):
-            to_head(x, start + cell * filters, heads, 0, out[cell * head : (cell + 1) * head])
+            to_head(
+                x,
+                start + cell * filters,
+                heads,
+                0,
+                out[cell * head_width : (cell + 1) * head_width],
+            )
         for cell in range(num_cells - num_cells % BLOCK_ROWS):
-            for f in range(0, head, LANES):
-                q = cell * head + f
-                store(out, q, add(load(out, q), load(heads, filters * head + f)))
+            for f in range(0, head_width, LANES):
+                q = cell * head_width + f
+                store(out, q, add(load(out, q), load(heads, filters * head_width + f)))
 
     @kernel
     def run_heads(
@@ -248,9 +303,9 @@ def make_run_network(shape: Shape) -> Any:
             for row in range(board_rows):
                 for column in range(board_columns):
                     cell = (row + top) * columns + column + left
-                    out[row * board_columns + column] = hidden[cell * head]
+                    out[row * board_columns + column] = hidden[cell * head_width]
         else:
-            rectify(hidden, num_cells * head)
+            rectify(hidden, num_cells * head_width)
         if others > 0:
             to_others(pooled if head_filters == 1 else hidden, 0, heads, head_size, w)
             for action in range(others):
@@ -262,9 +317,10 @@ def make_run_network(shape: Shape) -> Any:
 
     @compiled_without_allocation
     def run_network(
-        planes_in: Any, scale: Any, count: int, weights: Any, biases: Any, is_pooled: Any,
-        pools: Any, heads: Any, out: Any, inputs_nhwc: Any, x: Any, hidden: Any, v: Any, m: Any,
-        line: Any, pooled: Any, w: Any,
+        planes_in: Any, scale: Any, count: int, enter_weights: Any, weights: Any, scales: Any,
+        biases: Any, is_pooled: Any, pools: Any, heads: Any, out: Any, pairs: Any,
+        inputs_nhwc: Any, x: Any, hidden: Any, v: Any, m: Any, row_scales: Any,
+        pooled: Any, w: Any,
     ) -> None:  # fmt: skip
         for start in range(0, count, batch):
             n = min(batch, count - start)
@@ -272,25 +328,33 @@ def make_run_network(shape: Shape) -> Any:
                 for i in range(planes):
                     source = ((start + p) * planes + i) * num_cells
                     for cell in range(num_cells):
-                        number = np.float32(planes_in[source + cell]) * scale
-                        inputs_nhwc[(p * num_cells + cell) * inputs + i] = number
-            enter(inputs_nhwc, n, False, weights, 0, biases, 0, False, x, v, m, line)
-            rectify(x, n * board)
+                        value = np.float32(planes_in[source + cell]) * scale
+                        inputs_nhwc[(p * num_cells + cell) * in_stride + i] = value
+            enter(
+                inputs_nhwc, n, False, enter_weights, 0, scales, 0, biases, 0, False,
+                x, v, m, pairs, row_scales,
+            )  # fmt: skip
+            rectify(x, n * position_size)
             pools_before = 0
             for k in range(len(is_pooled)):
-                layer, b = first + 2 * k * size, (2 * k + 1) * filters
-                convolve(x, n, True, weights, layer, biases, b, False, hidden, v, m, line)
+                layer, s, b = 2 * k * layer_size, 2 * k * num_scales, (2 * k + 1) * filters
+                convolve(
+                    x, n, True, weights, layer, scales, s, biases, b, False,
+                    hidden, v, m, pairs, row_scales,
+                )  # fmt: skip
                 if is_pooled[k]:
                     for p in range(n):
-                        add_pooled(hidden, p * board, pools, pools_before * pool_size, pooled, w)
+                        add_pooled(
+                            hidden, p * position_size, pools, pools_before * pool_size, pooled, w
+                        )
                     pools_before += 1
                 convolve(
-                    hidden, n, True, weights, layer + size, biases, b + filters, True,
-                    x, v, m, line,
+                    hidden, n, True, weights, layer + layer_size, scales, s + num_scales,
+                    biases, b + filters, True, x, v, m, pairs, row_scales,
                 )  # fmt: skip
-            rectify(x, n * board)
+            rectify(x, n * position_size)
             for p in range(n):
-                run_heads(x, p * board, heads, out[start + p], pooled, hidden, w)
+                run_heads(x, p * position_size, heads, out[start + p], pooled, hidden, w)
 
     return run_network
 
@@ -299,8 +363,8 @@ def make_run_network(shape: Shape) -> Any:
 def make_dense(depth: int, outputs: int) -> Any:
     """Return the kernel `dense(x, i, weights, k, out)`, a linear layer.
 
-    `depth` inputs from `x[i]` on are mapped to `outputs`, a multiple of `LANES`; weights
-    `[depth, outputs]` and biases begin at `weights[k]`.
+    The `depth` inputs from `x[i]` on are mapped to `outputs` numbers, a multiple of `LANES`. The
+    weights, `[depth, outputs]`, begin at `weights[k]`, followed by the biases.
     """
     width = gcd(outputs // LANES, WIDTH)
     multiply_row = make_multiply_block(1, width)
@@ -316,7 +380,7 @@ def make_dense(depth: int, outputs: int) -> Any:
 
 
 def batch_size(shape: Shape) -> int:
-    """Return the number of positions per batch of a layer."""
+    """Return the number of positions that a layer processes at once."""
     return max(1, TILES_PER_BATCH // num_tiles(shape.rows, shape.columns))
 
 
@@ -326,7 +390,10 @@ def round_up(count: int) -> int:
 
 
 def _dense(layer: Any, matrix: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
-    """Return the weights `[in, out]` and biases of a linear layer, with padded outputs."""
+    """Return the weights and, in the last row, the biases of a linear layer: `[in + 1, out]`.
+
+    Outputs are padded to whole vectors. `matrix`, `[out, in]`, replaces the layer's weights.
+    """
     weights = _array(layer.weight) if matrix is None else matrix
     return _pad_to_vectors(np.append(weights.T, _array(layer.bias)[None], axis=0))
 
@@ -338,6 +405,7 @@ def _pad_to_vectors(array: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _array(parameter: Tensor | None) -> NDArray[np.float32]:
+    """Return a parameter as a float32 array."""
     assert parameter is not None
     array: NDArray[np.float32] = parameter.detach().float().cpu().numpy()
     return array

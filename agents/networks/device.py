@@ -7,7 +7,7 @@ def find_device(name: str) -> torch.device:
     """Return a device that PyTorch can use on this machine.
 
     Args:
-        name: such as `"cpu"`, `"cuda"` or `"cuda:1"`.
+        name: name of the device, such as `"cpu"`, `"cuda"` or `"cuda:1"`.
 
     Raises:
         ValueError: if PyTorch cannot use the device.

@@ -13,9 +13,10 @@ from ludoteca.envs.symmetry import Symmetry
 class Encoder:
     """Encoder of positions with which one network can play both players.
 
-    Positions of games with a `mirror` are always encoded as player 0 would observe them, and
-    actions are translated. In other games the observation of the player to move has one more plane,
-    the player's index.
+    A game's `mirror` is the symmetry that exchanges the players. Positions of games with a mirror
+    are always encoded as player 0 would observe them (those of player 1 are mirrored), and actions
+    are translated. In other games the observation of the player to move has one more plane, the
+    player's index.
 
     Attributes:
         game: the game.
@@ -32,7 +33,7 @@ class Encoder:
         """
         if game.simultaneous or game.num_players != 2:
             raise ValueError(
-                f"needs a sequential game for two players, got {game.spec}, "
+                f"expected a sequential game for two players, got {game.spec}, "
                 f"{'simultaneous' if game.simultaneous else 'sequential'} for {game.num_players}"
             )
         self.game = game
@@ -46,7 +47,7 @@ class Encoder:
     def encode(
         self, states: NDArray[np.void], seats: NDArray[np.int64]
     ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-        """Return planes and action masks in the network's order.
+        """Return planes, and action masks in the network's order of actions.
 
         Args:
             states: positions. Shape `[K]`.

@@ -10,8 +10,8 @@ from torch import nn
 from ludoteca.envs.jit import compiled_without_allocation, factory
 
 Run = Callable[[NDArray[np.int8]], NDArray[np.float32]]
-NO_SLOT = -1
-MULTIPLIER, U29 = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
+NO_SLOT = -1  # slot of a row that is not stored
+MULTIPLIER, U29 = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)  # of the hash function
 
 
 class EvaluationCache:
@@ -36,9 +36,8 @@ class EvaluationCache:
         self._run = run
         self._planes = np.zeros((capacity, int(np.prod(shape))), np.uint8)
         self._outputs = np.zeros((capacity, outputs), np.float32)
-        self._used = np.zeros(
-            capacity, np.int64
-        )  # number of the last call that used the slot; 0: free
+        # By slot: number of the last call that used it; 0: free.
+        self._used = np.zeros(capacity, np.int64)
         self._calls = 0
         self.lookups = self.misses = 0
 
@@ -67,21 +66,21 @@ class EvaluationCache:
         flat = np.ascontiguousarray(planes).reshape(len(planes), self._planes.shape[1])
         flat = flat.view(np.uint8)
         slots = np.empty(len(planes), np.int64)
-        new = np.empty(len(planes), np.bool_)
-        make_find()(flat, self._planes, self._used, self._calls, slots, new)
+        is_new = np.empty(len(planes), np.bool_)
+        make_find()(flat, self._planes, self._used, self._calls, slots, is_new)
         self.lookups += len(planes)
-        self.misses += int(new.sum())
-        if not new.any():
+        self.misses += int(is_new.sum())
+        if not is_new.any():
             return self._outputs[slots]
         try:
-            computed = self._run(planes[new])
+            computed = self._run(planes[is_new])
         except BaseException:
             self.clear()  # new slots are marked as used but have no outputs
             raise
-        is_stored = slots[new] != NO_SLOT
-        self._outputs[slots[new][is_stored]] = computed[is_stored]
+        is_stored = slots[is_new] != NO_SLOT
+        self._outputs[slots[is_new][is_stored]] = computed[is_stored]
         outputs = self._outputs[slots]
-        outputs[new] = computed
+        outputs[is_new] = computed
         return outputs
 
 
@@ -97,30 +96,31 @@ class CachedRunner(EvaluationCache):
 
 @factory()
 def make_find() -> Any:
-    """Return the compiled function `find(planes, known, used, call, slots, new)`.
+    """Return the compiled function `find(planes, known, used, call, slots, is_new)`.
 
     It looks up each row of `planes`, uint8 `[K, n]`, in the cache `known`, uint8 `[capacity, n]`,
-    and writes its slot to `slots`, and to `new` whether it was not cached. New rows overwrite their
-    slot, unless another row of the same call, by `used`, has it: then the slot is `NO_SLOT`.
+    and writes its slot to `slots`, int64 `[K]`, and to `is_new`, bool `[K]`, whether it was not
+    cached. New rows overwrite their slot, unless another row of the same call has it: then the slot
+    is `NO_SLOT`. `used`, int64 `[capacity]`, has the number of the last `call` that used each slot.
     """
 
     @compiled_without_allocation
-    def find(planes: Any, known: Any, used: Any, call: int, slots: Any, new: Any) -> None:
-        last, width = len(known) - 1, planes.shape[1]
+    def find(planes: Any, known: Any, used: Any, call: int, slots: Any, is_new: Any) -> None:
+        mask, width = len(known) - 1, planes.shape[1]
         for k in range(len(planes)):
             key = MULTIPLIER
             for i in range(width):
                 key = (key ^ np.uint64(planes[k, i])) * MULTIPLIER
                 key ^= key >> U29
-            slot = int(np.int64(key & np.uint64(last)))
-            same = used[slot] != 0
-            if same:
+            slot = int(np.int64(key & np.uint64(mask)))
+            is_known = used[slot] != 0
+            if is_known:
                 for i in range(width):
                     if known[slot, i] != planes[k, i]:
-                        same = False
+                        is_known = False
                         break
-            slots[k], new[k] = slot, not same
-            if not same:
+            slots[k], is_new[k] = slot, not is_known
+            if not is_known:
                 if used[slot] == call:
                     slots[k] = NO_SLOT
                 else:

@@ -19,7 +19,7 @@ def find_export_source(
     Args:
         agent: spec string of the agent, such as `"az:connect4"`.
         supported: names of the agents whose networks can be exported to the format.
-        format_name: name of the format, for messages.
+        format_name: name of the format in error messages, such as `"ONNX"`.
         game: the game; None for the one that the network was trained for.
 
     Raises:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 STRIDE_DILATION_GROUPS = ([1, 1], [1, 1], 1)
-# Rounding errors of outputs near 1.
+# Maximum difference of outputs near 1, due to rounding.
 TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 0.05}
 
 
@@ -47,6 +47,7 @@ def conv_add_(layer: nn.Conv2d, x: Tensor, to: Tensor) -> Tensor:
 def is_available(dtype: torch.dtype) -> bool:
     """Return whether the operators exist and agree with PyTorch's layers."""
     with torch.inference_mode():
+        # Arbitrary weights and inputs, which do not depend on PyTorch's random generator.
         layer = nn.Conv2d(32, 32, 3, padding=1)
         steps = torch.linspace(-1, 1, layer.weight.numel()).reshape(layer.weight.shape)
         layer.weight.copy_(torch.sin(997 * steps) / 17)

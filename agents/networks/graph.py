@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 Document = dict[str, Any]
 NUM_EXAMPLES = 3  # batch size of the recorded observations; PyTorch treats 0 and 1 as constants
-MAX_NODES = 20_000
+MAX_NODES = 20_000  # operations of a graph
 MAX_NUMBERS = 1 << 24  # elements of all intermediate results for one observation
 TOLERANCE = 1e-4  # relative and absolute, between the outputs of the network and its graph
 # Functions of PyTorch's ATen library; none changes its arguments or samples random numbers.
@@ -43,7 +43,7 @@ OPERATIONS = (
 ATEN_OPERATIONS = frozenset(OPERATIONS.split())
 # Operations that create tensors: they get the device of the weights.
 CREATION_OPERATIONS = ("arange", "full", "ones", "scalar_tensor", "zeros")
-# Arithmetic with batch sizes.
+# Python's operators, for arithmetic with batch sizes.
 PYTHON_OPERATIONS: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "floordiv": operator.floordiv,
@@ -54,7 +54,7 @@ PYTHON_OPERATIONS: dict[str, Callable[..., Any]] = {
 }
 # The memory layout of results depends on the device, and views may not support it.
 REPLACED_OPERATIONS = {"view": "reshape", "_unsafe_view": "reshape"}
-ASSERTION_PREFIXES = ("_assert", "sym_constrain")  # of recorded assertions, which are omitted
+ASSERTION_PREFIXES = ("_assert", "sym_constrain")  # names of assertions, which are not recorded
 
 
 class Graph:
@@ -90,9 +90,9 @@ class Graph:
                 for node in nodes
             ]
             if not all(isinstance(args, list) for _, _, args, _ in self._nodes):
-                raise TypeError("arguments are not a list")
+                raise TypeError("the arguments of an operation must be a list")
         except (KeyError, TypeError) as error:
-            raise ValueError(f"expected the graph of a network: {error!r:.200}") from None
+            raise ValueError(f"expected the graph of a network, got {error!r:.200}") from None
 
     def __call__(self, observations: Tensor) -> Tensor:
         """Run the network.
@@ -129,7 +129,9 @@ class Graph:
             for output in result if isinstance(result, tuple | list) else (result,):
                 numbers += output.numel() if isinstance(output, Tensor) else 0
             if numbers > MAX_NUMBERS:
-                raise ValueError(f"it computes more than {MAX_NUMBERS:,} numbers per observation")
+                raise ValueError(
+                    f"it computes more numbers per observation than the maximum, {MAX_NUMBERS:,}"
+                )
 
         try:
             result = self.to("meta")._run(
@@ -144,9 +146,11 @@ class Graph:
         return tuple(result.shape[1:])
 
     def _run(self, observations: Tensor, on_result: Callable[[Any], None]) -> Tensor:
+        """Run the network; call `on_result` with the result of each operation."""
         values: dict[str, Any] = {self._input: observations}
 
         def resolve(argument: Any) -> Any:
+            """Return the value of an argument in a document, see `_to_document`."""
             if isinstance(argument, list):
                 return [resolve(item) for item in argument]
             if not isinstance(argument, dict):
@@ -162,7 +166,7 @@ class Graph:
                 return float(value)
             dtype = getattr(torch, value) if kind == "dtype" else None
             if not isinstance(dtype, torch.dtype):
-                raise ValueError(f"{argument!r:.80} is not an argument")
+                raise ValueError(f"{argument!r:.80} is not an argument of an operation")
             return dtype
 
         for name, function, args, kwargs in self._nodes:
@@ -184,7 +188,7 @@ def record_graph(
         observations: example inputs. Shape `[3 or more, *shape]`.
 
     Returns:
-        The graph as a JSON document, and the weights that it refers to.
+        The graph as a JSON document (see `_to_document`), and the weights that it refers to.
 
     Raises:
         ValueError: if its operations depend on the batch size or on values of observations, or are
@@ -223,6 +227,13 @@ class _Function(nn.Module):
 
 
 def _to_document(program: Any) -> tuple[Document, dict[str, Tensor]]:
+    """Return an exported program as a document, and its weights by name.
+
+    The document has the names of the `"input"` and the `"output"`, and `"nodes"`: the operations in
+    order, each with `"name"`, `"op"`, `"args"` and `"kwargs"`. Arguments are JSON values, or
+    objects with one key: `"node"` (name of an earlier node or the input), `"weight"` (name of a
+    weight), `"dtype"`, `"float"` (infinite or NaN) or `"device"` (that of the graph).
+    """
     signature, graph = program.graph_signature, program.graph_module.graph
     tensors = {**program.constants, **program.state_dict}
     tensor_names = {  # by the name of the graph's input
@@ -248,13 +259,14 @@ def _to_document(program: Any) -> tuple[Document, dict[str, Tensor]]:
         if isinstance(argument, torch.dtype):
             return {"dtype": str(argument).removeprefix("torch.")}
         if isinstance(argument, torch.device):
-            return {"device": 0}
+            return {"device": 0}  # the number is not used
         if isinstance(argument, float) and not math.isfinite(argument):
             return {"float": str(argument)}
         if argument is None or isinstance(argument, bool | int | float | str):
             return argument
         raise ValueError(
-            f"this network cannot be recorded as a graph: an argument {argument!r:.80}"
+            "this network cannot be recorded as a graph: an operation has the argument "
+            f"{argument!r:.80}"
         )
 
     for node in graph.nodes:
@@ -264,22 +276,28 @@ def _to_document(program: Any) -> tuple[Document, dict[str, Tensor]]:
             op = _op_name(node.target)
             if op.split(".")[1].startswith(ASSERTION_PREFIXES):
                 continue
-            _function(op)
+            _function(op)  # raises if the operation is not supported
             # The memory layout depends on the device that runs the graph.
             keywords = {
-                k: v for k, v in node.kwargs.items() if k not in ("layout", "memory_format")
+                key: value
+                for key, value in node.kwargs.items()
+                if key not in ("layout", "memory_format")
             }
             keywords.pop("pin_memory", None)
             kwargs = {key: write(value) for key, value in keywords.items()}
             nodes.append({"name": node.name, "op": op, "args": write(node.args), "kwargs": kwargs})
     if not isinstance(output, torch.fx.Node) or output.name in tensor_names:
-        raise ValueError("this network cannot be recorded as a graph: its result is not computed")
+        raise ValueError(
+            "this network cannot be recorded as a graph: its result must be computed from the "
+            "observations"
+        )
     return {"input": input_name, "output": output.name, "nodes": nodes}, weights
 
 
 def _op_name(target: Any) -> str:
+    """Return the name of an operation in a document, such as `"aten.linear.default"`."""
     if isinstance(target, torch._ops.OpOverload):
-        return str(target)  # such as aten.linear.default
+        return str(target)
     return f"python.{getattr(target, '__name__', target)}"
 
 

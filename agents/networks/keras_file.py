@@ -34,12 +34,12 @@ from ludoteca.files import (
 
 SUFFIX = ".keras"
 MAX_BYTES = 1 << 30  # of an unpacked file
-# Name of the input in exported files, which says whose planes these are; others: the second's.
+# Name of the model's input, by `ValueConfig.view`. Inputs with other names are those of `second`.
 INPUTS: dict[View, str] = {"second": "planes_of_second", "mover": "planes_of_mover"}
 CONFIG, WEIGHTS = "config.json", "model.weights.h5"  # members of a file
 LAYERS = ("InputLayer", "Rescaling", "Conv2D", "Flatten", "Dropout", "Dense")
-MODULES = ("keras.initializers", "keras.regularizers", "keras.constraints")
-# Settings that layers must have, by class.
+MODULES = ("keras.initializers", "keras.regularizers", "keras.constraints")  # all their classes
+# Settings that convolutions must have.
 CONV2D = {
     "kernel_size": [3, 3], "strides": [1, 1], "dilation_rate": [1, 1], "groups": 1,
     "padding": "same", "activation": "relu", "use_bias": True, "data_format": "channels_last",
@@ -120,16 +120,17 @@ def load_keras_network(game: Game, file: Path) -> tuple[ValueNetwork, dict[str, 
             f"columns and planes {(*expected[1:], expected[0])}"
         )
     with torch.device("meta"):
-        needed = 4 * sum(one.numel() for one in make_value_network(config, game).parameters())
+        weights = make_value_network(config, game).parameters()
+        needed = 4 * sum(weight.numel() for weight in weights)  # bytes
     if needed > size:
         raise ValueError(f"{problem}: its weights need {needed:,} bytes, and there are {size:,}")
     with archive_errors_as_value_errors(problem):
         model = keras.saving.load_model(file, compile=False, safe_mode=True)
-        weights = [np.asarray(one, np.float32) for one in model.get_weights()]
-    if not all(np.isfinite(one).all() for one in weights):
+        arrays = [np.asarray(array, np.float32) for array in model.get_weights()]
+    if not all(np.isfinite(array).all() for array in arrays):
         raise ValueError(f"{file} is damaged: its weights are not all finite")
     network = make_value_network(config, game)
-    network.load_state_dict(from_keras(weights, network, expected[1:]))
+    network.load_state_dict(from_keras(arrays, network, expected[1:]))
     return network, {"game": game.spec, "network": config.as_dict(), "file": str(file)}
 
 
@@ -137,13 +138,14 @@ def read_config(content: Any, game: Game) -> tuple[ValueConfig, tuple[int, ...]]
     """Return the architecture in the configuration of a Keras model, and its input's shape.
 
     Raises:
-        ValueError: if a layer is not one of the network, or not in its place. Content of other
-            kinds raises other errors.
+        ValueError: if a layer is not one of the network, or not in its place.
+        AttributeError, IndexError, KeyError, TypeError: if it is not a configuration.
     """
-    check_classes({k: v for k, v in content.items() if k != "compile_config"})
+    # The configuration of the training, which is not loaded, may have any classes.
+    check_classes({key: value for key, value in content.items() if key != "compile_config"})
     if content["class_name"] != "Sequential":
         raise ValueError(f"expected a Sequential model, got {content['class_name']!r:.40}")
-    layers = [(one["class_name"], one["config"]) for one in content["config"]["layers"]]
+    layers = [(layer["class_name"], layer["config"]) for layer in content["config"]["layers"]]
     kinds = [kind for kind, _ in layers if kind not in ("Rescaling", "Dropout")]
     convolutions = [config for kind, config in layers if kind == "Conv2D"]
     if kinds != ["InputLayer", *["Conv2D"] * len(convolutions), "Flatten", "Dense", "Dense"]:
@@ -174,11 +176,11 @@ def check_classes(content: Any) -> None:
     """Check that a configuration names only classes of Keras that hold no code.
 
     Raises:
-        ValueError: if it names another one.
+        ValueError: if it names another class.
     """
     if isinstance(content, list):
-        for one in content:
-            check_classes(one)
+        for item in content:
+            check_classes(item)
     if not isinstance(content, dict):
         return
     if "class_name" in content or "module" in content:
@@ -189,8 +191,8 @@ def check_classes(content: Any) -> None:
         }  # fmt: skip
         if not known or content.get("registered_name") not in (None, name):
             raise ValueError(f"it has {module!r:.40} {name!r:.40}; layers can be {LAYERS}")
-    for one in content.values():
-        check_classes(one)
+    for item in content.values():
+        check_classes(item)
 
 
 def to_keras(network: ValueNetwork, board: tuple[int, int]) -> list[NDArray[np.float32]]:
@@ -201,31 +203,31 @@ def to_keras(network: ValueNetwork, board: tuple[int, int]) -> list[NDArray[np.f
 
     Args:
         network: the network.
-        board: rows and columns.
+        board: rows and columns of the board.
     """
     weights = [tensor.detach().cpu().numpy() for tensor in network.state_dict().values()]
-    flat = 2 * len(network.config.filters)  # index of the matrix after the flattening
-    planes = weights[flat].shape[1] // (board[0] * board[1])
-    weights[flat] = weights[flat].reshape(-1, planes, *board).transpose(0, 2, 3, 1)
-    weights[flat] = weights[flat].reshape(len(weights[flat]), -1)
-    axes = {4: (2, 3, 1, 0), 2: (1, 0), 1: (0,)}
-    return [one.transpose(axes[one.ndim]) for one in weights]
+    first_dense = 2 * len(network.config.filters)  # index of the matrix after the flattening
+    planes = weights[first_dense].shape[1] // (board[0] * board[1])
+    weights[first_dense] = weights[first_dense].reshape(-1, planes, *board).transpose(0, 2, 3, 1)
+    weights[first_dense] = weights[first_dense].reshape(len(weights[first_dense]), -1)
+    axes = {4: (2, 3, 1, 0), 2: (1, 0), 1: (0,)}  # by the number of dimensions
+    return [weight.transpose(axes[weight.ndim]) for weight in weights]
 
 
 def from_keras(
     weights: list[NDArray[np.float32]], network: ValueNetwork, board: tuple[int, int]
 ) -> dict[str, torch.Tensor]:
     """Return weights of Keras as those of a network, by name; see `to_keras`."""
-    axes = {4: (3, 2, 0, 1), 2: (1, 0), 1: (0,)}
-    plain = [one.transpose(axes[one.ndim]) for one in weights]
-    flat = 2 * len(network.config.filters)
-    planes = plain[flat].shape[1] // (board[0] * board[1])
-    plain[flat] = plain[flat].reshape(-1, *board, planes).transpose(0, 3, 1, 2)
-    plain[flat] = plain[flat].reshape(len(plain[flat]), -1)
+    axes = {4: (3, 2, 0, 1), 2: (1, 0), 1: (0,)}  # by the number of dimensions
+    arrays = [weight.transpose(axes[weight.ndim]) for weight in weights]
+    first_dense = 2 * len(network.config.filters)
+    planes = arrays[first_dense].shape[1] // (board[0] * board[1])
+    arrays[first_dense] = arrays[first_dense].reshape(-1, *board, planes).transpose(0, 3, 1, 2)
+    arrays[first_dense] = arrays[first_dense].reshape(len(arrays[first_dense]), -1)
     names = network.state_dict().keys()
     return {
-        name: torch.from_numpy(np.ascontiguousarray(one))
-        for name, one in zip(names, plain, strict=True)
+        name: torch.from_numpy(np.ascontiguousarray(array))
+        for name, array in zip(names, arrays, strict=True)
     }
 
 

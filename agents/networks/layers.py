@@ -29,7 +29,7 @@ class Trunk(nn.Module):
             planes: planes of the input.
             filters: filters of every layer.
             blocks: number of residual blocks of two convolutions.
-            pooled_every: every how many blocks one has global pooling; 0: none.
+            pooled_every: one of `pooled_every` successive blocks has global pooling; 0: none.
             torus: whether padding is circular.
         """
         super().__init__()
@@ -54,12 +54,14 @@ class Trunk(nn.Module):
 class Block(nn.Module):
     """A pre-activation residual block of two convolutions (He et al., 2016).
 
-    A pooled block adds global features between them: means and maxima of the first convolution's
-    filters, through a linear layer (Wu, "Accelerating self-play learning in Go", 2019, section
-    3.3). On a torus, the input is padded once for both convolutions, and its filters are pooled.
+    A pooled block adds global features after the first convolution: means and maxima of the first
+    convolution's filters, through a linear layer (Wu, "Accelerating self-play learning in Go",
+    2019, section 3.3). On a torus, the input is padded once for both convolutions, and its filters
+    are pooled.
     """
 
     def __init__(self, filters: int, pooled: bool = False, torus: bool = False):
+        """Make a block whose output is its input; `torus`: whether padding is circular."""
         super().__init__()
         self.torus, padding = torus, 0 if torus else 1
         self.first = nn.Conv2d(filters, filters, 3, padding=padding)
@@ -116,6 +118,6 @@ class Convolution2x2(nn.Module):
 
 
 def crop(x: Tensor, rows: int, columns: int) -> Tensor:
-    """Remove the padding of a board. Shape `[..., rows, columns]`."""
+    """Remove the padding of a board of `rows` and `columns`. Shape `[..., rows, columns]`."""
     top, left = (x.shape[-2] - rows) // 2, (x.shape[-1] - columns) // 2
     return x[..., top : top + rows, left : left + columns]

@@ -16,7 +16,7 @@ class NFSPNetwork(nn.Module):
     """Two networks of the same architecture, without shared weights.
 
     Attributes:
-        config: architecture of each.
+        config: architecture of each network.
         average_policy: network from planes to action logits.
         best_response: network from planes to Q values.
     """

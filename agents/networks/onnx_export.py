@@ -16,11 +16,14 @@ from ludoteca.agents.networks.export_source import find_export_source
 from ludoteca.envs.game import Game
 from ludoteca.files import write_atomically
 
+# By name of the agent: its class, and the function that loads its network.
 LOADERS: dict[str, tuple[type, Any]] = {
     "dqn": (DQNAgent, load_q_network),
     "az": (AlphaZeroAgent, load_pv_network),
 }
-KEY, FORMAT = "ludoteca", "ludoteca-onnx"  # as in `ludoteca.agents.external.onnx`
+# Key of our JSON document in the file's metadata, and its "format"; the same as in
+# `ludoteca.agents.external.onnx`.
+KEY, FORMAT = "ludoteca", "ludoteca-onnx"
 
 
 class UnscaledNetwork(nn.Module):
@@ -74,6 +77,14 @@ def export_onnx(agent: str, out: str | Path, game: str | Game | None = None) -> 
 def _onnx_bytes(
     module: nn.Module, shape: tuple[int, int, int], outputs: list[str], metadata: str
 ) -> bytes:
+    """Return a network as the content of an ONNX file.
+
+    Args:
+        module: the network.
+        shape: shape of one observation.
+        outputs: names of the outputs.
+        metadata: the JSON document under `KEY`.
+    """
     try:
         import onnx
         import onnxscript  # noqa: F401 - torch.onnx needs it
@@ -82,10 +93,10 @@ def _onnx_bytes(
             'the export to ONNX needs onnx and onnxscript: pip install "ludoteca[onnx]"'
         ) from error
     with warnings.catch_warnings(), torch.no_grad():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # of PyTorch's internals
         program = torch.onnx.export(
             module,
-            (torch.zeros(2, *shape),),
+            (torch.zeros(2, *shape),),  # PyTorch treats batch sizes 0 and 1 as constants
             dynamo=True,
             verbose=False,
             input_names=["planes"],

@@ -58,4 +58,5 @@ def _pool(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _value_at(x: Tensor, cell: int | None) -> list[Tensor]:
+    """Return the features of a cell, `[K, filters]`, in a list, which is empty without a cell."""
     return [] if cell is None else [x[:, :, cell // x.shape[3], cell % x.shape[3]]]

@@ -65,7 +65,12 @@ def make_pv_network(config: PVConfig, game: Game) -> PVNetwork:
 
 
 def make_evaluator(run: Callable[[NDArray[np.int8]], NDArray[np.float32]]) -> Any:
-    """Return `evaluate(planes) -> (logits, values)` of a policy-value network."""
+    """Return `evaluate(planes) -> (logits, values)` of a policy-value network.
+
+    Args:
+        run: inference of the network, from planes `[K, planes, rows, columns]` to the outputs of
+            `PVNetwork.forward`.
+    """
 
     def evaluate(
         planes: NDArray[np.int8],

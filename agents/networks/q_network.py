@@ -130,8 +130,9 @@ class ResidualBody(Tower):
 
     def last_layer_weights(self) -> list[nn.Parameter]:
         """Return the weights of the last layers."""
-        ends = [self.head[-1], self.others, self.value[-1] if self.value is not None else None]
-        return [weight for end in ends if end is not None for weight in end.parameters()]
+        last_value_layer = self.value[-1] if self.value is not None else None
+        layers = [self.head[-1], self.others, last_value_layer]
+        return [weight for layer in layers if layer is not None for weight in layer.parameters()]
 
 
 # One line per kind of network.

@@ -37,7 +37,8 @@ class SeatEncoder:
 
         Raises:
             ValueError: if there is no such view, the game is sequential and not for two players,
-                or the view is `hand_crafted` and the game is sequential or has no such features.
+                or the view is `hand_crafted` and the game is sequential or has no hand-crafted
+                features.
         """
         choice("view", view, ("plain", "hand_crafted"))
         self.game, self.view = game, view
@@ -96,6 +97,7 @@ class SeatEncoder:
     def _encode_hand_crafted(
         self, states: NDArray[np.void], seats: NDArray[np.int64]
     ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """Return the planes and masks of the view `hand_crafted`, see `encode`."""
         planes = np.empty((len(states), *self.shape), np.int8)
         masks = np.empty((len(states), self.game.num_actions), np.int8)
         make_feature_encoder(self.game)(states, differs_from_previous(states), seats, planes, masks)
@@ -118,17 +120,18 @@ def find_hand_crafted_features(game: Game) -> HandCraftedFeatures:
 
 def differs_from_previous(states: NDArray[np.void]) -> NDArray[np.bool_]:
     """Return whether each position differs from the previous one. Shape `[K]`."""
-    new = np.ones(len(states), np.bool_)
+    differs = np.ones(len(states), np.bool_)
     content = np.ascontiguousarray(states).view(np.uint8).reshape(len(states), states.itemsize)
-    new[1:] = (content[1:] != content[:-1]).any(1)
-    return new
+    differs[1:] = (content[1:] != content[:-1]).any(1)
+    return differs
 
 
 @factory("network input")
 def make_feature_encoder(game: Game) -> Any:
-    """Return the compiled `encode(states, new, seats, planes, masks)`, which writes the last two.
+    """Return the compiled function `encode(states, is_new, seats, planes, masks)`.
 
-    `new` marks the positions that differ from the previous one.
+    It writes `planes` and `masks`, see `SeatEncoder.encode`. `is_new`, bool `[K]`, marks the
+    positions that differ from the previous one.
     """
     features = find_hand_crafted_features(game)
     prepare, observe, safe_actions = features.prepare, features.observe, features.safe_actions
@@ -137,14 +140,14 @@ def make_feature_encoder(game: Game) -> Any:
     cells = game.observation_shape[1] * game.observation_shape[2]
 
     @compiled
-    def encode(states: Any, new: Any, seats: Any, planes: Any, masks: Any) -> None:
+    def encode(states: Any, is_new: Any, seats: Any, planes: Any, masks: Any) -> None:
         workspace = np.zeros((rows, cells), np.int32)
         legal = np.zeros(num_actions, np.int16)
         for i in range(len(states)):
-            if new[i]:
+            if is_new[i]:
                 prepare(states[i], workspace)
             observe(states[i], seats[i], workspace, planes[i])
-            if safe_actions(states[i], seats[i], workspace, masks[i]) == 0:
+            if safe_actions(states[i], seats[i], workspace, masks[i]) == 0:  # all certainly lose
                 masks[i] = 0
                 for k in range(legal_actions(states[i], seats[i], legal)):
                     masks[i, legal[k]] = 1

@@ -34,14 +34,14 @@ class _CircularPadding(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
-        n = ctx.width
+        width = ctx.width
         grad = grads[0].permute(0, 2, 3, 1)
-        rows = grad[:, n:-n].clone()
-        rows[:, -n:] += grad[:, :n]
-        rows[:, :n] += grad[:, -n:]
-        cells = rows[:, :, n:-n].clone()
-        cells[:, :, -n:] += rows[:, :, :n]
-        cells[:, :, :n] += rows[:, :, -n:]
+        rows = grad[:, width:-width].clone()
+        rows[:, -width:] += grad[:, :width]
+        rows[:, :width] += grad[:, -width:]
+        cells = rows[:, :, width:-width].clone()
+        cells[:, :, -width:] += rows[:, :, :width]
+        cells[:, :, :width] += rows[:, :, -width:]
         return cells.permute(0, 3, 1, 2), None
 
 

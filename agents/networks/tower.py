@@ -11,8 +11,14 @@ from ludoteca.agents.networks.pooling import global_pooling
 class Tower(nn.Module):
     """Residual blocks and a head with one output per action.
 
-    In games whose actions are cells, the head is a convolution, and the same weights fit every
-    board size. Other actions have a linear layer.
+    In games whose actions are cells, the head is a 1x1 convolution, and the same weights fit every
+    board size; other actions, such as passing, have a linear layer on the pooled features. In games
+    without such actions, the head is a 1x1 convolution and a linear layer.
+
+    Attributes:
+        cells: number of actions that are cells.
+        board: rows and columns of the game's board.
+        planes_shape: rows and columns of the planes, which may pad the board.
     """
 
     def __init__(self, encoder: Encoder, filters: int, blocks: int):

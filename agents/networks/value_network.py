@@ -20,17 +20,17 @@ View = Literal["second", "mover"]
 
 @dataclass(frozen=True)
 class ValueConfig:
-    """Architecture of a value network; the defaults are those of Sancho and Fernández if given."""
+    """Architecture of a value network; the defaults are those that Sancho and Fernández give."""
 
     filters: tuple[int, ...] = (32, 64, 128)
-    """Filters of each 3x3 convolution; the source only gives the last number."""
+    """Filters of each 3x3 convolution; Sancho and Fernández only give the last number."""
     hidden: int = 256
     """Units of the hidden layer."""
     dropout: float = 0.5
     """Dropout rate of the convolutions' outputs."""
     view: View = "second"
-    """Observing player, whose value is estimated. `second`: always the second player, as in the
-    source: in Othello the planes are the discs of white and of black, without the player to move.
+    """Observing player, whose value is estimated. `second`: always the second player, as in their
+    text: in Othello the planes are the discs of white and of black, without the player to move.
     `mover`: the player to move."""
 
     def __post_init__(self) -> None:
@@ -52,7 +52,7 @@ def value_config(content: dict[str, Any]) -> ValueConfig:
 
 
 class ValueView:
-    """Encoder of positions for a value network, from the view of the player to evaluate.
+    """Encoder of positions for a value network, see `ValueConfig.view`.
 
     Attributes:
         game: the game.
@@ -142,7 +142,7 @@ def load_value_network(game: Game, file: Path) -> tuple[ValueNetwork, dict[str, 
 
     Raises:
         ValueError: if the file contains no value network, or one that does not fit the game.
-        ImportError: if it is one of Keras, and Keras is missing.
+        ImportError: if it is a Keras file, and Keras is missing.
     """
     if file.suffix == ".keras":
         from ludoteca.agents.networks.keras_file import load_keras_network

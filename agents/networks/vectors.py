@@ -1,10 +1,9 @@
-"""SIMD vectors of float32 for compiled functions, and products of small matrices.
+"""SIMD vectors of float32 for compiled functions.
 
 LLVM's automatic vectorization fails in loops over more than a few arrays, so these functions state
 the vector instructions. In interpreted code a vector is a NumPy array.
 """
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,14 +14,12 @@ from numba.extending import intrinsic, models, overload, register_model
 from numba.np.arrayobj import make_array
 
 _FEATURES = binding.get_host_cpu_features()
-# Numbers in a vector, and vectors in a row of a block: its sums stay in registers.
-LANES, WIDTH = 4, 4
+LANES = 4  # numbers in a vector
 if _FEATURES.get("avx512f"):
-    LANES, WIDTH = 16, 4
+    LANES = 16
 elif _FEATURES.get("avx2") and _FEATURES.get("fma"):
-    LANES, WIDTH = 8, 2
-BLOCK_ROWS = 6
-_INDEX, _VECTOR = ir.IntType(64), ir.VectorType(ir.FloatType(), LANES)
+    LANES = 8
+_INDEX, FLOATS = ir.IntType(64), ir.VectorType(ir.FloatType(), LANES)
 
 
 class VectorType(types.Type):
@@ -38,7 +35,7 @@ VECTOR = VectorType()
 @register_model(VectorType)
 class _VectorModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any):
-        super().__init__(manager, kind, _VECTOR)
+        super().__init__(manager, kind, FLOATS)
 
 
 def load(values: Any, k: int) -> Any:
@@ -76,132 +73,25 @@ def multiply_add(v: Any, w: Any, to: Any) -> Any:
     return v * w + to
 
 
-@cache
-def make_multiply_block(rows: int, width: int) -> Any:
-    """Return `multiply_block(a, i, stride_a, b, j, stride_b, c, k, stride_c, depth)`.
-
-    It writes the matrix product `c = a @ b`. The matrices begin at `a[i]`, `b[j]` and `c[k]` of
-    flat arrays; `a` has `rows` rows and `depth` columns, `b` has `width` vectors as columns.
-    """
-
-    def multiply_block(
-        a: Any,
-        i: int,
-        stride_a: int,
-        b: Any,
-        j: int,
-        stride_b: int,
-        c: Any,
-        k: int,
-        stride_c: int,
-        depth: int,
-    ) -> None:
-        for r in range(rows):
-            total = np.zeros(width * LANES, np.float32)
-            for d in range(depth):
-                total += (
-                    a[i + r * stride_a + d] * b[j + d * stride_b : j + d * stride_b + width * LANES]
-                )
-            c[k + r * stride_c : k + r * stride_c + width * LANES] = total
-
-    compiled_block: Any = _make_block_intrinsic(rows, width)
-
-    @overload(multiply_block)
-    def compiled_multiply_block(
-        a: Any,
-        i: Any,
-        stride_a: Any,
-        b: Any,
-        j: Any,
-        stride_b: Any,
-        c: Any,
-        k: Any,
-        stride_c: Any,
-        depth: Any,
-    ) -> Any:
-        def call(
-            a: Any, i: Any, stride_a: Any, b: Any, j: Any, stride_b: Any,
-            c: Any, k: Any, stride_c: Any, depth: Any,
-        ) -> None:  # fmt: skip
-            compiled_block(a, i, stride_a, b, j, stride_b, c, k, stride_c, depth)
-
-        return call
-
-    return multiply_block
-
-
-def _make_block_intrinsic(rows: int, width: int) -> Any:
-    @intrinsic
-    def block(
-        typingctx: Any,
-        a: Any, i: Any, stride_a: Any, b: Any, j: Any, stride_b: Any, c: Any, k: Any, stride_c: Any,
-        depth: Any,
-    ) -> Any:  # fmt: skip
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            first, second, result = (
-                make_array(signature.args[n])(context, builder, args[n]).data for n in (0, 3, 6)
-            )
-            _, i, stride_a, _, j, stride_b, _, k, stride_c, depth = args
-            lines = [_row(builder, first, i, stride_a, r) for r in range(rows)]
-            weights = builder.gep(second, [j])
-            before = builder.block
-            loop, end = (builder.append_basic_block(name) for name in ("multiply", "multiplied"))
-            builder.branch(loop)
-            builder.position_at_end(loop)
-            d = builder.phi(_INDEX)
-            sums = [[builder.phi(_VECTOR) for _ in range(width)] for _ in range(rows)]
-            line = builder.gep(weights, [builder.mul(d, stride_b)])
-            factors = [builder.load(_vector_at(builder, line, v), align=4) for v in range(width)]
-            totals = []
-            for r in range(rows):
-                number = _splat(builder, builder.load(builder.gep(lines[r], [d])))
-                totals.append(
-                    [_multiply_add(builder, number, factors[v], sums[r][v]) for v in range(width)]
-                )
-            following = builder.add(d, _INDEX(1))
-            for phi, start, value in [(d, _INDEX(0), following)] + [
-                (sums[r][v], ir.Constant(_VECTOR, [0.0] * LANES), totals[r][v])
-                for r in range(rows)
-                for v in range(width)
-            ]:
-                phi.add_incoming(start, before)
-                phi.add_incoming(value, loop)
-            builder.cbranch(builder.icmp_signed("<", following, depth), loop, end)
-            builder.position_at_end(end)
-            for r in range(rows):
-                out = _row(builder, result, k, stride_c, r)
-                for v in range(width):
-                    builder.store(totals[r][v], _vector_at(builder, out, v), align=4)
-            return context.get_dummy_value()
-
-        index = types.intp
-        return (
-            types.void(a, index, index, b, index, index, c, index, index, index),
-            codegen,
-        )
-
-    return block
-
-
-def _row(builder: Any, data: Any, start: Any, stride: Any, r: int) -> Any:
-    return builder.gep(data, [builder.add(start, builder.mul(stride, _INDEX(r)))])
-
-
-def _vector_at(builder: Any, pointer: Any, v: int) -> Any:
+def vector_pointer(builder: Any, pointer: Any, v: int, kind: Any = FLOATS) -> Any:
+    """Return the LLVM pointer to vector `v` of the vectors of type `kind` at a pointer."""
     pointer = builder.gep(pointer, [_INDEX(v * LANES)])
-    return builder.bitcast(pointer, _VECTOR.as_pointer())
+    return builder.bitcast(pointer, kind.as_pointer())
 
 
-def _splat(builder: Any, number: Any) -> Any:
-    empty = ir.Constant(_VECTOR, ir.Undefined)
+def splat_vector(builder: Any, number: Any, kind: Any = FLOATS) -> Any:
+    """Return the LLVM vector of type `kind` with `number` in every element."""
+    empty = ir.Constant(kind, ir.Undefined)
     first = builder.insert_element(empty, number, ir.IntType(32)(0))
     mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
     return builder.shuffle_vector(first, empty, mask)
 
 
-def _multiply_add(builder: Any, v: Any, w: Any, to: Any) -> Any:
+def multiply_add_vectors(builder: Any, v: Any, w: Any, to: Any) -> Any:
+    """Return the LLVM value of `v * w + to`, of float32 vectors."""
+    """Return `v * w + to`, by LLVM's fused operation."""
     name = f"llvm.fmuladd.v{LANES}f32"
-    function = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
+    function = ir.FunctionType(FLOATS, [FLOATS] * 3)
     return builder.call(cgutils.get_or_insert_function(builder.module, function, name), [v, w, to])
 
 
@@ -210,7 +100,7 @@ def _multiply_add(builder: Any, v: Any, w: Any, to: Any) -> Any:
 def _load(typingctx: Any, values: Any, k: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = make_array(signature.args[0])(context, builder, args[0]).data
-        return builder.load(_vector_at(builder, builder.gep(data, [args[1]]), 0), align=4)
+        return builder.load(vector_pointer(builder, builder.gep(data, [args[1]]), 0), align=4)
 
     return VECTOR(values, types.intp), codegen
 
@@ -219,7 +109,7 @@ def _load(typingctx: Any, values: Any, k: Any) -> Any:
 def _store(typingctx: Any, values: Any, k: Any, v: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = make_array(signature.args[0])(context, builder, args[0]).data
-        builder.store(args[2], _vector_at(builder, builder.gep(data, [args[1]]), 0), align=4)
+        builder.store(args[2], vector_pointer(builder, builder.gep(data, [args[1]]), 0), align=4)
         return context.get_dummy_value()
 
     return types.void(values, types.intp, VECTOR), codegen
@@ -228,7 +118,7 @@ def _store(typingctx: Any, values: Any, k: Any, v: Any) -> Any:
 @intrinsic
 def _splat_number(typingctx: Any, number: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _splat(builder, args[0])
+        return splat_vector(builder, args[0])
 
     return VECTOR(types.float32), codegen
 
@@ -260,7 +150,7 @@ def _maximum(typingctx: Any, v: Any, w: Any) -> Any:
 @intrinsic
 def _multiply_add_vectors(typingctx: Any, v: Any, w: Any, to: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _multiply_add(builder, *args)
+        return multiply_add_vectors(builder, *args)
 
     return VECTOR(VECTOR, VECTOR, VECTOR), codegen
 

@@ -27,7 +27,7 @@ SIZES = {
     "F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1,
     "BOOL": 1,
 }  # bytes per number, by dtype  # fmt: skip
-KEY = "ludoteca"  # key of our JSON document in the metadata of safetensors
+KEY = "ludoteca"  # key of our JSON document in the metadata of a safetensors file
 
 
 def save_weights(path: str | Path, weights: dict[str, Tensor], metadata: dict[str, Any]) -> None:
@@ -38,8 +38,8 @@ def save_weights(path: str | Path, weights: dict[str, Tensor], metadata: dict[st
         weights: tensors by name.
         metadata: metadata, as JSON content.
     """
-    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
-    write_atomically(path, save(plain, {KEY: json.dumps(metadata)}))
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
+    write_atomically(path, save(tensors, {KEY: json.dumps(metadata)}))
 
 
 def load_weights(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -65,7 +65,7 @@ class Header(NamedTuple):
 
     Attributes:
         shapes: shapes of the tensors by name.
-        metadata: metadata.
+        metadata: our JSON document, see `save_weights`.
     """
 
     shapes: dict[str, tuple[int, ...]]
@@ -79,27 +79,33 @@ def read_header(path: str | Path) -> Header:
         FileNotFoundError: if there is no such file.
         ValueError: if it is not a network file, or its length does not match its weights.
     """
+    # A safetensors file is the length of the header in 8 bytes, the header as JSON, and the
+    # weights.
     with open_regular_file(path) as file:
         length = int.from_bytes(file.read(8), "little")
         text = file.read(length) if length <= MAX_HEADER_BYTES else b""
-        num_bytes = os.fstat(file.fileno()).st_size - 8 - length
+        weight_bytes = os.fstat(file.fileno()).st_size - 8 - length
     try:
         if len(text) != length:
-            raise ValueError(f"its header cannot have {length} bytes")
+            raise ValueError(
+                f"its header cannot have {length} bytes: it is longer than the file or than "
+                f"{MAX_HEADER_BYTES} bytes"
+            )
         header = parse_json(text)
         metadata = parse_json(header.pop("__metadata__")[KEY])
         if not isinstance(metadata, dict):
             raise TypeError(f"expected an object, got {metadata!r:.40}")
         shapes = {name: _shape(tensor) for name, tensor in header.items()}
         size = sum(prod(shape) * SIZES[header[name]["dtype"]] for name, shape in shapes.items())
-        if size != num_bytes:
-            raise ValueError(f"its weights need {size:,} bytes, but the file has {num_bytes:,}")
+        if size != weight_bytes:
+            raise ValueError(f"its weights need {size:,} bytes, but the file has {weight_bytes:,}")
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path} holds no network of this package: {error}") from None
     return Header(shapes, metadata)
 
 
 def _shape(tensor: Any) -> tuple[int, ...]:
+    """Return the shape of a tensor from its entry in the header."""
     shape = tensor["shape"]
     if not all(type(n) is int and n >= 0 for n in shape):
         raise ValueError(f"{shape!r:.40} is not a shape")
@@ -128,18 +134,18 @@ def load_network(
         with torch.device("meta"):
             meta_network = make(metadata["network"])
         with untrusted_names(file):
-            trained = make_game(metadata["game"])
+            trained_game = make_game(metadata["game"])
     except (KeyError, TypeError, RuntimeError) as error:
         raise ValueError(f"{file} holds no {kind}: {error!r}") from None
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from None
-    if trained.name != game.name:
-        raise ValueError(f"{file} plays {trained.name}, not {game.name}")
+    if trained_game.name != game.name:
+        raise ValueError(f"{file} plays {trained_game.name}, not {game.name}")
     needed = {name: tuple(tensor.shape) for name, tensor in meta_network.state_dict().items()}
     if needed != shapes:
-        if trained.spec != game.spec:
+        if trained_game.spec != game.spec:
             raise ValueError(
-                f"{file} is made for {trained.spec} only, and does not fit {game.spec}"
+                f"{file} is made for {trained_game.spec} only, and does not fit {game.spec}"
             )
         raise ValueError(f"{file} is damaged: {_difference(shapes, needed)}")
     weights, _ = load_weights(file)
@@ -165,6 +171,8 @@ def _difference(shapes: dict[str, tuple[int, ...]], needed: dict[str, tuple[int,
 def is_untrained(metadata: dict[str, Any]) -> bool:
     """Return whether a network still has its initial random weights.
 
+    A network of no updates that started from the weights of another (`start_from`) is trained.
+
     Args:
         metadata: metadata of the file.
     """
@@ -177,6 +185,9 @@ def is_untrained(metadata: dict[str, Any]) -> bool:
 
 def find_weights(name: str | Path, kind: str) -> Path:
     """Find the file of a network, by its path or the name of a shipped network.
+
+    In the folder of a training run it is the selected network (`best`) if there is one, else the
+    last (`network`).
 
     Args:
         name: a file, a folder of a training run, or a name such as `"hex5"`.
@@ -199,11 +210,15 @@ def find_weights(name: str | Path, kind: str) -> Path:
 
 
 def shipped_weights(kind: str) -> dict[str, Path]:
-    """Return the files of the shipped networks by name."""
+    """Return the files of the shipped networks by name.
+
+    Args:
+        kind: name of the agent, and of the folder of its shipped networks.
+    """
     folder = Path(str(resources.files("ludoteca.agents"))) / "weights" / kind
     return {path.name.removesuffix(SUFFIX): path for path in sorted(folder.glob(f"*{SUFFIX}"))}
 
 
 def fingerprint(file: Path) -> str:
-    """Return the first 12 digits of a file's SHA-256."""
+    """Return the first 12 hexadecimal digits of a file's SHA-256."""
     return hashlib.sha256(read_bytes(file, MAX_BYTES)).hexdigest()[:12]

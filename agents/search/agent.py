@@ -53,8 +53,10 @@ class MCTSAgent(TreeSearchAgent):
                 parameters may follow after a colon, as in `"ucb_v:zeta=2"`.
             simulations: simulations per move.
             seconds: time per move, instead of a number of simulations.
-            action_selection: selection of the move to play: `"max"` (most wins), `"robust"`
-                (most visits), `"max_robust"` (both), `"mean"` or `"policy"`.
+            action_selection: the move to play: `"max"`, that of the highest sum of scores;
+                `"robust"`, the most visits; `"max_robust"`, both, for which the search is continued
+                at most twice as long; `"mean"`, the highest mean score; `"policy"`, the highest
+                score by the selection policy.
             reuse: whether the subtree of the moves played is reused by the next search.
             solver_empties: number of empty squares up to which positions are solved exactly,
                 however long that takes, instead of searched; 0: never. See
@@ -67,13 +69,15 @@ class MCTSAgent(TreeSearchAgent):
             fpu: first-play urgency: score of actions without visits; by default infinite.
             solver: whether proven wins, draws and losses are backed up (MCTS-Solver).
             transpositions: whether equal positions share their children and statistics.
-            amaf: `"amaf"`, `"rave"`, `"grave"` or `""`. Parameters: `weight` of AMAF statistics
-                (`"amaf"`, 0.5 by default), or the bias that determines its decay (`"rave"` and
-                `"grave"`, 0.1 by default); `reference`, the number of visits above which an
-                ancestor's AMAF statistics are used (`"grave"`, 50 by default).
+            amaf: all-moves-as-first (AMAF) statistics: `"amaf"`, `"rave"`, `"grave"` or `""`, see
+                `ludoteca.agents.search.select.make_mixed_mean`. Parameters: `weight` of AMAF
+                statistics (`"amaf"`, 0.5 by default), or the bias that determines its decay
+                (`"rave"` and `"grave"`, 0.1 by default); `reference`, the number of visits above
+                which an ancestor's AMAF statistics are used (`"grave"`, 50 by default).
             mast: move-average sampling in playouts: `"gibbs"`, `"greedy"` or `""`. Its `parameter`
                 is the temperature (0.3 by default) or epsilon (0.4 by default).
-            decisive: decisive moves, `"win"`, decisive and anti-decisive moves, `"both"`, or `""`.
+            decisive: `"win"`: always play an immediate win (decisive moves); `"both"`: also avoid
+                moves that allow one (anti-decisive moves); `""`: neither.
             playout: playout policy: `"uniform"`, the default, or another policy of the game, see
                 `ludoteca.agents.playouts`. Parameters: `depth`, the maximum number of plies, after
                 which the position is evaluated; `evaluation`, `"returns"` or one of the game's own,
@@ -116,6 +120,7 @@ class MCTSAgent(TreeSearchAgent):
         make_simulation(game, self.config)  # raises if the game lacks the playout or the evaluation
         if reuse and threads > 1 and parallel == "root":
             raise ValueError("reuse=True needs parallel='tree' or threads=1, got parallel='root'")
+        # 60: the empty squares of the starting position in Othello.
         self.solver_empties = integer("solver_empties", solver_empties, 0, 60)
         self._endgame_solver = make_endgame_solver(game) if solver_empties else None
         self._one_at_a_time = (
@@ -123,6 +128,7 @@ class MCTSAgent(TreeSearchAgent):
         )
 
     def _make_threads(self) -> SearchThreads:
+        """Return new workspaces, one per thread; trees without reuse are no larger than needed."""
         nodes = self._max_nodes
         if self.seconds is None and not self.reuse:
             nodes = min(nodes, self.max_simulations() * self.game.num_actions + 1)
@@ -158,6 +164,7 @@ class MCTSAgent(TreeSearchAgent):
             return
         if self._endgame_solver is not None:
             self._endgame_solver.prepare()
+        # Without the solver, which would solve a small board instead of compiling the search.
         endgame_solver, self._endgame_solver = self._endgame_solver, None
         try:
             super().prepare()
@@ -189,8 +196,8 @@ class MCTSAgent(TreeSearchAgent):
         """Search one position and return the statistics.
 
         Args:
-            s: a record, as `Game.new` returns.
-            rng: random stream, uint64 `[1]`, advanced in place; a new one if None.
+            s: the position, a record as `Game.new` returns.
+            rng: random stream, uint64 `[1]`, advanced in place; a stream seeded 0 if None.
             threads: workspace with the tree to reuse, see `tree_of`; the agent's own if None.
         """
         start = clock()
@@ -209,6 +216,7 @@ class MCTSAgent(TreeSearchAgent):
         work = workspace.trees[0].work
 
         def best(action_selection: int) -> int:
+            """Return the node of the best action at the root."""
             return int(best_child(workspace.nodes(), action_selection, self._params, work))
 
         def report() -> SearchReport:

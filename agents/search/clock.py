@@ -1,4 +1,4 @@
-"""Searches with a time limit, in chunks of simulations between readings of the clock."""
+"""Search loop with a time limit: chunks of simulations between readings of the clock."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ def search_for(seconds: float, start: float, run: Callable[[int], bool]) -> None
     """Call `run(simulations)` until the time is up or it returns True.
 
     Args:
-        seconds: time limit, not counting compilation.
+        seconds: time limit, not counting compilation, which the clock leaves out.
         start: start of the search, by `ludoteca.envs.clock.clock`.
         run: function that runs a number of simulations, and returns whether the search is done.
     """

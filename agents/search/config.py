@@ -15,12 +15,15 @@ STRATEGIES = ("", "mab", "nmc", "lsi")  # of on-line tuning
 class SearchConfig:
     """Options that are compiled into a search.
 
+    An arm is an action of one player in one node, as in a multi-armed bandit.
+
     Attributes:
         policy: a name in `policies.POLICIES`.
-        draw_is_loss: score a draw 0 for every player instead of 1/2, as the thesis in General Game
-            Playing (Valencia, UAEMex, 2021) does.
+        draw_is_loss: score a draw 0 for every player instead of 1/2, as Valencia's thesis on
+            General Game Playing (UAEMex, 2021) does.
         solver: back up proven wins, draws and losses (sequential games for two players).
-        amaf: `""`, `"amaf"` (constant weight), `"rave"` or `"grave"`.
+        amaf: all-moves-as-first (AMAF) statistics in selection: `""`, `"amaf"` (constant weight),
+            `"rave"` or `"grave"`, see `select.make_mixed_mean`.
         mast: `""`, `"gibbs"` or `"greedy"`: move-average sampling in playouts (Finnsson and
             Bjornsson, 2008; epsilon-greedy after Tak, Winands and Bjornsson, 2012).
         decisive: `""`; `"win"`: play a winning move at once, in the tree and in playouts; `"both"`:
@@ -66,7 +69,7 @@ SEARCH_PARAMS = np.dtype(
     [
         ("policy_params", np.float64, (4,)),  # in the order of `SelectionPolicy.params`
         ("fpu", np.float64),  # first-play urgency: the score of an arm without visits
-        ("amaf_weight", np.float64),  # "amaf": alpha; "rave" and "grave": the bias of the schedule
+        ("amaf_weight", np.float64),  # "amaf": the weight; "rave", "grave": bias, sets its decay
         ("mast_parameter", np.float64),  # temperature (gibbs) or epsilon (greedy)
         ("grave_reference", np.int32),  # visits above which an ancestor's AMAF statistics are used
         ("playout_depth", np.int32),  # plies of a playout before the position is evaluated
@@ -84,25 +87,25 @@ def work_dtype(game: Game) -> np.dtype[np.void]:
     scores = np.float64 if game.simultaneous else np.float32
     return np.dtype(
         [
-            ("rng", np.uint64, (1,)),
+            ("rng", np.uint64, (1,)),  # random stream
             ("probability", np.float64),  # probability with which the last arm was sampled
-            ("mast_value", np.float64, (players, actions)),
-            ("weights", np.float64, (actions,)),
+            ("mast_value", np.float64, (players, actions)),  # MAST: sum of scores
+            ("weights", np.float64, (actions,)),  # unnormalized probabilities of arms
             ("reference_value", np.float64, (actions,)),  # AMAF statistics of the GRAVE ancestor,
             ("reference_visits", np.int32, (actions,)),  # by action; visits are -1 without it
             ("probabilities", np.float64, (plies, *per_ply)),  # `probability`, along the path
-            ("scores", scores, (players,)),
+            ("scores", scores, (players,)),  # the players' scores of the simulation, in [0, 1]
             ("joint", np.int64, (players,)),  # joint action: one action per player
             ("simulation", np.int32),  # number of the simulation, for `last_seen`
             ("num_moves", np.int32),  # length of the move record, see `playouts.make_move_record`
-            ("mast_visits", np.int32, (players, actions)),
+            ("mast_visits", np.int32, (players, actions)),  # MAST: number of scores
             ("last_seen", np.int32, (players, actions)),  # last simulation that played the action
             ("path", np.int32, (plies,)),  # visited nodes, the root first
             ("legal", np.int16, (actions,)),  # legal actions
             ("replies", np.int16, (actions,)),  # legal actions after a move
             ("path_actions", np.int16, (plies, *per_ply)),  # actions along the path
             ("move_actions", np.int16, (moves,)),  # move record: every action of the simulation
-            ("move_players", np.int8, (moves,)),  # and its player
+            ("move_players", np.int8, (moves,)),  # move record: the player of each action
         ],
         align=True,
     )

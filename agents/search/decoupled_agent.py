@@ -48,8 +48,8 @@ class DecoupledMCTSAgent(TreeSearchAgent):
             simulations: simulations per move.
             seconds: time per move, instead of a number of simulations.
             action_selection: selection of the move to play, see `MCTSAgent`.
-            reuse: whether the subtree of the moves played is reused by the next search; in games
-                without chance.
+            reuse: whether the subtree of the moves played is reused by the next search; only in
+                games without chance.
             threads: number of threads, each with a tree of its own (root parallelization).
             max_nodes: maximum number of nodes of a tree.
             options: the following options.
@@ -85,12 +85,14 @@ class DecoupledMCTSAgent(TreeSearchAgent):
         self._is_max_robust = make_is_max_robust(game)
 
     def _make_threads(self) -> DecoupledSearchThreads:
+        """Return new workspaces, one per thread; trees without reuse are no larger than needed."""
         nodes = self._max_nodes
         if self.seconds is None and not self.reuse:
-            most = -(-self.simulations // self._num_threads) * (
+            max_simulations = -(-self.simulations // self._num_threads) * (
                 2 if self.action_selection == MAX_ROBUST else 1
             )
-            nodes = min(nodes, most + self.simulations // 10 + 2)
+            # The last extension of `max_robust` may exceed the maximum; 2: the root, and rounding.
+            nodes = min(nodes, max_simulations + self.simulations // 10 + 2)
         return DecoupledSearchThreads(self.game, self.config, nodes, self._num_threads)
 
     def prepare(self) -> None:
@@ -108,8 +110,8 @@ class DecoupledMCTSAgent(TreeSearchAgent):
         """Search one position and return the statistics.
 
         Args:
-            s: a record, as `Game.new` returns.
-            rng: random stream, uint64 `[1]`, advanced in place; a new one if None.
+            s: the position, a record as `Game.new` returns.
+            rng: random stream, uint64 `[1]`, advanced in place; a stream seeded 0 if None.
             threads: workspace with the tree to reuse, see `tree_of`; the agent's own if None.
             seat: the player to act.
         """
@@ -134,6 +136,7 @@ class DecoupledMCTSAgent(TreeSearchAgent):
             threads.reset(s, rng)
 
         def best() -> int:
+            """Return the action to play by the statistics so far."""
             arms = threads.statistics()[1]
             return int(self._best_action(arms, seat, self.action_selection, self._params, work))
 

@@ -30,4 +30,4 @@ def sample_gamma(shape: float, rng: Any) -> float:
 @kernel
 def sample_uniform(rng: Any) -> float:
     """Sample uniformly from (0, 1]."""
-    return (float(next_u64(rng) >> np.uint64(11)) + 1.0) / 9007199254740992.0
+    return (float(next_u64(rng) >> np.uint64(11)) + 1.0) / 9007199254740992.0  # 2**53

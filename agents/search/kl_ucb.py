@@ -2,7 +2,8 @@
 
 Garivier and Cappe, "The KL-UCB algorithm for bounded stochastic bandits and beyond" (2011),
 algorithm 1: `max{q: N d(mean, q) <= ln t + c ln ln t}`, with the relative entropy d of Bernoulli
-distributions. Their proof has c = 3; they recommend c = 0.
+distributions, N visits of the arm (the action), and t visits of all arms of the node. Their proof
+has c = 3; they recommend c = 0.
 """
 
 import math
@@ -13,7 +14,7 @@ import numpy as np
 from ludoteca.agents.search.policy import SelectionPolicy, Statistic
 from ludoteca.envs.jit import kernel
 
-PRECISION = 1e-6
+PRECISION = 1e-6  # of the bound, which is in [0, 1]
 
 
 @kernel
@@ -28,7 +29,7 @@ def relative_entropy(p: float, q: float) -> float:
 def kl_ucb(arm: Any, mean: float, parent: Any) -> Any:
     """Return the upper confidence bound (index) of an arm, by bisection.
 
-    Between visits of the arm its index only rises, so the bisection starts at the previous one.
+    Until the next visit of the arm its index only rises, so the bisection starts at the last one.
     """
     if mean >= 1:
         return mean

@@ -37,6 +37,7 @@ def _parameters(agent_class: Any) -> dict[str, inspect.Parameter]:
     return {parameter.name: parameter for parameter in parameters[1:]}  # the first is the game
 
 
+# The command `ludoteca list` shows the parameters that these classes document.
 mcts.documented_by = (DecoupledMCTSAgent, MCTSAgent)  # type: ignore[attr-defined]
 # Spec strings are validated by the signature: the union of both agents' parameters.
 _union = (_parameters(DecoupledMCTSAgent) | _parameters(MCTSAgent)).values()

@@ -19,7 +19,7 @@ class SupportsMonitor(Protocol):
     monitor: Monitor | None
 
 
-FIRST_CHUNK = 16  # simulations
+FIRST_CHUNK = 16  # simulations before the first call of the monitor
 CHUNK_SECONDS = 0.05  # chunks are doubled until they take this long
 
 

@@ -22,6 +22,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.spec import parse_params
 
+# Parameters of options and their defaults; None: the default depends on the option or the game.
 AMAF_PARAMS = {"weight": None, "reference": 50}
 MAST_PARAMS = {"parameter": None}
 PLAYOUT_PARAMS = {"depth": None, "evaluation": ""}
@@ -121,24 +122,27 @@ class SearchOptions:
         return np.repeat(tuned_params(params, strategy, grid, self._targets()), game.num_players)
 
     def tuning(self) -> tuple[str, dict[str, Any]]:
-        """Return the strategy of `tune`, `""` without one, and the values by parameter.
+        """Return the strategy of `tune`, or `""`, and the values to select from, by parameter.
+
+        Values are text such as `"0.5/1/2"`, or one number.
 
         Raises:
             ValueError: if a parameter cannot be tuned, or there are values without a strategy.
         """
         strategy = parse_nested("tune", self.tune, self._targets())[0]
-        given = parse_params(self.tune, self.tune.partition(":")[2])
-        if given and not strategy:
+        grid = parse_params(self.tune, self.tune.partition(":")[2])
+        if grid and not strategy:
             raise ValueError(f"tune needs a strategy, one of {STRATEGIES[1:]}, got {self.tune!r}")
-        return strategy, given
+        return strategy, grid
 
     def _targets(self) -> dict[str, int]:
-        """Return the parameters that can be tuned, and their places in `TUNED_PARAMS`."""
+        """Return the parameters that can be tuned, and their `targets` in `TUNED_PARAMS`."""
         names = POLICIES[self._policy()[0]].params
-        own = {name: k for k, name in enumerate(names)}
-        return own | {"fpu": FPU} | ({"weight": AMAF_WEIGHT} if self.amaf else {})
+        policy_targets = {name: k for k, name in enumerate(names)}
+        return policy_targets | {"fpu": FPU} | ({"weight": AMAF_WEIGHT} if self.amaf else {})
 
     def _policy(self) -> tuple[str, dict[str, Any]]:
+        """Return the name and the parameters of the selection policy."""
         name = self.policy.partition(":")[0] or "ucb1"
         choice("policy", name, tuple(POLICIES))
         params = parse_nested("policy", self.policy, POLICIES[name].params)[1]
@@ -148,11 +152,16 @@ class SearchOptions:
 def parse_nested(option: str, text: str, defaults: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """Split `name:parameter=value,...` into the name and all parameters, with their defaults.
 
+    Args:
+        option: name of the option in error messages.
+        text: the value of the option.
+        defaults: the option's parameters and their defaults.
+
     Raises:
         ValueError: if the option has no such parameter.
     """
     if not isinstance(text, str):
-        raise ValueError(f"{option} must be a text such as 'name:parameter=1', got {text!r}")
+        raise ValueError(f"{option} must be a string such as 'name:parameter=1', got {text!r}")
     name, _, params_text = text.partition(":")
     params = parse_params(text, params_text)
     check_parameter_names(f"{option} {name!r}" if name else option, params, defaults)

@@ -1,4 +1,8 @@
-"""Playouts: action choice (a playout policy or MAST), final scores, and the move record."""
+"""Playouts: action choice (a playout policy or MAST), final scores, and the move record.
+
+The move record lists all moves of a simulation, for all-moves-as-first (AMAF) statistics and
+move-average sampling (MAST).
+"""
 
 import math
 from collections.abc import Callable
@@ -15,7 +19,10 @@ from ludoteca.envs.rng import below
 
 @factory()
 def make_playout_action(game: Game, config: SearchConfig) -> Callable[..., int]:
-    """Return `playout_action(s, player, n, work, params)`, which selects of `work.legal[:n]`."""
+    """Return `playout_action(s, player, n, work, params)`, which chooses from `work.legal[:n]`.
+
+    `work` is a record of `config.work_dtype`, `params` one of `config.SEARCH_PARAMS`.
+    """
     mast, gibbs, uniform = config.mast != "", config.mast == "gibbs", config.playout == "uniform"
     policy = playout_policy(config.playout, game)
 
@@ -33,7 +40,10 @@ def make_playout_action(game: Game, config: SearchConfig) -> Callable[..., int]:
 
     @kernel
     def gibbs_action(player: int, n: int, work: Any, params: Any) -> int:
-        """Sample an action with probability proportional to `exp(mean / temperature)`."""
+        """Sample an action with probability proportional to `exp(mean / temperature)`.
+
+        Actions without visits have the mean 0.5.
+        """
         total = 0.0
         for k in range(n):
             action = work.legal[k]
@@ -50,7 +60,10 @@ def make_playout_action(game: Game, config: SearchConfig) -> Callable[..., int]:
 
     @kernel
     def best_action(player: int, n: int, work: Any) -> int:
-        """Return the action of the highest mean over all simulations; break ties at random."""
+        """Return the action of the highest mean over all simulations; break ties at random.
+
+        Actions without visits have the mean 1, so that they are played first.
+        """
         chosen, best, ties = 0, -1.0, 0
         for k in range(n):
             action = work.legal[k]
@@ -69,7 +82,10 @@ def make_playout_action(game: Game, config: SearchConfig) -> Callable[..., int]:
 
 @factory()
 def make_scoring(game: Game, config: SearchConfig) -> Callable[..., None]:
-    """Return the kernel `write_scores(s, work)`; it writes the players' scores in [0, 1]."""
+    """Return the kernel `write_scores(s, work)`.
+
+    It writes the players' scores in [0, 1] at the end of a playout in `s` to `work.scores`.
+    """
     is_terminal, returns, players = game.is_terminal, game.returns, game.num_players
     evaluate = find_evaluation(config.evaluation, game)
     draw_is_loss = config.draw_is_loss
@@ -82,11 +98,11 @@ def make_scoring(game: Game, config: SearchConfig) -> Callable[..., None]:
         else:
             evaluate(s, work.scores)
         for p in range(players):
-            x = work.scores[p]
+            result = work.scores[p]  # in [-1, 1]
             if draw_is_loss and over:
-                work.scores[p] = 1.0 if x > 0 else 0.0
+                work.scores[p] = 1.0 if result > 0 else 0.0
             else:
-                work.scores[p] = 0.5 + 0.5 * x
+                work.scores[p] = 0.5 + 0.5 * result
 
     return write_scores
 
@@ -101,8 +117,8 @@ def make_move_record(
     caller clears with `work.num_moves = 0`. Simultaneous games have one move per player and ply, -1
     for inactive players.
 
-    `mark_seen(work, end, ply) -> start` marks the moves `start:end` in `work.last_seen`, from the
-    first move of `ply` on.
+    `mark_seen(work, end, ply) -> start` marks the recorded moves `start:end` in `work.last_seen`,
+    from the first move of `ply`, at index `start`, on.
 
     `update_mast(work)` adds `work.scores` to the MAST statistics of all recorded moves.
     """

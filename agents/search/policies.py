@@ -12,8 +12,8 @@ Policies of kind "max" visit the arm of highest score; those of kind "weights" s
 probability proportional to its score. A policy may keep a `Statistic` of its own. `kl_ucb.py` is an
 example of a policy in a file of its own.
 
-Sources, unless a formula cites its own: the thesis in General Game Playing (Valencia, UAEMex,
-2021), sections 1.3.3 and 1.3.6 for UCB1, UCB-Tuned, UCB-V, UCB-Minimal, MOSS and ETC, and 4.2 for
+Sources, unless a formula cites its own: Valencia's thesis on General Game Playing (UAEMex, 2021),
+sections 1.3.3 and 1.3.6 for UCB1, UCB-Tuned, UCB-V, UCB-Minimal, MOSS and ETC, and 4.2 for
 UCB-alpha1 and UCB-alpha2. Perick, St-Pierre, Maes and Ernst, "Comparison of different selection
 strategies in Monte-Carlo tree search for the game of Tron" (CIG 2012), compare all others but
 uniform sampling, UCT, PUCT and KL-UCB.
@@ -80,20 +80,21 @@ def moss(arm: Any, mean: float, parent: Any) -> Any:
 def etc(arm: Any, mean: float, parent: Any) -> Any:
     """Return the score of explore-then-commit: m visits each, in turn, then the highest mean.
 
-    Equation 1.13 of the thesis in General Game Playing (Valencia, UAEMex, 2021).
+    Equation 1.13 of Valencia's thesis. Scores of arms with fewer visits are above every mean, and
+    higher the fewer visits there are.
     """
     return mean if arm.visits >= parent.params[0] else 2 + parent.params[0] - arm.visits
 
 
 @kernel
 def ucb_alpha1(arm: Any, mean: float, parent: Any) -> Any:
-    """Return the score of UCB-alpha1: UCB1 with alpha = 1 / K; algorithm 17 of the thesis."""
+    """Return the score of UCB-alpha1: UCB1 with alpha = 1 / K; Valencia's algorithm 17."""
     return mean + math.sqrt(parent.log_visits / (parent.num_arms * arm.visits))
 
 
 @kernel
 def ucb_alpha2(arm: Any, mean: float, parent: Any) -> Any:
-    """Return the score of UCB-alpha2: UCB1 with alpha = e / (2 K); algorithm 18 of the thesis."""
+    """Return the score of UCB-alpha2: UCB1 with alpha = e / (2 K); Valencia's algorithm 18."""
     return mean + math.sqrt(math.e * parent.log_visits / (2 * parent.num_arms * arm.visits))
 
 
@@ -174,8 +175,9 @@ def omc_deterministic(arm: Any, mean: float, parent: Any) -> Any:
 def pbbm(arm: Any, mean: float, parent: Any) -> Any:
     """Return the probability to beat the best move (PBBM), Coulom, 2006, section 3.2.
 
-    "Efficient selectivity and backup operators in Monte-Carlo tree search". Variances are those of
-    the means. Coulom's epsilon, a minimum probability, is left out: smoothed variances replace it.
+    "Efficient selectivity and backup operators in Monte-Carlo tree search"; 2.4 is his constant.
+    Variances are those of the means. His epsilon, a minimum probability, is left out: smoothed
+    variances replace it.
     """
     spread = math.sqrt(2 * (parent.best[1] + smoothed_variance(arm) / arm.visits))
     return math.exp(-2.4 * (parent.best[0] - mean) / spread)

@@ -1,4 +1,7 @@
-"""Selection policy: the score of an arm, its parameters, and a statistic of its own."""
+"""Selection policy: the score of an arm, its parameters, and a statistic of its own.
+
+An arm is an action of one player in one node, as in a multi-armed bandit.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,7 +13,7 @@ from numpy.typing import NDArray
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.names import did_you_mean
 
-NO_BEST = (-1.0, 0.0, 0)
+NO_BEST = (-1.0, 0.0, 0)  # `Parent.best` before any arm: means are 0 or more
 
 
 class Parent(NamedTuple):
@@ -86,7 +89,7 @@ class SelectionPolicy:
     statistic: Statistic = NO_STATISTIC
 
     def parameters(self, given: Mapping[str, float]) -> NDArray[np.float64]:
-        """Return the parameters in the order of `params`, zero-padded to 4.
+        """Return the parameters in the order of `params`, padded with zeros to 4 numbers.
 
         Raises:
             ValueError: if the policy does not have a given parameter.
@@ -100,7 +103,7 @@ def check_parameter_names(owner: str, given: Mapping[str, Any], known: Mapping[s
     """Check that all given parameters are known.
 
     Raises:
-        ValueError: if one is not; the message names their `owner`.
+        ValueError: if one is not; the message names `owner`, to which the parameters belong.
     """
     for name in given:
         if name not in known:

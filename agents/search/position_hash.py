@@ -6,13 +6,13 @@ import numpy as np
 
 from ludoteca.envs.jit import kernel
 
-MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio
 U32 = np.uint64(32)
 
 
 @kernel
 def hash_of(words: Any) -> Any:
-    """Return the hash of a position, whose record is given as unsigned integers."""
+    """Return the 64-bit hash of a position, given as unsigned integers by `records.as_words`."""
     key = np.uint64(len(words))
     for word in words:
         key = (key ^ np.uint64(word)) * MULTIPLIER

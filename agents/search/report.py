@@ -27,10 +27,11 @@ class Candidate:
 
     Attributes:
         action: the action; `name` is its name.
-        visits: number of simulations that begin with it.
+        visits: number of simulations that begin with the action.
         mean: mean score in [0, 1] of the player to move.
         proven: `"win"`, `"draw"`, `"loss"` for the player to move, or `""`.
-        prior: its probability by the policy network in a network-guided search, else None.
+        prior: probability of the action by the policy network in a network-guided search, else
+            None.
     """
 
     action: int
@@ -59,8 +60,8 @@ class SearchReport:
             Othello, the final disc difference), with the best move as the only candidate; else
             None.
         title: the kind of search and the game, such as `"MCTS (ucb1) of connect4"`.
-        depth: depth in plies that an alpha-beta search has finished; else None. Then only the best
-            move is a candidate, and all nodes are its visits.
+        depth: depth in plies that an alpha-beta search has finished, with the best move as the only
+            candidate, whose `visits` are all nodes; else None.
     """
 
     action: int
@@ -100,8 +101,8 @@ class SearchReport:
         if not self.players and self.depth is None:
             lines += _table(self.candidates, self.action)
         for p, moves in enumerate(self.players):
-            mine = self.action if moves is self.candidates else None
-            lines += [f"player {p}", *_table(moves, mine)] if moves else [f"player {p}: out"]
+            chosen = self.action if moves is self.candidates else None
+            lines += [f"player {p}", *_table(moves, chosen)] if moves else [f"player {p}: out"]
         lines.append(self._legend())
         return "\n".join(lines)
 
@@ -148,6 +149,7 @@ class SearchReport:
         return f"{work}, {self.nodes:,} nodes"
 
     def _legend(self) -> str:
+        """Return the meaning of the column `value`."""
         player = "each player" if self.players else "the player to move"
         score = "mean score" if self.depth is None else "score"
         return f"value: {score} of {player}, 1 = win, 0.5 = draw, 0 = loss"
@@ -158,20 +160,20 @@ def _table(candidates: Sequence[Candidate], chosen: int | None) -> list[str]:
     total = max(sum(candidate.visits for candidate in candidates), 1)
     shown = list(candidates[:MAX_ROWS])
     shown += [candidate for candidate in candidates[MAX_ROWS:] if candidate.action == chosen]
-    name = max([len(candidate.name) for candidate in shown] + [4]) + 2
+    width = max([len(candidate.name) for candidate in shown] + [4]) + 2  # with the star
     has_priors = any(candidate.prior is not None for candidate in candidates)
-    heading = f"{'move':>{name}} {'visits':>11} {'share':>7} {'value':>7}"
+    heading = f"{'move':>{width}} {'visits':>11} {'share':>7} {'value':>7}"
     lines = [heading + f" {'prior':>7}" * has_priors]
     for candidate in shown:
         value = f"{candidate.mean:.3f}" if candidate.visits or candidate.proven else "-"
         label = f"* {candidate.name}" if candidate.action == chosen else candidate.name
         line = (
-            f"{label:>{name}} {candidate.visits:>11,} {candidate.visits / total:>7.1%} {value:>7}"
+            f"{label:>{width}} {candidate.visits:>11,} {candidate.visits / total:>7.1%} {value:>7}"
         )
         line += f" {candidate.prior:>7.1%}" if candidate.prior is not None else ""
         lines.append(line + f"  proven {candidate.proven}" * bool(candidate.proven))
     if len(candidates) > len(shown):
-        lines.append(f"{'...':>{name}} {len(candidates) - len(shown)} more in .candidates")
+        lines.append(f"{'...':>{width}} {len(candidates) - len(shown)} more in .candidates")
     return lines
 
 
@@ -262,12 +264,14 @@ def make_exact_report(game: Game, solution: EndgameSolution) -> SearchReport:
 
 
 def _children(nodes: NDArray[np.void], parent: Any) -> NDArray[np.void]:
+    """Return the records of a node's children."""
     if parent["first_child"] == UNEXPANDED:
         return nodes[:0]
     return nodes[parent["first_child"] : parent["first_child"] + parent["num_children"]]
 
 
 def _principal_variation(game: Game, nodes: NDArray[np.void]) -> list[str]:
+    """Return the names of the most visited actions from the root on."""
     names, node = [], nodes[ROOT]
     while len(children := _children(nodes, node)) and children["visits"].max() > 0:
         node = children[children["visits"].argmax()]

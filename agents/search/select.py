@@ -1,4 +1,7 @@
-"""Selection of an arm by a policy, and of the move to play, for all trees and bandits."""
+"""Selection of an arm by a policy, and of the move to play, for all trees and bandits.
+
+An arm is an action of one player in one node, see `statistics.py`.
+"""
 
 import math
 from collections.abc import Callable
@@ -11,7 +14,8 @@ from ludoteca.envs.jit import factory, kernel
 from ludoteca.envs.rng import below
 
 EXCLUDED = -math.inf  # weight of an arm that is not sampled
-UNVISITED = -1  # returned instead of an arm: any arm without visits, or else any arm
+# Returned instead of an arm: the caller selects an arm without visits, or if there is none, any.
+UNVISITED = -1
 
 # Proven result of an arm for its player (`proven`): a higher one is better, and WIN + LOSS - x is
 # the result for the opponent.
@@ -84,7 +88,7 @@ def make_select(
         best, best_score, ties, num_scored, total = UNVISITED, -math.inf, 0, 0, 0.0
         for k in range(n):
             arm = arm_at(arms, actions, k)
-            if arm.visits == 0 or is_proven(arm):
+            if (simultaneous and arm.visits == 0) or is_proven(arm):
                 work.weights[k] = EXCLUDED
                 continue
             points = score(arm, mean_of(arm, actions, k, params, work), parent)
@@ -133,7 +137,7 @@ def make_select(
                 if weights[k] != EXCLUDED:
                     weights[k] = (1 - gamma) * weights[k] / total + gamma / num_scored
             total = 1.0
-        if not total > 0.0:
+        if not total > 0.0:  # all weights are 0
             return best
         remaining = sample_uniform(work.rng) * total
         for k in range(n):
@@ -195,10 +199,11 @@ def make_arm_at(simultaneous: bool) -> Callable[..., Any]:
 def make_mixed_mean(amaf: str) -> Callable[..., float]:
     """Return the kernel `mixed_mean(arm, action, params, work)`.
 
-    It returns the mean of a visited arm, mixed with its AMAF mean. "amaf": alpha-AMAF, Helmbold
+    It returns the mean of a visited arm, mixed with its all-moves-as-first (AMAF) mean: that of all
+    simulations through the node that played the action there or later. "amaf": alpha-AMAF, Helmbold
     and Parker-Wood, 2009. "rave": Gelly and Silver, 2011, section 4.3, with the weight of Silver's
-    thesis, 2009, eq. 8.25. "grave": the same with an ancestor's statistics, Cazenave, "Generalized
-    rapid action value estimation", 2015; they are in `work.reference_visits` and
+    thesis, 2009, eq. 8.25. "grave": the same with an ancestor's AMAF statistics, Cazenave,
+    "Generalized rapid action value estimation", 2015; they are in `work.reference_visits` and
     `work.reference_value`, by action.
     """
     use_amaf, constant, grave = amaf != "", amaf == "amaf", amaf == "grave"
@@ -230,9 +235,10 @@ def make_select_final(
     """Return the kernel of the final move selection.
 
     `select_final(arms, n, visits, num_arms, action_selection, params, work) -> k` selects one of
-    `arms[:n]`. Ties go to the arm with more visits; then to the first, or in simultaneous games to
-    a random one. A proven win is always played, a proven loss only if there is no other arm; a
-    proven draw is preferred to an arm whose mean is below a draw.
+    `arms[:n]` by `action_selection`, an index of `ACTION_SELECTIONS`. Ties go to the arm with more
+    visits; then to the first, or in simultaneous games to a random one. A proven win is always
+    played, a proven loss only if there is no other arm; a proven draw is preferred to an arm whose
+    mean is below `draw_value`, the score of a draw.
     """
     score, needs_best = POLICIES[policy].score, POLICIES[policy].needs_best
 
@@ -270,10 +276,10 @@ def make_select_final(
                 if arm.proven == WIN:
                     return k
                 if arm.proven == LOSS:
-                    points -= 1e12
+                    points -= 1e12  # below all arms that are not proven
                 if arm.proven == DRAW:
                     proven_draw = k
-                    points -= 1e6  # compared with the best mean below
+                    points -= 1e6  # compared with the best mean after the loop
             if points > best_points or (points == best_points and arm.visits > arms[best].visits):
                 best, best_points, ties = k, points, 1
             elif simultaneous and points == best_points and arm.visits == arms[best].visits:

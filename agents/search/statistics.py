@@ -20,9 +20,10 @@ from ludoteca.envs.jit import factory, kernel
 ARM_FIELDS = (
     ("value", np.float64),  # sum of scores
     ("square", np.float64),  # sum of squared scores
-    ("amaf_value", np.float64),  # sum of scores of simulations that played the action later
+    # All moves as first (AMAF): simulations in which the player played the action there or later.
+    ("amaf_value", np.float64),  # sum of their scores
     ("visits", np.int32),
-    ("amaf_visits", np.int32),
+    ("amaf_visits", np.int32),  # number of them
     ("prior", np.float32),  # probability of the action under a policy (PUCT)
 )
 
@@ -43,8 +44,8 @@ def arm_dtype(policy: str | None, *fields: tuple[str, Any]) -> np.dtype[np.void]
 
 def summed_fields(policy: str) -> tuple[str, ...]:
     """Return the fields that are summed to merge trees (root parallelization)."""
-    own = (name for name, _ in POLICIES[policy].statistic.fields)
-    return (*(name for name, _ in ARM_FIELDS if name != "prior"), *own)
+    policy_fields = (name for name, _ in POLICIES[policy].statistic.fields)
+    return (*(name for name, _ in ARM_FIELDS if name != "prior"), *policy_fields)
 
 
 @factory()
@@ -58,7 +59,7 @@ def make_statistics(policy: str | None) -> tuple[Callable[..., None], Callable[.
     """
     has_playouts = policy is not None
     statistic = NO_STATISTIC if policy is None else POLICIES[policy].statistic
-    reset_own, update_own = statistic.reset, statistic.update
+    reset_statistic, update_statistic = statistic.reset, statistic.update
 
     @kernel
     def reset_arm(arm: Any, prior: float) -> None:
@@ -66,12 +67,12 @@ def make_statistics(policy: str | None) -> tuple[Callable[..., None], Callable[.
         if has_playouts:
             arm.square = arm.amaf_value = 0.0
             arm.amaf_visits = 0
-        reset_own(arm)
+        reset_statistic(arm)
 
     @kernel
     def add_score(arm: Any, score: float, probability: float) -> None:
         arm.value += score
         arm.square += score * score
-        update_own(arm, score, probability)
+        update_statistic(arm, score, probability)
 
     return reset_arm, add_score

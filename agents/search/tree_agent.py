@@ -27,6 +27,10 @@ class TreeSearchAgent(Agent):
     the moves played have reached.
 
     Attributes:
+        config: options that are compiled into the search.
+        simulations: simulations per search without a time limit.
+        seconds: time per search, or None.
+        action_selection: index of the final move selection in `select.ACTION_SELECTIONS`.
         monitor: function that watches single searches and can stop them, or None.
     """
 
@@ -60,7 +64,14 @@ class TreeSearchAgent(Agent):
 
     @abstractmethod
     def _choose(self, s: Any, rng: NDArray[np.uint64], seat: int, threads: Any) -> int:
-        """Search one position; return the chosen action."""
+        """Search one position; return the chosen action.
+
+        Args:
+            s: the position.
+            rng: random stream, uint64 `[1]`, advanced in place.
+            seat: the player to act.
+            threads: workspace with the tree to reuse, see `tree_of`; None: the agent's own.
+        """
 
     def max_simulations(self) -> int:
         """Return the maximum number of simulations of a search without time limit."""
@@ -133,11 +144,18 @@ class TreeSearchAgent(Agent):
         threads: int,
         report: MakeReport,
     ) -> None:
-        """Call `run(simulations)` until the budget is spent, or the root is proven.
+        """Run the simulations of one search, until its budget is spent or the root is proven.
 
-        With the final move selection `max_robust`, the search continues until one move has both
-        most wins and most visits (`is_max_robust`), at most twice as long. `start` is the start of
-        the search, by `ludoteca.envs.clock.clock`. A monitor can stop the search earlier.
+        Args:
+            start: start of the search, by `ludoteca.envs.clock.clock`.
+            run: function that runs a number of simulations, all threads together.
+            is_max_robust: function that returns whether one move has both the highest sum of scores
+                and most visits. With the final move selection `max_robust`, the search continues
+                until then, at most twice as long.
+            is_proven: function that returns whether the root is proven.
+            threads: number of threads.
+            report: function that returns the report so far, for the monitor, which can stop the
+                search earlier.
         """
         run, is_stopped = with_monitor(run, report, self.monitor)
         if self.seconds is None:

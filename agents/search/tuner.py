@@ -1,4 +1,8 @@
-"""Allocation strategies of on-line tuning, kernels; see `tuning.py`."""
+"""Kernels of the allocation strategies of on-line tuning, see `tuning.py`.
+
+A combination is the index of one value of each parameter: digits in the mixed radix `params.sizes`,
+the first parameter's the lowest. A value's own ("local") statistics are over all combinations.
+"""
 
 import math
 from collections.abc import Callable
@@ -12,7 +16,7 @@ from ludoteca.envs.jit import factory, kernel
 from ludoteca.envs.rng import below
 
 EXPLORATION = 0.7  # of UCB1: mean + 0.7 sqrt(ln t / n)
-EXPLORE = 0.75  # nmc: probability of selecting each value on its own
+LOCAL_PROB = 0.75  # nmc: probability of selecting each value on its own
 
 
 class Tuner(NamedTuple):
@@ -20,7 +24,7 @@ class Tuner(NamedTuple):
 
     Attributes:
         reset: `reset(params)` removes all statistics.
-        select: `select(params, rng)` writes the values of a simulation.
+        select: `select(params, rng)` selects a combination and writes its values to `params`.
         update: `update(params, score)` adds the player's score in that simulation.
     """
 
@@ -81,7 +85,14 @@ def index_of(params: Any, combination: int, p: int) -> int:
 
 @kernel
 def ucb1(visits: Any, value: Any, count: int, tried_only: bool) -> int:
-    """Return the arm of the highest UCB1 score; unless `tried_only`, first one without visits."""
+    """Return the index of the highest UCB1 score.
+
+    Args:
+        visits: visit counts. Shape `[count]` or longer.
+        value: sums of scores. Same shape.
+        count: number of arms.
+        tried_only: whether arms without visits are left out; otherwise they come first.
+    """
     total, best, chosen = 0, -np.inf, 0
     for k in range(count):
         if visits[k] == 0 and not tried_only:
@@ -103,8 +114,8 @@ def choose_mab(params: Any, rng: Any) -> int:
 
 @kernel
 def choose_nmc(params: Any, rng: Any) -> int:
-    """Return a combination of values by UCB1 each, or one that was tried, by UCB1."""
-    if params.total > 0 and sample_uniform(rng) > EXPLORE:
+    """Return a combination: each value by UCB1 on its own, or a tried combination by UCB1."""
+    if params.total > 0 and sample_uniform(rng) > LOCAL_PROB:
         return ucb1(params.visits, params.value, params.num_combinations, True)
     combination, radix = 0, 1
     for p in range(params.num_params):
@@ -116,7 +127,11 @@ def choose_nmc(params: Any, rng: Any) -> int:
 
 @kernel
 def choose_lsi(params: Any, rng: Any) -> int:
-    """Return a combination with the next value to estimate, or the next candidate."""
+    """Return the combination of the next simulation in either half of the budget.
+
+    The first half estimates the values one by one, the second compares candidates (combinations) by
+    sequential halving.
+    """
     half = params.budget // 2
     if params.total < half:
         return choose_for_side_information(params, rng)
@@ -135,7 +150,7 @@ def choose_lsi(params: Any, rng: Any) -> int:
 
 @kernel
 def choose_for_side_information(params: Any, rng: Any) -> int:
-    """Return a combination with the next value in turn, and random values beside it."""
+    """Return a combination of the value whose turn it is and random values of other parameters."""
     turn = 0
     for p in range(params.num_params):
         turn += params.sizes[p]
@@ -154,7 +169,7 @@ def choose_for_side_information(params: Any, rng: Any) -> int:
 def sample_candidates(params: Any, rng: Any) -> None:
     """Write candidates, whose values are sampled in proportion to their mean scores.
 
-    The statistics of combinations start again: random values beside the estimated ones are in them.
+    The statistics of combinations are reset, since other values were random in the first half.
     """
     params.visits[:] = 0
     params.value[:] = 0.0
@@ -172,10 +187,10 @@ def sample_candidates(params: Any, rng: Any) -> None:
                     break
             combination += radix * index
             radix *= size
-        known = False
+        is_known = False
         for k in range(params.num_candidates):
-            known |= params.candidates[k] == combination
-        if not known:
+            is_known |= params.candidates[k] == combination
+        if not is_known:
             params.candidates[params.num_candidates] = combination
             params.num_candidates += 1
 
@@ -188,10 +203,10 @@ def local_mean(params: Any, p: int, index: int) -> float:
 
 @kernel
 def round_length(params: Any, candidates: int) -> int:
-    """Return the simulations of a round: all have the same number, up to rounding."""
-    rounds, left = 0, candidates
-    while left > 1:
-        rounds, left = rounds + 1, (left + 1) // 2
+    """Return the simulations of a round of sequential halving; all rounds have equal numbers."""
+    rounds, remaining = 0, candidates
+    while remaining > 1:
+        rounds, remaining = rounds + 1, (remaining + 1) // 2
     return int(max((params.budget - params.total) // max(rounds, 1), 1))
 
 

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from ludoteca.agents.search.config import SEARCH_PARAMS, STRATEGIES
 from ludoteca.envs.params import choice, real
 
+# Limits of the fixed-size arrays in `TUNED_PARAMS`.
 MAX_PARAMS, MAX_VALUES, MAX_COMBINATIONS, MAX_CANDIDATES = 4, 16, 256, 16
 FPU, AMAF_WEIGHT = 4, 5  # targets beyond the indices of `policy_params`
 
@@ -57,7 +58,7 @@ class TunedValue(NamedTuple):
     Attributes:
         values: values by the name of the parameter.
         visits: number of simulations with them.
-        mean: mean score of the player in these; NaN without any.
+        mean: mean score of the player in these simulations; NaN if there are none.
     """
 
     values: dict[str, float]
@@ -84,18 +85,21 @@ def tuned_params(
         known = ", ".join(targets)
         raise ValueError(
             f"tune={strategy} needs the values of 1 to {MAX_PARAMS} parameters, such as "
-            f"tune.{next(iter(targets))}=0.5/1/2, got {len(grid)}; there are {known}"
+            f"tune.{next(iter(targets))}=0.5/1/2, got {len(grid)}; parameters that "
+            f"can be tuned: {known}"
         )
     tuned = np.zeros(1, TUNED_PARAMS)
     for name in SEARCH_PARAMS.names or ():
         tuned[name] = params[name]
     record, combinations = tuned[0], 1
     for p, (name, text) in enumerate(grid.items()):
-        words = str(text).split("/")
-        if len(words) > MAX_VALUES:
-            raise ValueError(f"tune.{name} can have {MAX_VALUES} values, got {len(words)}")
+        value_texts = str(text).split("/")
+        if len(value_texts) > MAX_VALUES:
+            raise ValueError(
+                f"tune.{name} can have up to {MAX_VALUES} values, got {len(value_texts)}"
+            )
         try:
-            values = [float(word) for word in words]
+            values = [float(value_text) for value_text in value_texts]
         except ValueError:
             raise ValueError(f"tune.{name} must be numbers such as 0.5/1/2, got {text!r}") from None
         for value in values:
@@ -105,7 +109,7 @@ def tuned_params(
         record["targets"][p] = targets[name]
         combinations *= len(values)
     if combinations > MAX_COMBINATIONS:
-        raise ValueError(f"tune can have {MAX_COMBINATIONS} combinations, got {combinations}")
+        raise ValueError(f"tune can have up to {MAX_COMBINATIONS} combinations, got {combinations}")
     record["num_params"], record["num_combinations"] = len(grid), combinations
     return tuned
 
@@ -117,7 +121,7 @@ def tuning_result(record: Any, names: tuple[str, ...]) -> list[TunedValue]:
         record: a record of `TUNED_PARAMS`.
         names: names of the parameters.
     """
-    found = []
+    results = []
     for combination in range(record["num_combinations"]):
         visits = int(record["visits"][combination])
         mean = float(record["value"][combination]) / visits if visits else math.nan
@@ -125,5 +129,5 @@ def tuning_result(record: Any, names: tuple[str, ...]) -> list[TunedValue]:
         for p, name in enumerate(names):
             rest, index = divmod(rest, int(record["sizes"][p]))
             values[name] = float(record["grid"][p, index])
-        found.append(TunedValue(values, visits, mean))
-    return found
+        results.append(TunedValue(values, visits, mean))
+    return results

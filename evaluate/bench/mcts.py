@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from ludoteca.agents.networks.int16_block import HAS_INT16
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.measures import Comparison, Group
 from ludoteca.evaluate.bench.report import Report
@@ -163,36 +164,44 @@ def flat_geese_group() -> Group:
 
 def network_group() -> Group:
     """Return comparisons of the network backends of a search, by the number of batched leaves."""
-
-    def spec(backend: str, leaf_batch: int) -> str:
-        return (
-            f"az:othello,simulations={NETWORK_SIMULATIONS},backend={backend},"
-            f"leaf_batch={leaf_batch}"
-        )
-
     leaf_batches = (1, 8, 16)
+    settings = {
+        "PyTorch": "backend=torch",
+        "compiled network": "backend=compiled",
+        "compiled network in int16": "backend=compiled,precision=int16",
+    }
+    runners = {name: setting for name, setting in settings.items() if _can_run(setting)}
     timed = "one thread, CPU time, positions of several stages, each with an empty cache"
     return Group(
         ours={
-            f"{backend} {count}": partial(
-                NetworkSearchWorkload, "othello", spec(backend, count), NETWORK_SIMULATIONS
+            f"{name} {count}": partial(
+                NetworkSearchWorkload,
+                "othello",
+                f"az:othello,simulations={NETWORK_SIMULATIONS},leaf_batch={count},{setting}",
+                NETWORK_SIMULATIONS,
             )
-            for backend in ("torch", "compiled")
+            for name, setting in runners.items()
             for count in leaf_batches
         },
         comparisons=tuple(
             Comparison(
-                f"{_title('othello')}, az:othello, {count} leaves together, compiled network "
-                "against PyTorch",
-                ours=f"compiled {count}",
-                peer=f"torch {count}",
+                f"{_title('othello')}, az:othello, {count} leaves together, {name} against PyTorch",
+                ours=f"{name} {count}",
+                peer=f"PyTorch {count}",
                 floor=None,
                 timed=(timed, timed),
                 unit="simulations/s",
             )
+            for name in runners
+            if name != "PyTorch"
             for count in leaf_batches
         ),
     )
+
+
+def _can_run(setting: str) -> bool:
+    """Return whether this CPU can run networks with a setting."""
+    return HAS_INT16 or "int16" not in setting
 
 
 def _title(game: str) -> str:

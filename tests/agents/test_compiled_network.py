@@ -7,9 +7,20 @@ import numpy as np
 import pytest
 import torch
 
-from ludoteca.agents.networks import vectors
-from ludoteca.agents.networks.compiled_network import CompiledNetwork, can_compile
+from ludoteca.agents.networks import matrix_block, vectors
+from ludoteca.agents.networks.compiled_network import (
+    CompiledNetwork,
+    can_compile,
+    can_compile_int16,
+)
 from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.networks.int16_block import (
+    HAS_INT16,
+    largest,
+    make_multiply_int16_block,
+    store_pairs,
+)
+from ludoteca.agents.networks.int16_products import LARGEST_INT32, quantize_weights
 from ludoteca.agents.networks.layers import Trunk
 from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
 from ludoteca.agents.networks.q_network import QConfig, make_q_network
@@ -61,6 +72,71 @@ def test_compiled_network_matches_pytorch(spec, filters, blocks):
     assert np.array_equal(run(planes[::2]), outputs[::2])
 
 
+needs_int16 = pytest.mark.skipif(not HAS_INT16, reason="the CPU has no fast 16-bit integers")
+
+
+@needs_int16
+@pytest.mark.parametrize(
+    ("spec", "filters", "blocks"),
+    [
+        ("connect4", 2 * vectors.LANES, 2),
+        pytest.param("othello", 64, 3, marks=pytest.mark.slow),
+        pytest.param("hex:board_size=5", 2 * vectors.LANES, 2, marks=pytest.mark.slow),
+    ],
+)
+def test_int16_is_more_exact_than_bfloat16(spec, filters, blocks):
+    network, shape = random_network(spec, filters, blocks)
+    run, exact = CompiledNetwork(network, 0.5, int16=True), CompiledNetwork(network, 0.5)
+    bfloat16 = Runner(network, 0.5, precision="bfloat16")
+    for count in (0, 1, 2, 7, 33):
+        planes = random_planes(shape, count)
+        outputs, expected = run(planes), exact(planes)
+        assert outputs.shape == expected.shape
+        if count > 0:
+            assert 0 < np.abs(outputs - expected).max() < np.abs(bfloat16(planes) - expected).max()
+            # Each position is computed alone, whatever else is in the batch.
+            assert np.array_equal(run(planes[-1:]), outputs[-1:])
+
+
+def test_quantized_weights_never_overflow():
+    rng = np.random.default_rng(5)
+    weights = rng.standard_normal((36, 4 * vectors.LANES, 32)).astype(np.float32)
+    weights[3] = 1.0  # sums are as large as they can be
+    weights[4] = 0.0
+    weights[5, :, 1] = 0.0
+    quantized = quantize_weights(weights)
+    integers = quantized.pairs.view(np.int16).reshape(36, -1, vectors.LANES, 32, 2)
+    integers = integers.transpose(0, 1, 4, 2, 3).reshape(weights.shape).astype(np.int64)
+    bounds = quantized.scales[:, -1]
+    assert (np.abs(integers).sum(1).max(1) * bounds <= LARGEST_INT32).all()
+    assert bounds.min() > 1000
+    factors = quantized.scales[:, None, :-1]
+    assert np.abs(integers * factors - weights).max() <= factors.max() * 0.51
+    assert np.abs(integers).max() > 1000
+
+
+def test_int16_vectors_are_arrays_in_interpreted_code():
+    rng = np.random.default_rng(0)
+    lanes, depth, rows = vectors.LANES, 2 * vectors.LANES, 4
+    a = rng.normal(size=(rows, 2 * depth)).astype(np.float32)
+    b = rng.normal(size=(1, 2 * depth, 2 * lanes)).astype(np.float32)
+    weights = quantize_weights(b)
+    limit = weights.scales[0, -1]
+    pairs, row_scales = np.zeros(rows * depth, np.int32), np.zeros(rows, np.float32)
+    for row in range(rows):
+        bound = max(largest(np.abs(vectors.load(a[row], k))) for k in range(0, 2 * depth, lanes))
+        row_scales[row] = bound / limit
+        for f in range(0, 2 * depth, 2 * lanes):
+            low, high = vectors.load(a[row], f), vectors.load(a[row], f + lanes)
+            store_pairs(pairs, row * depth + f // 2, low, high, limit / bound)
+    out = np.zeros(rows * 2 * lanes, np.float32)
+    make_multiply_int16_block(rows, 2)(
+        pairs, 0, depth, weights.pairs.ravel(), 0, 2 * lanes, out, 0, 2 * lanes, depth,
+        row_scales, 0, weights.scales.ravel(), 0,
+    )  # fmt: skip
+    assert np.allclose(out.reshape(rows, -1), a @ b[0], atol=2e-3 * np.abs(a @ b[0]).max())
+
+
 def test_a_compiled_network_is_safe_in_threads():
     network, shape = random_network("connect4", 32, 2)
     run = CompiledNetwork(network, 1)
@@ -82,7 +158,7 @@ def test_vectors_are_arrays_in_interpreted_code():
     rng = np.random.default_rng(0)
     a, b = (rng.normal(size=shape).astype(np.float32) for shape in ((6, 5), (5, 2 * vectors.LANES)))
     c = np.zeros((6, 2 * vectors.LANES), np.float32)
-    multiply = vectors.make_multiply_block(6, 2)
+    multiply = matrix_block.make_multiply_block(6, 2)
     out = c.ravel()
     multiply(a.ravel(), 0, 5, b.ravel(), 0, b.shape[1], out, 0, c.shape[1], 5)
     assert np.allclose(out.reshape(c.shape), a @ b, atol=1e-6)
@@ -136,10 +212,26 @@ def test_networks_that_cannot_be_compiled_run_by_pytorch_or_raise():
     narrow = make_q_network(QConfig(filters=(vectors.LANES + 1,), blocks=1), game)
     assert Runner(narrow, backend="auto").backend == "torch"
     assert Runner(narrow, precision="bfloat16", backend="auto").backend == "torch"
-    with pytest.raises(ValueError, match="backend='compiled' needs a CPU, float32, and a polic"):
+    with pytest.raises(ValueError, match="backend='compiled' needs a CPU, float32 or int16"):
         Runner(narrow, backend="compiled")
     with pytest.raises(ValueError, match="backend must be one of 'auto', 'torch', 'compiled'"):
         Runner(narrow, backend="onnx")
+    with pytest.raises(ValueError, match="precision='int16' needs backend='compiled' or 'auto'"):
+        Runner(narrow, precision="int16", backend="auto")
+
+
+@needs_int16
+def test_auto_precision_is_int16_for_compiled_networks():
+    network, _ = random_network("connect4", 2 * vectors.LANES, 1)
+    assert can_compile_int16(network)
+    assert Runner(network, precision="auto", backend="auto").precision == "int16"
+    assert Runner(network, precision="auto", backend="torch").precision != "int16"
+    assert Runner(network, backend="auto").precision == "float32"
+    with pytest.raises(ValueError, match="precision='int16' needs backend='compiled' or 'auto'"):
+        Runner(network, precision="int16", backend="torch")
+    odd, _ = random_network("connect4", vectors.LANES, 1)
+    assert can_compile(odd)
+    assert not can_compile_int16(odd)
 
 
 @pytest.mark.slow

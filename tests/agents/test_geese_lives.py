@@ -123,7 +123,9 @@ def test_causes_of_death_are_those_of_the_rules(spec):
 
 @pytest.mark.slow
 def test_lives_need_replays_of_one_game_of_hungry_geese():
-    with pytest.raises(ValueError, match="expected replays of one game hungry_geese, got none"):
+    with pytest.raises(
+        ValueError, match="expected replays of hungry_geese with the same parameters, got none"
+    ):
         lives_of([])
     other = play_match("tron", ["random", "random"], 1, num_replays=1).replays
     with pytest.raises(ValueError, match=r"one game hungry_geese, got \['tron"):

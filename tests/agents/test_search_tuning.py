@@ -130,7 +130,7 @@ def test_a_batch_is_searched_like_single_positions():
         ("tune=nmc,tune.alpha=inf", "tune.alpha must be"),
         ("tune=nmc,tune.zeta=1/2", "has no parameter 'zeta'"),
         ("tune=nmc,tune.weight=1/2", "has no parameter 'weight'"),
-        ("tune=nmc,tune.alpha=" + "/".join("1" * 17), "can have 16 values, got 17"),
+        ("tune=nmc,tune.alpha=" + "/".join("1" * 17), "can have up to 16 values, got 17"),
         ("tune=nmc,tune.alpha=1/2,reuse=True", "needs reuse=False and threads=1"),
         ("tune=nmc,tune.alpha=1/2,threads=2", "needs reuse=False and threads=1"),
         ("tune=lsi,tune.alpha=1/2,seconds=1", "tune=lsi needs a number of simulations"),

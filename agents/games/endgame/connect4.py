@@ -70,6 +70,7 @@ class _Connect4Search:
     """Searches of a position and its successors that share a table and limits."""
 
     def __init__(self, game: Game, run: Any, empty: int, nodes: int | None, seconds: float | None):
+        """Make the workspace; `run` is the function of `connect4_search.make_search`."""
         self.game, self.run = game, run
         self.frames, self.table, self.works = make_workspace(empty)
         run(self.frames, self.table, self.works, 0)  # compiles, before the clock starts
@@ -84,6 +85,7 @@ class _Connect4Search:
         self.works["level"] = 0
 
         def search(limit: int) -> int:
+            """Continue the search up to `limit` nodes in total; return the score or `STOPPED`."""
             return int(self.run(self.frames, self.table, self.works, limit))
 
         return self.limits.run(search, self.works["nodes"], lambda: str(s))
@@ -102,6 +104,7 @@ class _Connect4Search:
         line: list[int] = []
         while not self.game.is_terminal(s):
             for action in self.game.legal(s):
+                # A window in which it is decided whether the action reaches `score`.
                 value, child = self.score_action(s, action, max(score - 1, -1), score + (score < 1))
                 if value >= score:
                     break

@@ -1,8 +1,8 @@
-"""Search of Othello's last empty squares: no table, no move ordering, one kernel per square count.
+"""Search of Othello's last empty squares, with one kernel for each number of empty squares.
 
-Most positions of a search have few empty squares, so most time is spent here. Squares in quarters
-of the board with an odd number of empty squares come first, since the player to move can make the
-last move there (parity).
+Most positions of a search have few empty squares, so most time is spent here, and there is neither
+a transposition table nor move ordering, but for parity: squares in quarters of the board with an
+odd number of empty squares come first, since the player to move can make the last move there.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ NEIGHBORS = np.array([neighbors(np.uint64(1 << k)) for k in range(64)], np.uint6
 def last_square(
     own: Any, other: Any, empty: Any, alpha: Any, beta: Any, board: Any, work: Any
 ) -> int:
-    """Return the exact score with one empty square, regardless of the window."""
+    """Return the exact score with one empty square, see `make_last_squares`."""
     work.nodes += 1
     difference = 2 * count(own) - board.squares  # if the last square counts for the opponent
     num_flips = count(turned(empty, own, other))
@@ -38,12 +38,14 @@ def last_square(
 def make_last_squares(squares: int) -> Any:
     """Return the kernel `search_last(own, other, empty, alpha, beta, board, work) -> score`.
 
-    It searches a position with `squares` empty squares, the bitboard `empty`. A score in the window
-    (`alpha`, `beta`) is exact, a score outside is a bound. `work.nodes` counts the positions.
+    It searches the position of the bitboards `own` (discs of the player to move) and `other`, with
+    `squares` empty squares, the bitboard `empty`. A score in the window (`alpha`, `beta`) is exact,
+    a score outside is a bound. `work.nodes` counts the positions.
     """
     if squares == 1:
         return last_square
-    search_rest, num_passes = make_last_squares(squares - 1), 2 if squares > 2 else 1
+    # Two loops over the squares, those in odd quarters first; with two squares it is not worth it.
+    search_rest, num_loops = make_last_squares(squares - 1), 2 if squares > 2 else 1
 
     @kernel
     def search_last(
@@ -53,8 +55,8 @@ def make_last_squares(squares: int) -> Any:
         sign = 1
         while True:
             best = NO_SCORE
-            odd = odd_quarters(empty, board) if num_passes == 2 else ~U0
-            for k in range(num_passes):
+            odd = odd_quarters(empty, board) if num_loops == 2 else ~U0
+            for k in range(num_loops):
                 remaining = empty & (odd if k == 0 else ~odd)
                 while remaining != U0:
                     square = remaining & (~remaining + U1)

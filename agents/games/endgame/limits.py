@@ -10,7 +10,7 @@ from ludoteca.agents.games.endgame.solution import EndgameLimitError
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 
-# Instead of a score: it needs a search; the search stopped at its node limit.
+# Returned instead of a score: the position must be searched; the search stopped at its node limit.
 UNKNOWN, STOPPED = 1000, 1001
 SLICE = 1 << 20  # nodes between two checks of the time limit
 
@@ -22,7 +22,7 @@ class SearchLimits:
     Attributes:
         nodes: maximum number of nodes; None for no limit.
         seconds: time limit; None for no limit.
-        start: start of the search.
+        start: start of the search, by `ludoteca.envs.clock.clock`.
     """
 
     nodes: int | None

@@ -86,6 +86,7 @@ class OthelloSearch:
         frame["beta"] = squares if beta is None else beta
         self.works["level"] = 0
         score = self.limits.run(self._run_slice, self.works["nodes"], self._describe)
+        # The flips of a move include its own square, the only empty one of them.
         return score, self._action(int(frame["best_flips"]) & ~int(own | other))
 
     def score_moves(self, s: Any) -> dict[str, int]:
@@ -112,16 +113,18 @@ class OthelloSearch:
         return names
 
     def _run_slice(self, limit: int) -> int:
+        """Continue the search up to `limit` nodes in total; return the score or `STOPPED`."""
         return int(self._search(self.frames, self.table, self.board, self.works, limit))
 
     def _action(self, square: int) -> int:
         """Return the action that places a disc on a square, a bitboard; 0 is a pass."""
         if square == 0:
             return self.size * self.size
-        row, column = divmod(square.bit_length() - 1, 8)
+        row, column = divmod(square.bit_length() - 1, 8)  # bitboards have rows of 8 on all sizes
         return row * self.size + column
 
     def _describe(self) -> str:
+        """Return a description of the position in the first frame, for errors."""
         frame = self.frames[0]
         return (
             f"{frame['empty']} empty squares, own discs {int(frame['own']):#x}, "

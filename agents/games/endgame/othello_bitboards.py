@@ -23,8 +23,8 @@ from ludoteca.envs.jit import kernel
 BOARD = np.dtype(
     [
         ("region", np.uint64),  # all squares of the board
-        ("corners", np.uint64),
-        ("quarters", np.uint64, 4),
+        ("corners", np.uint64),  # the four corner squares
+        ("quarters", np.uint64, 4),  # squares of each quarter of the board
         ("squares", np.int64),  # number of squares
     ],
     align=True,
@@ -80,7 +80,7 @@ def odd_quarters(empty: Any, board: Any) -> Any:
 
 @kernel
 def stable_discs(discs: Any, empty: Any, board: Any) -> Any:
-    """Return the discs of `discs`, one player's, that are found to be stable: never flipped.
+    """Return those of a player's `discs` that are found to be stable: that can never be flipped.
 
     A disc is flipped along a line only if the line has an empty square, and neither neighbor in the
     line is the edge or a stable disc of the same player.
@@ -103,7 +103,7 @@ def stable_discs(discs: Any, empty: Any, board: Any) -> Any:
 
 @kernel
 def lines_with(cells: Any, step: Any) -> Any:
-    """Return the squares whose line in direction `step` contains one of `cells`."""
+    """Return the squares whose line along axis `step`, one of `AXES`, contains one of `cells`."""
     shift, left, right = step
     up, down = cells, cells
     for _ in range(3):  # steps of one, two and four squares
@@ -117,6 +117,6 @@ def lines_with(cells: Any, step: Any) -> Any:
 
 @kernel
 def between(cells: Any, step: Any) -> Any:
-    """Return the squares whose two neighbors in direction `step` are both in `cells`."""
+    """Return the squares whose two neighbors along axis `step` are both in `cells`."""
     shift, left, right = step
     return (right & (cells << shift)) & (left & (cells >> shift))

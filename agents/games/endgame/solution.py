@@ -73,6 +73,7 @@ class EndgameSolution:
 
 
 def _wrapped(text: str) -> list[str]:
+    """Return a text in lines of at most 80 columns."""
     return wrap(text, 80, subsequent_indent="  ", break_on_hyphens=False)
 
 
@@ -122,15 +123,19 @@ class OptimalLine:
         value: result for that player: 1, 0 or -1.
     """
 
-    def __init__(self, game: Game, endgame: EndgameSolver, s: Any):
-        """Solve a position."""
+    def __init__(self, game: Game, solver: EndgameSolver, s: Any):
+        """Solve position `s`, without limits."""
         assert game.player is not None
-        solution = endgame.solve(s, all_moves=False, nodes=None, seconds=None)
+        solution = solver.solve(s, all_moves=False, nodes=None, seconds=None)
         names = {name: action for action, name in enumerate(game.action_names)}
         self._actions = [names[name] for name in reversed(solution.principal_variation)]
         self.mover = int(game.player(batch_of_one(game, s).view(np.recarray)[0]))
         self.value = {"win": 1, "draw": 0, "loss": -1}[solution.outcome]
 
     def next(self) -> int:
-        """Return the next action of the line."""
+        """Return the next action of the line, and remove it.
+
+        Raises:
+            IndexError: if the line has ended.
+        """
         return self._actions.pop()

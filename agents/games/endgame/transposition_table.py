@@ -15,11 +15,11 @@ from ludoteca.envs.jit import kernel
 
 ENTRY = np.dtype(
     [
-        ("own", np.uint64),  # `own` and `other` are 0 in empty slots
-        ("other", np.uint64),
+        ("own", np.uint64),  # discs of the player to move; 0 in empty slots
+        ("other", np.uint64),  # discs of the opponent; 0 in empty slots
         ("lower", np.int8),  # lower bound of the score for the player to move
         ("upper", np.int8),  # upper bound
-        ("square", np.int8),  # square of the best move, or NO_SQUARE
+        ("square", np.int8),  # square (bit index) of the best move, or NO_SQUARE
         ("empty", np.int8),  # number of empty squares
     ],
     align=True,
@@ -28,7 +28,7 @@ NO_SQUARE = -1
 NOT_FOUND = -1
 MULTIPLIER_1, MULTIPLIER_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 U32 = np.uint64(32)
-MIN_BITS, MAX_BITS = 12, 22  # of an index: at most 4 million entries of 24 bytes
+MIN_BITS, MAX_BITS = 12, 22  # bits of a table index: at most 4 million entries of 24 bytes
 
 
 def make_table(empty: int) -> NDArray[np.void]:
@@ -41,7 +41,7 @@ def first_slot(table: Any, own: Any, other: Any) -> int:
     """Return the first of the two neighboring slots of a position."""
     hashed = (own * MULTIPLIER_1) ^ ((other ^ (other >> U32)) * MULTIPLIER_2)
     hashed ^= hashed >> U32
-    return int(np.int64(hashed & np.uint64(len(table) - 2)))
+    return int(np.int64(hashed & np.uint64(len(table) - 2)))  # even
 
 
 @kernel
@@ -55,19 +55,19 @@ def find(table: Any, own: Any, other: Any) -> int:
 
 
 @kernel
-def store(table: Any, s: Any, score: Any, board: Any) -> None:
-    """Store the `score` of a searched frame, exact or a bound, depending on its window."""
-    k = find(table, s.own, s.other)
+def store(table: Any, frame: Any, score: Any, board: Any) -> None:
+    """Store the `score` of a searched frame (see `othello_search.FRAME`), exact or a bound."""
+    k = find(table, frame.own, frame.other)
     if k == NOT_FOUND:
-        k = first_slot(table, s.own, s.other)
-        if table[k].empty > s.empty:
+        k = first_slot(table, frame.own, frame.other)
+        if table[k].empty > frame.empty:
             k += 1
-        table[k].own, table[k].other, table[k].empty = s.own, s.other, s.empty
+        table[k].own, table[k].other, table[k].empty = frame.own, frame.other, frame.empty
         table[k].lower, table[k].upper = -board.squares, board.squares
     entry = table[k]
-    if score > s.initial_alpha:
+    if score > frame.initial_alpha:
         entry.lower = max(entry.lower, score)
-    if score < s.beta:
+    if score < frame.beta:
         entry.upper = min(entry.upper, score)
-    square = s.best_flips & ~(s.own | s.other)
+    square = frame.best_flips & ~(frame.own | frame.other)
     entry.square = count(square - U1) if square != U0 else NO_SQUARE

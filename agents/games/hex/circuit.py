@@ -2,13 +2,16 @@
 
 After Anshelevich, "A hierarchical approach to computer Hex" (Artificial Intelligence 134, 2002),
 section 4 (the program Hexy). In a player's circuit, a cell has resistance 0 with an own stone, 1 if
-empty, and is infinite with an enemy stone. The link of two neighbors has the sum of their
-resistances; that of a cell to an own edge has the cell's. The resistance between a player's two
-edges is 0 once they are connected, and infinite once the opponent's are.
+empty, and an infinite one with an enemy stone. The link of two neighbors has the sum of their
+resistances; the link of a cell to an own edge has the cell's resistance. The resistance between a
+player's two edges is 0 once they are connected, and infinite once the opponent's edges are.
 
 The circuit is solved exactly. Adjacent stones are one node, and so are an edge and the stones
 connected to it. With one edge grounded, the inverse of the circuit's Laplacian has the potentials
-under unit currents. The effect of another stone is a low-rank update of it.
+under unit currents. The effect of another stone is a low-rank update of this inverse.
+
+A player's near edge is north or west (the source of the current), the far edge south or east (the
+ground). `work` is a record of `work_dtype`, `s` a position of Hex, whose `cells` have a border.
 """
 
 from typing import Any
@@ -19,7 +22,9 @@ from ludoteca.envs.games.hex import BLACK, EAST, NEIGHBORS, NORTH, SOUTH, WEST, 
 from ludoteca.envs.jit import kernel
 
 SOURCE = 0  # node of the north or west edge
-OUTSIDE, NEW, REACHED = -1, -2, -3  # marks of cells without a node; NEW and REACHED get one
+# Marks of cells without a node: cells that get none, and cells that may get one, before and after
+# they are found to be connected to the near edge.
+OUTSIDE, NEW, REACHED = -1, -2, -3
 MAX_LINKS = 6  # links of a cell, including one to an edge
 # Pivots below this are zero up to rounding. Others are above 1e-3: no path between two nodes has a
 # resistance above 2 * 19**2, and the conductances of a cell's links sum to 6 at most.
@@ -35,24 +40,21 @@ def work_dtype(size: int) -> np.dtype[np.void]:
     cells, nodes = size * size, size * size + 2
     return np.dtype(
         [
-            (
-                "potential",
-                np.float64,
-                (nodes, nodes),
-            ),  # of a node, by the node where unit current enters
+            # Potential of a node, by the node where unit current enters.
+            ("potential", np.float64, (nodes, nodes)),
             ("pivot", np.float64, (nodes,)),  # row of the pivot, in `invert`
             ("small", np.float64, (MAX_LINKS, MAX_LINKS)),  # matrix of the low-rank update
             ("drop", np.float64, (MAX_LINKS,)),  # potential differences along the links of a cell
-            ("conductance", np.float64, (MAX_LINKS,)),  # of the links of a cell
-            ("resistance", np.float64, (2,)),  # between a player's edges
-            ("joined", np.float64, (2, cells)),  # after an own stone on a cell
-            ("blocked", np.float64, (2, cells)),  # after a stone of the opponent on a cell
-            ("values", np.float64, (cells,)),  # of the moves, see `resistance.choose`
+            ("conductance", np.float64, (MAX_LINKS,)),  # conductances of the links of a cell
+            ("resistance", np.float64, (2,)),  # resistance between a player's edges
+            ("joined", np.float64, (2, cells)),  # resistance after an own stone on a cell
+            ("blocked", np.float64, (2, cells)),  # resistance after a stone of the opponent on it
+            ("values", np.float64, (cells,)),  # values of the moves, see `resistance.choose`
             ("other", np.int16, (MAX_LINKS,)),  # nodes that a cell is linked to
             ("node", np.int16, (size + 2, size + 2)),  # node of each cell, or a mark
             ("front", np.int16, (nodes,)),  # last node linked to this one or an earlier one
-            ("stack", np.int16, (cells,)),
-            ("legal", np.int16, (cells + 1,)),
+            ("stack", np.int16, (cells,)),  # cells to visit, in `flood_fill`
+            ("legal", np.int16, (cells + 1,)),  # legal actions
         ],
         align=True,
     )
@@ -98,8 +100,8 @@ def number_nodes(s: Any, color: int, work: Any) -> int:
     """Assign nodes to the cells; return the number of nodes without the grounded edge.
 
     Nodes are numbered from one edge to the other, which keeps the band of the Laplacian narrow. The
-    grounded edge is the last row of `work.potential`. Returns 0 if the edges are connected, and -1
-    if they are separated.
+    grounded edge is the last row of `work.potential`. The result is 0 if the edges are connected,
+    and -1 if they are separated.
     """
     size = s.cells.shape[0] - 2
     ground = size * size + 1
@@ -145,7 +147,8 @@ def flood_fill(
 ) -> bool:
     """Mark the cells connected to (row, column); return whether they reach the far edge.
 
-    The flood fill passes cells with the same mark before; with `stones` only cells with stones.
+    The flood fill passes only through cells with the same mark as (row, column) before, and with
+    `stones` only through cells with stones.
     """
     size = s.cells.shape[0] - 2
     old_mark = work.node[row, column]
@@ -156,8 +159,8 @@ def flood_fill(
         n -= 1
         row, column = work.stack[n] // size + 1, work.stack[n] % size + 1
         far |= (row if color == BLACK else column) == size
-        for dr, dc in NEIGHBORS:
-            r, c = row + dr, column + dc
+        for down, right in NEIGHBORS:
+            r, c = row + down, column + right
             if work.node[r, c] == old_mark and (not stones or s.cells[r, c] != 0):
                 work.node[r, c] = mark
                 work.stack[n] = (r - 1) * size + c - 1
@@ -170,11 +173,11 @@ def find_links(s: Any, color: int, row: int, column: int, work: Any) -> int:
     """Write the links of an empty cell to `work.other`, `work.conductance`; return their number."""
     size = s.cells.shape[0] - 2
     n = 0
-    for dr, dc in NEIGHBORS:
-        other = work.node[row + dr, column + dc]
+    for down, right in NEIGHBORS:
+        other = work.node[row + down, column + right]
         if other >= 0:
             work.other[n] = other
-            work.conductance[n] = 0.5 if s.cells[row + dr, column + dc] == 0 else 1.0
+            work.conductance[n] = 0.5 if s.cells[row + down, column + right] == 0 else 1.0
             n += 1
     line = row if color == BLACK else column
     if line == 1 or line == size:
@@ -219,8 +222,8 @@ def write_laplacian(s: Any, color: int, nodes: int, work: Any) -> None:
 def invert(nodes: int, work: Any) -> None:
     """Replace the matrix in the lower triangle of `work.potential` by its full inverse.
 
-    This is the sweep operator, Goodnight, "A tutorial on the SWEEP operator" (The American
-    Statistician 33, 1979). Beyond `front` the rows swept so far are zero.
+    By the sweep operator: Goodnight, "A tutorial on the SWEEP operator" (The American Statistician
+    33, 1979). Beyond `front` the rows swept so far are zero.
     """
     matrix, pivot = work.potential, work.pivot
     for k in range(nodes):

@@ -32,7 +32,7 @@ class HeuristicAgent(CompiledAgent):
     The value of swapping is in [-1, 1], by the same formula with `q' = 1 / q`, since swapping
     mirrors the position. The first action of the highest value is played.
 
-    The agent looks one ply ahead: it always takes a win, and very likely blocks one.
+    The agent looks one ply ahead: it always plays a winning move, and most often prevents one.
     """
 
     epsilon = 0.0  # probability of a random move
@@ -57,7 +57,7 @@ class HeuristicAgent(CompiledAgent):
         It is -1 on occupied cells; if the game is over, it is 0 on the others.
 
         Args:
-            s: a record, as `Game.new` returns.
+            s: the position, a record as `Game.new` returns.
 
         Returns:
             Values in [-1, 1]. Shape `[n, n]`.
@@ -69,7 +69,7 @@ class HeuristicAgent(CompiledAgent):
     def resistance(self, s: Any, player: int) -> float:
         """Return the resistance between the edges of a player.
 
-        It is 0 if they are connected, infinite if the opponent's edges are.
+        It is 0 if they are connected, infinite if the opponent's edges are connected.
         """
         self._solve(s)
         return float(self._work["resistance"][0, player])
@@ -91,6 +91,7 @@ class HeuristicAgent(CompiledAgent):
         )
 
     def _solve(self, s: Any) -> None:
+        """Write the resistances and values of a position to the workspace."""
         position = batch_of_one(self.game, s)
         # Without random moves, the random streams are not used.
         rngs, actions = np.zeros((1, 1), np.uint64), np.zeros(1, np.int64)
@@ -119,7 +120,8 @@ def make_act() -> Any:
     """Return `act(positions, seats, rngs, work, epsilon, actions)`.
 
     It writes the chosen `actions`, int64 `[K]`. Position k uses the random stream `rngs[k]`, uint64
-    `[K, 1]`.
+    `[K, 1]`. `work`, `[1]`, is scratch space of `circuit.work_dtype`, `epsilon` the probability of
+    a random move.
     """
 
     @compiled_without_allocation
@@ -164,7 +166,7 @@ def choose(s: Any, player: int, work: Any) -> int:
 
 @kernel
 def scaled_change(own: float, other: float, own_after: float, other_after: float) -> float:
-    """Return `(q' - q) / (q' + q)`, where `q` is the ratio `other / own`."""
+    """Return `(q' - q) / (q' + q)`, where `q` is the ratio `other / own`, and `q'` that after."""
     # Both ratios are multiplied by `own * own_after`.
     ratio_before, ratio_after = other * own_after, other_after * own
     return float((ratio_after - ratio_before) / (ratio_after + ratio_before))

@@ -23,22 +23,22 @@ def corridor(
 ) -> int:
     """Return the length of the longest path of a goose's head that begins with `action`.
 
-    The result is at most `MAX_LENGTH`. It is `MAX_LENGTH` also if the search exceeds `MAX_CELLS`
+    The result is at most `MAX_LENGTH`. It is also `MAX_LENGTH` if the search exceeds `MAX_CELLS`
     cells, so that it does not depend on the order of actions. A segment leaves its cell after
     `stay` moves, a segment of `player` one move later for each food on the path; food that others
-    eat is ignored.
+    eat is ignored. Arrays have one number per cell, `[rows * columns]`.
 
     Args:
         s: the position.
         player: the goose.
         action: its first action.
-        near: number of moves during which cells that another goose can enter as early are avoided,
-            except for the first cell; 0 if the others stand still.
+        near: number of moves during which the path avoids cells that another goose can enter no
+            later, except for the first cell; 0 if the others stand still.
         stay: number of moves until the segment in each cell leaves; modified and restored.
         owner: owner of the segment in each cell.
         reach: number of moves in which another goose can enter each cell, -1 if never, 0 at its
             head.
-        path: workspace with one number per cell.
+        path: workspace for the cells of the path.
     """
     columns = s.occupied.shape[1]
     row, column = neighbor(s.body[player, s.start[player]], action, s.occupied.shape)

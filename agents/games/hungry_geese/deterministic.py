@@ -21,7 +21,7 @@ from ludoteca.envs.symmetry import DIRECTIONS
 MAX_DEPTH = 32  # cells of a corridor: its actions of two bits each fit one uint64
 MAX_CELLS = 500  # maximum number of cells searched for a corridor
 FAR = 10_000  # greater than any distance
-ACTION_BITS, ACTION_MASK = np.uint64(2), np.uint64(3)
+ACTION_BITS, ACTION_MASK = np.uint64(2), np.uint64(3)  # of an action in a path
 
 
 def deterministic(
@@ -42,19 +42,19 @@ def deterministic(
     1. A move must not collide. The cell of a tail becomes free when its goose moves, unless the
        goose may eat: unless there is food beside its head.
     2. Cells beside a rival's head are avoided if other cells are free.
-    3. The deepest corridor is taken: a path over cells that will be free when the goose reaches
-       them, as bodies move. It is searched to a depth of half the goose's length.
+    3. The goose enters the deepest corridor: a path over cells that will be free when the goose
+       reaches them, as bodies move. It is searched to a depth of half the goose's length.
     4. A goose heads for the closest food, by distance on the torus, to which no other goose is as
        close.
     5. If there is no such food, it heads for its own tail (`tail`).
 
     The agent of the thesis ignores food to which another goose is closer "and simply moves to a
     valid position". Its corridors do not depend on the moves of rivals. The default is stronger:
-    corridors are searched to a depth of two cells or more, scored by the sum of two depths,
-    with standing rivals and without cells that a rival may reach as early (`reach`); a short goose
-    without food by rule 4 heads for the closest (`hungry`); and there is rule 5, which the thesis
-    describes as the behavior of other agents. The agent is deterministic: ties go to the first
-    move.
+    corridors are searched to a depth of two cells or more, scored by the sum of two depths: with
+    rivals that stand still, and without cells that a rival may reach no later than the goose
+    (`reach`); a short goose without food by rule 4 heads for the closest food (`hungry`); and there
+    is rule 5, which the thesis describes as the behavior of other agents. The agent is
+    deterministic: ties go to the first move.
 
     Args:
         game: Hungry Geese.
@@ -136,11 +136,11 @@ def make_choose(corridor: float, min_depth: int, reach: int, hungry: int, tail: 
                 safety = 1 if beside_rival(s, player, row, column) else 2
                 depth = corridor_depth(s, player, action, limit, reach, eaters)
                 if reach > 0 and depth == limit:
-                    depth += limit  # the depth with standing rivals is at least as large
+                    depth += limit  # if rivals stand still, the depth is at least as large
                 elif reach > 0:
                     depth += corridor_depth(s, player, action, limit, 0, eaters)
             elif is_free(s, player, row, column, 1, 0, 0):
-                safety = 1  # a tail: its cell stays occupied only if its goose eats
+                safety = 1  # the cell of a tail, which stays occupied only if its goose eats
             distance = 0
             if goal != NONE:
                 distance = torus_distance(s, row * columns + column, goal)
@@ -171,7 +171,7 @@ def geese_that_may_eat(s: Any) -> int:
 def food_to_get(s: Any, player: int, any_food: bool) -> int:
     """Return the cell of the closest food to which no other goose is as close, or NONE.
 
-    With `any_food`, return the closest of all if there is no such food.
+    With `any_food`, return the closest food of all if there is no such food.
     """
     own, contested = NONE, NONE
     own_distance, contested_distance = FAR, FAR
@@ -193,7 +193,8 @@ def corridor_depth(s: Any, player: int, first: int, limit: int, reach: int, eate
     """Return the length in cells of the longest path with first action `first`, at most `limit`.
 
     A depth-first search tries the actions in order, and stops after `MAX_CELLS` cells with the
-    longest path so far.
+    longest path so far. The path avoids cells that rivals may enter in up to `reach` steps;
+    `eaters` are the geese of `geese_that_may_eat`.
     """
     rows, columns = s.occupied.shape
     head = s.body[player, s.start[player]]
@@ -261,8 +262,8 @@ def within_reach(s: Any, player: int, row: int, column: int, steps: int) -> bool
         return False
     cell = row * s.occupied.shape[1] + column
     for p in range(s.length.shape[0]):
-        rival = p != player and s.length[p] > 0
-        if rival and torus_distance(s, s.body[p, s.start[p]], cell) <= steps:
+        is_rival = p != player and s.length[p] > 0
+        if is_rival and torus_distance(s, s.body[p, s.start[p]], cell) <= steps:
             return True
     return False
 
@@ -271,7 +272,11 @@ def within_reach(s: Any, player: int, row: int, column: int, steps: int) -> bool
 def on_path(
     s: Any, row: int, column: int, path: Any, depth: int, other_row: int, other_column: int
 ) -> bool:
-    """Return whether a path that ends at (row, column) contains a cell; the start counts."""
+    """Return whether a path contains a cell, its start included.
+
+    The path of `depth` actions, two bits each in `path` with the last one lowest, ends at
+    (row, column).
+    """
     rows, columns = s.occupied.shape
     for _ in range(depth):
         action = int(path & ACTION_MASK)

@@ -16,6 +16,7 @@ from ludoteca.envs.games.torus import beside, neighbor
 from ludoteca.envs.jit import kernel
 
 (
+    # Indices of the planes.
     OWN_BODY, RIVAL_BODY,  # cells of segments
     OWN_STAY, RIVAL_STAY,  # number of moves until the segment leaves
     OWN_TAIL, RIVAL_TAIL, RIVAL_HEAD,
@@ -23,16 +24,16 @@ from ludoteca.envs.jit import kernel
     RIVAL_NEXT,  # cells that a rival's head can enter next
     OWN_LAST, RIVAL_LAST,  # cells of the heads before the last step
     FOOD,
-    OWN_REACH, RIVAL_REACH,  # closeness: high if the cell can be reached in few moves
+    OWN_REACH, RIVAL_REACH,  # high if the goose, or a rival, can reach the cell in few moves
     LENGTH, LONGEST,  # constant planes: length of the goose, and of the longest rival
     RIVALS, TIME, HUNGER,  # constant planes: number of living rivals, elapsed fraction of the game
     # and of the hunger period
-    OWN_CORRIDOR, OWN_ESCAPE,  # beside the head: corridor length with standing rivals, and with
+    OWN_CORRIDOR, OWN_ESCAPE,  # beside the head: corridor length if rivals stand still, and with
     # rivals in every cell that they can reach
     RIVAL_CORRIDOR, RIVAL_ESCAPE,  # the same beside rivals' heads, the maximum over rivals
 ) = range(23)  # fmt: skip
-PLANES = 23
-HIGH = 100
+PLANES = 23  # number of planes
+HIGH = 100  # largest value
 NEAR = 5  # number of moves during which moving rivals are in every cell that they can reach
 # Rows of the workspace, with a value per cell: number of moves until the segment leaves, its owner,
 # the queue or path of a search, and the observer's number of moves to the cell. From `RIVALS_REACH`
@@ -77,6 +78,7 @@ def observe(s: Any, player: int, workspace: Any, out: Any) -> None:
     rows, columns = s.occupied.shape
     players, size = s.body.shape
     head = int(s.body[player, s.start[player]])
+    # Shift that moves the head to the center; `rows` and `columns` are added to keep it positive.
     down = rows + rows // 2 - head // columns
     right = columns + columns // 2 - head % columns
     out[:] = 0
@@ -97,6 +99,7 @@ def observe(s: Any, player: int, workspace: Any, out: Any) -> None:
             if k == length - 1:
                 out[OWN_TAIL if is_own else RIVAL_TAIL, row, column] = HIGH
             if k == 0 and not is_own:
+                # Factors of lengths and moves, here and below, use most of the range to `HIGH`.
                 lead = 10 * (length - int(s.length[player]))
                 out[RIVAL_HEAD, row, column] = HIGH
                 out[RIVAL_LEAD, row, column] = max(-HIGH, min(lead, HIGH))
@@ -170,9 +173,10 @@ def measure_reach(s: Any, player: int, own: bool, workspace: Any, reach: Any) ->
 
 @kernel
 def measure_corridors(s: Any, player: int, workspace: Any, out: Any) -> None:
-    """Write the corridor lengths after each action, for standing and moving rivals, up to 100.
+    """Write the corridor lengths after each action, scaled to 100, to `out`, `[8]`.
 
-    Moving rivals are in every cell that they can reach, by `workspace`, for `NEAR` moves.
+    There are two per action: with rivals that stand still, and with rivals that are in every cell
+    that they can reach, by `workspace`, for `NEAR` moves.
     """
     stay, owner, queue, reach = (
         workspace[STAY], workspace[OWNER], workspace[QUEUE], workspace[RIVALS_REACH + player],

@@ -13,7 +13,7 @@ from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
 
-ALIVE = -1
+ALIVE = -1  # instead of a cause of death
 CAUSES = ("turned back", "own body", "another's body", "head on", "starved", "left")
 TURNED_BACK, OWN_BODY, OTHERS_BODY, HEAD_ON, STARVED, LEFT = range(len(CAUSES))
 NUM_STATES = 2  # the current position, and a copy in which a step is tried
@@ -28,7 +28,7 @@ class Lives:
         causes: cause of death, an index into `CAUSES`, or `ALIVE`. int8.
         forced: whether a goose died and would have died in that step with every other action, given
             the actions of the others. bool.
-        steps: number of steps until the end of the game, or to the death inclusive. int16.
+        steps: number of steps until the end of the game, or up to and including the death. int16.
         lengths: final length, 0 of dead geese. int16.
         scores: final score, by which geese are ranked. int32.
     """
@@ -59,11 +59,13 @@ def lives_of(replays: Sequence[Replay]) -> Lives:
         replays: replays of finished games with the same parameters.
 
     Raises:
-        ValueError: if there are none, or their games differ.
+        ValueError: if there are no replays, or their games differ.
     """
     specs = sorted({replay.game for replay in replays})
     if len(specs) != 1 or not specs[0].startswith("hungry_geese"):
-        raise ValueError(f"expected replays of one game hungry_geese, got {specs or 'none'}")
+        raise ValueError(
+            f"expected replays of hungry_geese with the same parameters, got {specs or 'none'}"
+        )
     game, follow = make_game(specs[0]), make_follow()
     shape = (len(replays), game.num_players)
     lives = Lives(
@@ -87,8 +89,8 @@ def lives_of(replays: Sequence[Replay]) -> Lives:
 def make_follow() -> Any:
     """Return `follow(states, actions, scratch, causes, forced, steps)`.
 
-    It plays `actions`, int16 `[steps, P]`, from `states[CURRENT]`, and writes the last three, shape
-    `[P]`, see `Lives`. `scratch`, int8 `[2, P]`, is scratch space.
+    It plays `actions`, int16 `[T, P]`, from `states[CURRENT]`, and writes `causes`, `forced` and
+    `steps`, shape `[P]`, see `Lives`. `scratch`, int8 `[2, P]`, is scratch space.
     """
 
     @compiled_without_allocation

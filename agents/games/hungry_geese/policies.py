@@ -15,8 +15,8 @@ def nearest_food(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
     """Return the action that leads closest to food, and into no body or cell beside a rival's head.
 
     Like `GreedyAgent` of kaggle-environments' hungry_geese: it does not turn back, distances do not
-    wrap around the torus, ties go to the first action, and if there is none, one of all four is
-    sampled.
+    wrap around the torus, ties go to the first action, and if there is no such action, one of all
+    four is sampled.
     """
     rows, columns = s.occupied.shape
     head = s.body[player, s.start[player]]
@@ -55,6 +55,7 @@ def beside_rival(s: Any, player: int, row: int, column: int) -> bool:
 def valid_goose(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
     """Return a uniformly random action that does not turn back."""
     last = s.last_action[player]
+    # Actions are numbered clockwise, so the opposite of `last` is `last + 2`, modulo 4.
     return below(rng, 4) if last == NONE else (last + 3 + below(rng, 3)) % 4
 
 
@@ -62,8 +63,8 @@ def valid_goose(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
 def safe_goose(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
     """Return a uniformly random action that neither turns back nor enters an occupied cell.
 
-    If there is none, any action that does not turn back. The goose's own tail counts as free, since
-    it moves; tails of rivals do not, since they stay if the rival eats.
+    If there is none, return a random action that does not turn back. The goose's own tail counts as
+    free, since it moves; tails of rivals do not, since they stay if the rival eats.
     """
     columns = s.occupied.shape[1]
     capacity = s.body.shape[1]
@@ -84,7 +85,7 @@ def safe_goose(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
 
 @kernel
 def standing(s: Any, out: Any) -> None:
-    """Write the return that every goose would have if the game ended now.
+    """Write the return `[players]` that every goose would have if the game ended now to `out`.
 
     It is the mean over rivals of sign(own score - rival's score). By score, a longer living goose
     is ahead of a shorter one, and a dead goose is behind all that outlived it.

@@ -26,9 +26,11 @@ from ludoteca.envs.params import integer, real
 from ludoteca.envs.records import as_words, batch_of_one
 from ludoteca.envs.rng import next_u64
 
-DEFAULT_DEPTH, MOST_DEPTH = 4, 128
-FIRST_SLICE, SLICES = 256, 40  # nodes until the first reading of the clock; readings of a search
-MOST_SLICE, MONITOR_SECONDS = 1 << 20, 0.05
+DEFAULT_DEPTH, MAX_DEPTH = 4, 128  # plies
+# A slice is the number of nodes between two readings of the clock: FIRST_SLICE at first, later the
+# nodes that take 1 / NUM_SLICES of the time limit, and at most MONITOR_SECONDS.
+FIRST_SLICE, MIN_SLICE, MAX_SLICE = 256, 32, 1 << 20
+NUM_SLICES, MONITOR_SECONDS = 40, 0.05
 
 
 class AlphaBetaAgent(Agent):
@@ -57,7 +59,8 @@ class AlphaBetaAgent(Agent):
 
         Args:
             game: the game to play.
-            depth: maximum depth of the search in plies; by default 4, and unlimited with `seconds`.
+            depth: maximum depth of the search in plies; by default 4, and `MAX_DEPTH` with
+                `seconds`.
             seconds: time per move; the depth increases until it is over.
             evaluation: evaluation of the positions at the maximum depth: `"returns"`, which is 0 in
                 unfinished games, or one of the game's own, whose first is the default; see
@@ -70,7 +73,7 @@ class AlphaBetaAgent(Agent):
         self.check_game(game)
         super().__init__(game)
         find_evaluation(evaluation, game)
-        self.depth = None if depth is None else integer("depth", depth, 1, MOST_DEPTH)
+        self.depth = None if depth is None else integer("depth", depth, 1, MAX_DEPTH)
         self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
         self.evaluation = evaluation
         self.table_size = integer("table_size", table_size, 2, 1 << 30)
@@ -83,7 +86,7 @@ class AlphaBetaAgent(Agent):
         if game.simultaneous or game.num_players != 2:
             raise ValueError(
                 f"alpha-beta search needs a sequential game for two players, and {game.name} is "
-                f"{game.dynamics} with {game.num_players}"
+                f"{game.dynamics}, for {game.num_players} players"
             )
         if "rng" in (game.state.names or ()):
             raise ValueError(f"alpha-beta search needs a game without chance, unlike {game.name}")
@@ -93,13 +96,13 @@ class AlphaBetaAgent(Agent):
         """Depth at which a search ends in any case."""
         depth = self.depth
         if depth is None:
-            depth = DEFAULT_DEPTH if self.seconds is None else MOST_DEPTH
+            depth = DEFAULT_DEPTH if self.seconds is None else MAX_DEPTH
         return min(depth, max(self.game.max_plies, 1))
 
     def set_time_control(self, time_control: TimeControl) -> None:
         """Search for the time of the clock; a depth limit that was given remains."""
-        depth, self.seconds = self.max_depth, time_control.thinking_seconds
-        if self.max_depth != depth:
+        previous_depth, self.seconds = self.max_depth, time_control.thinking_seconds
+        if self.max_depth != previous_depth:
             self._make_workspace()
 
     def prepare(self) -> None:
@@ -126,9 +129,9 @@ class AlphaBetaAgent(Agent):
         """Search one position and return a report, which can be printed.
 
         Args:
-            s: a record, as `Game.new` returns.
-            rng: random stream, uint64 `[1]`, advanced in place; zero if None. It orders actions,
-                and so decides which of several best ones is played.
+            s: the position, a record as `Game.new` returns.
+            rng: random stream, uint64 `[1]`, advanced in place; a stream seeded 0 if None. It
+                orders actions, and so decides which of several best ones is played.
         """
         rng = np.zeros(1, np.uint64) if rng is None else rng
         deepening = _Deepening(self, s, rng, self.max_depth)
@@ -154,9 +157,10 @@ class _Deepening:
 
     Attributes:
         action: the best action found, or -1.
-        value: its value, as a fraction of `table.WIN`.
-        depth: depth of the last search that was finished.
+        value: its value for the player to move, from `-table.WIN` to `table.WIN`.
+        depth: depth in plies of the last search that was finished.
         is_solved: whether the value is exact.
+        variation: actions of the principal variation, as far as the last search recorded it.
     """
 
     def __init__(self, agent: AlphaBetaAgent, s: Any, rng: NDArray[np.uint64], max_depth: int):
@@ -168,10 +172,10 @@ class _Deepening:
         assert game.player is not None
         self._player = int(game.player(states.view(np.recarray)[0]))
         age = int(self._work["age"]) + 1
-        if age == 1 << 32:
+        if age == 1 << 32:  # beyond uint32: empty the table and count again
             table["age"], age = 0, 1
         self._work["age"], self._work["nodes"], self._work["history"] = age, 0, 0
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"):  # the arithmetic of random streams wraps around
             seed = int(next_u64(rng))
         self._work["tie_break"] = np.random.default_rng(seed).permutation(game.num_actions)
         self._frames["killers"] = -1
@@ -186,7 +190,7 @@ class _Deepening:
             if self._stopped or self.is_solved or self._is_over():
                 return
             if self._frames["num_legal"][0] == 1 and self._agent.seconds is not None:
-                return
+                return  # a forced move needs no more time
 
     def report(self) -> SearchReport:
         """Return the report of the search."""
@@ -241,7 +245,7 @@ class _Deepening:
         if finished:
             self.depth, self.is_solved = depth, not root["unsolved"][0]
         if self.action >= 0 and best == -WIN:
-            # All actions lose: the best one of a lower depth delays that the longest.
+            # All actions lose: keep the best one of a lower depth, which delays the loss longest.
             self.value = best if finished else self.value
         elif best > NO_VALUE:
             self.action, self.value = int(root["best_action"][0]), best
@@ -256,12 +260,14 @@ class _Deepening:
         """Return the number of nodes until the next reading of the clock."""
         seconds, nodes = self._agent.seconds, int(self._work["nodes"])
         if seconds is None and self._agent.monitor is None:
-            return MOST_SLICE
+            return MAX_SLICE
         if nodes < FIRST_SLICE:
             return FIRST_SLICE
-        passed = max(clock() - self._start, 1e-6)
-        interval = MONITOR_SECONDS if seconds is None else min(seconds / SLICES, MONITOR_SECONDS)
-        return max(FIRST_SLICE // 8, min(MOST_SLICE, int(nodes / passed * interval)))
+        passed = max(clock() - self._start, 1e-6)  # not 0, so that it can be divided by
+        interval = MONITOR_SECONDS
+        if seconds is not None:
+            interval = min(seconds / NUM_SLICES, MONITOR_SECONDS)
+        return max(MIN_SLICE, min(MAX_SLICE, int(nodes / passed * interval)))
 
     def _is_over(self) -> bool:
         """Return whether the time is over, or the monitor stops the search."""

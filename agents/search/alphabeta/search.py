@@ -2,8 +2,11 @@
 
 Knuth and Moore, "An analysis of alpha-beta pruning", 1975; principal variation search after
 Marsland and Campbell, "Parallel search of strongly ordered game trees", 1982: all actions but the
-first are searched in a window of width 1, and again if one of them turns out to be better. Actions
-are ordered by the table, two killers of each ply and the history heuristic (Schaeffer, 1989).
+first are searched in a null window (of width 1), and again if one of them turns out to be better.
+Actions are ordered by the transposition table, two killers of each ply (the last actions there that
+caused a cutoff) and the history heuristic (Schaeffer, 1989).
+
+The stack of the search is an array of frames, one record per ply below the root (the level).
 """
 
 from collections.abc import Callable
@@ -18,32 +21,34 @@ from ludoteca.agents.search.position_hash import hash_of
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 
-UNKNOWN, STOPPED = WIN + 2, WIN + 3  # instead of a value: not searched yet; limit reached
+# Returned instead of a value: the position is not searched yet; the limit of nodes is reached.
+UNKNOWN, STOPPED = WIN + 2, WIN + 3
 NO_VALUE = -WIN - 1  # below all values
-TABLE_SCORE, KILLER_SCORE, SECOND_KILLER_SCORE = 1 << 60, 1 << 59, 1 << 58  # for ordering
+# Ordering scores. History is shifted above the tie break, and stays below the killers' scores.
+TABLE_SCORE, KILLER_SCORE, SECOND_KILLER_SCORE = 1 << 60, 1 << 59, 1 << 58
 HISTORY_SHIFT, MAX_HISTORY = 16, 1 << 40
 
 
 def frame_dtype(game: Game) -> np.dtype[np.void]:
-    """Return the record dtype of one ply of the search."""
+    """Return the record dtype of a frame: one ply of the search."""
     actions = game.num_actions
     return np.dtype(
         [
             ("scores", np.int64, (actions,)),  # ordering scores of the legal actions
-            ("key", np.uint64),
+            ("key", np.uint64),  # hash of the position
             ("alpha", np.int32),
             ("beta", np.int32),
             ("initial_alpha", np.int32),  # alpha on entry
-            ("best", np.int32),  # value for the player to move
+            ("best", np.int32),  # highest value so far for the player to move
             ("depth", np.int32),  # plies to search below the position
             ("count", np.int32),  # actions not searched yet
-            ("num_legal", np.int32),
-            ("legal", np.int16, (actions,)),
-            ("killers", np.int16, (2,)),
+            ("num_legal", np.int32),  # number of legal actions
+            ("legal", np.int16, (actions,)),  # `legal[:count]`: actions not searched yet
+            ("killers", np.int16, (2,)),  # the latest first, or -1
             ("action", np.int16),  # the action that is being searched
-            ("best_action", np.int16),
-            ("player", np.int8),
-            ("null_window", np.int8),
+            ("best_action", np.int16),  # the action of value `best`, or -1
+            ("player", np.int8),  # player to move
+            ("null_window", np.int8),  # whether `action` is being searched in a null window
             ("unsolved", np.int8),  # whether an unfinished position was evaluated below
         ],
         align=True,
@@ -54,14 +59,14 @@ def work_dtype(game: Game, levels: int) -> np.dtype[np.void]:
     """Return the record dtype of the counters, the history and the principal variations."""
     return np.dtype(
         [
-            ("nodes", np.int64),
-            ("level", np.int64),
-            ("history", np.int64, (2, game.num_actions)),
+            ("nodes", np.int64),  # number of visited nodes
+            ("level", np.int64),  # index of the current frame
+            ("history", np.int64, (2, game.num_actions)),  # by player and action: squared depths
             ("tie_break", np.int64, (game.num_actions,)),  # order of actions with equal scores
-            ("returns", np.float64, (2,)),
-            ("variation", np.int16, (levels, levels)),
+            ("returns", np.float64, (2,)),  # scratch: returns or evaluations of both players
+            ("variation", np.int16, (levels, levels)),  # principal variation from each level on
             ("variation_length", np.int32, (levels,)),
-            ("age", np.uint32),
+            ("age", np.uint32),  # number of the search, see `table.ENTRY`
         ],
         align=True,
     )
@@ -72,12 +77,13 @@ def make_evaluators(game: Game, evaluation: str) -> tuple[Callable[..., int], Ca
     """Return two kernels: the value of finished positions, and of unfinished ones.
 
     `result(s, player, work)` is half the difference of the returns, which in zero-sum games is the
-    return of `player`. `evaluate(s, player, work)` lies strictly between a loss and a win.
+    return of `player`. `evaluate(s, player, work)` lies strictly between `-WIN` and `WIN`.
     """
     returns, estimate = game.returns, find_evaluation(evaluation, game)
 
     @kernel
     def difference(player: int, work: Any) -> int:
+        """Return half the difference of the players' `work.returns`, in units of 1 / WIN."""
         return int(WIN * (work.returns[player] - work.returns[1 - player]) / 2)
 
     @kernel
@@ -97,46 +103,49 @@ def make_evaluators(game: Game, evaluation: str) -> tuple[Callable[..., int], Ca
 def make_ordering(
     game: Game, evaluation: str
 ) -> tuple[Callable[..., None], Callable[..., None], Callable[..., None]]:
-    """Return three kernels.
+    """Return the kernels that order the actions of a frame.
 
-    `order(s, table_action, work)` writes the ordering scores of the actions of a frame.
+    `order(frame, table_action, work)` writes the ordering scores of the actions of a frame.
 
-    `pop_action(s)` moves the action of the highest score from the list to `s.action`.
+    `pop_action(frame)` moves the action of the highest score from the list to `frame.action`.
 
-    `reward_cutoff(s, work)` updates killers and history after a cutoff by `s.best_action`.
+    `reward_cutoff(frame, work)` updates killers and history after a cutoff by `frame.best_action`.
     """
 
     @kernel
-    def order(s: Any, table_action: int, work: Any) -> None:
-        for k in range(s.count):
-            action = s.legal[k]
+    def order(frame: Any, table_action: int, work: Any) -> None:
+        for k in range(frame.count):
+            action = frame.legal[k]
             if action == table_action:
-                s.scores[k] = TABLE_SCORE
-            elif action == s.killers[0]:
-                s.scores[k] = KILLER_SCORE
-            elif action == s.killers[1]:
-                s.scores[k] = SECOND_KILLER_SCORE
+                frame.scores[k] = TABLE_SCORE
+            elif action == frame.killers[0]:
+                frame.scores[k] = KILLER_SCORE
+            elif action == frame.killers[1]:
+                frame.scores[k] = SECOND_KILLER_SCORE
             else:
-                history = work.history[s.player, action]
-                s.scores[k] = (history << HISTORY_SHIFT) + work.tie_break[action]
+                history = work.history[frame.player, action]
+                frame.scores[k] = (history << HISTORY_SHIFT) + work.tie_break[action]
 
     @kernel
-    def pop_action(s: Any) -> None:
+    def pop_action(frame: Any) -> None:
         first = 0
-        for k in range(1, s.count):
-            if s.scores[k] > s.scores[first]:
+        for k in range(1, frame.count):
+            if frame.scores[k] > frame.scores[first]:
                 first = k
-        s.action = s.legal[first]
-        s.count -= 1
-        s.legal[first], s.scores[first] = s.legal[s.count], s.scores[s.count]
+        frame.action = frame.legal[first]
+        frame.count -= 1
+        frame.legal[first], frame.scores[first] = (
+            frame.legal[frame.count],
+            frame.scores[frame.count],
+        )
 
     @kernel
-    def reward_cutoff(s: Any, work: Any) -> None:
-        if s.killers[0] != s.best_action:
-            s.killers[1] = s.killers[0]
-            s.killers[0] = s.best_action
-        history = work.history[s.player, s.best_action] + s.depth * s.depth
-        work.history[s.player, s.best_action] = min(history, MAX_HISTORY)
+    def reward_cutoff(frame: Any, work: Any) -> None:
+        if frame.killers[0] != frame.best_action:
+            frame.killers[1] = frame.killers[0]
+            frame.killers[0] = frame.best_action
+        history = work.history[frame.player, frame.best_action] + frame.depth * frame.depth
+        work.history[frame.player, frame.best_action] = min(history, MAX_HISTORY)
 
     return order, pop_action, reward_cutoff
 
@@ -145,7 +154,9 @@ def make_ordering(
 def make_steps(
     game: Game, evaluation: str
 ) -> tuple[Callable[..., int], Callable[..., None], Callable[..., bool]]:
-    """Return three kernels.
+    """Return the kernels of the steps down and up the tree.
+
+    `words` is the memory of `states`, see `records.as_words`.
 
     `expand(frames, level, states, words, table, work) -> value` returns the value of a position if
     it is known without search; otherwise it lists its actions and returns `UNKNOWN`.
@@ -162,70 +173,71 @@ def make_steps(
 
     @kernel
     def expand(frames: Any, level: int, states: Any, words: Any, table: Any, work: Any) -> int:
-        s, position = frames[level], states[level]
-        s.unsolved, s.count, s.best, s.best_action = 0, 0, NO_VALUE, -1
-        s.initial_alpha = s.alpha
+        frame, position = frames[level], states[level]
+        frame.unsolved, frame.count, frame.best, frame.best_action = 0, 0, NO_VALUE, -1
+        frame.initial_alpha = frame.alpha
         work.variation_length[level] = 0
         if level > 0 and is_terminal(position):
-            return result(position, s.player, work)
-        if s.depth == 0:
-            s.unsolved = 1
-            return evaluate(position, s.player, work)
-        s.key = hash_of(words[level])
+            return result(position, frame.player, work)
+        if frame.depth == 0:
+            frame.unsolved = 1
+            return evaluate(position, frame.player, work)
+        frame.key = hash_of(words[level])
         table_action = -1
-        k = find(table, s.key, work.age)
+        k = find(table, frame.key, work.age)
         if k != NOT_FOUND:
             entry = table[k]
             table_action = int(entry.action)
-            if level > 0 and entry.depth >= s.depth:
+            if level > 0 and entry.depth >= frame.depth:
                 lower, upper = int(entry.lower), int(entry.upper)
-                s.unsolved = 0 if entry.depth == SOLVED else 1
-                if lower >= s.beta or lower == upper:
+                frame.unsolved = 0 if entry.depth == SOLVED else 1
+                if lower >= frame.beta or lower == upper:
                     return lower
-                if upper <= s.alpha:
+                if upper <= frame.alpha:
                     return upper
-                s.unsolved = 0
-        s.num_legal = legal_actions(position, s.legal)
-        s.count = s.num_legal
-        order(s, table_action, work)
+                frame.unsolved = 0
+        frame.num_legal = legal_actions(position, frame.legal)
+        frame.count = frame.num_legal
+        order(frame, table_action, work)
         return UNKNOWN
 
     @kernel
     def next_child(frames: Any, level: int, states: Any) -> None:
-        s, child = frames[level], frames[level + 1]
-        pop_action(s)
+        frame, child = frames[level], frames[level + 1]
+        pop_action(frame)
         states[level + 1] = states[level]
         position = states[level + 1]
-        step(position, s.action)
-        child.player = s.player if is_terminal(position) else player(position)
-        child.depth = s.depth - 1
-        s.null_window = 1 if s.best > NO_VALUE and s.beta - s.alpha > 1 else 0
-        beta = s.alpha + 1 if s.null_window else s.beta
-        if child.player == s.player:
-            child.alpha, child.beta = s.alpha, beta
+        step(position, frame.action)
+        child.player = frame.player if is_terminal(position) else player(position)
+        child.depth = frame.depth - 1
+        frame.null_window = 1 if frame.best > NO_VALUE and frame.beta - frame.alpha > 1 else 0
+        beta = frame.alpha + 1 if frame.null_window else frame.beta
+        if child.player == frame.player:
+            child.alpha, child.beta = frame.alpha, beta
         else:
-            child.alpha, child.beta = -beta, -s.alpha
+            child.alpha, child.beta = -beta, -frame.alpha
 
     @kernel
     def back_up(frames: Any, level: int, value: int, work: Any) -> bool:
-        s, child = frames[level], frames[level + 1]
-        s.unsolved |= child.unsolved
-        same = child.player == s.player
+        frame, child = frames[level], frames[level + 1]
+        frame.unsolved |= child.unsolved
+        same = child.player == frame.player
         if not same:
             value = -value
-        if s.null_window and s.alpha < value and value < s.beta:
-            s.null_window = 0
+        if frame.null_window and frame.alpha < value and value < frame.beta:
+            # The child's value is at least `value`: search it again between that and beta.
+            frame.null_window = 0
             if same:
-                child.alpha, child.beta = value - 1, s.beta
+                child.alpha, child.beta = value - 1, frame.beta
             else:
-                child.alpha, child.beta = -s.beta, 1 - value
+                child.alpha, child.beta = -frame.beta, 1 - value
             return True
-        if value > s.best:
-            s.best, s.best_action = value, s.action
-            if value > s.alpha:
-                s.alpha = value
+        if value > frame.best:
+            frame.best, frame.best_action = value, frame.action
+            if value > frame.alpha:
+                frame.alpha = value
                 length = work.variation_length[level + 1]
-                work.variation[level, 0] = s.action
+                work.variation[level, 0] = frame.action
                 for k in range(length):
                     work.variation[level, k + 1] = work.variation[level + 1, k]
                 work.variation_length[level] = length + 1
@@ -238,10 +250,11 @@ def make_steps(
 def make_search(game: Game, evaluation: str) -> Any:
     """Return the compiled function `search(frames, states, words, table, works, limit) -> value`.
 
-    The value is that of `states[0]` for the player to move, as a fraction of `table.WIN`. The
-    caller sets `player`, `depth`, `alpha` and `beta` of `frames[0]`, and the level in `works[0]`
-    to 0. Once `works[0].nodes` has reached `limit` it returns `STOPPED`; the same call with a
-    higher limit continues from there.
+    The value is that of `states[0]` for the player to move, from `-table.WIN` to `table.WIN`. The
+    arrays are those of `make_workspace`, `words` the memory of `states`, and `table` the
+    transposition table. The caller sets `player`, `depth`, `alpha` and `beta` of `frames[0]`, and
+    the level in `works[0]` to 0. Once `works[0].nodes` has reached `limit`, the function returns
+    `STOPPED`; the same call with a higher limit continues the search.
     """
     expand, next_child, back_up = make_steps(game, evaluation)
     _, _, reward_cutoff = make_ordering(game, evaluation)
@@ -264,16 +277,16 @@ def make_search(game: Game, evaluation: str) -> Any:
                         return value
                     if back_up(frames, level, value, work):
                         break
-                s = frames[level]
-                if s.count > 0 and s.best < s.beta:
+                frame = frames[level]
+                if frame.count > 0 and frame.best < frame.beta:
                     next_child(frames, level, states)
                     break
-                value = int(s.best)
+                value = int(frame.best)
                 if abs(value) == WIN:
-                    s.unsolved = 0  # evaluations of unfinished positions never reach it
-                store(table, s, s.depth if s.unsolved else SOLVED, work.age)
-                if value >= s.beta:
-                    reward_cutoff(s, work)
+                    frame.unsolved = 0  # evaluations of unfinished positions never reach WIN
+                store(table, frame, frame.depth if frame.unsolved else SOLVED, work.age)
+                if value >= frame.beta:
+                    reward_cutoff(frame, work)
             level += 1
 
     return search
@@ -282,6 +295,9 @@ def make_search(game: Game, evaluation: str) -> Any:
 def make_workspace(
     game: Game, levels: int
 ) -> tuple[NDArray[np.void], NDArray[np.void], NDArray[np.void]]:
-    """Return frames, positions and the work record of searches with so many levels."""
+    """Return the frames `[levels]`, positions `[levels]` and work record `[1]` of searches.
+
+    `levels` is the maximum depth plus 1.
+    """
     states = game.empty(levels)
     return np.zeros(levels, frame_dtype(game)), states, np.zeros(1, work_dtype(game, levels))

@@ -22,6 +22,9 @@ from ludoteca.envs.records import batch_of_one
 class NetworkGuidedAgent(Agent):
     """Agent that searches positions in batches; subclasses implement `search_positions`.
 
+    A workspace is the memory of the trees of a batch. It is allocated for a maximum number of
+    positions, the capacity, and used again.
+
     Attributes:
         simulations: simulations per search, with `seconds` the maximum.
         seconds: time per search, or None.
@@ -46,7 +49,8 @@ class NetworkGuidedAgent(Agent):
         Args:
             encoder: encoder of the network's observations.
             config: policy and parameters of the search.
-            leaf_batch: number of leaves of one search that the network evaluates together.
+            leaf_batch: number of leaves of one search that the network evaluates together, with
+                virtual loss.
             max_num_considered_actions: maximum number of actions considered at the root (Gumbel).
         """
         super().__init__(encoder.game)
@@ -97,7 +101,7 @@ class NetworkGuidedAgent(Agent):
         if self.simulations == 0 or self._config.policy == "gumbel":
             return
         self.seconds, self._batch_size = time_control.thinking_seconds, 1
-        self.simulations = self._max_nodes - 1
+        self.simulations = self._max_nodes - 1  # each adds at most one node below the root
         self._search, self._capacity = None, 0
 
     def prepare(self) -> None:
@@ -113,7 +117,7 @@ class NetworkGuidedAgent(Agent):
         """Search one position and return a report, which can be printed.
 
         Args:
-            s: a record, as `Game.new` returns.
+            s: the position, a record as `Game.new` returns.
             rng: random stream, uint64 `[1]`, advanced in place; a stream seeded 0 if None.
         """
         start = clock()
@@ -143,7 +147,7 @@ class NetworkGuidedAgent(Agent):
             action,
             seconds,
             self.title(),
-            self._config.policy != "uct",
+            has_priors=self._config.policy != "uct",
         )
 
     def select_actions(self, result: SearchResult, rngs: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -164,7 +168,7 @@ class NetworkGuidedAgent(Agent):
         """Search one position; return the mean value of every action, NaN without visits.
 
         Args:
-            s: a record, as `Game.new` returns.
+            s: the position, a record as `Game.new` returns.
 
         Returns:
             Values in [-1, 1] for the player to move. Shape `[num_actions]`.

@@ -29,6 +29,15 @@ class BatchedSearch:
     def __init__(
         self, game: Game, count: int, simulations: int, config: NetworkSearchConfig, leaf_batch: int
     ):
+        """Allocate the trees.
+
+        Args:
+            game: the game.
+            count: maximum number of positions in a batch.
+            simulations: maximum number of simulations per search.
+            config: policy and parameters of the search.
+            leaf_batch: maximum number of leaves of one search that are evaluated together.
+        """
         self.game, self._params, self._leaf_batch = game, config.params, leaf_batch
         self._max_simulations = simulations
         self._all = make_trees(game, count, simulations + 1, leaf_batch)
@@ -43,6 +52,12 @@ class BatchedSearch:
         evaluate: SeatEvaluator,
     ) -> SearchTrees:
         """Reset the trees to the positions and evaluate the roots.
+
+        Args:
+            states: positions of the roots. Shape `[K]`.
+            streams: random streams, `[K, 1]`; None: zeros.
+            simulations: maximum number of simulations of the searches.
+            evaluate: the network.
 
         Raises:
             ValueError: if there are more positions or simulations than the workspace holds.
@@ -67,7 +82,10 @@ class BatchedSearch:
         first: NDArray[np.int64],
         evaluate: SeatEvaluator,
     ) -> None:
-        """Run `counts` simulations per tree, at most `leaf_batch`; see `Simulation.descend`."""
+        """Run `counts` simulations per tree, at most `leaf_batch`.
+
+        For `counts` `[K]` and `first` `[K]` see `Simulation.descend`.
+        """
         self._compiled.descend(trees, counts, first, self._params)
         self._expand(trees, evaluate)
 
@@ -76,12 +94,12 @@ class BatchedSearch:
         simulations, pending = trees.simulations, trees.simulations["pending"]
         states, seats = trees.leaf_states[pending], simulations["seats"][pending]
         values = simulations["values"][pending]
-        active = seats >= 0
+        active = seats >= 0  # inactive players have final values instead
         priors = np.full((*seats.shape, self.game.num_actions), ILLEGAL, np.float32)
         if active.any():
             positions = states[active.nonzero()[0]] if self.game.simultaneous else states
             priors[active], expected = evaluate(positions, seats[active])
-            values[active] = 0.5 + 0.5 * expected
+            values[active] = 0.5 + 0.5 * expected  # trees hold values in [0, 1]
         self._compiled.expand(trees, priors, values)
 
 
@@ -89,6 +107,13 @@ def check_shapes(
     outputs: str, count: int, game: Game, policies: NDArray[Any], values: NDArray[Any]
 ) -> None:
     """Check the shapes of a network's outputs for `count` positions.
+
+    Args:
+        outputs: name of the per-action outputs in error messages, such as `"logits"`.
+        count: number of positions, K.
+        game: the game.
+        policies: per-action outputs; expected shape `[K, num_actions]`.
+        values: values; expected shape `[K]`.
 
     Raises:
         ValueError: if they are wrong.
@@ -102,7 +127,10 @@ def check_shapes(
 
 
 def root_statistics(trees: SearchTrees) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Return visit counts and mean values in [-1, 1], NaN without visits. Shapes `[B, R, A]`."""
+    """Return visit counts and mean values in [-1, 1], NaN without visits, of the roots' actions.
+
+    Shapes `[B, R, A]`, for B trees, R rows of arms (see `SearchTrees`) and A actions.
+    """
     arms = trees.arms[:, ROOT]
     visits = arms["visits"].copy()
     means = np.where(visits > 0, arms["value"] / np.maximum(visits, 1), np.nan)

@@ -21,7 +21,7 @@ from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 from ludoteca.html_table import html_table
 
-ROWS = 20  # rows of a batch in notebooks
+MAX_SHOWN = 20  # searches of a batch that notebooks show
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class DecoupledSearchResult:
         visit_counts: visit counts of the actions. Shape `[B, P, A]`.
         action_values: mean values of the actions for their player, in [-1, 1], NaN without visits.
             Shape `[B, P, A]`.
-        priors: the network's policies. Shape `[B, P, A]`.
+        priors: the network's policies, 0 for masked actions. Shape `[B, P, A]`.
     """
 
     visit_counts: NDArray[np.int32]
@@ -40,17 +40,17 @@ class DecoupledSearchResult:
     priors: NDArray[np.float32]
 
     def _repr_html_(self) -> str:
-        """Return a row per search and player as HTML, for notebooks; the first `ROWS` searches."""
+        """Return the first `MAX_SHOWN` searches as HTML for notebooks, a row for each player."""
         rows = []
-        for b, p in np.ndindex(min(len(self.visit_counts), ROWS), self.visit_counts.shape[1]):
+        for b, p in np.ndindex(min(len(self.visit_counts), MAX_SHOWN), self.visit_counts.shape[1]):
             visits = self.visit_counts[b, p]
             most = int(visits.argmax())
             values = [f"{self.action_values[b, p, most]:+.3f}", f"{self.priors[b, p, most]:.1%}"]
-            known = [str(most), *values, f"{visits[most]:,}", f"{visits.sum():,}"]
-            rows.append([str(b), str(p), *(known if visits.any() else ["-"] * len(known))])
-        hidden = len(self.visit_counts) - ROWS
+            cells = [str(most), *values, f"{visits[most]:,}", f"{visits.sum():,}"]
+            rows.append([str(b), str(p), *(cells if visits.any() else ["-"] * len(cells))])
+        hidden = len(self.visit_counts) - MAX_SHOWN
         return html_table(
-            ["search", "player", "most visited", "value", "prior", "visits", "of"],
+            ["search", "player", "most visited", "value", "prior", "visits", "all visits"],
             rows,
             title=f"{len(self.visit_counts)} searches",
             notes=[f"{hidden} more searches"] if hidden > 0 else [],
@@ -88,12 +88,12 @@ class DecoupledNetworkGuidedSearch(BatchedSearch):
 
         Args:
             states: the positions. Shape `[B]`.
-            evaluate: the network; priors are 0 for masked actions.
+            evaluate: the network, whose priors are 0 for masked actions.
             simulations: simulations per search.
             streams: one random stream per position, advanced in place. Shape `[B, 1]`.
             c_puct: PUCT's exploration constant; values are in [0, 1].
             fpu_reduction: first-play urgency: the value of an action without visits is the node's
-                value minus this.
+                value minus `fpu_reduction`.
             seconds: time limit; the first `leaf_batch` simulations are always run.
             uniform_fraction: weight of the uniform policy in the priors at the root.
             is_stopped: function that is called between simulations and ends all searches when it
@@ -104,7 +104,12 @@ class DecoupledNetworkGuidedSearch(BatchedSearch):
         """
         start = clock()
         # Doubled, since `SelectionParams` are for values in [-1, 1].
-        self._params = SelectionParams(2 * c_puct, math.inf, 2 * fpu_reduction, False)
+        self._params = SelectionParams(
+            c_init=2 * c_puct,
+            c_base=math.inf,
+            fpu_reduction=2 * fpu_reduction,
+            fpu_by_prior=False,
+        )
 
         def evaluate_seats(
             positions: NDArray[np.void], seats: NDArray[np.int64]

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-EXCLUDED = -np.inf
+EXCLUDED = -np.inf  # score of an action that is not chosen
 FINISHED = -1  # instead of a visit count: the search has no simulation left
 
 
@@ -26,13 +26,13 @@ def sequence_of_considered_visits(
     if max_num_considered_actions <= 1:
         return tuple(range(simulations))
     phases = max(math.ceil(math.log2(max_num_considered_actions)), 1)
-    visits, left = [0] * max_num_considered_actions, max_num_considered_actions
+    visits, num_considered = [0] * max_num_considered_actions, max_num_considered_actions
     schedule: list[int] = []
     while len(schedule) < simulations:
-        for _ in range(max(1, simulations // (phases * left))):
-            schedule += visits[:left]
-            visits = [count + 1 for count in visits[:left]]
-        left = max(2, left // 2)
+        for _ in range(max(1, simulations // (phases * num_considered))):
+            schedule += visits[:num_considered]
+            visits = [count + 1 for count in visits[:num_considered]]
+        num_considered = max(2, num_considered // 2)
     return tuple(schedule[:simulations])
 
 
@@ -75,7 +75,7 @@ class SequentialHalving:
         Args:
             simulation: index of the simulation.
             visits: visit counts so far. Shape `[B, A]`.
-            values: transformed values `sigma(q)` of the actions. Shape `[B, A]`.
+            values: transformed values of the actions, see `selection.sigma`. Shape `[B, A]`.
         """
         is_candidate = self._is_considered & (visits == self._schedule[:, simulation, None])
         selected: NDArray[np.int64] = np.where(
@@ -84,9 +84,9 @@ class SequentialHalving:
         return selected
 
     def best(self, visits: NDArray[np.int32], values: NDArray[np.floating]) -> NDArray[np.int64]:
-        """Return the actions to play. Shape `[B]`.
+        """Return the actions to play: of the most visited, the best by noisy logit plus value.
 
-        Of the most visited actions, it is the best by noisy logit and value.
+        Shape `[B]`; the arguments are those of `choose`.
         """
         is_most_visited = visits == visits.max(1, keepdims=True)
         is_candidate = is_most_visited & (self._noisy_logits > EXCLUDED)

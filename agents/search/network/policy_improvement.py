@@ -11,11 +11,11 @@ def improved_policies(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return improved policies, mean values, and the improvements in expected value.
 
-    The improved policy maximizes the expected value minus the divergence from the network's policy
-    / `value_scale`: it is `softmax(log policy + value_scale * value)`, with values in [0, 1]
-    (Danihelka et al., "Policy improvement by planning with Gumbel", 2022, equation 11; Grill et
-    al., "Monte-Carlo tree search as regularized policy optimization", 2020). Actions without
-    visits get the mean value.
+    The improved policy maximizes the expected value minus `1 / value_scale` times the
+    Kullback-Leibler divergence from the network's policy. It is
+    `softmax(log policy + value_scale * value)`, with values in [0, 1] (Danihelka et al., "Policy
+    improvement by planning with Gumbel", 2022, equation 11; Grill et al., "Monte-Carlo tree search
+    as regularized policy optimization", 2020). Actions without visits get the mean value.
 
     Args:
         policies: the network's policies, 0 for masked actions. Shape `[..., A]`.
@@ -31,6 +31,7 @@ def improved_policies(
     visited_values = np.where(visits > 0, values, 0).astype(np.float64)
     means = (visits * visited_values).sum(-1) / np.maximum(visits.sum(-1), 1)
     q_values = np.where(visits > 0, visited_values, means[..., None])
+    # Relative to the best value, so that `exp` does not overflow. Values in [-1, 1] are halved.
     best = np.where(policies > 0, q_values, -np.inf).max(-1, keepdims=True)
     weights = policies * np.exp(value_scale / 2 * np.minimum(q_values - best, 0))
     total = weights.sum(-1, keepdims=True)

@@ -16,7 +16,7 @@ def make_network_guided_report(
     action: int,
     seconds: float,
     title: str,
-    priors: bool,
+    has_priors: bool,
 ) -> SearchReport:
     """Return the report of the search of one position.
 
@@ -27,23 +27,26 @@ def make_network_guided_report(
         action: the action to play.
         seconds: duration of the search.
         title: the kind of search and the game.
-        priors: whether the network has a policy head.
+        has_priors: whether the network has a policy head.
     """
     visits, prior = result.visit_counts[0], trees.priors[0, ROOT]
     legal = np.flatnonzero(prior >= 0)
+    # In [0, 1]; 0 for actions without visits.
     scores = (np.nan_to_num(result.action_values[0].astype(np.float64), nan=-1.0) + 1) / 2
     candidates = [
         Candidate(
-            action=int(one),
-            name=game.action_names[one],
-            visits=int(visits[one]),
-            mean=float(scores[one]),
+            action=int(candidate),
+            name=game.action_names[candidate],
+            visits=int(visits[candidate]),
+            mean=float(scores[candidate]),
             proven="",
-            prior=float(prior[one]) if priors else None,
+            prior=float(prior[candidate]) if has_priors else None,
         )
-        for one in legal
+        for candidate in legal
     ]
-    candidates.sort(key=lambda one: (-one.visits, -(one.prior or 0.0), one.action))
+    candidates.sort(
+        key=lambda candidate: (-candidate.visits, -(candidate.prior or 0.0), candidate.action)
+    )
     return SearchReport(
         action=action,
         name=game.action_names[action],

@@ -27,7 +27,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory
 from ludoteca.html_table import html_table
 
-ROWS = 20  # rows of a batch in notebooks
+MAX_SHOWN = 20  # searches of a batch that notebooks show
 
 # Planes [K, ...] -> logits of all actions, float32 [K, A], and values in [-1, 1], float32 [K].
 Evaluate = Callable[[NDArray[np.int8]], tuple[NDArray[np.float32], NDArray[np.float32]]]
@@ -70,8 +70,8 @@ class SearchResult:
     action: NDArray[np.int64]
 
     def _repr_html_(self) -> str:
-        """Return a row per search as HTML, for notebooks; the first `ROWS` ones."""
-        batch = np.arange(len(self.action))[:ROWS]
+        """Return the first `MAX_SHOWN` searches as HTML for notebooks, a row for each."""
+        shown = np.arange(len(self.action))[:MAX_SHOWN]
         rows = [
             [
                 str(b),
@@ -82,11 +82,11 @@ class SearchResult:
                 f"{self.visit_counts[b].sum():,}",
                 f"{self.action_weights[b, self.action[b]]:.1%}",
             ]
-            for b in batch
+            for b in shown
         ]
         hidden = len(self.action) - len(rows)
         return html_table(
-            ["search", "action", "root value", "action value", "visits", "of", "weight"],
+            ["search", "action", "root value", "action value", "visits", "all visits", "weight"],
             rows,
             title=f"{len(self.action)} searches",
             notes=[f"{hidden} more searches"] if hidden else [],
@@ -178,6 +178,8 @@ class NetworkGuidedSearch(BatchedSearch):
                 priors, legal, budget, rng, gumbel_scale
             )
         elif rng is not None and dirichlet_fraction > 0:
+            # Normalized gamma variables have a Dirichlet distribution. Not divided by 0, to which
+            # all of them may underflow.
             noise = np.where(legal, rng.gamma(dirichlet_alpha, size=legal.shape), 0)
             noise /= np.maximum(noise.sum(1, keepdims=True), 1e-30)
             trees.priors[:, ROOT] = np.where(
@@ -215,13 +217,22 @@ class NetworkGuidedSearch(BatchedSearch):
         elapsed: float,
         seconds: float | None,
     ) -> NDArray[np.int64]:
-        """Return the budgets, cut to `k` simulations where the most visited action is decided."""
+        """Return the budgets, cut to `k` simulations where the most visited action is decided.
+
+        Args:
+            trees: the trees.
+            budget: simulations per search. Shape `[B]`.
+            k: simulations of each search so far.
+            elapsed: seconds since the start of the searches.
+            seconds: time limit, or None.
+        """
         max_budget = int(budget.max())
         remaining = max_budget - k
         if seconds is not None:
             remaining = min(
                 remaining, math.ceil(k * max(seconds - elapsed, 0) / max(elapsed, 1e-9))
             )
+        # A single legal action is decided after the first simulations.
         is_forced = (trees.priors[:, ROOT] >= 0).sum(1) == 1 if k == self._leaf_batch else False
         if k <= remaining and not np.any(is_forced):
             return budget  # the lead is at most k, so nothing is decided
@@ -235,7 +246,7 @@ class NetworkGuidedSearch(BatchedSearch):
     def _evaluate_seats(
         self, states: NDArray[np.void], seats: NDArray[np.int64], evaluate: Evaluate
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return the priors of all actions, `ILLEGAL` for illegal ones, and the values."""
+        """Return the priors of all actions, `trees.ILLEGAL` for illegal ones, and the values."""
         planes, _ = self._encoder.encode(states, seats)
         logits, values = evaluate(planes)
         check_shapes("logits", len(states), self.game, logits, values)
@@ -252,6 +263,7 @@ class NetworkGuidedSearch(BatchedSearch):
         rng: np.random.Generator | None,
         gumbel_scale: float,
     ) -> SequentialHalving:
+        """Return the visit schedules of Gumbel AlphaZero; priors of 0 count as 1e-9."""
         noisy_logits = np.log(np.where(legal, np.maximum(priors, 1e-9), 1))
         if rng is not None and gumbel_scale > 0:
             noisy_logits = noisy_logits + gumbel_scale * rng.gumbel(size=noisy_logits.shape)
@@ -264,6 +276,7 @@ class NetworkGuidedSearch(BatchedSearch):
         return np.where(visits > 0, sigma(q, visits.max(1, keepdims=True), self._params), 0.0)
 
     def _result(self, trees: SearchTrees, halving: SequentialHalving | None) -> SearchResult:
+        """Return the result of the searches; `halving` is None except for Gumbel AlphaZero."""
         visits, values = root_statistics(trees)
         visits, values = visits[:, 0], values[:, 0]
         searched = visits.sum(1)
@@ -278,7 +291,7 @@ class NetworkGuidedSearch(BatchedSearch):
         elif (searched == 0).any():  # without simulations, the priors are the policy
             policy[searched == 0] = np.maximum(trees.priors[searched == 0, ROOT], 0)
             best = np.where(searched == 0, policy.argmax(1), best)
-        # Expected value of the improved policy over the visited actions.
+        # Expected value of the improved policy over the visited actions; 0 if there are none.
         weights = np.where(visits > 0, policy, 0)
         value = (weights * np.nan_to_num(values)).sum(1) / np.maximum(weights.sum(1), 1e-9)
         return SearchResult(
@@ -288,9 +301,9 @@ class NetworkGuidedSearch(BatchedSearch):
 
 @factory()
 def make_write_policies() -> Any:
-    """Return `write_policies(trees, params, policies)`, the roots' improved policies.
+    """Return `write_policies(trees, params, policies)`.
 
-    `policies` is float32 `[B, A]`.
+    It writes the improved policies of the roots to `policies`, float32 `[B, A]`.
     """
 
     @compiled_without_allocation

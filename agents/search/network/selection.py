@@ -29,18 +29,20 @@ POLICIES = ("puct", "gumbel", "uct")
 class SelectionParams(NamedTuple):
     """Run-time parameters. `c_init`, `fpu_reduction` and `c_uct` are for values in [-1, 1].
 
+    Names in parentheses are those of mctx.
+
     Attributes:
         c_init: PUCT's exploration constant (pb_c_init).
         c_base: base of its logarithmic growth with visits (pb_c_base); infinite: no growth.
         fpu_reduction: first-play urgency: the value of an action without visits is the node's value
-            minus this.
+            minus `fpu_reduction`.
         fpu_by_prior: whether `fpu_reduction` is multiplied by the square root of the total prior of
             the visited actions (as in KataGo).
         c_visit: Gumbel: constant added to the maximum visit count (maxvisit_init).
         c_scale: Gumbel: weight of values, in [0, 1], relative to log priors (value_scale).
         c_uct: UCT's exploration constant.
         max_depth: maximum depth of trees below their roots; 0: unlimited.
-        reevaluate: whether each simulation evaluates its leaf, also if an earlier one did: for
+        reevaluate: whether each simulation evaluates its leaf, even if an earlier one did; for
             evaluators with random results.
     """
 
@@ -113,7 +115,7 @@ def make_puct(simultaneous: bool = False) -> Callable[..., int]:
 
 @kernel
 def uct(arms: Any, actions: Any, n: int, value: float, params: Any, scratch: Any, rng: Any) -> int:
-    """Select a random unvisited action, or if there is none, the action of the highest UCT score.
+    """Select a random unvisited arm, or if there is none, the arm of the highest UCT score.
 
     Browne et al., "A survey of Monte Carlo tree search methods", 2012, algorithm 2. N(parent) is
     the sum of the children's visits.
@@ -123,7 +125,8 @@ def uct(arms: Any, actions: Any, n: int, value: float, params: Any, scratch: Any
         if arms[k].prior >= 0:
             count += arms[k].visits
             unvisited += int(arms[k].visits == 0)
-    skip = below(rng, unvisited) if unvisited > 0 else -1
+    skip = below(rng, unvisited) if unvisited > 0 else -1  # unvisited arms before the chosen one
+    # The score needs no random stream: 0.
     parent = Parent(count, math.log(max(count, 1)), n, NO_BEST, (params.c_uct,), 0)
     best, best_score = 0, -np.inf
     for k in range(n):
@@ -146,7 +149,7 @@ def uct(arms: Any, actions: Any, n: int, value: float, params: Any, scratch: Any
 def gumbel(
     arms: Any, actions: Any, n: int, value: float, params: Any, scratch: Any, rng: Any
 ) -> int:
-    """Select the action whose visit frequency is furthest below the improved policy.
+    """Select the arm whose visit frequency is furthest below its improved policy.
 
     Danihelka et al. (2022), equation 14.
     """
@@ -171,11 +174,12 @@ def write_improved_policy(arms: Any, value: float, params: Any, out: Any) -> Non
     equation 11; actions without visits have the mixed value of equation 33.
 
     Args:
-        arms: statistics of the actions in a node.
-        value: the network's value of the node.
+        arms: statistics of all actions in a node. Shape `[A]`.
+        value: the network's value of the node, in [0, 1].
         params: parameters of the selection.
-        out: float32 `[A]`, 0 for illegal actions.
+        out: output, float32 `[A]`; 0 for illegal actions.
     """
+    # `prior` and `weighted`: sums over visited actions of priors, and of priors times means.
     count, max_visits, prior, weighted = 0, 0, 0.0, 0.0
     for a in range(len(arms)):
         if arms[a].visits > 0:
@@ -190,6 +194,7 @@ def write_improved_policy(arms: Any, value: float, params: Any, out: Any) -> Non
     for a in range(len(arms)):
         if arms[a].prior >= 0:
             q = arms[a].value / arms[a].visits if arms[a].visits > 0 else mixed
+            # Priors of 0, which have no logarithm, count as 1e-9.
             out[a] = math.log(max(arms[a].prior, 1e-9)) + sigma(q, max_visits, params)
             largest = max(largest, out[a])
     total = 0.0

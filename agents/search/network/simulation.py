@@ -23,11 +23,11 @@ BY_POLICY = -1  # instead of a root's action: the interior selection selects it
 
 
 class Simulation(NamedTuple):
-    """Compiled functions over trees.
+    """Compiled functions over `trees`, a `SearchTrees` of B trees with R rows of arms per node.
 
     Attributes:
-        reset: `reset(trees)` resets the trees to their roots, which are the first leaves.
-            Simulations that the network has to evaluate are `pending`.
+        reset: `reset(trees)` resets the trees to their roots, which are the first leaves. A
+            simulation whose leaf the network has to evaluate is `pending`.
         descend: `descend(trees, counts, first, params)` selects the leaves of `counts` simulations,
             int64 `[B]`. `first`, int64 `[B]`, are the roots' actions in sequential games, or
             `BY_POLICY`. Simulations that end in terminal positions are backed up at once.
@@ -53,7 +53,7 @@ def make_simulation(game: Game, policy: str, decisive: bool) -> Simulation:
     simultaneous, players = game.simultaneous, game.num_players
     rows = players if simultaneous else 1
     has_chance = simultaneous and "rng" in (game.state.names or ())
-    reset_tree, find_or_add_child = make_table(None)
+    reset_tree, find_or_add_child = make_table(None)  # None: arms of a network-guided search
     select = make_interior_selection(policy, simultaneous)
 
     @kernel
@@ -86,7 +86,7 @@ def make_simulation(game: Game, policy: str, decisive: bool) -> Simulation:
 
     @kernel
     def simulate(trees: Any, b: int, slot: int, first: int, params: Any) -> None:
-        """Select the leaf of a simulation; back it up if the game is over there."""
+        """Select the leaf of simulation `slot` of the leaf batch; back up terminal positions."""
         trees.leaf_states[b, slot] = trees.states[b]
         s, simulation, nodes = (
             trees.leaf_states[b, slot],
@@ -130,6 +130,7 @@ def make_simulation(game: Game, policy: str, decisive: bool) -> Simulation:
 
     @kernel
     def reset_node(node: Any, s: Any) -> None:
+        """Reset a node, whose position is `s`, to one without an evaluation."""
         node.evaluated = False
         if not simultaneous:
             node.mover = player(s)
@@ -159,6 +160,7 @@ def make_simulation(game: Game, policy: str, decisive: bool) -> Simulation:
 
     @kernel
     def remove_leaves(simulations: Any) -> None:
+        """Mark the simulations of one tree as not run."""
         for slot in range(len(simulations)):
             simulations[slot].leaf, simulations[slot].pending = NO_LEAF, False
 
@@ -203,7 +205,7 @@ def make_simulation(game: Game, policy: str, decisive: bool) -> Simulation:
                 step(trees.spare[0], action)
                 if is_terminal(trees.spare[0]):
                     returns(trees.spare[0], trees.work[0].scores)
-                    if trees.work[0].scores[mover] >= 1:
+                    if trees.work[0].scores[mover] >= 1:  # a win
                         for other in range(num_actions):
                             if arms[other].prior >= 0:
                                 arms[other].prior = 0.0
@@ -212,7 +214,7 @@ def make_simulation(game: Game, policy: str, decisive: bool) -> Simulation:
 
     @compiled_without_allocation
     def expand(trees: Any, priors: Any, values: Any) -> None:
-        k, scores = 0, trees.work[0].scores
+        k, scores = 0, trees.work[0].scores  # k counts pending simulations
         for b in range(len(trees.states)):
             for slot in range(trees.simulations.shape[1]):
                 simulation = trees.simulations[b, slot]

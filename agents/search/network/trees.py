@@ -15,7 +15,7 @@ from ludoteca.envs.game import Game
 
 ILLEGAL = -1.0  # prior of an action that is illegal or masked
 NO_LEAF = -1  # instead of a leaf: no simulation, or one that ended in a terminal position
-SCRATCH = ("work", "spare")  # shared by the trees
+SCRATCH = ("work", "spare")  # fields of `SearchTrees` that all trees share
 
 
 class SearchTrees(NamedTuple):
@@ -108,10 +108,10 @@ def work_dtype(players: int, actions: int) -> np.dtype[np.void]:
     """Return the record dtype of the scratch space."""
     return np.dtype(
         [
-            ("scores", np.float64, (players,)),
-            ("joint", np.int64, (players,)),
-            ("legal", np.int16, (actions,)),
-            ("policy", np.float32, (actions,)),
+            ("scores", np.float64, (players,)),  # final scores in [0, 1]
+            ("joint", np.int64, (players,)),  # joint action: one action per player
+            ("legal", np.int16, (actions,)),  # legal actions of a player
+            ("policy", np.float32, (actions,)),  # improved policy (Gumbel)
         ],
         align=True,
     )

@@ -1,9 +1,9 @@
 """Playouts in which a value network chooses the moves of both players, for a batch of leaves.
 
 Sancho and Fernández (University of Seville), section III-C: the network "will replace the random
-choice of moves" of the playouts. Of the positions after all legal moves the network evaluates each,
-and the player to move takes the best, or one sampled by the softmax of the values. In each ply
-the successors of all unfinished playouts are evaluated together.
+choice of moves" of the playouts. The network evaluates the position after each legal move (a
+successor), and the player to move plays the best move, or one sampled from the softmax of the
+values. In each ply the successors of all unfinished playouts are evaluated together.
 """
 
 import math
@@ -22,11 +22,11 @@ from ludoteca.envs.rng import below, next_u64
 # A legal move in a playout.
 MOVE = np.dtype(
     [
-        ("value", np.float64),  # of the position after it for player 0
+        ("value", np.float64),  # value of the successor for player 0, in [-1, 1]
         ("parent", np.int64),  # index of the playout
-        ("mover", np.int64),  # player who makes it
-        ("seat", np.int64),  # player to move after it, if the game is not over
-        ("over", np.bool_),
+        ("mover", np.int64),  # player who makes the move
+        ("seat", np.int64),  # player to move in the successor, if the game is not over
+        ("over", np.bool_),  # whether the game is over in the successor
     ],
     align=True,
 )
@@ -69,10 +69,10 @@ class ValuePlayouts:
             streams: one random stream per position, advanced in place. Shape `[K, 1]`.
             evaluate: the network; only its values are used.
         """
-        most = len(states) * self._encoder.game.num_actions
-        if len(self._moves) < most:
-            self._successors = np.zeros(most, self._successors.dtype)
-            self._moves = np.zeros(most, MOVE)
+        max_moves = len(states) * self._encoder.game.num_actions
+        if len(self._moves) < max_moves:
+            self._successors = np.zeros(max_moves, self._successors.dtype)
+            self._moves = np.zeros(max_moves, MOVE)
         successors, moves = self._successors, self._moves
         while count := self._compiled.write_successors(states, self._work, successors, moves):
             unfinished = np.flatnonzero(~moves["over"][:count])
@@ -121,13 +121,16 @@ class CompiledPlayouts(NamedTuple):
     """Compiled functions over playouts.
 
     Attributes:
-        seed: `seed(streams, searches, out)` starts the random stream of each playout from that of
-            its search, int64 `[K]`.
+        seed: `seed(streams, searches, out)` seeds the random streams of K playouts, `out` uint64
+            `[K, 1]`, from the `streams` `[B, 1]` of their searches, whose indices are `searches`,
+            int64 `[K]`.
         write_successors: `write_successors(states, work, successors, moves) -> count` writes the
-            legal moves of all unfinished `states`, records of `MOVE`, and the positions after them.
+            legal moves of all unfinished `states`, records of `MOVE`, and their successors; it
+            returns their number.
         advance: `advance(states, successors, moves, streams, temperature)` replaces each unfinished
             position by one of its successors, chosen by the values of the moves.
-        write_results: `write_results(states, work, results)` writes player 0's returns.
+        write_results: `write_results(states, work, results)` writes player 0's returns, float32
+            `[K]`.
     """
 
     seed: Any
@@ -210,7 +213,7 @@ def best_move(moves: Any, first: int, end: int, stream: Any) -> int:
 
 @kernel
 def sample_move(moves: Any, first: int, end: int, temperature: float, stream: Any) -> int:
-    """Return the index of one of `moves[first:end]`, sampled by the softmax of their values."""
+    """Return the index of one of `moves[first:end]`, sampled from the softmax of their values."""
     best, total = -np.inf, 0.0
     for k in range(first, end):
         best = max(best, value_of(moves[k]))
@@ -221,7 +224,7 @@ def sample_move(moves: Any, first: int, end: int, temperature: float, stream: An
         remaining -= math.exp((value_of(moves[k]) - best) / temperature)
         if remaining <= 0:
             return k
-    return end - 1
+    return end - 1  # rounding left a remainder
 
 
 @kernel

@@ -17,7 +17,8 @@ def make_act(game: Game, config: SearchConfig) -> Any:
 
     It searches each of K `positions` with a new tree and writes the chosen `actions`, int64 `[K]`.
     The search of position k uses the random stream `rngs[k]`, uint64 `[K, 1]`, advanced in place.
-    `workspace` is the tuple of a `Workspace`.
+    `workspace` is the tuple of a `Workspace`, `params` that of `search.search_kernel`, and
+    `action_selection` an index of `select.ACTION_SELECTIONS`.
     """
     search, best_child = search_kernel(game, config), best_child_kernel(config)
 

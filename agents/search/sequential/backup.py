@@ -14,12 +14,12 @@ from ludoteca.envs.jit import factory, kernel
 
 @factory()
 def make_backup(game: Game, config: SearchConfig) -> tuple[Callable[..., None], ...]:
-    """Return three kernels.
+    """Return the kernels of backup and proofs.
 
-    `back_up(nodes, work, depth)` adds `work.scores` to the nodes of `work.path`, whose visits were
-    incremented during selection.
+    `back_up(nodes, work, depth)` adds `work.scores` to the nodes of `work.path[1:depth + 1]`, whose
+    visits were incremented during selection.
 
-    `prove_terminal(nodes, node, s, work)` marks a terminal node as proven.
+    `prove_terminal(nodes, node, s, work)` marks `node`, with the terminal position `s`, as proven.
 
     `write_proven_scores(nodes, node, work)` writes the scores of a proven node to `work.scores`.
     """

@@ -20,7 +20,7 @@ PROBES = 8  # slots of the transposition table that a lookup probes (open addres
 def make_expansion(
     game: Game, config: SearchConfig
 ) -> tuple[Callable[..., None], Callable[..., None], Callable[..., bool]]:
-    """Return three kernels.
+    """Return the kernels of the tree's growth.
 
     `reset_tree(nodes, shared, table, work)` resets the tree to its root.
 
@@ -96,7 +96,11 @@ def make_expansion(
 
     @kernel
     def candidates(states: Any, s: Any, work: Any) -> int:
-        """Write the actions to expand to `work.legal`: the legal ones but for decisive moves."""
+        """Write the actions to expand to `work.legal`; return their number.
+
+        With decisive moves these are a winning action alone, or else, with anti-decisive moves, the
+        legal actions after which the opponent cannot win immediately, if there are any.
+        """
         n = legal_actions(s, work.legal)
         if decisive:
             for k in range(n):

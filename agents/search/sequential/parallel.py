@@ -29,6 +29,15 @@ class SearchThreads:
     def __init__(
         self, game: Game, config: SearchConfig, max_nodes: int, threads: int, parallel: str
     ):
+        """Make the threads and their trees.
+
+        Args:
+            game: the game.
+            config: options that are compiled into the search.
+            max_nodes: maximum number of nodes of each tree.
+            threads: number of threads, the caller's included.
+            parallel: `"tree"` or `"root"`.
+        """
         self._arguments = game, config, max_nodes, threads, parallel
         self._fields = summed_fields(config.policy)
         first = Workspace.make(game, config, max_nodes)
@@ -61,7 +70,7 @@ class SearchThreads:
             tree.states[:], tree.work[:] = states, work
 
     def reset(self, s: Any, rng: int) -> None:
-        """Reset the trees to position `s`, with one random stream per thread."""
+        """Reset the trees to position `s`; `rng` seeds one random stream per thread."""
         streams = np.random.SeedSequence(rng).generate_state(len(self.trees), np.uint64)
         for k, tree in enumerate(self.trees):
             tree.reset(s, rng if k == 0 else int(streams[k]))

@@ -60,7 +60,11 @@ def field_mask(game: Game) -> NDArray[np.uint8]:
 
 @factory()
 def make_find_node(game: Game) -> Any:
-    """Return `find(nodes, states, words, target, mask) -> node`, the node of position `target`."""
+    """Return `find(nodes, states, words, target, mask) -> node`, the node of position `target`.
+
+    `target` and `mask` are the words `[W]` of a position and of its `field_mask`; `words` `[3, W]`
+    is the memory of `states`.
+    """
     step = game.step
 
     @kernel
@@ -104,7 +108,11 @@ def make_find_node(game: Game) -> Any:
 
 @factory()
 def make_copy_subtree() -> Any:
-    """Return `copy_subtree(nodes, root, out) -> size`; siblings stay consecutive."""
+    """Return `copy_subtree(nodes, root, out) -> size`.
+
+    It writes the subtree of node `root` to `out`, in breadth-first order, so siblings stay
+    consecutive.
+    """
 
     @compiled_without_allocation
     def copy_subtree(nodes: Any, root: int, out: Any) -> int:

@@ -15,7 +15,7 @@ from ludoteca.envs.rng import below
 def make_selection(
     game: Game, config: SearchConfig
 ) -> tuple[Callable[..., int], Callable[..., None], Callable[..., None]]:
-    """Return three kernels.
+    """Return the kernels of selection.
 
     `choose(nodes, node, work, params) -> child` selects a child of an expanded node and writes the
     probability of that choice to `work.probability`.

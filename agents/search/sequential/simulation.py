@@ -23,6 +23,7 @@ def make_simulation(game: Game, config: SearchConfig) -> Callable[..., None]:
     playout: Any = game.playout
     decisive, amaf = config.decisive != "", config.amaf != ""
     recorded = amaf or config.mast != ""
+    # Whether playouts are those of the game's own kernel, which lists its moves in `work.legal`.
     has_playout = (
         playout is not None
         and config.playout == "uniform"

@@ -6,7 +6,7 @@ from ludoteca.agents.search.statistics import arm_dtype
 
 ROOT = 0
 UNEXPANDED = 0  # no node has the root as a child
-NO_PLAYER = -1
+NO_PLAYER = -1  # mover of the root
 
 # The children of a node are consecutive records, a block, which transpositions may share. The first
 # child holds the fields of the block. A node is also the arm of the player who moved into it.
@@ -33,7 +33,7 @@ ENTRY = np.dtype(
 
 # Array shared by the threads of a tree: the lock, at `lock.LOCK`, and the number of nodes, at SIZE.
 SIZE = 1
-SHARED = 2
+SHARED = 2  # length of the array
 
 # Positions of a thread: the root's, that of the simulation, and a spare one.
 START, CURRENT, SPARE = range(3)

@@ -42,7 +42,7 @@ class Workspace(NamedTuple):
         return Workspace(self.nodes, self.shared, self.table, *_make_thread_arrays(game))
 
     def reset(self, s: Any, rng: int) -> None:
-        """Reset the tree to position `s`, with the random stream `rng`."""
+        """Reset the tree to position `s`; `rng` is the new state of the random stream."""
         self.shared[:] = 0
         self.states[0] = s
         for name in ("last_seen", "simulation", "mast_visits", "mast_value"):
@@ -51,6 +51,7 @@ class Workspace(NamedTuple):
 
 
 def _make_thread_arrays(game: Game) -> tuple[NDArray[Any], ...]:
+    """Return the `states`, `words` and `work` of one thread."""
     states = aligned_zeros(NUM_STATES, game.state)
     states[:] = game.empty(NUM_STATES)
     return states, as_words(states), aligned_zeros(1, work_dtype(game))

@@ -38,7 +38,8 @@ def make_is_max_robust(game: Game) -> Callable[..., bool]:
 def best_action_kernel(game: Game, config: SearchConfig) -> Callable[..., int]:
     """Return `best_action(arms, seat, action_selection, params, work) -> action`.
 
-    It returns the action to play, see `select.make_select_final`; 0 if the player is inactive.
+    It returns the action to play of player `seat`, see `select.make_select_final`; 0 if the player
+    is inactive. `arms` has the shape `[nodes, players, actions]`.
     """
     num_actions = game.num_actions
     select_final = make_select_final(config.policy, simultaneous=True)
@@ -58,18 +59,21 @@ def best_action_kernel(game: Game, config: SearchConfig) -> Callable[..., int]:
 
 @factory()
 def is_max_robust_kernel(game: Game) -> Callable[..., bool]:
-    """Return `is_max_robust(arms, seat) -> bool`: one action has both most wins and most visits."""
+    """Return the kernel `is_max_robust(arms, seat) -> bool`.
+
+    It returns whether one action at the root has both the highest sum of scores and most visits.
+    """
     num_actions = game.num_actions
 
     @kernel
     def is_max_robust(arms: Any, seat: int) -> bool:
-        most_wins, most_visits = 0.0, 0
+        max_value, max_visits = 0.0, 0
         for action in range(num_actions):
-            most_wins = max(most_wins, arms[ROOT, seat, action].value)
-            most_visits = max(most_visits, arms[ROOT, seat, action].visits)
+            max_value = max(max_value, arms[ROOT, seat, action].value)
+            max_visits = max(max_visits, arms[ROOT, seat, action].visits)
         for action in range(num_actions):
             arm = arms[ROOT, seat, action]
-            if arm.value == most_wins and arm.visits == most_visits:
+            if arm.value == max_value and arm.visits == max_visits:
                 return True
         return False
 

@@ -65,7 +65,7 @@ def _principal_variation(game: Game, nodes: NDArray[np.void], arms: NDArray[np.v
     while len(children := np.flatnonzero(nodes["parent"][1:] == node)) > 0:
         child = 1 + children[nodes["visits"][1 + children].argmax()]
         joint, parts = int(nodes["joint"][child]), []
-        for p in reversed(range(game.num_players)):
+        for p in reversed(range(game.num_players)):  # the last player's action is the lowest digit
             joint, action = divmod(joint, game.num_actions)
             moved = arms["visits"][node, p].any()
             parts.append(game.action_names[action] if moved else "-")

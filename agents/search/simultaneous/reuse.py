@@ -42,12 +42,12 @@ def _find(game: Game, tree: Any, size: int, s: Any) -> int:
         return ROOT
     for node in np.flatnonzero(tree.nodes["parent"][:size] == ROOT):
         joint, actions = int(tree.nodes["joint"][node]), []
-        for _ in range(game.num_players):
+        for _ in range(game.num_players):  # from the last player, whose action is the lowest digit
             joint, action = divmod(joint, game.num_actions)
             actions.append(action)
         position = game.empty(1)
         position[0] = tree.states[START]
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"):  # the arithmetic of random streams wraps around
             game.step(view_records(position)[0], np.array(actions[::-1]))
         if _same(position[0], s):
             return int(node)
@@ -55,6 +55,7 @@ def _find(game: Game, tree: Any, size: int, s: Any) -> int:
 
 
 def _same(a: Any, b: Any) -> bool:
+    """Return whether two positions have equal fields."""
     return all(np.array_equal(a[name], b[name]) for name in a.dtype.names)
 
 
@@ -62,8 +63,9 @@ def _same(a: Any, b: Any) -> bool:
 def make_copy_subtree(policy: str) -> Any:
     """Return `copy_subtree(nodes, arms, size, root, new_nodes, new_arms, table, index)`.
 
-    It copies the subtree of `root`, returns its size, and writes each node's new index to `index`,
-    which is -1 before. Children come after their parents in both trees.
+    It copies the subtree of `root` in a tree of `size` nodes, returns its size, and writes the new
+    index of each of its nodes to `index`, int32 `[size]`, which must be filled with -1. `table` is
+    the hash table of the new tree. Children come after their parents in both trees.
     """
     reset_tree, find_or_add_child = make_table(policy)
 

@@ -21,7 +21,7 @@ MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio
 NODE_FIELDS = (
     ("joint", np.int64),  # index of the joint action that led here: digits in base `num_actions`
     ("parent", np.int32),
-    ("slot", np.int32),  # its index in the hash table
+    ("slot", np.int32),  # index of the node in the hash table
     ("visits", np.int32),
 )
 NODE = np.dtype(list(NODE_FIELDS), align=True)
@@ -47,12 +47,15 @@ def check_joint_actions(game: Game) -> None:
 
 @factory()
 def make_table(policy: str | None) -> tuple[Callable[..., None], Callable[..., int]]:
-    """Return two kernels over arms of dtype `statistics.arm_dtype(policy)`.
+    """Return two kernels over nodes `[N]` and the arms of their actions `[N, players, actions]`.
+
+    Arms have the dtype `statistics.arm_dtype(policy)`; `policy` is None for network-guided search.
 
     `reset_tree(nodes, arms)` makes the root the only node.
 
     `find_or_add_child(nodes, arms, table, size, node, joint)` returns the child of `node` by a
-    joint action: `size` if it was added, `FULL` if it could not be. The table uses open addressing.
+    joint action: `size` if it was added, `FULL` if it could not be. `size` is the number of nodes
+    before. The `table`, int32 `[table_size(N)]`, maps hashes to nodes by open addressing.
     A slot is in use if its node is in the tree and refers back to the slot, so entries of earlier
     searches need not be cleared.
     """

@@ -52,6 +52,10 @@ class DecoupledSearchThreads:
 
     The statistics of the roots are summed. Chaslot, Winands and van den Herik, "Parallel
     Monte-Carlo tree search", 2008.
+
+    Attributes:
+        trees: the workspace of each thread.
+        sizes: number of nodes of each tree.
     """
 
     def __init__(self, game: Game, config: SearchConfig, max_nodes: int, threads: int):
@@ -62,13 +66,11 @@ class DecoupledSearchThreads:
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def __reduce__(self) -> tuple[type["DecoupledSearchThreads"], tuple[Any, ...]]:
-        return (
-            DecoupledSearchThreads,
-            self._arguments,
-        )  # a copy has trees of its own, which are empty
+        """Return the class and its arguments: a copy has new, empty trees."""
+        return DecoupledSearchThreads, self._arguments
 
     def reset(self, s: Any, rng: NDArray[np.uint64]) -> None:
-        """Reset the trees to position `s`, with one random stream per thread."""
+        """Reset the trees to position `s`; `rng`, uint64 `[1]`, seeds one stream per thread."""
         streams = np.random.SeedSequence(int(rng[0])).generate_state(len(self.trees), np.uint64)
         for k, tree in enumerate(self.trees):
             tree.states[START] = s
