@@ -18,13 +18,13 @@ from ludoteca.envs.params import integer, keyword_names
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.serialization import Storable
 from ludoteca.envs.validation import (
+    agent_value,
     as_action,
     as_game,
     check_flag,
     check_options,
     check_ready,
     check_seed,
-    of_agent,
 )
 
 RENDER_MODES = ["human", "rgb_array", "ansi", "svg"]
@@ -147,11 +147,11 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of an agent's observations."""
-        return of_agent(self._observation_spaces, agent)
+        return agent_value(self._observation_spaces, agent)
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of an agent's actions."""
-        return of_agent(self._action_spaces, agent)
+        return agent_value(self._action_spaces, agent)
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Reset the game; a seed also determines all later games that are reset without one."""
@@ -199,7 +199,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         if isinstance(agent, str) and agent == self._mover:
             return self.format.apply(self.game_batch.observations[0, 0], self._mask)
         check_ready(self._ready, "observe")
-        player = of_agent(self._players, agent)
+        player = agent_value(self._players, agent)
         return self.format.apply(self.game_batch.observe(player)[0], self._other_mask.copy())
 
     def state(self) -> NDArray[Any]:

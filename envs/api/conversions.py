@@ -12,7 +12,7 @@ from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.game import Game
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.serialization import Storable
-from ludoteca.envs.validation import check_action_dict, check_ready, of_agent
+from ludoteca.envs.validation import agent_value, check_action_dict, check_ready
 
 
 class AECToParallel(turn_based_aec_to_parallel_wrapper[str, Any, Any], Storable):
@@ -97,7 +97,7 @@ class ParallelToAEC(parallel_to_aec_wrapper[str, Any, Any], Storable):
     def observe(self, agent: str) -> Any:
         """Return the observation of an agent."""
         check_ready(self._ready, "observe")
-        return of_agent(self._observations, agent)
+        return agent_value(self._observations, agent)
 
     def step(self, action: Any) -> None:
         """Store the action of `agent_selection`, which must be None once that agent is done.

@@ -19,13 +19,13 @@ from ludoteca.envs.params import integer
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.serialization import Storable
 from ludoteca.envs.validation import (
+    agent_value,
     as_action,
     check_action_dict,
     check_flag,
     check_options,
     check_ready,
     check_seed,
-    of_agent,
 )
 
 
@@ -133,11 +133,11 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of an agent's observations."""
-        return of_agent(self._observation_spaces, agent)
+        return agent_value(self._observation_spaces, agent)
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of an agent's actions."""
-        return of_agent(self._action_spaces, agent)
+        return agent_value(self._action_spaces, agent)
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
