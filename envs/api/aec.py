@@ -271,8 +271,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
             valid = False
         if not valid:
             raise ValueError(
-                "expected a dictionary with the agents in the game and their cumulative rewards, "
-                f"got {extra!r}"
+                f"expected agents of the game and their cumulative rewards, got {extra!r}"
             )
 
     def _restore_extra(self, extra: Any) -> None:

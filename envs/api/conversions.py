@@ -181,7 +181,7 @@ class ParallelToAEC(parallel_to_aec_wrapper[str, Any, Any], Storable):
             valid = False
         if not valid:
             raise ValueError(
-                "expected the agents in the game with their actions, rewards, terminations and "
+                "expected agents of the game with their actions, rewards, terminations and "
                 f"truncations, got {extra!r}"
             )
 
