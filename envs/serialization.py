@@ -218,8 +218,8 @@ def _validate_episode_states(
             cannot_act = seat not in (NO_SEAT, game.player(s))
         if cannot_act and not over:
             raise ValueError(
-                f"game {i}: the episode state says that the game is not over, but seat {seat} "
-                "cannot act in its position"
+                f"game {i}: its episode state says that it is not over, but the caller cannot act "
+                "in its position"
             )
     if history.shape[1] > 0:
         if not 0 <= history[:, 0].min() <= history[:, 0].max() <= game.max_plies:
