@@ -69,7 +69,7 @@ class CompiledFunction(CPUDispatcher):
 
     def compile(self, sig: Any) -> Any:
         """Compile or load the code of a signature; one thread at a time."""
-        with compilation.compiling(), _settings():
+        with compilation.compiling(), _numba_settings():
             return super().compile(sig)
 
     def __reduce__(self) -> Any:
@@ -145,7 +145,7 @@ def _subject(args: tuple[Any, ...]) -> str:
 
 
 @contextmanager
-def _settings() -> Iterator[None]:
+def _numba_settings() -> Iterator[None]:
     """Set process-wide settings of Numba while code of this package compiles; under the lock."""
     previous = config.SLP_VECTORIZE, FunctionIdentity._unique_ids  # type: ignore[attr-defined]
     config.SLP_VECTORIZE = SLP_VECTORIZE  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.engine.episode_state import NO_SEAT
+from ludoteca.envs.engine.episode_state import EVERY_SEAT, NO_SEAT, RANDOM_SEAT
 from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.game import Game
 from ludoteca.files import parse_json
@@ -206,7 +206,7 @@ def _validate_episode_states(
         raise ValueError("the episode states have a reward that is not finite")
     for i, s in enumerate(states):
         seat, over = int(episode_states["seat"][i]), bool(episode_states["over"][i])
-        if not game_batch.is_agent_seat(seat):
+        if not _is_agent_seat(game_batch, seat):
             raise ValueError(f"game {i}: the agent cannot have seat {seat} in this environment")
         if game.player is None:
             assert game.is_active is not None
@@ -229,6 +229,13 @@ def _validate_episode_states(
             )
         if (history[:, 1:] < 0).any() or (history[:, 1:] >= game.num_actions).any():
             raise ValueError(f"the history holds actions other than 0 to {game.num_actions - 1}")
+
+
+def _is_agent_seat(game_batch: GameBatch, seat: int) -> bool:
+    """Return whether the agent of a game of this batch may have this seat."""
+    if game_batch.seat_rule == RANDOM_SEAT:
+        return 0 <= seat < game_batch.game.num_players
+    return seat == (NO_SEAT if game_batch.seat_rule == EVERY_SEAT else game_batch.seat_rule)
 
 
 def _plain(value: Any) -> Any:

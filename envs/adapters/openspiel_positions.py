@@ -64,6 +64,7 @@ def make_position_kernels(game: Game) -> tuple[Any, Any, Any, Any]:
 
     @kernel
     def write_summary(s: Any, summary: Any) -> None:
+        """Write the player to move and the legal actions to `summary`, as described above."""
         if is_terminal(s):
             summary[0] = TERMINAL
         elif simultaneous:

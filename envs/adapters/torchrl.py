@@ -36,7 +36,7 @@ except ImportError as error:
         'ludoteca.envs.adapters.torchrl needs TorchRL: pip install "ludoteca[torchrl]"'
     ) from error
 
-GROUP = "agents"
+GROUP = "agents"  # key of the tensors of all players in self-play
 
 
 class TorchRLEnv(EnvBase):  # type: ignore[misc]
@@ -174,6 +174,7 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
             self.reward_spec, self.done_spec = reward, done
 
     def _done_spec(self, size: tuple[int, ...]) -> Composite:
+        """Return the spec of the flags `done` and `terminated`, each of shape `[*size, 1]`."""
         return Composite(
             {
                 key: Binary(n=1, shape=(*size, 1), dtype=torch.bool, device=self.device)
@@ -194,12 +195,14 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
             self._seeds = [first + i for i in range(self.game_batch.count)]
 
     def _reset(self, tensordict: TensorDictBase | None = None, **kwargs: Any) -> TensorDict:
+        """Reset all games, or those with a true flag `"_reset"`."""
         reset_mask = np.ones(self.game_batch.count, np.bool_)
         if tensordict is not None:
             reset_flags = tensordict.get("_reset", None)
             if reset_flags is not None and self._ready:
                 reset_mask = _env_mask(reset_flags)
         if not self._ready and self._seeds[0] is None:
+            # From torch's generator, so that `torch.manual_seed` determines the games.
             self._set_seed(int(torch.randint(2**62, ()).item()))
         pairs = list(zip(self._seeds, reset_mask, strict=True))
         self.game_batch.reset([seed if reset else None for seed, reset in pairs], reset_mask)
@@ -208,6 +211,7 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
         return self._observed(self.game_batch.step_result().masks)
 
     def _step(self, tensordict: TensorDictBase) -> TensorDict:
+        """Step all games, or those with a true flag `"_step"`."""
         step_flags = tensordict.get("_step", None)
         if self._self_play:
             # `rollout(break_when_all_done=True)` adds this key, with which it cannot stack steps.

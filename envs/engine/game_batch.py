@@ -234,12 +234,6 @@ class GameBatch:
         for opponent in {id(opponent): opponent for opponent in self.opponents}.values():
             opponent.reset(indices)
 
-    def is_agent_seat(self, seat: int) -> bool:
-        """Return whether the agent of a game may have this seat."""
-        if self.seat_rule == RANDOM_SEAT:
-            return 0 <= seat < self.game.num_players
-        return seat == (NO_SEAT if self.seat_rule == EVERY_SEAT else self.seat_rule)
-
     def observe(self, player: int) -> NDArray[Any]:
         """Return the observations of `player`. Shape `[B, *observation_shape]`."""
         observations = np.empty((self.count, *self.observation_shape), self.dtype)
@@ -318,6 +312,7 @@ class GameBatch:
             self._has_final_observations = bool(self.episode_states["terminated"].any())
 
     def _step_with_python_opponents(self, actions: NDArray[np.int64]) -> None:
+        """Step games against opponents that are not compiled; the caller then calls `refresh`."""
         states, episodes, actions = self.states, self.episode_states, actions.copy()
         finished = episodes["over"].copy()
         scratch_records, rule = self._scratch_records, self.illegal_rule
@@ -358,6 +353,7 @@ class GameBatch:
                 self.episode_states["over"][reset_mask] = False
 
     def _raise_if_illegal(self, actions: NDArray[np.int64]) -> None:
+        """Raise a `ValueError` that names the first illegal action, if there is one."""
         index = self._stepper.find_illegal(self.states, self.episode_states, actions, self.masks)
         if index >= 0:
             i, w = divmod(int(index), self.num_acting)

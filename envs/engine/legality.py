@@ -1,4 +1,4 @@
-"""Kernels (inlined compiled functions) for legal and illegal actions in one game of a batch.
+"""Kernels (functions that compiled code calls) for legal actions in one game of a batch.
 
 In all of them `s` is the position, `episode` its record of `episode_state_dtype`, and `scratch` the
 record of `scratch_dtype` that belongs to the thread. W players observe and act in a step: one in

@@ -13,9 +13,9 @@ from ludoteca.envs.game import Game
 class Opponent(Protocol):
     """Policy of the other players in a batch of games.
 
-    An opponent that keeps no state between moves may have an attribute `choose`, a kernel (inlined
-    compiled function) `choose(s, player, legal, n, rng) -> action` that returns one of the legal
-    actions `legal[:n]`: environments then call it in their compiled loop.
+    An opponent that keeps no state between moves may have an attribute `choose`, a kernel (function
+    that compiled code calls) `choose(s, player, legal, n, rng) -> action` that returns one of the
+    legal actions `legal[:n]`: environments then call it in their compiled loop.
     """
 
     def reset(self, env_indices: NDArray[np.int64]) -> None:
@@ -75,6 +75,7 @@ def make_opponents(spec: OpponentSpec | Sequence[OpponentSpec], game: Game) -> t
 
 
 def _make(spec: Any, game: Game) -> Opponent:
+    """Return the opponent of one spec string, or check an agent; errors as in `make_opponents`."""
     if isinstance(spec, str):
         return _agent_factory[0](spec, game)
     if not isinstance(spec, Opponent):

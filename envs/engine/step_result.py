@@ -31,7 +31,7 @@ class StepResult(NamedTuple):
 
 
 def make_result_writers(game: Game) -> tuple[Any, Any, Any]:
-    """Return a kernel (inlined compiled function) and two compiled functions that write results.
+    """Return a kernel (callable from compiled code) and two compiled functions that write results.
 
     Returns:
         The kernel `write_rows(episode_states, masks, step_result, lo, hi)` writes rows lo to

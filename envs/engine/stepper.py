@@ -96,6 +96,7 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
 
     @kernel
     def step_rows(batch: Any, options: Any, thread: int, lo: int, hi: int) -> None:
+        """Step games lo to hi - 1; see `Stepper.step`."""
         (
             states,
             episodes,
@@ -139,6 +140,7 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
 
     @kernel
     def step_slice(arguments: Any, thread: int, k: int, slices: int) -> None:
+        """Step slice k of a batch that is divided into `slices` slices; see `make_sliced`."""
         batch, step_result, options = arguments
         episodes, masks = batch[1], batch[3]
         lo, hi = len(episodes) * k // slices, len(episodes) * (k + 1) // slices

@@ -50,7 +50,7 @@ def make_sliced(run_slice: Callable[..., None]) -> Any:
 
     @kernel
     def take_slice(shared: Any, thread: Any, slices: Any, threads: Any) -> int:
-        """Take a slice of this thread, or of one that has not joined the call.
+        """Take a slice of `thread` itself, or of one of all `threads` that has not joined the call.
 
         Returns the index of the slice, -1 if none is left. The call does not return, and its
         arguments stay alive, until every slice that was taken is done.
@@ -74,6 +74,7 @@ def make_sliced(run_slice: Callable[..., None]) -> Any:
         if thread == CALLER:
             store(shared, ARGUMENTS, address_of(arguments))  # type: ignore[call-arg]
             store(shared, DONE, 0)
+            # Storing the next slice opens a thread's slices, so it comes after all else.
             for k in range(threads):
                 store(shared, NEXT + LINE * k + JOINED, int(k == CALLER))
                 store(shared, NEXT + LINE * k, slices * k // threads)
@@ -119,7 +120,7 @@ class ThreadPool:
         self._shared = np.zeros(NEXT + LINE * threads, np.int64)
         self._shared[SLICES] = slices
         self._shared[NEXT:] = slices  # no slice is left
-        self._shared[NEXT + LINE + ASLEEP :: LINE] = 1
+        self._shared[NEXT + LINE + ASLEEP :: LINE] = 1  # all threads but the caller sleep
         self._wake_queues: list[SimpleQueue[bool]] = [SimpleQueue() for _ in range(threads)]
         for k in range(1, threads):
             arguments = (run_slices, self._shared, k, example, self._wake_queues[k])
@@ -153,5 +154,6 @@ def _run_helper_thread(
 
 
 def _stop_threads(wake_queues: "list[SimpleQueue[bool]]") -> None:
+    """End the helper threads once they sleep."""
     for wake_queue in wake_queues:
         wake_queue.put(False)

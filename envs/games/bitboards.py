@@ -89,6 +89,7 @@ def make_lister(
 
     @kernel
     def list_step(s: Any, out: Any, n: int) -> int:
+        """Write the legal moves of the first step."""
         cells = movers(s, down, right)
         while cells != U0:
             lowest = cells & (~cells + U1)  # lowest bit

@@ -145,6 +145,7 @@ def make_kernels(
 
     @kernel
     def movers(s: Any, down: int, right: int) -> Any:
+        """Return the pieces of the player to move that can make the step (down, right)."""
         as_knight = abs(down) + abs(right) == 3
         own, other = s.pieces[s.to_move], s.pieces[1 - s.to_move]
         targets = U0

@@ -226,7 +226,10 @@ def turned(square: Any, own: Any, other: Any) -> Any:
 
 @kernel
 def runs_up(start: Any, discs: Any, shift: Any) -> Any:
-    """Return the runs of up to six `discs` next to the squares `start`, towards higher bits."""
+    """Return the runs of up to six `discs` next to the squares `start`, towards higher bits.
+
+    The first two lines fill runs of two discs; the last two lines each add a pair.
+    """
     runs = discs & (start << shift)
     runs |= discs & (runs << shift)
     pairs = discs & (discs << shift)

@@ -72,23 +72,23 @@ class Grounder:
         atoms: ground atoms, by number.
         numbers: numbers of the atoms.
         known: atoms that can hold.
-        instances: ground rules of relations that depend on the state: numbers of the head, of the
-            atoms that must hold, and of the atoms that must not hold.
+        instances: ground rules of relations that depend on the state: number of the head, numbers
+            of the atoms that must hold, and numbers of the atoms that must not hold.
         roles: constants of the roles, in their order in the sheet.
         initial: terms that are true in the initial state.
     """
 
     def __init__(self, rules: list[Rule], limits: Limits, demanded: Collection[str] | None = ()):
         self._limits = limits
-        self._budget, self._spent = FIRST_BUDGET, 0
+        self._budget, self._spent = FIRST_BUDGET, 0  # instances and facts; see `_count_instance`
         self.atoms: list[Atom] = []
         self.numbers: dict[Atom, int] = {}
         self.known: set[Atom] = set()
         self.instances: list[Instance] = []
-        self._facts: dict[str, list[Atom]] = defaultdict(list)
-        self._indices: dict[str, dict[Any, Index]] = defaultdict(dict)
-        self._queue: deque[Atom] = deque()
-        self._seen: set[Instance] = set()
+        self._facts: dict[str, list[Atom]] = defaultdict(list)  # `known` by relation
+        self._indices: dict[str, dict[Any, Index]] = defaultdict(dict)  # by relation and pattern
+        self._queue: deque[Atom] = deque()  # known atoms that have not been joined yet
+        self._seen: set[Instance] = set()  # ground rules so far
         graph = dependencies(rules)
         self._rules = rules
         self._static = set(graph) - _dependent_relations(graph)

@@ -204,8 +204,8 @@ class Join:
     def _cost(self, j: int) -> tuple[bool, int, bool, int]:
         """Return the sort key of a literal; the lowest is joined next.
 
-        Literals that share a variable come first, then those with few new variables, static ones,
-        and those with few known atoms.
+        Literals that share a variable with those joined before come first, then literals with few
+        new variables, static ones, and those with few known atoms.
         """
         atom = self.rule.positive[j]
         names = set(variables(atom))
@@ -220,6 +220,7 @@ class Join:
         depth = self.loops
         self.loops += 1
         self.names[f"rows{depth}"] = self.index(str(atom[0]), pattern)
+        # Names in the generated code: n for the number of the atom, v for variables, r for repeats.
         row = [f"n{depth}", *(self._bind(variable) for _, variable in pattern.outputs)]
         row += [f"r{depth}_{k}" for k in range(len(pattern.repeats))]
         key = "".join(f"{value}," for _, value in pattern.keys)

@@ -94,6 +94,7 @@ def _document(scene: Scene, body: list[str]) -> str:
 
 
 def _element(shape: Shape) -> str:
+    """Return the SVG element of a shape."""
     match shape:
         case Rectangle():
             radius = f' rx="{_px(shape.radius)}"' if shape.radius else ""
