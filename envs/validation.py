@@ -12,6 +12,8 @@ from ludoteca.envs.params import UnknownParameter, choice, keyword_names, unknow
 from ludoteca.envs.registry import make_game
 
 DTYPES = ("int8", "uint8", "int16", "int32", "float32", "float64")
+# Random seeds are below this, so that `seed + i`, the seed of game i of a batch, is valid.
+RANDOM_SEED_BOUND = 2**62
 OUT_OF_RANGE = 2**63 - 1  # an action that is illegal in every game
 T = TypeVar("T")
 

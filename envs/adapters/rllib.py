@@ -29,6 +29,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.observation import ObservationFormat
 from ludoteca.envs.registry import GAMES
 from ludoteca.envs.validation import (
+    RANDOM_SEED_BOUND,
     as_action,
     as_game,
     check_action_dict,
@@ -253,7 +254,7 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
         """
         check_options(options)
         if seed is None and not self._ready:
-            seed = int(np.random.default_rng().integers(2**62))
+            seed = int(np.random.default_rng().integers(RANDOM_SEED_BOUND))
         self.game_batch.reset([None if seed is None else check_seed(seed)])
         self._ready = True
         self._acting = self._players_to_act()

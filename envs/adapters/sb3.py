@@ -25,7 +25,13 @@ from ludoteca.envs.engine.opponents import OpponentSpec
 from ludoteca.envs.game import Game
 from ludoteca.envs.observation import KEYS, ObservationFormat
 from ludoteca.envs.params import integer
-from ludoteca.envs.validation import as_game, check_options, check_render_mode, check_seed
+from ludoteca.envs.validation import (
+    RANDOM_SEED_BOUND,
+    as_game,
+    check_options,
+    check_render_mode,
+    check_seed,
+)
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
@@ -134,7 +140,7 @@ class SB3VecEnv(VecEnv):
     def reset(self) -> Any:
         """Reset all games; game i is seeded with `seed + i` if `seed` was called."""
         if not self._ready and self._seeds[0] is None:
-            self.seed(int(np.random.default_rng().integers(2**62)))
+            self.seed(int(np.random.default_rng().integers(RANDOM_SEED_BOUND)))
         self.game_batch.reset([None if seed is None else check_seed(seed) for seed in self._seeds])
         self._ready = True
         self._reset_seeds()

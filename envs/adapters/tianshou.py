@@ -28,7 +28,7 @@ from ludoteca.envs.engine.subset import step_subset
 from ludoteca.envs.game import Game
 from ludoteca.envs.observation import ObservationFormat
 from ludoteca.envs.params import choice, integer
-from ludoteca.envs.validation import as_game, check_render_mode, check_seed
+from ludoteca.envs.validation import RANDOM_SEED_BOUND, as_game, check_render_mode, check_seed
 
 try:
     from tianshou.data import Batch
@@ -145,7 +145,7 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
             if len(ids) < self.env_num:
                 raise ValueError("the first reset must reset all games")
             if self._seeds[0] is None:
-                self.seed(int(np.random.default_rng().integers(2**62)))
+                self.seed(int(np.random.default_rng().integers(RANDOM_SEED_BOUND)))
         reset_mask = np.zeros(self.env_num, np.bool_)
         reset_mask[ids] = True
         self.game_batch.reset(self._seeds, reset_mask)

@@ -24,7 +24,7 @@ from ludoteca.envs.engine.subset import step_subset
 from ludoteca.envs.game import Game
 from ludoteca.envs.observation import ObservationFormat
 from ludoteca.envs.params import choice, integer
-from ludoteca.envs.validation import as_game, check_seed
+from ludoteca.envs.validation import RANDOM_SEED_BOUND, as_game, check_seed
 
 try:
     import torch
@@ -203,7 +203,7 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
                 reset_mask = _env_mask(reset_flags)
         if not self._ready and self._seeds[0] is None:
             # From torch's generator, so that `torch.manual_seed` determines the games.
-            self._set_seed(int(torch.randint(2**62, ()).item()))
+            self._set_seed(int(torch.randint(RANDOM_SEED_BOUND, ()).item()))
         pairs = list(zip(self._seeds, reset_mask, strict=True))
         self.game_batch.reset([seed if reset else None for seed, reset in pairs], reset_mask)
         self._seeds = [None if reset else seed for seed, reset in pairs]

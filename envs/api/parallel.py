@@ -19,6 +19,7 @@ from ludoteca.envs.params import integer
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.serialization import Storable
 from ludoteca.envs.validation import (
+    RANDOM_SEED_BOUND,
     agent_value,
     as_action,
     check_action_dict,
@@ -145,7 +146,7 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         """Reset the game; a seed also determines all later games that are reset without one."""
         check_options(options)
         if seed is None and not self._ready:
-            seed = int(np.random.default_rng().integers(2**62))
+            seed = int(np.random.default_rng().integers(RANDOM_SEED_BOUND))
         if seed is not None:
             seed = check_seed(seed)
             self.np_random = np.random.default_rng(seed)  # for wrappers; games have their own

@@ -15,7 +15,14 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.observation import KEYS, ObservationFormat
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.serialization import Storable
-from ludoteca.envs.validation import as_action, as_game, check_options, check_ready, check_seed
+from ludoteca.envs.validation import (
+    RANDOM_SEED_BOUND,
+    as_action,
+    as_game,
+    check_options,
+    check_ready,
+    check_seed,
+)
 
 
 class GameEnv(gymnasium.Env[Any, Any], Storable):
@@ -107,7 +114,7 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
         seed = None if seed is None else check_seed(seed)
         super().reset(seed=seed)
         if seed is None and not self._ready:
-            seed = int(self.np_random.integers(2**62))
+            seed = int(self.np_random.integers(RANDOM_SEED_BOUND))
         self.game_batch.reset([seed])
         self._ready = True
         if self.render_mode == "human":

@@ -18,6 +18,7 @@ from ludoteca.envs.observation import KEYS, ObservationFormat
 from ludoteca.envs.params import integer
 from ludoteca.envs.serialization import Storable
 from ludoteca.envs.validation import (
+    RANDOM_SEED_BOUND,
     as_game,
     check_ready,
     check_render_mode,
@@ -187,7 +188,7 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
             if len(seeds) != self.num_envs:
                 raise ValueError(f"expected {self.num_envs} seeds, one per game, got {len(seeds)}")
         if not self._ready:
-            random_seeds = self.np_random.integers(2**62, size=self.num_envs).tolist()
+            random_seeds = self.np_random.integers(RANDOM_SEED_BOUND, size=self.num_envs).tolist()
             seeds = [
                 random_seed if seed is None else seed
                 for seed, random_seed in zip(seeds, random_seeds, strict=True)
