@@ -79,7 +79,7 @@ class GameBatch:
         `autoreset` is `NEXT_STEP`, `SAME_STEP` or `DISABLED`; `record` turns `history` on. For the
         others see `ludoteca.envs.api.vector.GameVectorEnv`.
         """
-        integer("num_envs", count, 1, 2**31 - 1)
+        integer("num_envs", count, 1, 2**31 - 1)  # named as the argument of the environments
         integer("num_threads", num_threads, 1, 1024)
         self.game, self.count, self.autoreset = game, count, autoreset
         self.num_threads = num_threads

@@ -201,7 +201,7 @@ def make_kernels(
     @kernel
     def step_sequential(s: Any, action: int) -> None:
         for r in range(roles):
-            s.joint[r] = first_move(s, r)
+            s.joint[r] = first_move(s, r)  # the only legal move of a role that is not to move
         s.joint[s.to_move] = move_of_action[s.to_move, action]
         evaluate_phase2(s.fluents, s.joint, s.fluents)
         s.plies += 1
@@ -213,7 +213,7 @@ def make_kernels(
             if s.forfeited[r] == 0 and joint_action[r] == FORFEIT:
                 s.forfeited[r] = 1
             if s.forfeited[r] != 0:
-                s.joint[r] = first_move(s, r)
+                s.joint[r] = first_move(s, r)  # the rules need a move of each role
             else:
                 s.joint[r] = move_of_action[r, joint_action[r]]
         evaluate_phase2(s.fluents, s.joint, s.fluents)
