@@ -1,7 +1,7 @@
 """Board and grid game environments for Gymnasium and PettingZoo.
 
-`ludoteca.envs.hex_v0` and its like, made by `register_all`, are modules in PettingZoo's style: they
-offer `env()`, `raw_env()` and `parallel_env()`.
+`register_all` makes one module per game in PettingZoo's style, such as `ludoteca.envs.hex_v0`, with
+the functions `env`, `raw_env` and `parallel_env`.
 """
 
 from ludoteca.envs.api.registration import register_all

@@ -1,8 +1,8 @@
 """Disk cache of machine code: one file with a checksum per function and signature.
 
 Numba's own cache has an index per function, which two processes can overwrite, and does not verify
-its files. Here a file's name has a digest of everything that its code depends on, and its first
-bytes are a checksum: there is no index, and broken files are detected.
+its files. Here a file's name contains a digest of everything that its code depends on, and its
+first bytes are a checksum: no index is needed, and damaged files are detected.
 """
 
 import contextlib
@@ -27,9 +27,9 @@ from numba.core.serialize import dumps
 
 from ludoteca.files import write_atomically
 
-DIGEST_BYTES = 32  # of SHA-256
+CHECKSUM_BYTES = 32  # of SHA-256
 ADVICE = "set NUMBA_CACHE_DIR to a folder that can be written to"
-_warned: set[str] = set()
+_warned: set[str] = set()  # topics of `warn_once`
 
 
 class PrivateFolderLocator(_SourceFileBackedLocatorMixin, _CacheLocator):
@@ -49,7 +49,7 @@ class PrivateFolderLocator(_SourceFileBackedLocatorMixin, _CacheLocator):
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> Any:
-        """Return a locator, or None if there is no such folder or no source file."""
+        """Return a locator, or None if the folder cannot be made or there is no source file."""
         if not os.path.exists(py_file):
             return None
         try:
@@ -65,25 +65,26 @@ class PrivateFolderLocator(_SourceFileBackedLocatorMixin, _CacheLocator):
         return locator
 
 
-class _Implementation(CompileResultCacheImpl):
+class _CacheImplementation(CompileResultCacheImpl):
     _locator_classes: Any = (*CompileResultCacheImpl._locator_classes, PrivateFolderLocator)
 
 
 class CodeCache(Cache):
     """Disk cache of the machine code of one function, by signature.
 
-    Without a folder that can be written to, every process compiles the function, with one warning.
-    Files that cannot be loaded are deleted and written anew.
+    If no folder can be written to, every process compiles the function, after one warning. Files
+    that cannot be loaded are deleted and written anew.
     """
 
-    _impl_class: Any = _Implementation
+    _impl_class: Any = _CacheImplementation
 
     def __init__(self, function: Any, digest: str):
         """Find the folder of the function's code.
 
         Args:
             function: the Python function.
-            digest: digest of all that its machine code depends on except Numba and the processor.
+            digest: digest of all that its machine code depends on, except the versions of Numba and
+                llvmlite, the signature and the processor.
         """
         self._digest = digest
         self._folder: Path | None = None
@@ -91,7 +92,8 @@ class CodeCache(Cache):
         try:
             self._impl: Any = self._impl_class(function)
             self._folder = Path(self._impl.locator.get_cache_path())
-        except (RuntimeError, OSError) as error:  # no locator is available; no current directory
+        # RuntimeError: Numba finds no folder for the cache; OSError: no current directory.
+        except (RuntimeError, OSError) as error:
             if os.path.exists(function.__code__.co_filename):
                 warn_once("no folder", f"compiled code cannot be cached: {error}; {ADVICE}")
 
@@ -107,7 +109,7 @@ class CodeCache(Cache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled code of a signature, or None."""
-        target_context.refresh()
+        target_context.refresh()  # as Numba's `load_overload` does
         if self._folder is None or not self._enabled:
             return None
         path = self._path(sig, target_context.codegen())
@@ -116,11 +118,13 @@ class CodeCache(Cache):
         except OSError:
             return None
         try:
-            if hashlib.sha256(content[DIGEST_BYTES:]).digest() != content[:DIGEST_BYTES]:
+            if hashlib.sha256(content[CHECKSUM_BYTES:]).digest() != content[:CHECKSUM_BYTES]:
                 raise ValueError("its checksum does not match")
-            return self._impl.rebuild(target_context, pickle.loads(content[DIGEST_BYTES:]))
-        except Exception as error:
-            warn_once("broken", f"{path} is broken ({error}): it is deleted and compiled again")
+            return self._impl.rebuild(target_context, pickle.loads(content[CHECKSUM_BYTES:]))
+        except Exception as error:  # unpickling and rebuilding damaged data may raise anything
+            warn_once(
+                "broken", f"{path} is broken ({error}): it is deleted, and its code compiled again"
+            )
             _delete(path)
             return None
 
@@ -145,7 +149,10 @@ class CodeCache(Cache):
         return str(self._impl.filename_base)
 
     def _path(self, sig: Any, codegen: Any) -> Path:
-        """Return the path of a signature's file, whose name depends on everything its code does."""
+        """Return the path of a signature's file; a digest of all that its code depends on names it.
+
+        `codegen` is Numba's code generator, which identifies the processor.
+        """
         versions = (numba.__version__, llvmlite.__version__)
         depends_on = repr((versions, self._digest, str(sig), codegen.magic_tuple()))
         key = hashlib.sha256(depends_on.encode()).hexdigest()[:24]
@@ -157,7 +164,7 @@ def private_folder() -> Path:
     """Return the user's private folder in the system's temporary folder, created if missing.
 
     Raises:
-        OSError: if it cannot be made, or if other users could write to it, as cached code is run.
+        OSError: if it cannot be made, or if other users have access to it: they could plant code.
     """
     user = str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
     folder = Path(tempfile.gettempdir()) / f"ludoteca-code-{user}"
@@ -172,7 +179,7 @@ def private_folder() -> Path:
 
 
 def warn_once(topic: str, message: str) -> None:
-    """Warn, once per topic and process."""
+    """Issue a `RuntimeWarning`, at most once per topic and process."""
     if topic not in _warned:
         _warned.add(topic)
         warnings.warn(message, RuntimeWarning, stacklevel=2)

@@ -1,4 +1,4 @@
-"""Compilation events: the lock, the time spent, listeners and messages on standard error."""
+"""State of compilation in this process: its lock, time spent, listeners, messages on stderr."""
 
 import multiprocessing
 import os
@@ -19,7 +19,7 @@ It is Numba's own: with a second lock, two threads could hold one each and deadl
 MESSAGES_VARIABLE = "LUDOTECA_COMPILE_MESSAGES"
 """Environment variable: `0` turns messages about compilation off."""
 
-MIN_ANNOUNCED = 2.0  # seconds; compilations with a lower estimate are not announced
+MIN_ANNOUNCED = 2.0  # seconds; compilations with a lower estimate cause no message
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,10 @@ class Compilation:
     """Compilation of code that the disk cache lacks.
 
     Attributes:
-        subject: the game and its board, such as `"hex 11x11"`; `""` for code of all games.
-        purpose: part of the package that needs the code, such as `"search"`, or `""`.
-        expected_seconds: estimate for this machine, including code that is compiled along with it.
+        subject: the game and its board, such as `"hex 11x11"`; `""` for code of no single game.
+        purpose: part of the package that needs the code, such as `"search"`; `""` if not named.
+        expected_seconds: estimate for this machine, including code that is always used together
+            with this code.
     """
 
     subject: str
@@ -52,20 +53,21 @@ class _Progress:
     depth = 0  # nesting depth of the running compilation
     start_time = 0.0  # of the outermost compilation
     seconds = 0.0  # total time of finished compilations, and of loading compiled code
-    announced = False  # whether listeners expect the end of a compilation
+    announced = False  # whether listeners must be called with None at the end
     measured_seconds = 0.0  # total time of compilations, without loading compiled code
-    typical_seconds = 0.0  # the sum of their `typical_seconds`
+    typical_seconds = 0.0  # sum of the `typical_seconds` of these compilations
+    # Whether messages are written to standard error.
     messages = os.environ.get(MESSAGES_VARIABLE, "1") not in ("0", "false", "no", "off")
 
 
-_announced: set[tuple[str, str]] = set()
+_announced: set[tuple[str, str]] = set()  # (subject, purpose) of the messages written
 
 
 def compile_seconds() -> float:
     """Return the seconds that this process has spent on compiling and on loading compiled code.
 
-    Measurements of speed subtract the difference of two results. A compilation that is running in
-    another thread counts up to the present time.
+    Measurements of speed subtract the difference of two results. A compilation that is still
+    running in another thread counts up to now.
     """
     running = time.perf_counter() - _Progress.start_time if _Progress.depth else 0.0
     return _Progress.seconds + running
@@ -97,7 +99,7 @@ def compilation_listener(listener: Listener) -> Iterator[None]:
 
 @contextmanager
 def compiling() -> Iterator[None]:
-    """Hold the lock and count the time of a compilation, or of loading its result."""
+    """Hold the lock and add the time of the block to that of compiling and loading code."""
     with LOCK:
         if _Progress.depth == 0:
             _Progress.start_time = time.perf_counter()
@@ -115,12 +117,12 @@ def compiling() -> Iterator[None]:
 
 
 def announce(subject: str, purpose: str, typical: float) -> None:
-    """Announce a compilation to the listeners, or once on standard error.
+    """Announce a compilation to the listeners; without listeners, once on standard error.
 
     Args:
         subject: see `Compilation`.
         purpose: see `Compilation`.
-        typical: `typical_seconds` of the function.
+        typical: typical compilation time in seconds, see `typical_seconds`.
     """
     expected = typical * machine_factor()
     compilation = Compilation(subject, purpose, expected)
@@ -132,9 +134,10 @@ def announce(subject: str, purpose: str, typical: float) -> None:
 
 
 def needs_message(compilation: Compilation) -> bool:
-    """Return whether to write a message about a compilation, once per subject and purpose.
+    """Return whether to write a message about a compilation.
 
-    It is needed if messages are on and the estimate is at least `MIN_ANNOUNCED` seconds.
+    True once per subject and purpose, if messages are on and the estimate is at least
+    `MIN_ANNOUNCED` seconds.
     """
     if not _Progress.messages or multiprocessing.parent_process() is not None:
         return False
@@ -150,7 +153,7 @@ def update_machine_factor(seconds: float, typical: float) -> None:
 
     Args:
         seconds: duration of the compilation.
-        typical: `typical_seconds` of the function.
+        typical: the function's `typical_seconds`.
     """
     _Progress.measured_seconds += seconds
     _Progress.typical_seconds += typical

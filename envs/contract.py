@@ -1,6 +1,7 @@
-"""Checks of the contract of `Game`, its kernels and data, by play.
+"""Checks that a `Game` fulfills its contract (`ludoteca.envs.game`), by playing it.
 
-`ludoteca.testing.check_game` runs all of them, and the checks of the environments.
+`ludoteca.testing.check_game` runs all of them, and the checks of the environments. Every check
+raises a `ContractError` if it fails.
 """
 
 import re
@@ -24,8 +25,8 @@ def play_game(game: Game, prefix: Sequence[int], seed: int) -> Iterator[tuple[An
 
     Args:
         game: the game.
-        prefix: `prefix[t]`, modulo the number of legal joint actions, is the index of the one
-            played at ply t; after the prefix, random ones are played.
+        prefix: `prefix[t]`, modulo the number of legal (joint) actions, is the index of the action
+            played at ply t; after the prefix, random actions are played.
         seed: seed of the game and of the random actions.
 
     Raises:
@@ -38,7 +39,7 @@ def play_game(game: Game, prefix: Sequence[int], seed: int) -> Iterator[tuple[An
     rng = np.random.default_rng(seed)
     s = game.new(seed)
     ply = 0
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore"):  # kernels may rely on integer overflow
         while True:
             yield s, ply
             n = list_actions(s, legal, counts)
@@ -58,12 +59,18 @@ def play_game(game: Game, prefix: Sequence[int], seed: int) -> Iterator[tuple[An
 def check_play(
     game: Game, prefix: Sequence[int] = (), seed: int = 0, zero_sum: bool = True
 ) -> None:
-    """Play one game by `play_game`, and check its positions by `check_position`.
+    """Play one game with `play_game`, and check its positions with `check_position`.
+
+    Args:
+        game: the game.
+        prefix: first actions, as in `play_game`.
+        seed: seed of the game and of the random actions.
+        zero_sum: whether the returns of a finished game must add up to 0.
 
     Raises:
         ContractError: if a check fails; the message has the seed and the ply.
     """
-    plies, interval = 0, 1 + game.max_plies // 60  # not every position of long games, for speed
+    plies, interval = 0, 1 + game.max_plies // 60  # at most 60 positions are checked, for speed
     try:
         for s, plies in play_game(game, prefix, seed):
             if not plies % interval or game.is_terminal(s):
@@ -77,14 +84,14 @@ def check_play(
 
 
 def check_init(game: Game, prefix: Sequence[int] = (), seed: int = 0) -> None:
-    """Check that `init` overwrites everything but the settings, whatever the record held."""
+    """Check that `init` overwrites all fields but the settings, whatever the record held before."""
     *_, (used, _) = play_game(game, prefix, seed)
     fresh = game.new(seed)
     garbage = view_records(np.frombuffer(b"\x55" * game.state.itemsize, game.state))[0].copy()
     for name in game.settings:
         garbage[name] = fresh[name]
     for origin, s in (("of an ended game", used), ("of arbitrary bytes", garbage)):
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"):  # kernels may rely on integer overflow
             game.init(s, seed)
         for name in game.state.names or ():
             require(
@@ -95,12 +102,12 @@ def check_init(game: Game, prefix: Sequence[int] = (), seed: int = 0) -> None:
 
 
 def check_copy(game: Game, seed: int = 0, fraction: float = 0.5) -> None:
-    """Check that a copied position has the same future: all that it depends on is in the record.
+    """Check that the record holds the whole position: a copy continues like the original.
 
     Args:
         game: the game.
         seed: seed of a random game.
-        fraction: the ply at which the copy is made, as a fraction of the game, 0 to 1.
+        fraction: the ply at which the copy is made, as a fraction of the game's length, 0 to 1.
     """
     trajectory = record_trajectory(game, 1, seed=seed, interpreted=True)
     plies = int(trajectory.plies[0])
@@ -108,20 +115,23 @@ def check_copy(game: Game, seed: int = 0, fraction: float = 0.5) -> None:
     s = view_records(trajectory.positions[0, copied_at : copied_at + 1].copy())[0]
     play = make_ply_kernels(game)[2]
     for t in range(copied_at, plies):
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"):  # kernels may rely on integer overflow
             play(s, trajectory.actions[0, t])
         where = f"{game.spec}, seed {seed}: a copy of ply {copied_at} differs at ply {t + 1}"
         require_same_fields(s, trajectory.positions[0, t + 1], where)
 
 
 def require_same_fields(a: Any, b: Any, where: str) -> None:
-    """Compare states bit for bit, except for the padding between fields, which copies may lose."""
+    """Require equal fields, bit for bit; copies may lose the padding between fields.
+
+    `where` begins the message of the `ContractError`.
+    """
     for name in a.dtype.names:
         require(a[name].tobytes() == b[name].tobytes(), f"{where}, in its field {name}")
 
 
 def require_same(a: Trajectory, b: Trajectory, where: str) -> None:
-    """Compare all arrays bit for bit, positions and their random state included."""
+    """Require equal trajectories, bit for bit, positions and their random streams included."""
     for name in sorted(set(Trajectory.__dataclass_fields__) - {"positions"}):
         same = getattr(a, name).tobytes() == getattr(b, name).tobytes()
         require(same, f"{where}, in {name}")
@@ -135,7 +145,7 @@ def actions_to_replay(trajectory: Trajectory) -> Any:
 
 
 def check_repeats(game: Game, games: int = 3, seed: int = 3, interpreted: bool = True) -> None:
-    """Check that the same seed and the same actions lead to the same game and result."""
+    """Check that games with the same seed and the same actions are the same."""
     trajectory = record_trajectory(game, games, seed=seed, interpreted=interpreted)
     for actions in (None, actions_to_replay(trajectory)):
         require_same(
@@ -156,14 +166,14 @@ def check_compiled(game: Game, seed: int = 3) -> None:
 
 
 def check_ends(game: Game, games: int = 200, seed: int = 11, zero_sum: bool = True) -> None:
-    """Check that compiled games end by `max_plies`, without legal actions, with sum zero."""
+    """Check that compiled games end by `max_plies`, then have no legal actions, and sum to zero."""
     trajectory = record_trajectory(game, games, seed=seed)
     last = np.arange(games), trajectory.plies
     unfinished = np.flatnonzero(trajectory.over[last] == 0)
     description = f"the game of seed {seed + int(unfinished[0])}" if len(unfinished) else ""
     require(
         not description,
-        f"{game.spec}: {description} is not over after max_plies, {game.max_plies}",
+        f"{game.spec}: {description} is not over after max_plies={game.max_plies}",
     )
     require(
         (trajectory.over.sum(1) == 1).all(), f"{game.spec}: only the last position may be final"
@@ -191,14 +201,14 @@ def check_names(game: Game) -> None:
 
 
 def check_layout(game: Game) -> None:
-    """Check that the starting position is rendered, and that each player has a piece."""
+    """Check that the starting position can be rendered, and that each player has a piece."""
     from ludoteca.envs.render import render
 
     for p in range(game.num_players):
         has_piece = any(piece.player == p for piece in game.layout.pieces)
         require(
             has_piece,
-            f"{game.spec}: the layout needs a piece of player {p}, which names the player",
+            f"{game.spec}: the layout needs a piece of player {p}: its name is the player's name",
         )
     cells, layout = np.asarray(game.layout.cells(game.new())), game.layout
     low, high = int(cells.min()), int(cells.max())
@@ -212,7 +222,7 @@ def check_layout(game: Game) -> None:
 
 
 def check_symmetries(game: Game) -> None:
-    """Check that the symmetries are permutations, a group, and begin with the identity."""
+    """Check that the symmetries are permutations, form a group, and begin with the identity."""
     planes, rows, columns = game.observation_shape
     symmetries = game.symmetries()
     for symmetry in symmetries:
@@ -234,15 +244,15 @@ def check_symmetries(game: Game) -> None:
     rng = np.random.default_rng(0)
     x = rng.integers(100, size=game.observation_shape)
     policy = rng.random(game.num_actions)
-    for i, j in rng.integers(len(symmetries), size=(60, 2)):
+    for i, j in rng.integers(len(symmetries), size=(60, 2)):  # random pairs
         a, b = symmetries[i], symmetries[j]
         composed = compose(a, b, planes)
         where = f"{game.spec}: the symmetry {a.name!r}, then {b.name!r},"
         require(key(composed, planes) in members, f"{where} is not among the symmetries")
         same = np.array_equal(b.observation(a.observation(x)), composed.observation(x))
-        require(same, f"{where} permutes observations otherwise than cells")
+        require(same, f"{where} maps observations differently from its maps of cells and planes")
         same = np.array_equal(b.policy(a.policy(policy)), composed.policy(policy))
-        require(same, f"{where} permutes policies otherwise than actions")
+        require(same, f"{where} maps policies differently from its map of actions")
 
 
 def check_symmetric_play(game: Game, seed: int = 21, interpreted: bool = False) -> None:
@@ -261,7 +271,7 @@ def check_symmetric_play(game: Game, seed: int = 21, interpreted: bool = False) 
         if players is None:
             continue
         num_checked += 1
-        # In sequential games there is one action per ply, and players keep their numbers.
+        # The columns of actions: in sequential games there is one, and players keep their numbers.
         columns = players if game.simultaneous else [0]
         actions = actions_to_replay(trajectory)
         image = np.where(actions == RANDOM, RANDOM, symmetry.actions[actions])[:, :, columns]
@@ -274,14 +284,14 @@ def check_symmetric_play(game: Game, seed: int = 21, interpreted: bool = False) 
         same = np.array_equal(mapped.returns, trajectory.returns[:, :, players])
         require(same, f"{where} other returns")
         for i, plies in enumerate(trajectory.plies):
-            for t in range(0, plies + 1, 1 + int(plies) // 8):
+            for t in range(0, plies + 1, 1 + int(plies) // 8):  # about 8 positions, for speed
                 planes = observations(game, trajectory.positions[i, t])
                 image_planes = observations(game, mapped.positions[i, t])
                 same = np.array_equal(image_planes, symmetry.observation(planes)[players])
                 require(same, f"{where} other observations at ply {t}")
     require(
         num_checked >= min(2, len(game.symmetries())),
-        f"{game.spec}: only the identity keeps the starting position",
+        f"{game.spec}: no symmetry but the identity preserves the starting position",
     )
 
 
@@ -295,9 +305,15 @@ def observations(game: Game, position: Any) -> Any:
 
 
 def player_permutation(game: Game, starts: Any, images: Any) -> list[int] | None:
-    """Return the player of the game that each player of the image is.
+    """Return the order of players in which the image of the starting position equals it.
 
-    None if no permutation of the players maps the starting position to itself.
+    Args:
+        game: the game.
+        starts: each player's observation of the starting position, as `observations` returns.
+        images: the same observations, mapped by a symmetry.
+
+    Returns:
+        `order` with `images[order]` equal to `starts`; None if there is none.
     """
     players = list(range(game.num_players))
     orders = [players, players[::-1]] if game.simultaneous else [players]

@@ -12,13 +12,18 @@ class ContractError(AssertionError):
 
 
 def require(condition: Any, message: str) -> None:
-    """Raise a `ContractError` unless a condition holds."""
+    """Raise a `ContractError` with this message unless a condition holds."""
     if not condition:
         raise ContractError(message)
 
 
 def check_position(game: Game, s: Any, zero_sum: bool = True) -> None:
     """Check the requirements of a position reached by play.
+
+    Args:
+        game: the game.
+        s: the position, one record with its fields as attributes.
+        zero_sum: whether the returns of a finished game must add up to 0.
 
     Raises:
         ContractError: if a requirement is violated.
@@ -36,7 +41,7 @@ def check_position(game: Game, s: Any, zero_sum: bool = True) -> None:
 
 def check_actions(game: Game, s: Any) -> None:
     """Check the player to move, or the active players, and the lists of legal actions."""
-    out = np.full(game.num_actions, -1, np.int16)
+    out = np.full(game.num_actions, -1, np.int16)  # -1: not written
     over = game.is_terminal(s)
     require(type(over) is bool, f"is_terminal must return a bool, got {over!r}")
     if game.simultaneous:
@@ -74,7 +79,7 @@ def check_returns(game: Game, s: Any, zero_sum: bool = True) -> None:
         s: a position.
         zero_sum: whether the returns of a finished game must add up to 0.
     """
-    scores = np.full(game.num_players, 7.0)
+    scores = np.full(game.num_players, 7.0)  # out of range, so that each must be written
     game.returns(s, scores)
     returned = scores.tolist()
     require(
@@ -88,7 +93,7 @@ def check_returns(game: Game, s: Any, zero_sum: bool = True) -> None:
 
 
 def check_observations(game: Game, s: Any) -> None:
-    """Check the observation of each player, in two dtypes and two memory orders."""
+    """Check the observation of each player, in two dtypes and two memory orders of the planes."""
     planes, rows, columns = game.observation_shape
     for p in range(game.num_players):
         observed = np.zeros(game.observation_shape, np.int8)

@@ -1,7 +1,7 @@
-"""Extensions: games and agents of other packages, and their origin.
+"""Extensions: games and agents of other packages.
 
 They are registered by code (`ludoteca.register_game`, `ludoteca.register_agent`) or by the entry
-points of an installed package, which are loaded only when a game or agent is asked for.
+points of an installed package. An entry point is loaded only when its game or agent is requested.
 """
 
 import warnings
@@ -19,7 +19,7 @@ class Extension:
     """Game or agent that is not part of this package.
 
     Attributes:
-        target: location of its factory, `module:attribute`.
+        target: import target of its factory, `module:attribute`.
         package: name and version of the installed package that has its entry point; `""` if it
             was registered by code.
         factory: the factory registered by code; None: `target` is loaded when it is needed.
@@ -31,14 +31,14 @@ class Extension:
 
     @property
     def source(self) -> str:
-        """Description of the origin, such as `package dots-games 0.1`."""
+        """Description of the origin, such as `"package dots-games 0.1"`, for messages."""
         return f"package {self.package}" if self.package else f"registered by {self.target}"
 
     def load(self) -> Any:
         """Return the factory.
 
         Raises:
-            ImportError: if its module fails; the message names the package.
+            ImportError: if its module raises an exception; the message names the package.
         """
         if self.factory is not None:
             return self.factory
@@ -53,9 +53,9 @@ class Extension:
 
 
 def load_extension(target: str) -> Any:
-    """Return the object of a target of an installed package or of this process.
+    """Return the object that an extension's target names.
 
-    It is loaded also for names from untrusted files, because the user installed the package.
+    It is loaded within `untrusted_names`, too: the user has installed or registered the extension.
     """
     with untrusted_names(""):
         return load_target(target)
@@ -68,19 +68,19 @@ def target_of(factory: Any) -> str:
 
 
 def find_extensions(group: str, taken: dict[str, str]) -> Iterator[tuple[str, Extension]]:
-    """Yield the names and extensions that installed packages offer, without loading them.
+    """Yield the extensions that installed packages offer, with their names, without loading them.
 
-    An extension whose name is taken or not a lower-case identifier is skipped, with a warning that
-    names the package.
+    An extension whose name is taken or is not a lower-case identifier is skipped, with a warning
+    that names the package.
 
     Args:
         group: group of entry points, such as `"ludoteca.games"`.
-        taken: the sources of the names that are taken, by name.
+        taken: the names already in use, each with the `source` of its game or agent.
     """
     taken = {plain_name(name): source for name, source in taken.items()}
     visited: set[tuple[str, str]] = set()
     for point in sorted(entry_points(group=group), key=_by_package):
-        if (point.name, point.value) in visited:  # a package that is twice in sys.path
+        if (point.name, point.value) in visited:  # the package is in sys.path twice
             continue
         visited.add((point.name, point.value))
         package = f"{point.dist.name} {point.dist.version}" if point.dist else "(unknown)"
@@ -96,13 +96,17 @@ def find_extensions(group: str, taken: dict[str, str]) -> Iterator[tuple[str, Ex
             )
             continue
         taken[plain_name(point.name)] = f"package {package}"
-        yield point.name, Extension(point.value.partition("[")[0].strip(), package)
+        target = point.value.partition("[")[
+            0
+        ].strip()  # without extras, as in "module:name [extra]"
+        yield point.name, Extension(target, package)
 
 
 def _by_package(point: EntryPoint) -> tuple[str, str, str]:
+    """Return the sort key of entry points: the order must not depend on `sys.path`."""
     return (point.dist.name if point.dist else "", point.name, point.value)
 
 
 def without_factory(extension: Extension) -> Extension:
-    """Return an extension without its factory, which another process loads by its target."""
+    """Return a picklable copy without the factory; another process loads it by its target."""
     return replace(extension, factory=None)

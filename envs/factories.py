@@ -1,7 +1,8 @@
 """Factories: functions that close over the kernels of a game and return compiled functions.
 
-Results of a factory are cached by its arguments. A compiled function or kernel is pickled as a
-reference: the factory, its arguments and the name of the function among its products. Another
+A kernel is a Python function that compiled code may call. Results of a factory are cached by its
+arguments. A compiled function or kernel is pickled as a reference: the factory, its arguments, and
+the name of the function among the products (the functions that this call has made). Another
 process calls the factory, and compiles the function or loads its code from the disk cache.
 """
 
@@ -16,7 +17,7 @@ from ludoteca.envs.interpreted import is_interpreted
 
 P = ParamSpec("P")
 R = TypeVar("R")
-ORIGIN = "__origin__"  # the attribute of a kernel that holds its `Origin`
+ORIGIN = "__origin__"  # name of the attribute of a kernel that holds its `Origin`
 
 
 @dataclass(eq=False)
@@ -42,7 +43,7 @@ class Build:
     result: Any = None
 
     def add(self, name: str, function: Any) -> "Origin":
-        """Register a compiled function or kernel; a name that is taken gets a number."""
+        """Add a compiled function or kernel to the products; a second `name` becomes `name#2`."""
         number, free_name = 1, name
         while free_name in self.products:
             number += 1
@@ -62,7 +63,7 @@ class Origin:
         return _find_origin, self.reference()
 
     def reference(self) -> tuple[Any, ...]:
-        """Return the arguments of `find_product`."""
+        """Return the arguments with which `find_product` returns this function."""
         build = self.build
         args = tuple(by_reference(arg) for arg in build.args)
         kwargs = {key: by_reference(arg) for key, arg in build.kwargs.items()}
@@ -70,7 +71,7 @@ class Origin:
 
 
 class ByReference:
-    """Kernel that is pickled by reference, and unpickled as itself."""
+    """Wrapper of a kernel that is pickled as a reference and unpickled as the kernel itself."""
 
     def __init__(self, kernel: Any):
         self.kernel = kernel
@@ -91,10 +92,10 @@ def factory(
     call it.
 
     Args:
-        purpose: part of the package that needs its code, for messages about compilation, such as
-            `"search"`.
+        purpose: part of the package that needs its code, such as `"search"`, for messages about
+            compilation.
         used_together: names of its compiled functions that are always used together; a message
-            about one of them has the compilation time of all.
+            about one of them states the compilation time of all.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -110,11 +111,13 @@ def factory(
     return decorate
 
 
+# `purpose` and `used_together` of each factory.
 _factory_options: dict[Callable[..., Any], tuple[str, tuple[str, ...]]] = {}
+# Finished factory calls by (factory, whether interpreted, arguments); under `LOCK`.
 _builds: dict[Any, Build] = {}
 
 
-@cache  # faster than `_builds`; two threads may both miss it
+@cache  # faster than `_builds`, but two threads may both miss it
 def _build(make: Callable[..., Any], interpreted: bool, *args: Any, **kwargs: Any) -> Build:
     with LOCK:
         key = (make, interpreted, args, tuple(kwargs.items()))
@@ -138,7 +141,7 @@ def running_build() -> Build | None:
 def find_product(
     make: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str
 ) -> Any:
-    """Return the product of a factory with these arguments and this name."""
+    """Return the compiled function or kernel `name` that a factory makes with these arguments."""
     make(*args, **kwargs)
     return _find_build(make, args, kwargs).products[name]
 
@@ -156,12 +159,12 @@ def _find_build(make: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
 
 
 def by_reference(value: Any) -> Any:
-    """Return a picklable form of a factory's kernel, and other values unchanged."""
+    """Return a kernel that a factory made as a `ByReference`, other values unchanged."""
     if isinstance(value, FunctionType) and hasattr(value, ORIGIN):
         return ByReference(value)
     return value
 
 
 def unwrap_reference(value: Any) -> Any:
-    """Return the kernel in a `ByReference`, and other values unchanged."""
+    """Return the kernel in a `ByReference`, other values unchanged."""
     return value.kernel if isinstance(value, ByReference) else value

@@ -1,4 +1,7 @@
-"""Game: its rules as a record dtype and scalar kernels over one record."""
+"""Game: its rules as a record dtype and scalar kernels over one record.
+
+A kernel is a Python function that compiled code may call.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -25,14 +28,14 @@ class Game:
     """Rules of one game as scalar kernels, which all compiled code of the package calls.
 
     In the kernels below `s` is one record of dtype `state`, changed in place. Kernels allocate
-    nothing and raise nothing: environments check legality before they call kernels. Signatures
-    depend on the dynamics:
+    nothing and raise nothing: environments check legality before they call kernels. The signatures
+    of four kernels depend on `dynamics`:
 
     ====================  ===============================  ==================================
     kernel                sequential                       simultaneous
     ====================  ===============================  ==================================
-    `player`              `player(s) -> int`, to move      none
-    `is_active`           none                             `is_active(s, player) -> bool`
+    `player`              `player(s) -> int`, to move      None
+    `is_active`           None                             `is_active(s, player) -> bool`
     `legal_actions`       `legal_actions(s, out) -> n`     `legal_actions(s, player, out) -> n`
     `step`                `step(s, action)`                `step(s, actions)`, one per player
     ====================  ===============================  ==================================
@@ -42,14 +45,14 @@ class Game:
         title: displayed name, e.g. `"Hex"`.
         params: all parameters of the factory that made the game, defaults included.
         num_players: players are numbered from 0; in sequential games player 0 moves first.
-        num_actions: actions are numbered from 0.
+        num_actions: number of actions, legal or not; actions are numbered from 0.
         max_plies: maximum number of calls of `step` in a game.
         observation_shape: `(planes, rows, columns)` of one observation.
         observation_high: the largest value in an observation; the smallest is 0.
         dynamics: `"sequential"`: one player moves at a time; `"simultaneous"`: all active players.
         state: dtype of one position. The board size is the shape of a field.
-        settings: parameters that the kernels read from fields of the record, by field name; they
-            are written once into every new record and never change.
+        settings: values of fields of the record that hold parameters of the game, by field name;
+            `empty` writes them into every new record, and kernels only read them.
         init: `init(s, seed)` writes the starting position, except the settings.
         legal_actions: writes the legal actions, ascending, to `out[:n]`. Sequential: `n >= 1`
             unless the game is over. Simultaneous: `n >= 1` for active players, else 0.
@@ -62,15 +65,15 @@ class Game:
         playout: None, or a uniformly random playout that is faster than single steps:
             `playout(s, legal, rng) -> n` writes the actions of alternating players to `legal[:n]`,
             int16 `[num_actions]`. It may continue after the game is decided; then only `returns`
-            may be called on the record. Results have the same distribution.
+            may be called on the record. Its returns are distributed as those of single steps.
         layout: description of the board for renderers.
         action_names: displayed names of the actions, e.g. `"d3"`.
         symmetries: `symmetries() -> tuple[Symmetry, ...]`, the identity first.
         mirror: None, or `mirror() -> Symmetry` of a two-player game whose observations do not
             depend on the player: it maps observations and actions of player 1 to those of player 0
             in the same situation with exchanged players. It is its own inverse.
-        validate: `validate(s)` returns the reason why a position from outside is invalid, or `""`.
-            In a valid position, kernels never index out of bounds.
+        validate: `validate(s)` returns the reason why a position, for example one from a file, is
+            invalid, or `""`. In a valid position, kernels never index out of bounds.
     """
 
     name: str
@@ -101,7 +104,9 @@ class Game:
 
     def __post_init__(self) -> None:
         if not self.state.isalignedstruct:
-            raise ValueError(f"the state of {self.name} must have align=True, for CUDA")
+            raise ValueError(
+                f"the dtype state of {self.name} must be made with align=True, which CUDA needs"
+            )
         if (self.is_active if self.simultaneous else self.player) is None:
             missing = "is_active" if self.simultaneous else "player"
             raise ValueError(f"{self.name} is {self.dynamics}, so it needs the kernel {missing}")
@@ -120,8 +125,8 @@ class Game:
     def __reduce__(self) -> tuple[Callable[..., "Game"], tuple[Any, ...]]:
         """Pickle a registered game as its spec string, others as their factory or their fields.
 
-        Factories, and kernels in fields, are pickled by reference;
-        those of a script or notebook (`__main__`) need `cloudpickle` to reach another process.
+        Factories, and kernels in fields, are pickled by reference; those of a script or notebook
+        (`__main__`) need `cloudpickle` to reach another process.
         """
         if _is_registered(self):
             return _load_registered, (self.spec,)
@@ -131,7 +136,7 @@ class Game:
 
     @property
     def simultaneous(self) -> bool:
-        """Whether all active players move at once."""
+        """Whether `dynamics` is `"simultaneous"`: all active players move at once."""
         return self.dynamics == "simultaneous"
 
     @property
@@ -182,7 +187,7 @@ class Game:
         return svg
 
 
-# By factory, spec and kernels: an edited notebook cell makes another game.
+# Games by factory, spec and bytecode of the kernels: an edited notebook cell makes another game.
 _games: dict[Any, Game] = {}
 
 
@@ -200,6 +205,7 @@ def unique(factory: Callable[P, Game]) -> Callable[P, Game]:
 
 
 def _make_once(make: Any, args: Any, kwargs: Any) -> Game:
+    """Call the factory that `make` wraps; return the first game that equals its result."""
     converted = {key: _to_python(value) for key, value in kwargs.items()}
     with LOCK:
         game: Game = make.__wrapped__(*map(_to_python, args), **converted)
@@ -223,6 +229,7 @@ def _load_registered(spec: str) -> Game:
 
 
 def _is_registered(game: Game) -> bool:
+    """Return whether `make_game` returns this very object for the game's spec string."""
     from ludoteca.envs.registry import make_game
 
     try:

@@ -11,17 +11,17 @@ NAMED_KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWOR
 
 
 def check_game_factory(factory: Any, label: str) -> Callable[..., Game]:
-    """Validate a factory of games; return one that makes one object for the same parameters.
+    """Validate a factory of games; return one that returns the same game for the same parameters.
 
-    It is `factory` itself if that is marked `@unique`, and else `unique(factory)`.
+    It is `factory` itself if that is decorated with `unique`, else `unique(factory)`.
 
     Args:
         factory: the object to validate. It is called with default parameters.
-        label: its name in messages, such as `"mygames:dots_and_boxes"`.
+        label: name of the factory in messages, such as `"mygames:dots_and_boxes"`.
 
     Raises:
         TypeError: if it is not a function, or returns anything but a `Game`.
-        ValueError: if its parameters, or those of its game, are invalid.
+        ValueError: if its parameters, or its game's name or `params`, are invalid.
     """
     if isinstance(factory, Game | type) or not callable(factory):
         problem = "a game, not a function" if isinstance(factory, Game) else "not a function"
@@ -41,13 +41,14 @@ def check_game_factory(factory: Any, label: str) -> Callable[..., Game]:
         )
     if list(made.params) != list(parameters):
         raise ValueError(
-            f"Game.params must have the parameters of its factory {label}, in their order, "
-            f"{list(parameters)}, got {list(made.params)}"
+            f"Game.params must have the parameters of its factory {label}, in their order: "
+            f"expected {list(parameters)}, got {list(made.params)}"
         )
     return factory if factory() is made else unique(factory)
 
 
 def _check_parameters(parameters: Any, label: str) -> None:
+    """Raise a `ValueError` unless each parameter has a default and a name that is not reserved."""
     for parameter in parameters:
         if parameter.kind not in NAMED_KINDS:
             raise ValueError(
@@ -55,13 +56,13 @@ def _check_parameters(parameters: Any, label: str) -> None:
             )
         if parameter.default is parameter.empty:
             raise ValueError(
-                f"the factory {label} must have a default for {parameter.name}, as a game can be "
-                "made by its name alone"
+                f"the factory {label} must have a default for {parameter.name}, because a game can "
+                "be made by its name alone"
             )
         if parameter.name in reserved_names():
             raise ValueError(
-                f"the factory {label} has a parameter {parameter.name}, a keyword argument "
-                "of the environments; choose another name"
+                f"the factory {label} has a parameter {parameter.name}, but that is a keyword "
+                "argument of the environments; choose another name"
             )
 
 

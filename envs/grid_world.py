@@ -1,8 +1,8 @@
 """Grid world of the textbook: twelve cells, of which one is the goal, one a trap, one an obstacle.
 
 Stuart Russell and Peter Norvig, "Artificial Intelligence: A Modern Approach", 3rd edition, section
-17.1, where the agent slips (`slip=0.2`) and every move costs 0.04. It is not a `Game` of
-this package, but a small Gymnasium environment for `ludoteca.train.q_learning`.
+17.1, where the agent slips (`slip=0.2`) and every move costs 0.04 (`living_reward=-0.04`). It is
+not a `Game` of this package, but a small Gymnasium environment for `ludoteca.train.q_learning`.
 """
 
 from typing import Any, ClassVar, NamedTuple
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.validation import check_options, check_seed
 
-LAYOUT = (  # numbers of the cells:
+LAYOUT = (  # S start, + goal, - trap, # obstacle; on the right the numbers of the cells
     "...+",  # 0  1  2  3
     ".#.-",  # 4  5  6  7
     "S...",  # 8  9 10 11
@@ -24,7 +24,7 @@ ROWS, COLUMNS = len(LAYOUT), len(LAYOUT[0])
 CELLS = "".join(LAYOUT)
 START, GOAL, TRAP, OBSTACLE = (CELLS.index(symbol) for symbol in "S+-#")
 FREE = tuple(cell for cell in range(len(CELLS)) if cell not in (GOAL, TRAP, OBSTACLE))
-"""Cells from which the agent moves; the others are terminal or the obstacle."""
+"""Cells from which the agent moves: all but the goal and the trap (terminal) and the obstacle."""
 
 ACTIONS = ("north", "east", "south", "west")
 DIRECTIONS = ((-1, 0), (0, 1), (1, 0), (0, -1))
@@ -32,7 +32,7 @@ DIRECTIONS = ((-1, 0), (0, 1), (1, 0), (0, -1))
 
 
 class Transition(NamedTuple):
-    """One possible outcome of an action."""
+    """One possible outcome of an action; `cell` is the next cell."""
 
     probability: float
     cell: int
@@ -41,12 +41,12 @@ class Transition(NamedTuple):
 
 
 class GridWorld(gymnasium.Env[int, int]):
-    """An agent moves between neighboring cells until it enters the goal or the trap.
+    """Grid world in which an agent moves between neighboring cells until the goal or the trap.
 
     Observations are the agent's cell, 0 to 11, row after row; actions are 0 north, 1 east, 2 south
     and 3 west. `info["action_mask"]` (int8 `[4]`) marks the legal actions: those that neither leave
-    the board nor enter the obstacle; there is none when the episode is over. A move that would
-    do so leaves the agent in its cell.
+    the board nor enter the obstacle; when the episode is over, none is legal. An illegal action
+    leaves the agent in its cell (unless it slips).
     """
 
     metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
@@ -75,8 +75,8 @@ class GridWorld(gymnasium.Env[int, int]):
                 side; 0.2 in the textbook.
             random_start: whether episodes begin in any free cell, instead of the one at the bottom
                 left.
-            illegal_action: `"stay"`: the agent moves as by a legal action, and may stay in its
-                cell; `"raise"`: a `ValueError`, and nothing changes.
+            illegal_action: `"stay"`: the agent stays in its cell, or slips to a side as with a
+                legal action; `"raise"`: a `ValueError`, and nothing changes.
             render_mode: one of `metadata["render_modes"]`.
 
         Raises:
@@ -146,18 +146,18 @@ class GridWorld(gymnasium.Env[int, int]):
         choice("cell", int(cell), FREE)
         action = integer("action", action, 0, len(ACTIONS) - 1)
         sides = ((action - 1) % len(ACTIONS), (action + 1) % len(ACTIONS))
-        directions = [(1 - self._slip, action), *((self._slip / 2, side) for side in sides)]
-        next_cells = [(p, next_cell(cell, direction)) for p, direction in directions if p > 0]
+        moves = [(1 - self._slip, action), *((self._slip / 2, side) for side in sides)]
+        next_cells = [(p, next_cell(cell, move)) for p, move in moves if p > 0]
         return [
-            Transition(p, to, self._rewards.get(to, self._living_reward), to not in FREE)
-            for p, to in next_cells
+            Transition(p, next_, self._rewards.get(next_, self._living_reward), next_ not in FREE)
+            for p, next_ in next_cells
         ]
 
     def render(self) -> Any:
         """Return the board as text, pixels `[height, width, 3]` or an SVG document.
 
         Raises:
-            ImportError: for pixels without Pillow.
+            ImportError: if Pillow is not installed (render mode `"rgb_array"`).
             ValueError: before the first `reset`.
         """
         if self._cell is None:
@@ -174,8 +174,8 @@ class GridWorld(gymnasium.Env[int, int]):
 def next_cell(cell: int, action: int) -> int:
     """Return the cell after a move; moves off the board or into the obstacle change nothing."""
     row, column = cell // COLUMNS + DIRECTIONS[action][0], cell % COLUMNS + DIRECTIONS[action][1]
-    to = row * COLUMNS + column
-    return to if 0 <= row < ROWS and 0 <= column < COLUMNS and to != OBSTACLE else cell
+    next_ = row * COLUMNS + column
+    return next_ if 0 <= row < ROWS and 0 <= column < COLUMNS and next_ != OBSTACLE else cell
 
 
 def action_mask(cell: int) -> NDArray[np.int8]:
@@ -195,7 +195,7 @@ def scene(cell: int) -> Any:
     """Return the board as a `Scene` of `ludoteca.envs.render`, with the agent as a circle."""
     from ludoteca.envs.render.shapes import Circle, Rectangle, Scene
 
-    size, gap = 60, 2
+    size, gap = 60, 2  # pixels: cells, of which the lines between them take 2
     colors = {"+": "#2e9e5b", "-": "#d6452b", "#": "#3a3a3a"}
     squares = [
         Rectangle(column * size + gap, row * size + gap, size - gap, size - gap, color)

@@ -1,7 +1,8 @@
 """Interpreted mode, in which kernels and the functions that call them run as plain Python.
 
-It is for debugging the rules of a game or a search, for measuring test coverage, and for tests
-without compilation. Results are the same, and a step is hundreds of times slower.
+A kernel is a function that compiled code may call. The mode is for debugging the rules of a game or
+a search, for measuring test coverage, and for tests without compilation. Results are the same, but
+a step takes hundreds of times longer.
 """
 
 import os
@@ -28,7 +29,7 @@ def is_interpreted() -> bool:
 def interpreting(enabled: bool = True) -> Iterator[None]:
     """Let factories make interpreted functions in the block, or compiled ones if not `enabled`.
 
-    The environment variable `LUDOTECA_INTERPRETED=1` does so for a whole process.
+    The environment variable `LUDOTECA_INTERPRETED=1` turns the mode on for a whole process.
     """
     global _interpreted
     previous, _interpreted = _interpreted, enabled
@@ -55,7 +56,11 @@ def cache_by_mode(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def with_attributes(value: Any) -> Any:
-    """Return a view of records whose fields are attributes, as they are in compiled code."""
+    """Return a view of an array of records, or of one, whose fields are attributes.
+
+    Compiled code reads fields as attributes. Tuples are converted item by item; other values are
+    returned unchanged.
+    """
     if isinstance(value, tuple):
         views = [with_attributes(item) for item in value]
         return type(value)(*views) if hasattr(value, "_fields") else tuple(views)

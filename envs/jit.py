@@ -1,9 +1,9 @@
 """Compilation of functions by Numba: caching, pickling, messages.
 
 A *kernel* is a plain Python function that compiled code may call. A *factory* closes over the
-kernels of a game (and of a policy, ...) and returns compiled functions, cached on disk. All
-compilation holds one lock, so factories and compiled functions are safe in any thread, and they can
-be pickled; see `compilation`, `factories` and `code_cache`.
+kernels of a game (and of a policy, ...) and returns compiled functions, whose machine code is
+cached on disk. All compilation holds one lock, so any thread may call factories and compiled
+functions. Both can be pickled. See `compilation`, `factories` and `code_cache`.
 """
 
 import os
@@ -44,15 +44,16 @@ __all__ = [
     "source_digest",
 ]
 
-# Kernels never divide by zero, so the check of Numba's default error model is not compiled.
+# nogil: other threads run meanwhile. Kernels never divide by zero, so NumPy's error model is used:
+# Numba's default one compiles a check into each division.
 OPTIONS = {"nogil": True, "error_model": "numpy"}
 # LLVM can turn equal operations on several numbers (Othello's eight directions, say) into vector
 # instructions (SLP), which Numba enables only by a setting of the whole process.
 SLP_VECTORIZE = int(os.environ.get("NUMBA_SLP_VECTORIZE", 1))
-# Numba distinguishes compiled functions by counters that start anew in every process. So two cached
-# functions that were compiled by two processes may contain different code for a kernel under one
-# name (for `hex(5)` and `hex(7)`, say), and a process that loads both silently runs one of the two
-# for both (numba issue 10486). Random numbers in place of the counter keep the names apart.
+# Numba distinguishes compiled functions by a counter that starts anew in every process. So two
+# cached functions that were compiled by two processes may contain different code for a kernel under
+# one name (for `hex(5)` and `hex(7)`, say), and a process that loads both silently runs one of the
+# two for both (numba issue 10486). Random numbers instead of the counter keep the names apart.
 _random_ids: Any = iter(lambda: secrets.randbits(64), None)
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -68,7 +69,7 @@ class CompiledFunction(CPUDispatcher):
 
     def compile(self, sig: Any) -> Any:
         """Compile or load the code of a signature; one thread at a time."""
-        with compilation.compiling(), _settings():
+        with compilation.compiling(), _numba_settings():
             return super().compile(sig)
 
     def __reduce__(self) -> Any:
@@ -109,6 +110,7 @@ class _AnnouncedCache(CodeCache):
     """Disk cache that announces the compilation of each function that it lacks."""
 
     def __init__(self, function: Any, digest: str, typical: float):
+        """Make the cache; `typical` is the function's typical compilation time in seconds."""
         super().__init__(function, digest)
         self.typical, self._build, self._start_time = typical, running_build(), 0.0
 
@@ -124,7 +126,7 @@ class _AnnouncedCache(CodeCache):
         super().save_overload(sig, data)
 
     def _description(self) -> tuple[str, str, float]:
-        """Return the game, the purpose, and the typical seconds of the code used together."""
+        """Return the arguments of `compilation.announce`: game, purpose, typical seconds."""
         build = self._build
         if build is None:
             return "", "", self.typical
@@ -143,7 +145,7 @@ def _subject(args: tuple[Any, ...]) -> str:
 
 
 @contextmanager
-def _settings() -> Iterator[None]:
+def _numba_settings() -> Iterator[None]:
     """Set process-wide settings of Numba while code of this package compiles; under the lock."""
     previous = config.SLP_VECTORIZE, FunctionIdentity._unique_ids  # type: ignore[attr-defined]
     config.SLP_VECTORIZE = SLP_VECTORIZE  # type: ignore[attr-defined]
@@ -155,7 +157,7 @@ def _settings() -> Iterator[None]:
 
 
 class _Registration:
-    """Marker of a kernel, which registers a kernel again when it is unpickled by value."""
+    """Marker of a kernel; unpickling it, with a kernel pickled by value, registers it in Numba."""
 
     def __init__(self, function: Callable[..., Any]):
         self.function = function
@@ -165,6 +167,7 @@ class _Registration:
 
 
 def _register(function: Any) -> _Registration:
+    """Make a function callable from compiled code, and return its marker."""
     register_jitable(no_cfunc_wrapper=True)(function)
     return _Registration(function)
 
@@ -172,7 +175,7 @@ def _register(function: Any) -> _Registration:
 def kernel(function: F) -> F:
     """Let compiled code call `function`; in Python it remains a plain function.
 
-    No C wrapper is made: it would take a tenth of the compilation time, and is not needed.
+    Numba makes no C wrapper of it: that would take a tenth of the compilation time for nothing.
     """
     with LOCK:
         function.__dict__["__kernel__"] = _register(function)
@@ -186,8 +189,8 @@ def compiled(function: Callable[..., Any]) -> Any:
     """Compile a function made by a factory and cache it on disk.
 
     Numba's cache checks only the file of the outermost function, so after an edit of a kernel in
-    another file it would load stale machine code. Here the name of the cached function has a digest
-    of all sources and constants that it depends on.
+    another file it would load stale machine code. Here the name of the cached function contains a
+    digest of all sources and constants that it depends on.
     """
     return _compile(function, OPTIONS)
 
@@ -209,7 +212,7 @@ def _compile(function: Callable[..., Any], options: dict[str, Any]) -> Any:
             if build is not None:
                 interpreted.origin = build.add(name, interpreted)
             return interpreted
-        # Options change the code, too.
+        # The machine code also depends on the options and on this module.
         digest = source_digest(function, repr((options, SLP_VECTORIZE)), _module_source())
         typical = compilation.typical_seconds(code_size(function))
         function.__name__ = function.__qualname__ = f"{name}-{digest}"

@@ -17,9 +17,9 @@ class Piece:
     Attributes:
         letter: character on text boards, unique within a layout.
         name: displayed name, e.g. `"black"`.
-        shape: shape in images.
-        color: `"#rrggbb"`.
-        player: the player that owns it, or -1.
+        shape: shape in images; `"head"` and `"body"` are parts of a snake.
+        color: color in images, `"#rrggbb"`.
+        player: the player that owns it, or -1 for none.
     """
 
     letter: str
@@ -34,24 +34,27 @@ class Layout:
     """Layout of a board, with its kinds of pieces and colors.
 
     Attributes:
-        grid: squares (pieces fill cells), or hexagons in a rhombus, each row shifted half a cell.
+        grid: `"squares"`, or `"hexagons"`: a rhombus in which each row is shifted by half a cell.
         rows: number of rows; row 0 is drawn on top.
         columns: number of columns; column 0 is drawn on the left.
         pieces: kinds of pieces; a cell with code k > 0 shows `pieces[k - 1]`, code 0 is empty.
         cells: `cells(s)` returns the codes of all cells of a position, int8 `[rows, columns]`.
-        background: color of empty cells.
+        background: color of empty cells, `"#rrggbb"` like all colors.
         line: color of the lines between cells.
-        edges: colors of the north, east, south and west sides, if they belong to players.
-        cell_actions: whether action `row * columns + column` selects that cell.
-        column_actions: whether action `c` selects column `c`.
-        counts: plural of a player's pieces, such as `"discs"`, if their number is shown; else
+        edges: colors of the north, east, south and west sides of the board, if they belong to
+            players, as in Hex.
+        cell_actions: whether action `row * columns + column` is a move to that cell, so that users
+            choose actions by clicking on cells.
+        column_actions: whether action `c` is a move in column `c`, likewise.
+        counts: plural of a player's pieces, such as `"discs"`, if renderers show their number; else
             empty.
-        paths: `paths(s)` returns for each player the cells (`row * columns + column`) of a body,
-            head first, which are drawn connected; the board may be a torus.
+        paths: `paths(s)` returns for each player the cells (`row * columns + column`) of its
+            snake, head first, which are drawn connected; neighbors may be across the edges of a
+            torus.
         coordinates: `"a1 top"`: rows are numbered from the top; `"a1 bottom"`: from the bottom, as
             in chess; `"none"`: no labels.
-        moves: for games of moving pieces, the cells where each action starts and ends; actions
-            after these move no piece.
+        moves: for games in which pieces move, the cells where each action's move starts and ends;
+            actions beyond this list, such as passing, move no piece.
         dark: color of the dark cells of a checkered board, such as the one at the bottom left.
     """
 

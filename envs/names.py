@@ -5,20 +5,20 @@ from difflib import SequenceMatcher
 from itertools import takewhile
 
 MIN_SIMILARITY = 0.6  # of a suggested name, as in difflib
-ABBREVIATION_SIMILARITY = 0.65  # of a name and an abbreviation of it
-WORD_WEIGHT = 0.85  # factor of the similarity to one word of a name
+ABBREVIATION_SIMILARITY = 0.65  # of a name and an abbreviation of it, at least
+WORD_WEIGHT = 0.85  # the similarity to a single word of a name is multiplied by this
 
 
 def plain_name(name: str) -> str:
-    """Return a name without case, hyphens, underscores and spaces.
+    """Return a name in lower case, without hyphens, underscores and spaces.
 
-    So `"Tic-Tac-Toe"`, `"tic_tac_toe"` and `"tictactoe"` are the same name.
+    Names are compared in this form: `"Tic-Tac-Toe"`, `"tic_tac_toe"` and `"tictactoe"` are equal.
     """
     return "".join(c for c in name.lower() if c not in "-_ ")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return `" (did you mean 'hex'?)"` for the known name most similar to `name`, or `""`.
+    """Return a suggestion such as `" (did you mean 'hex'?)"`, or `""` if no name is similar.
 
     Args:
         name: the unknown name.
@@ -32,8 +32,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 def _similarity(name: str, other: str) -> float:
     """Return the similarity of two names, in [0, 1].
 
-    A common prefix increases it, as in the Jaro-Winkler similarity. `name` is also compared with
-    each word of `other`: `"sise"` is similar to `"board_size"`.
+    A common prefix increases it as in the Jaro-Winkler similarity, by a tenth of the missing
+    similarity for each of the first four characters. `name` is also compared with each word of
+    `other`: `"sise"` is similar to `"board_size"`.
     """
     a, b = plain_name(name), plain_name(other)
     if not a or not b:

@@ -1,7 +1,8 @@
 """Format of observations and action masks, shared by every environment API.
 
-The compiled core writes planes and int8 masks; the format determines how an environment returns
-them. Every environment makes an `ObservationFormat` from its keyword arguments.
+Compiled code writes planes (arrays `[planes, rows, columns]`) and int8 masks of legal actions; the
+format determines how an environment returns them. Every environment makes an `ObservationFormat`
+from its keyword arguments.
 docs/observations.md has a table of the formats that other libraries expect.
 """
 
@@ -29,15 +30,16 @@ class ObservationFormat:
 
     Attributes:
         observation: `"planes"`: an array `[planes, rows, columns]`; `"flat"`: the same values,
-            flattened; `"dict"`: a dictionary of the planes and the mask; `"flat_dict"`: the
-            same with flattened planes. In all four formats the mask is also
-            in `info["action_mask"]`.
-        dtype: type of the planes.
+            flattened; `"dict"`: a dictionary of the planes and the mask; `"flat_dict"`: the same
+            with flattened planes. In all four formats the mask is also in `info["action_mask"]`.
+        dtype: dtype of the planes.
         channels_last: `[rows, columns, planes]` instead of `[planes, rows, columns]`.
-        keys: the two keys of a dictionary, of the planes and of the mask.
-        mask_dtype: type of the masks, `"int8"`, `"bool"` or `"float32"`, in dictionaries and info.
-        end_mask: the mask of a finished game, where no action is legal: `"zeros"` (also None), or
-            `"ones"` for policies that normalize probabilities over the mask.
+        keys: keys of the planes and of the mask in dictionary observations.
+        mask_dtype: dtype of the masks, `"int8"`, `"bool"` or `"float32"`, in dictionaries and info.
+        end_mask: values of the mask of a finished game, where no action is legal: `"zeros"` (also
+            None), or `"ones"` for policies that normalize probabilities over the mask.
+        is_flat: whether planes are flattened.
+        is_dict: whether observations are dictionaries.
     """
 
     observation: str = "planes"
@@ -48,7 +50,7 @@ class ObservationFormat:
     end_mask: str | None = None
     is_flat: bool = field(init=False, repr=False, compare=False)
     is_dict: bool = field(init=False, repr=False, compare=False)
-    _is_int8: bool = field(init=False, repr=False, compare=False)  # masks need no conversion
+    _is_int8: bool = field(init=False, repr=False, compare=False)  # `cast` changes nothing
     _keeps_masks: bool = field(init=False, repr=False, compare=False)  # `masks` changes nothing
 
     def __post_init__(self) -> None:
@@ -76,11 +78,11 @@ class ObservationFormat:
 
     @classmethod
     def of_batch(cls, observation: str, end_mask: str | None, **options: Any) -> Self:
-        """Return the format of a vector environment, where `end_mask` may be None.
+        """Return the format of a vector environment, with its own default (None) of `end_mask`.
 
-        None is `"ones"` if observations hold the mask: between two games policies compute an action
-        that is not played, and a masked distribution needs at least one legal action.
-        Without a mask in the observation, None is `"zeros"`.
+        The default is `"ones"` if observations hold the mask: between two games policies compute an
+        action that is not played, and a masked distribution needs at least one legal action.
+        Otherwise it is `"zeros"`.
         """
         format_ = cls(observation, end_mask=end_mask, **options)
         return (
@@ -88,7 +90,7 @@ class ObservationFormat:
         )
 
     def box(self, game: Game, *leading_axes: int) -> spaces.Box:
-        """Return the space of the planes, with axes of these sizes before them."""
+        """Return the space of the planes, with leading axes of these sizes."""
         planes, rows, columns = game.observation_shape
         shape: tuple[int, ...] = game.observation_shape
         if self.is_flat:
@@ -99,11 +101,11 @@ class ObservationFormat:
         return spaces.Box(0, game.observation_high, (*leading_axes, *shape), scalar)
 
     def mask_box(self, game: Game, *leading_axes: int) -> spaces.Box:
-        """Return the space of the masks, with axes of these sizes before the actions."""
+        """Return the space of the masks, with leading axes of these sizes."""
         return spaces.Box(0, 1, (*leading_axes, game.num_actions), np.dtype(self.mask_dtype).type)
 
     def space(self, game: Game, *leading_axes: int) -> spaces.Space[Any]:
-        """Return the space of observations, with axes of these sizes before planes and actions."""
+        """Return the space of observations, with leading axes of these sizes in each array."""
         box = self.box(game, *leading_axes)
         if not self.is_dict:
             return box
@@ -112,18 +114,20 @@ class ObservationFormat:
         )
 
     def planes(self, planes: NDArray[Any]) -> NDArray[Any]:
-        """Return planes of this format's dtype and channel order, flattened in flat formats.
+        """Return planes, flattened in flat formats.
 
         Args:
-            planes: shape `[..., planes, rows, columns]` or `[..., rows, columns, planes]`.
+            planes: planes that have this format's dtype and order of axes already. Shape
+                `[..., planes, rows, columns]`, or `[..., rows, columns, planes]` if
+                `channels_last`.
         """
         return planes.reshape(*planes.shape[:-3], -1) if self.is_flat else planes
 
     def masks(self, masks: NDArray[np.int8]) -> NDArray[Any]:
-        """Return masks in this format's dtype; those without a legal action follow `end_mask`.
+        """Return masks in this format's dtype, those without a legal action as `end_mask` says.
 
         Args:
-            masks: shape `[..., num_actions]`; changed in place.
+            masks: zeros and ones, changed in place. Shape `[..., num_actions]`.
         """
         if self._keeps_masks:
             return masks
@@ -139,7 +143,7 @@ class ObservationFormat:
         """Return the masks of a batch for the games that ended, and zeros for the others.
 
         Args:
-            masks: zeros, shape `[B, ..., num_actions]`; changed in place.
+            masks: zeros, changed in place. Shape `[B, ..., num_actions]`.
             ended: whether each game ended. Shape `[B]`.
         """
         if self.end_mask == "ones":
@@ -147,7 +151,7 @@ class ObservationFormat:
         return self.cast(masks)
 
     def final_mask(self, mask: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Return the mask of a finished game: ones if `end_mask="ones"`, else `mask`."""
+        """Return the mask of a finished game: ones if `end_mask="ones"`, else `mask` itself."""
         return np.ones_like(mask) if self.end_mask == "ones" else mask
 
     def cast(self, masks: NDArray[np.int8]) -> NDArray[Any]:
@@ -157,11 +161,11 @@ class ObservationFormat:
         return masks.view(np.bool_) if self.mask_dtype == np.bool_ else masks.astype(np.float32)
 
     def apply(self, planes: NDArray[Any], masks: NDArray[Any]) -> Any:
-        """Return the observation: an array, or a dictionary that holds `masks`, too.
+        """Return the observation: an array, or a dictionary that also holds the masks.
 
         Args:
-            planes: as for `planes`.
-            masks: of this format, as `masks` returns them.
+            planes: as in the method `planes`.
+            masks: masks in this format, as the method `masks` returns them.
         """
         if self.is_flat:
             planes = self.planes(planes)
@@ -172,7 +176,8 @@ def _check_keys(keys: Any, kind: str) -> tuple[str, str]:
     """Return the keys of planes and mask.
 
     Raises:
-        ValueError: if they are not two different names, or if observations are not dictionaries.
+        ValueError: if they are not two different names, or if they are not the default although
+            observations are not dictionaries.
     """
     names = keys if isinstance(keys, Sequence) and not isinstance(keys, str) else ()
     if len(names) != 2 or not all(isinstance(key, str) and key for key in names):

@@ -1,4 +1,7 @@
-"""Validation of parameters: integers, numbers and choices."""
+"""Validation of parameters: integers, numbers and choices.
+
+The argument `name` is the parameter's name in error messages.
+"""
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +15,8 @@ from ludoteca.envs.names import did_you_mean
 class UnknownParameter(TypeError, ValueError):  # noqa: N818
     """Error for an unexpected keyword argument, both a `TypeError` and a `ValueError`.
 
-    Some libraries pass a keyword, and drop it after an error with the text of Python's `TypeError`.
+    Some libraries pass a keyword, and try without it after an error with the text of Python's
+    `TypeError`.
 
     Attributes:
         owner: the name of the game that has no such parameter.
@@ -69,7 +73,7 @@ def integer(name: str, value: Any, low: int, high: int) -> int:
 
 
 def choice(name: str, value: Any, options: Sequence[Any]) -> Any:
-    """Return `value` if it is one of `options`.
+    """Return `value` if it equals one of `options` and has its type.
 
     Raises:
         ValueError: otherwise.

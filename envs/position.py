@@ -29,20 +29,16 @@ class Position(Record, metaclass=PositionType):  # type: ignore[misc]
 
     def _repr_svg_(self) -> str:
         """Return the board as SVG, for notebooks."""
-        from ludoteca.envs.render import render  # imports Game
+        from ludoteca.envs.render import render  # here, because it imports `Game`
 
         return render(self.game, self, "svg")
 
 
 def position_dtype(game: "Game") -> np.dtype[Any]:
-    """Return the dtype of the positions of a game; their fields are attributes.
-
-    Args:
-        game: the game.
-    """
+    """Return the dtype of a game's positions: `game.state` with `Position` as its record class."""
     dtype = dtype_with_attributes(game.state)
     record = dtype.type
-    # The order of bases and members keeps a field called `game` from hiding the attribute.
+    # Members hide those of the bases, so a field called `game` does not hide the attribute.
     members = {"__slots__": (), "game": game, "fields_of": record.fields_of}
     position = PositionType("Position", (Position, record), members)
     return np.dtype((position, dtype))

@@ -1,8 +1,8 @@
 """Views of structured arrays whose records have their fields as attributes, as in compiled code.
 
-NumPy's `recarray` and `record` look attributes up in Python code. Here each dtype has a class
-of records with a property per field, which takes a fifth of the time; interpreted rules spend most
-of their time on access to fields.
+NumPy's `recarray` and `record` look attributes up in Python code. Here each dtype has a class of
+records with a property per field, which takes a fifth of that time. Interpreted rules of games
+spend most of their time on access to fields.
 """
 
 import copyreg
@@ -30,7 +30,7 @@ class Record(np.void, metaclass=RecordType):  # type: ignore[misc]
 
 
 class RecordArray(np.ndarray[Any, Any]):
-    """Array of records, with an attribute for each field."""
+    """Array of records, in which each field is an attribute, too."""
 
     def __getattr__(self, name: str) -> Any:
         if self.dtype.names is None or name not in self.dtype.names:
@@ -50,16 +50,20 @@ def view_record(record: np.void) -> Any:
 
 @cache
 def _record_class(dtype: np.dtype[np.void]) -> RecordType:
+    """Return the class of the records of a dtype."""
     members: dict[str, Any] = {
         "__slots__": (),
         "fields_of": dtype,
     }
+    # A field must not hide an attribute of NumPy's records, such as `copy`.
     names = dtype.names or ()
     members |= {name: _field(name) for name in names if not hasattr(np.void, name)}
     return RecordType("Record", (Record,), members)
 
 
 def _field(name: str) -> property:
+    """Return the property that reads and writes the field `name`."""
+
     def get(self: Any) -> Any:
         return self[name]
 
@@ -74,7 +78,7 @@ copyreg.pickle(RecordType, lambda class_: (_record_class, (class_.fields_of,)))
 
 @cache
 def dtype_with_attributes(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype whose records have their fields as attributes, also in nested records."""
+    """Return an equal dtype whose records, nested ones too, have their fields as attributes."""
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
         return np.dtype((dtype_with_attributes(base), shape))

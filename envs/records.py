@@ -1,4 +1,4 @@
-"""Arrays of position records: a batch of one position, and views of records as integers."""
+"""Arrays of positions (records): a batch of one position, and views of positions as integers."""
 
 from typing import Any
 
@@ -11,7 +11,11 @@ CACHE_LINE = 64  # bytes; cores that write to the same line wait for each other
 
 
 def batch_of_one(game: Game, from_state: Any = None) -> NDArray[np.void]:
-    """Return an array of one record: a copy of `from_state`, or the starting position."""
+    """Return an array of one record: a copy of `from_state`, by default the starting position.
+
+    Raises:
+        ValueError: if `from_state` is not a record of the game's dtype.
+    """
     if from_state is None:
         from_state = game.new()
     state = np.asarray(from_state)
@@ -33,7 +37,7 @@ def as_words(states: NDArray[np.void]) -> NDArray[Any]:
         states: positions. Shape `[...]`.
 
     Returns:
-        The same memory. Shape `[..., W]`.
+        The same memory as the largest unsigned integers that fit, W per position. Shape `[..., W]`.
     """
-    word = next(size for size in (8, 4, 2, 1) if states.itemsize % size == 0)  # bytes
-    return states.view(f"u{word}").reshape(*states.shape, states.itemsize // word)
+    word_bytes = next(size for size in (8, 4, 2, 1) if states.itemsize % size == 0)
+    return states.view(f"u{word_bytes}").reshape(*states.shape, states.itemsize // word_bytes)

@@ -1,4 +1,4 @@
-"""Registration of games of other packages: by code, and by entry points."""
+"""Registration of games from other packages: by code, and by entry points."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -37,9 +37,9 @@ def register_game(
     """Register a game by its factory, for this process; also a decorator, with or without options.
 
     All functions and commands that take the name of a game then accept its name: `make_game`, the
-    command `ludoteca`, matches and tournaments, `gymnasium.make("ludoteca/<Name>-v0")`, `make_vec`,
-    `pettingzoo.make`, and as the module `ludoteca.envs.<name>_v0`. Registering the same factory
-    again, such as after an edit in a notebook, replaces it.
+    command `ludoteca`, matches and tournaments, `gymnasium.make("ludoteca/<Name>-v0")`, `make_vec`
+    and `pettingzoo.make`; the module `ludoteca.envs.<name>_v0` is made, too. Registering a factory
+    of the same name again, for example after an edit in a notebook, replaces it.
 
         @ludoteca.register_game
         def dots_and_boxes(size: int = 2) -> Game: ...
@@ -49,9 +49,9 @@ def register_game(
             default, and none has the name of a keyword argument of the environments; the game's
             `params` has all of them. For the same parameters it must always return the same object;
             if it does not, it is wrapped in `ludoteca.envs.game.unique`.
-        id: the id in Gymnasium and PettingZoo, without `ludoteca/`; by default the name in camel
-            case and version 0, such as `"DotsAndBoxes-v0"`.
-        aliases: other names.
+        id: the id in Gymnasium and PettingZoo, without `ludoteca/`; by default the game's name in
+            camel case with version 0, such as `"DotsAndBoxes-v0"`.
+        aliases: other names of the game.
 
     Returns:
         The registered factory.
@@ -63,8 +63,8 @@ def register_game(
     if factory is None:
         return lambda decorated: register_game(decorated, id=id, aliases=aliases)
     target = target_of(factory) or repr(factory)
-    made = check_game_factory(factory, target)
-    name = made().name
+    checked_factory = check_game_factory(factory, target)
+    name = checked_factory().name
     id = id_of(name) if id is None else id
     if not isinstance(id, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*-v[0-9]+", id):
         raise ValueError(f"the id of a game has the form 'DotsAndBoxes-v0', got {id!r}")
@@ -76,10 +76,10 @@ def register_game(
                 f"{target} cannot be registered as {new_name!r}: that is a name of "
                 f"{game_id(new_name)} ({game_source(game_id(new_name))})"
             )
-    add_game(id, name, Extension(target, factory=made))
+    add_game(id, name, Extension(target, factory=checked_factory))
     ALIASES.update(dict.fromkeys(aliases, id))
     register_apis(id)
-    return made
+    return checked_factory
 
 
 def register_entry_points() -> None:
@@ -100,7 +100,10 @@ def id_of(name: str) -> str:
 
 
 def names_taken() -> dict[str, str]:
-    """Return the ids (or alias specs) of all names, ids and aliases of games, by `plain_name`."""
+    """Return all names in use, as `plain_name`: names and ids with the game's id, and aliases.
+
+    The value of an alias is a spec string, or the id of a registered extension.
+    """
     taken = {plain_name(alias): spec for alias, spec in ALIASES.items()}
     for id_ in GAMES:
         taken |= {plain_name(game_name(id_)): id_, plain_name(id_): id_}

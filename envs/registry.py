@@ -2,7 +2,7 @@
 
 A spec string begins with the name of a registered game, or with a target, `module:factory` or
 `path/to/file.py:factory`; parameters may follow after a colon. Parameters have an equal sign, so
-the text after the first colon distinguishes the two.
+the text after the first colon shows which of the two it is.
 """
 
 import importlib
@@ -18,7 +18,7 @@ from ludoteca.envs.params import unknown_parameter
 from ludoteca.envs.spec import parse_name, parse_params, parse_spec
 from ludoteca.envs.targets import NoSuchModuleError, load_target, split_target
 
-# One line per game: its id, and the factory that makes it from parameters.
+# Games by id: the import target of the factory that makes the game from its parameters.
 GAMES = {
     "HungryGeese-v0": "ludoteca.envs.games.hungry_geese:hungry_geese",
     "Othello-v0": "ludoteca.envs.games.othello:othello",
@@ -37,7 +37,8 @@ GAMES = {
     "FreeForAll-v0": "ludoteca.envs.games.free_for_all:free_for_all",
     "GDL-v0": "ludoteca.envs.gdl.game:gdl",
 }
-# Other names of games, as spec strings; case, hyphens and underscores do not matter.
+# Other names of games, with the spec strings (or ids) that they stand for; case, hyphens and
+# underscores do not matter.
 ALIASES = {
     "geese": "hungry_geese",
     "reversi": "othello",
@@ -53,10 +54,10 @@ ALIASES = {
 }
 
 
-# Games of other packages, by id, and their names, by id.
-EXTENSIONS: dict[str, Extension] = {}
-_names: dict[str, str] = {}
-# Factories of extensions (by id) and of targets: the loaded object, and the validated factory.
+EXTENSIONS: dict[str, Extension] = {}  # games of other packages, by id; they are in `GAMES`, too
+_names: dict[str, str] = {}  # names of these games, by id
+# Factories of extensions (by id) and of targets (by target): the loaded object, and the factory
+# that `check_game_factory` returned for it.
 _factories: dict[str, tuple[Any, Callable[..., Game]]] = {}
 
 
@@ -73,11 +74,11 @@ def make_game(name: str, **params: Any) -> Game:
             argument that the game does not have, it is an `UnknownParameter`, also a `TypeError`.
         ImportError: if the module of a factory, or a module that it imports, is missing.
     """
-    key, text = split_game(name)
+    key, params_text = split_game(name)
     alias = ALIASES.get(_find_alias(parse_name(name)), "") if key in GAMES else ""
     factory = _factory(key)
     known = inspect.signature(factory).parameters
-    spec_params = parse_params(name, text, known=known)
+    spec_params = parse_params(name, params_text, known=known)
     name = parse_name(name) if key in GAMES else key
     for parameter in spec_params:
         if parameter not in known:
@@ -98,7 +99,7 @@ def make_game(name: str, **params: Any) -> Game:
 
 
 def find_factory(spec: str) -> Callable[..., Game]:
-    """Return the factory of the game that a name or spec string names.
+    """Return the factory of the game with this name or spec string.
 
     Raises:
         ValueError: if there is no such game.
@@ -161,7 +162,7 @@ def game_name(id_: str) -> str:
 
 
 def game_source(id_: str) -> str:
-    """Return where a registered game comes from, such as `"package dots-games 0.1"`."""
+    """Return the origin of a registered game: `"ludoteca"`, or e.g. `"package dots-games 0.1"`."""
     return EXTENSIONS[id_].source if id_ in EXTENSIONS else "ludoteca"
 
 
@@ -172,7 +173,7 @@ def add_game(id_: str, name: str, extension: Extension) -> None:
 
 
 def remove_game(id_: str) -> None:
-    """Remove a game that was added."""
+    """Remove a game that `add_game` added, and its aliases."""
     for table in (EXTENSIONS, _names, GAMES, _factories):
         table.pop(id_, None)
     for alias in [alias for alias, spec in ALIASES.items() if spec == id_]:
@@ -180,7 +181,7 @@ def remove_game(id_: str) -> None:
 
 
 def _factory(key: str) -> Callable[..., Game]:
-    """Return the factory of an id or of a target that `split_game` has returned."""
+    """Return the factory of an id or target, as returned by `split_game`."""
     if key in _factories:
         return _factories[key][1]
     if key in EXTENSIONS:
@@ -206,7 +207,7 @@ def _check_target(target: str, loaded: Any) -> Callable[..., Game]:
     """Return the factory of a target that a user typed.
 
     Raises:
-        ValueError: if it is not a factory, or its game has the name of a registered one.
+        ValueError: if it is not a factory, or if its game has the name of a registered game.
     """
     try:
         factory = check_game_factory(loaded, target)
@@ -215,8 +216,8 @@ def _check_target(target: str, loaded: Any) -> Callable[..., Game]:
     name = factory().name
     if _find_id(name):
         raise ValueError(
-            f"the factory {target} makes a game with the name {name!r}, which another game has "
-            f"({game_source(_find_id(name))}); choose another name"
+            f"the factory {target} makes a game with the name {name!r}, which a registered game "
+            f"has ({game_source(_find_id(name))}); choose another name"
         )
     return factory
 
@@ -231,6 +232,7 @@ def _find_id(name: str) -> str:
 
 
 def _unknown_game(name: str) -> str:
+    """Return the error message for a name that no game has."""
     names = [game_name(id_) for id_ in GAMES]
     suggestion = did_you_mean(name, [*names, *ALIASES])
     return f"unknown game {name!r}{suggestion}; there are {', '.join(names)}"

@@ -26,8 +26,8 @@ class Replay:
     Attributes:
         game: the game's spec string.
         seed: the seed that was passed to `Game.init`.
-        actions: one action per ply; in simultaneous games one list per step, with an action or
-            `FORFEIT` for each player, and 0 for players who have no legal action.
+        actions: one action per ply; in simultaneous games one list per ply, with an action or
+            `FORFEIT` (-1) for each player, and 0 for players that have no legal action.
         returns: the return of each player, or None if the game is not over.
         players: the name of each player; may be empty.
     """
@@ -141,6 +141,7 @@ class Replay:
 
 
 def _typed(data: Any, name: str, kind: type[T]) -> T:
+    """Return `data[name]`, which must be exactly of type `kind`."""
     value = data[name]
     if type(value) is not kind:
         raise TypeError(f"{name} must be of type {kind.__name__}, got {value!r:.200}")
@@ -154,12 +155,15 @@ def returns_of(game: Game, s: Any) -> tuple[float, ...] | None:
         return None
     out = np.zeros(game.num_players, np.float32)
     game.returns(s, out)
-    return tuple(round(float(x), 6) for x in out)  # drops digits beyond the precision of float32
+    return tuple(round(float(x), 6) for x in out)  # float32 is precise to about 7 digits
 
 
 @np.errstate(over="ignore")  # kernels may rely on integer overflow
 def _check_action(game: Game, s: Any, legal: Any, k: int, action: Any) -> None:
-    """Raise a `ValueError` unless `action`, move `k`, is legal in position `s`."""
+    """Raise a `ValueError` unless `action`, move `k`, is legal in position `s`.
+
+    `legal` is scratch memory, int16 `[num_actions]`.
+    """
     if game.is_terminal(s):
         raise ValueError(
             f"move {k}: the game is over, but the replay continues with {action!r:.80}"
@@ -181,6 +185,7 @@ def _check_action(game: Game, s: Any, legal: Any, k: int, action: Any) -> None:
 
 
 def _check_legal(k: int, action: Any, legal: Any, player: int | None = None) -> None:
+    """Raise a `ValueError` unless `action`, move `k`, is one of `legal`."""
     if type(action) is not int or action not in legal:
         described = f"action {action!r:.80}" + ("" if player is None else f" of player {player}")
         raise ValueError(

@@ -1,4 +1,7 @@
-"""Random generator with a state of one uint64; the same numbers interpreted, compiled, on a GPU."""
+"""Random generator with a state of one uint64, the array `rng` of shape `[1]`.
+
+Interpreted code, compiled code and GPUs produce the same numbers.
+"""
 
 from typing import Any
 
@@ -7,18 +10,21 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.jit import kernel
 
+# Constants of SplitMix64.
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 MIX_2 = np.uint64(0x94D049BB133111EB)
+# Shifts, as uint64: a uint64 and a signed integer would become float64.
 U11, U27, U30, U31, U32 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 
 
 @kernel
 def next_u64(rng: NDArray[np.uint64]) -> Any:
-    """Advance `rng` (uint64[1]) and return 64 random bits.
+    """Advance `rng` and return 64 random bits.
 
     SplitMix64, from Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
-    Overflow is intended: `np.add` and `np.multiply` do not warn, the operators would.
+    Overflow is intended. With `np.add` and `np.multiply` it causes no warning; with operators it
+    would.
     """
     rng[0] = np.add(rng[0], GAMMA)
     z = rng[0]
@@ -30,7 +36,7 @@ def next_u64(rng: NDArray[np.uint64]) -> Any:
 @kernel
 def below(rng: NDArray[np.uint64], n: int) -> int:
     """Return a uniform integer in [0, n) by multiply-shift; the bias is below n / 2**32."""
-    # Signed, as compiled int() of a uint64 stays unsigned, which callers' arithmetic would inherit.
+    # Compiled `int()` of a uint64 stays unsigned, and so would all results computed from it.
     return int(np.int64(((next_u64(rng) >> U32) * np.uint64(n)) >> U32))
 
 

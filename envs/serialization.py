@@ -8,12 +8,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.engine.episode_state import NO_SEAT
+from ludoteca.envs.engine.episode_state import EVERY_SEAT, NO_SEAT, RANDOM_SEAT
 from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.game import Game
 from ludoteca.files import parse_json
 
-MAGIC = b"LUDOTECA\x01"
+MAGIC = b"LUDOTECA\x01"  # name and version of the format
+CHECKSUM_BYTES = 16  # of SHA-256, truncated
 
 
 def state_to_json(game: Game, s: Any) -> str:
@@ -57,7 +58,7 @@ def states_from_bytes(game: Game, data: bytes) -> Any:
     """Return positions, as records of shape `[N]`, from their bytes.
 
     Raises:
-        ValueError: if the bytes are damaged, or hold no possible positions of this game.
+        ValueError: if the bytes are damaged, or do not hold valid positions of this game.
     """
     header, body = _unpack(data)
     if header.get("game") != game.spec:
@@ -70,9 +71,9 @@ def states_from_bytes(game: Game, data: bytes) -> Any:
     return validate_states(game, np.frombuffer(body, game.state).copy())
 
 
-@np.errstate(over="ignore")
+@np.errstate(over="ignore")  # kernels may rely on integer overflow
 def validate_states(game: Game, states: NDArray[np.void]) -> Any:
-    """Return `states` as records, if all are valid positions of `game`.
+    """Return `states`, shape `[N]`, as a `recarray`, if all are valid positions of `game`.
 
     Raises:
         ValueError: otherwise.
@@ -98,7 +99,7 @@ class Storable:
 
     Attributes:
         game: the game.
-        game_batch: the batch of games that it wraps.
+        game_batch: the batch of games that the environment wraps.
     """
 
     game: Game
@@ -121,7 +122,7 @@ class Storable:
         return _pack(header, b"".join(_bytes(array) for array in arrays))
 
     def restore(self, data: bytes) -> None:
-        """Restore a state that `save` returned, here or in an environment of the same arguments.
+        """Restore a state that `save` returned, in an environment made with the same arguments.
 
         Opponents are reset.
 
@@ -158,19 +159,19 @@ class Storable:
         self._restore_extra(extra)
 
     def clone(self) -> Self:
-        """Return an independent copy in the same position, with the same future.
+        """Return an independent copy of the environment, random streams included.
 
-        Both share their opponents: an opponent that keeps state per game would mix up the two
-            games.
+        Original and copy share their opponents: an opponent that keeps state per game would mix up
+        the games of the two.
         """
         return copy.deepcopy(self)
 
     def _extra(self) -> Any:
-        """Return the state of the environment besides its batch, as JSON values."""
+        """Return the state of the environment beyond its batch, as JSON values; None: none."""
         return None
 
     def _validate_extra(self, extra: Any, states: Any, episode_states: Any, history: Any) -> None:
-        """Raise a `ValueError` unless `_extra` can have returned `extra` with these games."""
+        """Raise a `ValueError` unless `_extra` can have returned `extra` for these games."""
         if extra is not None:
             raise ValueError(f"expected nothing besides the games, got {extra!r:.200}")
 
@@ -179,7 +180,7 @@ class Storable:
 
 
 def _signature(game_batch: GameBatch) -> dict[str, Any]:
-    """Return the properties that two environments must share to exchange saved states."""
+    """Return the properties in which a saved state and the environment to restore must agree."""
     return {
         "game": game_batch.game.spec,
         "count": game_batch.count,
@@ -188,34 +189,38 @@ def _signature(game_batch: GameBatch) -> dict[str, Any]:
     }
 
 
-@np.errstate(over="ignore")
+@np.errstate(over="ignore")  # kernels may rely on integer overflow
 def _validate_episode_states(
     game_batch: GameBatch, states: Any, episode_states: NDArray[np.void], history: Any
 ) -> None:
-    """Raise a `ValueError` unless the episode states match the states, which are valid.
+    """Raise a `ValueError` unless episode states and history fit the (valid) positions `states`.
 
     Like `Game.validate`, this guards compiled code against indices out of bounds.
     """
     game = game_batch.game
+    # As bytes: a boolean from a file can have any value of a byte.
     for name in ("over", "terminated", "illegal"):
         if not np.isin(np.ascontiguousarray(episode_states[name]).view(np.uint8), (0, 1)).all():
-            raise ValueError(f"{name} is neither true nor false")
+            raise ValueError(f"the episode states' field {name} is neither true nor false")
     if not all(np.isfinite(episode_states[name]).all() for name in ("rewards", "reward")):
-        raise ValueError("a reward is not finite")
+        raise ValueError("the episode states have a reward that is not finite")
     for i, s in enumerate(states):
         seat, over = int(episode_states["seat"][i]), bool(episode_states["over"][i])
-        if not game_batch.is_agent_seat(seat):
+        if not _is_agent_seat(game_batch, seat):
             raise ValueError(f"game {i}: the agent cannot have seat {seat} in this environment")
         if game.player is None:
             assert game.is_active is not None
             cannot_act = game.is_terminal(s) or not (seat == NO_SEAT or game.is_active(s, seat))
         elif game.is_terminal(s):
-            # Against opponents, their first moves ended the game, and the next step terminates it.
+            # Opponents can end a game before the agent's first move; its first step terminates it.
             cannot_act = seat == NO_SEAT
         else:
             cannot_act = seat not in (NO_SEAT, game.player(s))
         if cannot_act and not over:
-            raise ValueError(f"game {i}: the game is not over, but the caller cannot act")
+            raise ValueError(
+                f"game {i}: its episode state says that it is not over, but the caller cannot act "
+                "in its position"
+            )
     if history.shape[1] > 0:
         if not 0 <= history[:, 0].min() <= history[:, 0].max() <= game.max_plies:
             raise ValueError(
@@ -226,18 +231,31 @@ def _validate_episode_states(
             raise ValueError(f"the history holds actions other than 0 to {game.num_actions - 1}")
 
 
+def _is_agent_seat(game_batch: GameBatch, seat: int) -> bool:
+    """Return whether the agent of a game of this batch may have this seat."""
+    if game_batch.seat_rule == RANDOM_SEAT:
+        return 0 <= seat < game_batch.game.num_players
+    return seat == (NO_SEAT if game_batch.seat_rule == EVERY_SEAT else game_batch.seat_rule)
+
+
 def _plain(value: Any) -> Any:
+    """Return a NumPy value as Python lists and numbers, for JSON."""
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
 def _write_field(field: NDArray[Any], value: Any, name: str) -> None:
-    """Write `value` into a field.
+    """Write `value`, nested lists of integers, into a field.
+
+    Args:
+        field: the field, in an array of one record. Shape `[1, ...]`.
+        value: its value from a JSON file.
+        name: name of the field, for the message.
 
     Raises:
         ValueError: if its shape, type or range is not that of the field.
     """
     try:
-        # Python integers do not wrap around silently.
+        # As Python integers, which do not wrap around.
         array = np.array(value, dtype=object)
         if array.size == field.size == 0:
             return
@@ -247,7 +265,7 @@ def _write_field(field: NDArray[Any], value: Any, name: str) -> None:
         if in_range and array.shape == field.shape[1:]:
             field[0] = array.astype(field.dtype)
             return
-    except ValueError:
+    except ValueError:  # `value` is a ragged list; the error below names the field
         pass
     raise ValueError(
         f"field {name!r} must hold {field.dtype} of shape {field.shape[1:]}, got {value!r:.400}"
@@ -263,17 +281,27 @@ def _bytes(array: NDArray[Any]) -> bytes:
 
 
 def _pack(header: dict[str, Any], body: bytes) -> bytes:
+    """Return `MAGIC`, a checksum of the rest, the header's size (4 bytes), header and body."""
     text = json.dumps(header).encode()
     content = len(text).to_bytes(4, "little") + text + body
-    return MAGIC + hashlib.sha256(content).digest()[:16] + content
+    return MAGIC + _checksum(content) + content
+
+
+def _checksum(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()[:CHECKSUM_BYTES]
 
 
 def _unpack(data: bytes) -> tuple[dict[str, Any], bytes]:
-    start = len(MAGIC) + 16
+    """Return the header and the body of packed bytes.
+
+    Raises:
+        ValueError: if `_pack` did not make them, or if they are damaged.
+    """
+    start = len(MAGIC) + CHECKSUM_BYTES
     if data[: len(MAGIC)] != MAGIC or len(data) < start + 4:
         raise ValueError("these bytes were not saved by this version of ludoteca")
     content = data[start:]
-    if hashlib.sha256(content).digest()[:16] != data[len(MAGIC) : start]:
+    if _checksum(content) != data[len(MAGIC) : start]:
         raise ValueError("these bytes are damaged: the checksum does not match")
     size = int.from_bytes(content[:4], "little")
     try:

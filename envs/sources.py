@@ -1,4 +1,4 @@
-"""Digests of the sources, constants and names that the machine code of a function depends on."""
+"""Digests of the sources and constants on which the machine code of a function depends."""
 
 import dis
 import hashlib
@@ -15,14 +15,18 @@ import numpy as np
 def source_digest(function: Callable[..., Any], *extra: str) -> str:
     """Return a digest of all functions that `function` can call and of their constants.
 
-    A function is represented by the contents of its file, if it has one, and its line there.
+    Each function contributes the content of its file (or its bytecode, if it has none), its name
+    and its line.
 
     Args:
         function: the function.
         extra: further strings that the digest depends on, such as compiler options.
 
+    Returns:
+        12 hexadecimal digits.
+
     Raises:
-        TypeError: if it depends on an object that is not the same in every process.
+        TypeError: if it depends on an object whose `repr` is not the same in every process.
     """
     digest = hashlib.sha256(repr(extra).encode())
     functions = [function]
@@ -55,7 +59,10 @@ def code_size(function: Callable[..., Any]) -> int:
 
 
 def _free_names(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the free names of a function and their values, in a deterministic order."""
+    """Yield the closure, default and global variables of a function, names and values.
+
+    The order is the same in every process.
+    """
     code: CodeType = function.__code__
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
         yield name, cell.cell_contents
@@ -73,7 +80,7 @@ def _free_names(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _is_own_function(value: Any) -> bool:
-    """Return whether a value is a Python function outside of NumPy and Numba."""
+    """Return whether a value is a Python function that is not from NumPy, Numba or `math`."""
     return isinstance(value, FunctionType) and not _is_library(value.__module__ or "")
 
 
@@ -114,7 +121,7 @@ def _code_digest(code: CodeType) -> bytes:
 
 
 def _constant_digest(value: Any) -> bytes:
-    """Return the digest of a value that is not a function of this package or the user.
+    """Return the digest of a value that is not an own function (`_is_own_function`).
 
     Raises:
         TypeError: if its `repr` differs between processes.
@@ -127,7 +134,7 @@ def _constant_digest(value: Any) -> bytes:
         data = f"{value.dtype} {value.shape}".encode() + value.tobytes()
     else:
         data = f"{type(value).__name__} {value!r}".encode()
-    if b" at 0x" in data:
+    if b" at 0x" in data:  # a default `repr`, which has the address of the object
         raise TypeError(f"compiled code must not depend on {value!r}: it could not be cached")
     return hashlib.sha256(data).digest()
 

@@ -9,8 +9,8 @@ from typing import Any, TypeVar, get_args
 
 T = TypeVar("T")
 
-MAX_LENGTH = 4000  # characters of a spec string; longer strings are mistakes, and abbreviated
-# Types of parameters, by which values are parsed, and their names in messages.
+MAX_LENGTH = 4000  # characters of a spec string; a longer string must be a mistake
+# Types of parameters that are checked, and their names in messages.
 TYPES = {int: "an integer", float: "a number", bool: "True or False", NoneType: "None"}
 
 
@@ -21,8 +21,8 @@ def parse_spec(
 ) -> tuple[str, dict[str, Any]]:
     """Split `"name:key=value,key=value"` into the name and the parameters.
 
-    Values have the types that `known` annotates; others become integers, floats, `True`/`False` or
-    `None` where they look like one. A value may contain colons and equal signs, not commas.
+    Values become integers, floats, `True`/`False` or `None` if they look like one, unless `known`
+    annotates the parameter as text. A value may contain colons and equal signs, but no commas.
 
     Args:
         spec: the spec string.
@@ -44,8 +44,9 @@ def parse_params(
 ) -> dict[str, Any]:
     """Return the parameters in the part `text` of a spec string, such as `"rows=2,columns=3"`.
 
-    See `parse_spec`. Keys with a dot are parameters of an option: `policy=ucb_v,policy.zeta=2` is
-    the option `policy` with the nested spec string `"ucb_v:zeta=2"` as its value.
+    A key with a dot belongs to a nested spec string: `policy=ucb_v,policy.zeta=2` is the parameter
+    `policy` with the value `"ucb_v:zeta=2"`. The arguments `spec` (the whole string, for messages),
+    `first` and `known` are those of `parse_spec`.
 
     Raises:
         ValueError: if a parameter has no `=` or comes twice.
@@ -73,7 +74,7 @@ def parse_params(
 
 
 def typed_value(text: str, annotation: Any) -> Any:
-    """Return a parsed value, or `text` itself if the annotation of its parameter is text."""
+    """Return a parsed value, or `text` itself if the annotation is `str`, `Path` or a `Literal`."""
     value = parse_value(text)
     types = get_args(annotation) or (annotation,)  # for a `Literal`, its strings
     is_text = str in types or Path in types or all(isinstance(type_, str) for type_ in types)
@@ -90,7 +91,13 @@ def call_checked(
 ) -> T:
     """Call the factory of a game or agent, and check the types of its parameters.
 
-    Errors of the factory come first, as it also checks ranges.
+    Errors that the factory raises take precedence, because it also checks ranges.
+
+    Args:
+        spec: the spec string, for messages.
+        factory: the factory.
+        params: its keyword arguments.
+        known: its parameters, with their annotations, by name.
 
     Raises:
         ValueError: as `factory`, or if a parameter does not have the annotated type.
@@ -107,7 +114,7 @@ def call_checked(
 def check_types(
     spec: str, params: Mapping[str, Any], known: Mapping[str, inspect.Parameter]
 ) -> None:
-    """Compare parameters with their annotations.
+    """Check that parameters have their annotated types; the arguments are those of `call_checked`.
 
     Raises:
         ValueError: if a parameter does not have its annotated type.
@@ -136,7 +143,7 @@ def parse_name(spec: str) -> str:
 
 
 def parse_value(text: str) -> Any:
-    """Return the integer, float, `True`, `False` or `None` that a text spells, or else the text."""
+    """Return the integer, float, `True`, `False` or `None` that a text denotes, else the text."""
     if text.lower() in ("true", "false", "none"):
         return {"true": True, "false": False, "none": None}[text.lower()]
     if re.fullmatch(r"[+-]?\d+", text):

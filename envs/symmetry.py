@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class Symmetry:
-    """Symmetry of a game: a map of cells and actions under which the rules do not change.
+    """Symmetry of a game: a map of cells, planes and actions that preserves the rules.
 
     Attributes:
         name: e.g. `"rotate 90"`.
@@ -26,7 +26,7 @@ class Symmetry:
     planes: NDArray[np.int64] | None = None
 
     def observation(self, observation: NDArray[Any]) -> NDArray[Any]:
-        """Map observations of shape `[..., planes, rows, columns]`."""
+        """Return the images of observations of shape `[..., planes, rows, columns]`."""
         shape = observation.shape
         flat = observation.reshape(*shape[:-2], -1)
         image = np.empty_like(flat)
@@ -38,13 +38,14 @@ class Symmetry:
         return image.reshape(shape)
 
     def policy(self, policy: NDArray[Any]) -> NDArray[Any]:
-        """Map masks, visit counts or probabilities of shape `[..., num_actions]`."""
+        """Return the images of masks, visit counts or probabilities, shape `[..., num_actions]`."""
         image = np.empty_like(policy)
         image[..., self.actions] = policy
         return image
 
 
 CellMap = Callable[[int, int], tuple[int, int]]
+"""Function that maps (row, column) of a cell to (row, column) of its image."""
 
 
 def grid_symmetries(
@@ -58,11 +59,12 @@ def grid_symmetries(
     Args:
         rows: rows of the board.
         columns: columns of the board.
-        actions: `actions(cells, cell_map)` returns the action map of a symmetry, given its cell map
-            as an array of shape `[rows * columns]` and as a function of (row, column).
+        actions: `actions(cells, cell_map)` returns the map of actions of a symmetry
+            (`Symmetry.actions`), given its map of cells as an array (`Symmetry.cells`) and as a
+            function.
         names: the names of the symmetries to return; None: all.
     """
-    r, c = rows - 1, columns - 1
+    r, c = rows - 1, columns - 1  # last row, last column
     maps: dict[str, CellMap] = {
         "identity": lambda i, j: (i, j),
         "rotate 180": lambda i, j: (r - i, c - j),
@@ -86,7 +88,7 @@ def grid_symmetries(
 
 
 def cells_are_actions(cells: NDArray[np.int64], cell_map: CellMap) -> NDArray[np.int64]:
-    """Return the action map of a game whose action `i` is cell `i`."""
+    """Return the map of actions of a game whose action `i` is the cell `i`."""
     return cells
 
 
@@ -94,7 +96,7 @@ DIRECTIONS = ((-1, 0), (0, 1), (1, 0), (0, -1))  # north, east, south, west
 
 
 def directions_are_actions(cells: NDArray[np.int64], cell_map: CellMap) -> NDArray[np.int64]:
-    """Return the action map of a game whose actions are north, east, south and west."""
+    """Return the map of actions of a game whose actions are north, east, south and west."""
     origin = np.array(cell_map(0, 0))
     steps = [tuple(int(x) for x in np.array(cell_map(i, j)) - origin) for i, j in DIRECTIONS]
     return np.array([DIRECTIONS.index((i, j)) for i, j in steps], np.int64)

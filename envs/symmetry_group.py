@@ -15,7 +15,7 @@ def identity(game: Game) -> Symmetry:
 
 
 def compose(a: Symmetry, b: Symmetry, planes: int) -> Symmetry:
-    """Return the composition: `a`, then `b`."""
+    """Return the symmetry that applies `a`, then `b`; `planes` is the number of planes."""
     return Symmetry(
         f"{a.name}, {b.name}",
         b.cells[a.cells],
@@ -25,7 +25,7 @@ def compose(a: Symmetry, b: Symmetry, planes: int) -> Symmetry:
 
 
 def key(symmetry: Symmetry, planes: int) -> tuple[bytes, ...]:
-    """Return the maps as bytes, which are equal for equal symmetries."""
+    """Return the three maps as bytes: equal keys mean equal symmetries, whatever their names."""
     arrays = (symmetry.cells, symmetry.actions, plane_map(symmetry, planes))
     return tuple(np.asarray(array, np.int64).tobytes() for array in arrays)
 

@@ -1,8 +1,8 @@
 """Import targets: objects named `module:attribute` or `path/to/file.py:attribute`.
 
-Loading a target runs the module's code. So only targets that a user typed may be loaded: code that
-reads names from files (weights, replays, results) does so within `untrusted_names`, where no target
-is imported.
+Loading a target runs the module's code. So only targets that a user typed may be loaded. Code that
+reads names of games and agents from files (weights, replays, results) makes them within
+`untrusted_names`, where no target is imported.
 """
 
 import importlib
@@ -22,17 +22,18 @@ from typing import Any
 from ludoteca.envs.names import did_you_mean
 
 MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")  # also the form of an attribute
-FILE = re.compile(r"[^:]+\.py")
+FILE = re.compile(r"[^:]+\.py")  # path of a Python file
 
 
 class NoSuchModuleError(ModuleNotFoundError):
-    """Error for a target whose module does not exist, rather than a module that it imports."""
+    """Error for a target whose own module does not exist (as opposed to one that it imports)."""
 
 
 _lock = RLock()
 _search_folders: list[str] = []  # searched for modules after `sys.path`
 _loaded: dict[str, Any] = {}  # the objects of targets that users typed
-_source: ContextVar[str] = ContextVar("_source", default="")  # of untrusted names; "": none
+# Argument of the innermost `untrusted_names`; "": names are trusted.
+_source: ContextVar[str] = ContextVar("_source", default="")
 
 
 def is_target(text: str) -> bool:
@@ -57,12 +58,12 @@ def split_target(spec: str) -> tuple[str, str] | None:
 
 @contextmanager
 def untrusted_names(source: str | Path) -> Iterator[None]:
-    """Refuse to load targets in this context, where names of games and agents are from a file.
+    """Refuse to load targets in this context, in which names of games and agents are from a file.
 
     Targets that this process has loaded before, because a user typed them, are allowed.
 
     Args:
-        source: the file of the names, or a description of it, for messages; `""` allows all.
+        source: the file that holds the names, or its description, for messages; `""` trusts them.
     """
     token = _source.set(str(source))
     try:
@@ -74,8 +75,8 @@ def untrusted_names(source: str | Path) -> Iterator[None]:
 def add_search_folder(folder: str | Path) -> None:
     """Search `folder` for the modules of targets, after all other places.
 
-    It is appended to `sys.path` when a target's module is not found elsewhere, and stays there for
-    the imports of that module.
+    When a target's module is not found elsewhere, the folder is appended to `sys.path`, and stays
+    there for the imports of that module.
     """
     path = str(Path(folder).resolve())
     if path not in _search_folders:
@@ -93,8 +94,8 @@ def load_target(text: str) -> Any:
             `"games/mine.py:dots_and_boxes"`.
 
     Raises:
-        ValueError: if the text is not a target, if the module fails or lacks the attribute, or if
-            the name comes from a file, see `untrusted_names`.
+        ValueError: if the text is not a target, if the module raises an exception or lacks the
+            attribute, or within `untrusted_names`.
         NoSuchModuleError: if there is no such module.
         ImportError: if the module imports something that is missing.
         FileNotFoundError: if there is no such file.
@@ -107,8 +108,9 @@ def load_target(text: str) -> Any:
         if text in _loaded:
             return _loaded[text]
         raise ValueError(
-            f"{_source.get()} names {text!r:.200}, which is not imported, as it comes from a file: "
-            "if you trust it, also name it on the command line or load it first (docs/extending.md)"
+            f"{_source.get()} names {text!r:.200}, which is not imported, because the name comes "
+            "from a file: if you trust it, also name it on the command line or load it first "
+            "(docs/extending.md)"
         )
     module_name, _, attribute = text.rpartition(":")
     with _lock:
@@ -126,11 +128,13 @@ def load_target(text: str) -> Any:
 
 
 def _load_module(name: str) -> ModuleType:
+    """Import a module; if it is not found, search the folders of `add_search_folder`, too."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        missing = error.name is not None and f"{name}.".startswith(f"{error.name}.")
-        if not missing:
+        # Whether the module itself or its package is missing, not a module that it imports.
+        is_own = error.name is not None and f"{name}.".startswith(f"{error.name}.")
+        if not is_own:
             raise
         added = [folder for folder in _search_folders if folder not in sys.path]
         if added:
@@ -146,7 +150,7 @@ def _load_module(name: str) -> ModuleType:
 
 
 def _load_file(name: str) -> ModuleType:
-    """Return the module in a file, which is run once in a process."""
+    """Return the module in a file, which is executed once per process."""
     path = Path(name).resolve()
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}")
@@ -171,4 +175,5 @@ def _load_file(name: str) -> ModuleType:
 
 
 def _describe(error: Exception) -> str:
+    """Return the type and the message of an error, at most 400 characters of it."""
     return f"{type(error).__name__}: {error!s:.400}"

@@ -12,6 +12,8 @@ from ludoteca.envs.params import UnknownParameter, choice, keyword_names, unknow
 from ludoteca.envs.registry import make_game
 
 DTYPES = ("int8", "uint8", "int16", "int32", "float32", "float64")
+# Random seeds are below this, so that `seed + i`, the seed of game i of a batch, is valid.
+RANDOM_SEED_BOUND = 2**62
 OUT_OF_RANGE = 2**63 - 1  # an action that is illegal in every game
 T = TypeVar("T")
 
@@ -20,7 +22,7 @@ def check_seed(seed: Any) -> int:
     """Return `seed` as an integer, if it is a valid seed.
 
     Raises:
-        ValueError: if it is not an integer, Python's or NumPy's, from 0 to 2**63 - 1.
+        ValueError: if it is not an integer (of Python or NumPy) from 0 to 2**63 - 1.
     """
     integral = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
     if not integral or not 0 <= seed < 2**63:
@@ -32,7 +34,7 @@ def check_options(options: Any) -> Mapping[str, Any]:
     """Return the options of `reset` as a mapping, empty if they are None.
 
     Raises:
-        ValueError: if they are something else.
+        ValueError: if they are neither a mapping nor None.
     """
     if options is None:
         return {}
@@ -42,7 +44,7 @@ def check_options(options: Any) -> Mapping[str, Any]:
 
 
 def check_reset_mask(options: Any, count: int) -> NDArray[np.bool_] | None:
-    """Return the entry `reset_mask` of the options of `reset`, bool `[count]`, or None without it.
+    """Return `options["reset_mask"]`, bool `[count]`, or None if there is none.
 
     Raises:
         ValueError: if it has another shape or dtype, or is all false.
@@ -53,7 +55,7 @@ def check_reset_mask(options: Any, count: int) -> NDArray[np.bool_] | None:
     mask = np.asarray(mask)
     if mask.shape != (count,) or mask.dtype != np.bool_ or not mask.any():
         raise ValueError(
-            f"reset_mask must be booleans of shape ({count},), some of them true, "
+            f"reset_mask must be booleans of shape ({count},), at least one of them true, "
             f"got {mask.dtype} of shape {mask.shape}"
         )
     return mask
@@ -74,7 +76,7 @@ def check_flag(name: str, flag: Any) -> bool:
     """Return a flag, such as `channels_last`, as Python's boolean.
 
     Raises:
-        ValueError: if it is not a boolean, Python's or NumPy's.
+        ValueError: if it is not a boolean (of Python or NumPy).
     """
     return bool(choice(name, bool(flag) if isinstance(flag, np.bool_) else flag, (False, True)))
 
@@ -89,7 +91,7 @@ def check_dtype(
     """
     if isinstance(dtype, str | type | np.dtype):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # deprecated names of dtypes
+            warnings.simplefilter("ignore")  # NumPy warns of deprecated names
             try:
                 canonical = np.dtype(dtype).name
             except (TypeError, ValueError):
@@ -100,7 +102,7 @@ def check_dtype(
 
 
 def check_action_dict(agents: Sequence[str], actions: Any) -> Mapping[str, Any]:
-    """Return `actions` if they are a mapping, as a step of a parallel environment needs.
+    """Return the actions of a parallel environment's step if they are a mapping.
 
     Raises:
         ValueError: otherwise.
@@ -112,7 +114,7 @@ def check_action_dict(agents: Sequence[str], actions: Any) -> Mapping[str, Any]:
     return actions
 
 
-def of_agent(values: Mapping[str, T], agent: Any) -> T:
+def agent_value(values: Mapping[str, T], agent: Any) -> T:
     """Return the value of an agent, such as its space.
 
     Raises:
@@ -133,7 +135,8 @@ def as_game(
     Args:
         game: a game or its name.
         params: parameters of the game.
-        environment: class or function whose keyword arguments are listed in errors, too.
+        environment: class or function whose keyword arguments are listed in errors, beside the
+            parameters of the game.
 
     Raises:
         ValueError: if parameters are given for a game that is already made, or the name is unknown.
@@ -155,7 +158,7 @@ def as_game(
 
 
 def check_ready(ready: bool, call: str) -> None:
-    """Raise a `ValueError` unless the environment has been reset."""
+    """Raise a `ValueError` unless `ready`: whether the environment was reset before `call`."""
     if not ready:
         raise ValueError(f"call reset before {call}")
 

@@ -57,7 +57,7 @@ class LudotecaGame(pyspiel.Game):  # type: ignore[misc]
         Args:
             game: the game.
             game_type: its `pyspiel.GameType`.
-            params: its parameters in OpenSpiel.
+            params: its parameters with their values in OpenSpiel, by name.
         """
         self.game, self.rules = game, rules_of(game)
         self._outcomes: list[tuple[int, float]] = []
@@ -79,7 +79,7 @@ class LudotecaGame(pyspiel.Game):  # type: ignore[misc]
         return _load_pickled, (self.game, self.get_parameters())
 
     def new_initial_state(self, state: Any = None) -> LudotecaState:
-        """Return the state at the start, or at a position.
+        """Return the state at the start of the game, or in a given position.
 
         Args:
             state: None, or a position: a record, its JSON as
@@ -95,6 +95,7 @@ class LudotecaGame(pyspiel.Game):  # type: ignore[misc]
         return initial
 
     def _record(self, state: Any) -> NDArray[np.void]:
+        """Return the argument of `new_initial_state` as an array of one record."""
         if isinstance(state, pyspiel.StateStruct):
             state = state.to_json()
         elif isinstance(state, dict):
@@ -108,7 +109,7 @@ class LudotecaGame(pyspiel.Game):  # type: ignore[misc]
         return self.game.max_plies + 1 if has_chance(self.game) else 0
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Any:
-        """Return an observer of the planes, or of the move history as text."""
+        """Return an observer of the planes, or (for perfect recall) of the move history as text."""
         if iig_obs_type is None or (iig_obs_type.public_info and not iig_obs_type.perfect_recall):
             return PlanesObserver(self, params)
         return IIGObserverForPublicInfoGame(iig_obs_type, params)
@@ -119,11 +120,10 @@ class LudotecaGame(pyspiel.Game):  # type: ignore[misc]
 
 
 class MCTSBot(pyspiel.MCTSBot):  # type: ignore[misc]
-    """OpenSpiel's tree search in C++ (`pyspiel.MCTSBot`), for games in Python.
+    """OpenSpiel's tree search in C++ (`pyspiel.MCTSBot`) for games written in Python.
 
-    In OpenSpiel 2.0.2 and before, the `step` of `pyspiel.MCTSBot` crashes with games in Python: it
-    releases Python's global interpreter lock, which copies of states need. This `step` keeps the
-    lock.
+    In OpenSpiel 2.0.2 and before, `pyspiel.MCTSBot.step` crashes with such games: it releases
+    Python's global interpreter lock, although it copies their states. This `step` keeps the lock.
     """
 
     def step(self, state: Any) -> int:
@@ -174,7 +174,10 @@ def load_game(
     name, parameters = _register(game)
     if chance_outcomes is not None:
         if not has_chance(game):
-            raise ValueError(f"{game.spec} has no chance, but chance_outcomes={chance_outcomes}")
+            raise ValueError(
+                f"{game.spec} has no chance nodes, so it cannot take "
+                f"chance_outcomes={chance_outcomes}"
+            )
         parameters[CHANCE_OUTCOMES] = chance_outcomes
     loaded: LudotecaGame = pyspiel.load_game(name, parameters)
     return loaded
@@ -199,8 +202,8 @@ def _register(game: Game) -> tuple[str, dict[str, Any]]:
         made = game if factory is None else factory(**arguments)
         return LudotecaGame(made, game_type, dict(params))
 
-    # OpenSpiel's registry outlives the interpreter, so the function must never be freed: a cycle of
-    # references keeps it.
+    # OpenSpiel's registry outlives the interpreter, so the function must never be freed: a
+    # reference to itself keeps it alive.
     vars(create)["itself"] = create
     pyspiel.register_game(game_type, create)
     return name, values
@@ -219,11 +222,11 @@ def _load_pickled(game: Game, params: dict[str, Any]) -> LudotecaGame:
 
 
 def register_all() -> None:
-    """Register in OpenSpiel every game of this package's registry, also those of other packages.
+    """Register in OpenSpiel every game of this package's registry, also games of other packages.
 
-    Importing this module calls it; games that are registered later need `register`, or another
-    call. A game of another package that is broken, or with parameters that OpenSpiel has no type
-    for, causes a warning.
+    Importing this module calls this function; games that are registered later need `register`, or
+    another call. If a game of another package is broken, or has parameters for which OpenSpiel has
+    no type, a warning is issued.
     """
     for id_ in tuple(GAMES):
         try:

@@ -1,7 +1,7 @@
 """Immutable positions with their legal actions, for OpenSpiel: one compiled call per step.
 
-OpenSpiel clones a state by a deep copy of its Python attributes. Here that is one immutable
-`Position`, which copies share; a step makes another one.
+OpenSpiel clones a state by a deep copy of its Python attributes. Here a state has one attribute, an
+immutable `Position`, which copies share; a step makes another `Position`.
 """
 
 from typing import Any
@@ -17,34 +17,35 @@ from ludoteca.envs.rng import GAMMA, next_u64
 
 # Players as OpenSpiel numbers them (pyspiel.PlayerId).
 CHANCE, SIMULTANEOUS, TERMINAL = -1, -2, -4
-NO_OUTCOME = -1  # instead of a chance outcome
-USED_CHANCE = 1  # returned by a step that used random numbers
+NO_OUTCOME = -1  # as a chance outcome: none was applied
+USED_CHANCE = 1  # returned by a step that used random numbers, else 0
 
 
 def has_chance(game: Game) -> bool:
-    """Return whether a game uses random numbers, which OpenSpiel has as chance nodes."""
+    """Return whether a game uses random numbers; OpenSpiel represents them by chance nodes."""
     return "rng" in (game.state.names or ())
 
 
 def has_early_returns(game: Game) -> bool:
-    """Return whether players may have returns before the end: those eliminated by then."""
+    """Return whether players may have returns before the end, because they can be eliminated."""
     return game.simultaneous and game.num_players > 2
 
 
 @factory("OpenSpiel")
 def make_position_kernels(game: Game) -> tuple[Any, Any, Any, Any]:
-    """Return four compiled functions over the bytes of a record, `data`.
+    """Return four compiled functions over the bytes of one record, `data` (uint8).
 
     `reset(data, outcome, summary)` writes the starting position, `step(data, actions, outcome,
     summary) -> used_chance` applies `actions` (int64 `[P]`; one integer in sequential games), and
-    `summarize(data, summary)` changes nothing. Each of the three writes to `summary`, int64
-    `[1 + P * (1 + A)]`, the player to move, and for each player (sequential games: for the mover
-    alone) the number of legal actions and these actions. `used_chance` is whether the step used
-    random numbers; those follow from the position and from `outcome`, a chance outcome, unless that
-    is `NO_OUTCOME`. An eliminated player has the single action 0, which changes nothing.
+    `summarize(data, summary)` leaves the position unchanged. Each of the three writes to `summary`
+    the player to move, and for each player (sequential games: for the mover alone) the number of
+    legal actions and these actions: int64 `[1 + P * (1 + A)]` (sequential games: `[1 + 1 + A]`).
+    `used_chance` is whether the step used random numbers. They are derived from the position and
+    from the chance outcome `outcome`, or from the position alone if it is `NO_OUTCOME`. An
+    eliminated player has the single action 0, which has no effect.
 
-    `observe(data, player, planes, returns)` writes the observation of `player`, float32, and the
-    returns, float64 `[P]`, unless that array is empty.
+    `observe(data, player, planes, returns)` writes the observation of `player`, float32
+    `[*observation_shape]`, and the returns, float64 `[P]`, unless the array `returns` is empty.
     """
     player: Any = game.player
     is_active: Any = game.is_active
@@ -63,6 +64,7 @@ def make_position_kernels(game: Game) -> tuple[Any, Any, Any, Any]:
 
     @kernel
     def write_summary(s: Any, summary: Any) -> None:
+        """Write the player to move and the legal actions to `summary`, as described above."""
         if is_terminal(s):
             summary[0] = TERMINAL
         elif simultaneous:
@@ -122,11 +124,12 @@ class Position:
     Attributes:
         rules: the rules that made it.
         data: the bytes of the record, uint8, which NumPy copies much faster than records. At a
-            chance node, those of the position before.
+            chance node, the bytes of the position before it.
         actions: at a chance node, the action that led to it, or one per player, int64 `[P]`; None
             elsewhere, and at the chance node before the start.
         player: the player to move, or `CHANCE`, `SIMULTANEOUS` or `TERMINAL`.
-        legal: the legal actions of the player to move; at simultaneous nodes, one list per player.
+        legal: the legal actions of the player to move; at simultaneous nodes, one list per player;
+            empty at chance nodes and at the end.
         returns: the returns, one per player.
         rewards: the rewards of the last step, one per player: the change of the returns.
     """
@@ -174,7 +177,7 @@ class Rules:
         width = 1 + game.num_actions  # of a player's part of the summary
         self._size = 1 + listed_players * width
         self._offsets = [1 + p * width for p in range(listed_players)]
-        self._no_returns = np.zeros(0)
+        self._no_returns = np.zeros(0)  # argument of `observe` that asks for no returns
         data = game.empty(1).view(np.uint8)
         if has_chance(game):
             self.start = Position(self, data, self.zeros)
@@ -209,7 +212,7 @@ class Rules:
         return self._make_position(data, position.returns, summary)
 
     def from_bytes(self, data: NDArray[np.uint8]) -> Position:
-        """Return the position of the bytes of a record of this game."""
+        """Return the position given by the bytes of a record of this game."""
         summary = np.empty(self._size, np.int64)
         self._summarize(data, summary)
         return self._make_position(data, self.zeros, summary)
@@ -224,7 +227,10 @@ class Rules:
     def _make_position(
         self, data: NDArray[np.uint8], returns_before: list[float], summary: NDArray[np.int64]
     ) -> Position:
-        """Return the position that the kernels have summarized."""
+        """Return the position with the bytes `data` and the `summary` that a kernel has written.
+
+        `returns_before` are the returns before the last step.
+        """
         position = Position(self, data, returns_before)
         position.player = player = int(summary[0])
         if player >= 0:

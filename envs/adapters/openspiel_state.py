@@ -16,7 +16,7 @@ from ludoteca.envs.serialization import state_to_json
 class LudotecaState(pyspiel.State):  # type: ignore[misc]
     """OpenSpiel state of a game of this package.
 
-    The methods that OpenSpiel calls most often are overridden, which avoids calls through C++.
+    The methods that OpenSpiel calls most often are overridden here, which avoids calls through C++.
 
     Attributes:
         position: the immutable position, which copies share.
@@ -55,7 +55,8 @@ class LudotecaState(pyspiel.State):  # type: ignore[misc]
     def legal_actions(self, player: int | None = None) -> list[int]:
         """Return the legal actions of a player, ascending; by default of the player to move.
 
-        At simultaneous nodes the default is the list of flat joint actions, as in OpenSpiel.
+        At simultaneous nodes the default is the list of flat joint actions (indices of joint
+        actions), as in OpenSpiel.
         """
         position = self.position
         mover = position.player
@@ -108,6 +109,8 @@ class LudotecaState(pyspiel.State):  # type: ignore[misc]
         planes = self.position.rules.observe(self.position, player)
         return planes.ravel().tolist()
 
+    # OpenSpiel's C++ code calls the methods from here on.
+
     def _legal_actions(self, player: int) -> list[int]:
         position = self.position
         if position.player == SIMULTANEOUS:
@@ -138,14 +141,17 @@ class LudotecaState(pyspiel.State):  # type: ignore[misc]
         self.position = position.rules.step(position, joint)
 
     def _illegal_message(self, player: int, action: int, legal: list[int]) -> str:
-        return f"action {action} of player {player} is illegal: expected one of {legal}, in\n{self}"
+        return (
+            f"action {action} of player {player} is illegal: expected one of {legal} in this "
+            f"position:\n{self}"
+        )
 
     def _flat_joint_actions(self) -> list[int]:
-        """Return the indices of the joint actions of a simultaneous node."""
+        """Return the indices of the joint actions of a simultaneous node, see `_joint_of`."""
         return list(range(prod(len(legal) for legal in self.position.legal)))
 
     def _joint_of(self, flat: int) -> list[int]:
-        """Return the joint action of an index; the action of player 0 varies fastest."""
+        """Return the joint action with index `flat`; the action of player 0 varies fastest."""
         count = prod(len(legal) for legal in self.position.legal)
         if not 0 <= flat < count:
             raise ValueError(f"expected a flat joint action from 0 to {count - 1}, got {flat}")
@@ -170,6 +176,7 @@ class LudotecaState(pyspiel.State):  # type: ignore[misc]
         return struct
 
     def _check_not_chance_node(self, method: str) -> None:
+        """Raise a `ValueError` at a chance node; `method` is the name of the method called."""
         if self.position.player == CHANCE:
             raise ValueError(f"{method} needs a position, but this is a chance node:\n{self}")
 
@@ -205,7 +212,7 @@ class PlanesObserver:
     def __init__(self, game: pyspiel.Game, params: Any = None):
         """Make the observer of a `LudotecaGame`; it has no parameters."""
         if params:
-            raise ValueError(f"the observer has no parameters, got {params}")
+            raise ValueError(f"expected no parameters of the observer, got {params}")
         shape = game.game.observation_shape
         self.tensor = np.zeros(int(np.prod(shape)), np.float32)
         self.dict = {"observation": self.tensor.reshape(shape)}

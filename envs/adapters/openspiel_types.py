@@ -10,10 +10,10 @@ import pyspiel
 from ludoteca.envs.adapters.openspiel_positions import has_chance, has_early_returns
 from ludoteca.envs.game import Game
 
-PREFIX = "ludoteca_"
-CHANCE_OUTCOMES = "chance_outcomes"  # a parameter of games with chance
-DEFAULT_OUTCOMES, MAX_OUTCOMES = 1000, 10**6
-MAX_PLAYERS = 64  # of games whose number of players is a parameter
+PREFIX = "ludoteca_"  # of the names of games in OpenSpiel
+CHANCE_OUTCOMES = "chance_outcomes"  # name of an additional parameter of games with chance nodes
+DEFAULT_OUTCOMES, MAX_OUTCOMES = 1000, 10**6  # values of this parameter
+MAX_PLAYERS = 64  # stated for games whose number of players is a parameter
 # OpenSpiel has no None: these values stand for it, by the type of the parameter.
 NONE_VALUES: Mapping[type, Any] = {int: -1, float: -1.0, str: "None"}
 
@@ -23,7 +23,7 @@ def openspiel_game_type(game: Game, parameters: Mapping[str, Any]) -> Any:
 
     Args:
         game: the game.
-        parameters: the defaults of its parameters, by name.
+        parameters: the defaults of its parameters for OpenSpiel, by name.
     """
     any_number, stochastic = "num_players" in parameters, has_chance(game)
     chance_parameters = {CHANCE_OUTCOMES: DEFAULT_OUTCOMES} if stochastic else {}
@@ -57,7 +57,7 @@ def openspiel_game_type(game: Game, parameters: Mapping[str, Any]) -> Any:
 
 
 def default_of(parameter: inspect.Parameter, values: Mapping[str, Any]) -> Any:
-    """Return the default of a parameter for OpenSpiel; without a default, its present value."""
+    """Return the default of a parameter for OpenSpiel; if it has none, its value in `values`."""
     if parameter.default is inspect.Parameter.empty:
         return values[parameter.name]
     return to_openspiel(parameter.name, parameter.default, parameter)
@@ -73,13 +73,13 @@ def to_openspiel(name: str, value: Any, parameter: inspect.Parameter) -> Any:
         value = next(iter(_none_values(parameter)), None)
     if type(value) not in (bool, int, float, str):
         raise ValueError(
-            f"OpenSpiel has no type for {name}={value!r}: only numbers, strings and booleans"
+            f"OpenSpiel has no type for {name}={value!r}: it has only numbers, strings and booleans"
         )
     return value
 
 
 def from_openspiel(value: Any, parameter: inspect.Parameter) -> Any:
-    """Return a parameter's value from its value in OpenSpiel."""
+    """Return the value of a parameter from its value in OpenSpiel; inverse of `to_openspiel`."""
     if NoneType in _types(parameter) and any(none == value for none in _none_values(parameter)):
         return None
     return value

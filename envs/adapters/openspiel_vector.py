@@ -1,4 +1,4 @@
-"""Vector environment for OpenSpiel's agents that learn from a batch of games (PPO)."""
+"""Vector environment for OpenSpiel's agents that learn from a batch of games, such as PPO."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,10 +18,11 @@ class VectorEnvironment:
     """Batch of games against opponents, with the interface of OpenSpiel's `SyncVectorEnv`.
 
     The agent is player 0 of each time step, whatever seat it has in the game: `info_state[0]` is
-    its observation, float32 `[N]`, `legal_actions[0]` a list, and `rewards[0]` its reward.
+    its observation, float32 `[N]` (N values, flattened), `legal_actions[0]` the list of its legal
+    actions, and `rewards[0]` its reward.
 
     Attributes:
-        num_players: 1, as the environment plays the opponents.
+        num_players: 1, because the environment plays the opponents.
     """
 
     num_players = ONE_PLAYER
@@ -108,8 +109,8 @@ class VectorEnvironment:
             reset_if_done: whether games that end are reset.
 
         Returns:
-            The time steps after resets, the rewards, the done flags, and the time steps before
-            resets.
+            The time steps after resets, the rewards (one list of length 1 per game), the done
+            flags, and the time steps before resets.
 
         Raises:
             ValueError: if an action is illegal, or a game is over.

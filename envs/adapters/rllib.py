@@ -5,10 +5,11 @@
     register()
     config = PPOConfig().environment("ludoteca", env_config={"game": "connect4"})
 
-Without an opponent it is a `MultiAgentEnv`, for policy mapping. With `"opponent"` in `env_config`,
-it is an environment of one agent; with `gym_env_vectorize_mode="vector_entry_point"` one that plays
-B games at once in compiled code. Observations are `{"observations": [N], "action_mask": [A]}` in
-float32, the format of RLlib's `ActionMaskingTorchRLModule` and of `masked_module`.
+Without an opponent it is a `MultiAgentEnv`, in which RLlib maps agents to policies. With
+`"opponent"` in `env_config` it has one agent; with `gym_env_vectorize_mode="vector_entry_point"`
+it also steps B games at once in compiled code. Observations are
+`{"observations": [N], "action_mask": [A]}` in float32 (N values of the flattened planes, A
+actions), the format of RLlib's `ActionMaskingTorchRLModule` and of `masked_module`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,6 +29,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.observation import ObservationFormat
 from ludoteca.envs.registry import GAMES
 from ludoteca.envs.validation import (
+    RANDOM_SEED_BOUND,
     as_action,
     as_game,
     check_action_dict,
@@ -85,11 +87,11 @@ def make_env(
 
     Args:
         config: `"game"`, a game or its name, and keyword arguments of the environment. Without
-            `"opponent"` that is an `RLlibMultiAgentEnv`; with it an `RLlibVectorEnv` if RLlib adds
-            `"num_envs"`, else a `GameEnv`; the defaults are those of `FORMAT`.
+            `"opponent"` the environment is an `RLlibMultiAgentEnv`; with it an `RLlibVectorEnv` if
+            RLlib adds `"num_envs"`, else an `RLlibGameEnv`. The defaults are those of `FORMAT`.
         game: the game, if `config` does not name one.
-        opponent: the opponent, if `config` has no `"opponent"`; None there makes a multi-agent
-            environment.
+        opponent: the opponent, if `config` has no key `"opponent"`; the value None there makes a
+            multi-agent environment.
 
     Raises:
         ValueError: if no game is named, a parameter is unknown or out of range, or a vector
@@ -129,7 +131,7 @@ class RLlibGameEnv(GameEnv):
 class RLlibVectorEnv(GameVectorEnv):
     """B games of one agent against opponents: a `GameVectorEnv` in RLlib's format.
 
-    After the end of a game `info` has `player`, the agent's seat; otherwise it is empty. The masks
+    When games have ended, `info` has `player`, the agents' seats; otherwise it is empty: the masks
     are in the observations, and RLlib copies every entry of `info` to a list for each game and
     step, which takes longer than the games.
     """
@@ -140,7 +142,7 @@ class RLlibVectorEnv(GameVectorEnv):
         Args:
             game: a game or its name.
             num_envs: B, the number of games.
-            options: those of `GameVectorEnv`, with the defaults of `FORMAT`.
+            options: keyword arguments of `GameVectorEnv`, with the defaults of `FORMAT`.
 
         Raises:
             ValueError: if a parameter is unknown or out of range.
@@ -167,9 +169,9 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
 
     In sequential games the player to move observes and acts. In simultaneous games all remaining
     players act; eliminated players leave with their last reward and observation. A step returns the
-    rewards of all players, so the loser's -1 for an action before its opponent's winning move
-    becomes the last transition of the loser's episode, and no player's value is bootstrapped from
-    another player's observation.
+    rewards of all players. So the loser, which acted before its opponent's winning move, gets its
+    -1 in the last transition of its own episode, and no player's value is bootstrapped from another
+    player's observation.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -198,12 +200,12 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
             illegal_action: see `ludoteca.envs.api.vector.GameVectorEnv`. RLlib's check of
                 environments samples actions without a mask: `"raise"` needs
                 `environment(disable_env_checking=True)`.
-            observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
-            dtype: type of the planes.
+            observation: format, `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
+            dtype: dtype of the planes.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
-            keys: keys of planes and mask in a dictionary; by default `KEYS`.
+            keys: keys of the planes and of the mask in dictionary observations; by default `KEYS`.
             mask_dtype: `"int8"`, `"bool"` or `"float32"`.
-            end_mask: the mask of a finished game, `"zeros"` or `"ones"`.
+            end_mask: values of the mask of a finished game, `"zeros"` or `"ones"`.
             render_mode: one of `metadata["render_modes"]`.
             params: parameters of the game.
 
@@ -252,7 +254,7 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
         """
         check_options(options)
         if seed is None and not self._ready:
-            seed = int(np.random.default_rng().integers(2**62))
+            seed = int(np.random.default_rng().integers(RANDOM_SEED_BOUND))
         self.game_batch.reset([None if seed is None else check_seed(seed)])
         self._ready = True
         self._acting = self._players_to_act()
@@ -272,7 +274,7 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
 
         Raises:
             ValueError: if no game is in progress, if an action is missing or not an integer, or if
-                one is illegal and `illegal_action="raise"`. The game is then unchanged.
+                an action is illegal and `illegal_action="raise"`. The game is then unchanged.
         """
         check_ready(self._ready, "step")
         if not self._acting:

@@ -1,4 +1,4 @@
-"""Observation format of RLlib, and an RLlib module with an action mask for it."""
+"""Observation format for RLlib, and an RLlib module (network) that applies the action mask."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,8 +9,8 @@ from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
 
-KEYS = ("observations", "action_mask")
-OBS = "obs"  # column of a batch
+KEYS = ("observations", "action_mask")  # of the planes and of the mask
+OBS = "obs"  # RLlib's name of the column of observations in a batch
 FORMAT: dict[str, Any] = {
     "observation": "flat_dict",
     "dtype": "float32",
@@ -23,7 +23,7 @@ FORMAT: dict[str, Any] = {
 
 
 def with_format_defaults(options: dict[str, Any]) -> dict[str, Any]:
-    """Return keyword arguments of an environment, with those of `FORMAT` as defaults."""
+    """Return keyword arguments of an environment, with the defaults of `FORMAT`."""
     merged = FORMAT | options
     if merged["observation"] not in ("dict", "flat_dict") and "keys" not in options:
         del merged["keys"]
@@ -31,7 +31,9 @@ def with_format_defaults(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def masked_module(**model_config: Any) -> RLModuleSpec:
-    """Return a module with an action mask for PPO, for `rl_module(rl_module_spec=...)`.
+    """Return the spec of a module for PPO that applies action masks.
+
+    It is the argument of `PPOConfig().rl_module(rl_module_spec=...)`.
 
     Args:
         model_config: fields of RLlib's `DefaultModelConfig`, such as `fcnet_hiddens=[256, 256]`.
@@ -43,8 +45,8 @@ def masked_module(**model_config: Any) -> RLModuleSpec:
 class MaskedModule(ActionMaskingTorchRLModule):  # type: ignore[misc]
     """RLlib's `ActionMaskingTorchRLModule` for all dictionary observations of this package.
 
-    Planes may have any key, type and shape: they are converted to float32, and flattened unless the
-    model has `conv_filters`. So environments in other formats work, too, such as
+    Planes may have any key, dtype and shape: they are converted to float32, and flattened unless
+    the model has `conv_filters`. So environments with another observation format work, too, such as
     `PettingZooEnv(connect4_v0.env())`.
     """
 
@@ -83,12 +85,13 @@ class MaskedModule(ActionMaskingTorchRLModule):  # type: ignore[misc]
 
     def _forward_train(self, batch: Any, **kwargs: Any) -> Any:
         """Return the outputs of a training step, also after a call of `compute_values`."""
+        # `compute_values` has already split the observations of its batch into planes and mask.
         if isinstance(batch[OBS], Mapping):
             batch[KEYS[1]], batch = self._preprocess_batch(batch)
         return super()._forward_train(batch, **kwargs)
 
     def _preprocess_batch(self, batch: Any, **kwargs: Any) -> tuple[Any, Any]:
-        """Return the mask, and the batch with the planes as its observations."""
+        """Return the mask, and the batch with the planes in place of its observations."""
         observations = batch[OBS]
         (key,) = (key for key in observations if key != KEYS[1])
         batch[OBS] = observations[key].float().reshape(-1, *self._shape)

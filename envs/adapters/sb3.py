@@ -3,8 +3,9 @@
 SB3 trains one policy for one player, so opponents play the other seats. Self-play in the sense of
 `GameVectorEnv`, where the caller acts for every player, is not supported. In sequential games
 SB3 would bootstrap from the opponent's observation, and the loser's -1 would never reach its
-buffer, as it belongs to a step of the winner. In simultaneous games an eliminated player would give
-the learner empty transitions until the game ends. For self-play, a model becomes its own opponent::
+buffer, because the last step is the winner's. In simultaneous games an eliminated player would give
+the learner meaningless transitions until the game ends. For self-play, a model becomes its own
+opponent::
 
     env = SB3VecEnv("hex:board_size=5", 64, opponent="random", agent_seat="random")
     model = MaskablePPO("MlpPolicy", env)
@@ -24,7 +25,13 @@ from ludoteca.envs.engine.opponents import OpponentSpec
 from ludoteca.envs.game import Game
 from ludoteca.envs.observation import KEYS, ObservationFormat
 from ludoteca.envs.params import integer
-from ludoteca.envs.validation import as_game, check_options, check_render_mode, check_seed
+from ludoteca.envs.validation import (
+    RANDOM_SEED_BOUND,
+    as_game,
+    check_options,
+    check_render_mode,
+    check_seed,
+)
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
@@ -33,22 +40,23 @@ except ImportError as error:
         'ludoteca.envs.adapters.sb3 needs Stable-Baselines3: pip install "ludoteca[train]"'
     ) from error
 
-Indices = int | Iterable[int] | None
+Indices = int | Iterable[int] | None  # indices of games; None: all
 
 
 class SB3VecEnv(VecEnv):
-    """B games against opponents, for `PPO`, `DQN`, `MaskablePPO` and the like.
+    """B games against opponents as SB3's `VecEnv`, for `PPO`, `DQN`, `MaskablePPO` and others.
 
-    The reward is the agent's, a loser's -1 included. Finished games are reset in the same step;
-    `infos[i]` then holds `terminal_observation`, `TimeLimit.truncated` (always false: games end by
-    their rules), `is_success` (whether the agent won), `rewards` (of all players), `player` (the
-    agent's seat in that game) and `illegal_action`, and is empty otherwise. Use `VecMonitor` for
+    The reward is the agent's, also if it loses by the opponent's move (-1). Finished games are
+    reset in the same step; `infos[i]` then holds `terminal_observation`, `TimeLimit.truncated`
+    (always false: games end by their rules), `is_success` (whether the agent won), `rewards`
+    (float32 `[P]`, of all players), `player` (the agent's seat in that game) and `illegal_action`
+    (whether the last action was illegal). Otherwise `infos[i]` is empty. Use `VecMonitor` for
     episode statistics.
 
-    Observations are small integers in int8: SB3 stores them in that type, in a quarter of the
+    Observations are small integers in int8: SB3 stores them in that dtype, in a quarter of the
     memory of float32, and converts them to floats for the network. SB3 does not treat them as
     images: it neither scales nor transposes them, and a `CnnPolicy` needs a
-    `features_extractor_class`, as SB3's `NatureCNN` needs images of at least 36 x 36.
+    `features_extractor_class`, because SB3's `NatureCNN` needs images of at least 36 x 36.
     """
 
     def __init__(
@@ -79,18 +87,20 @@ class SB3VecEnv(VecEnv):
             agent_seat: the agent's seat, or `"random"`: sampled for each game.
             illegal_action: see `ludoteca.envs.api.vector.GameVectorEnv`. Algorithms without masks,
                 such as `PPO`, learn to play legal actions from `"lose"` or `"penalize"`.
-            num_threads: number of threads that step the games, useful from about 1000 games on.
-            observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`. Dictionaries are for
-                `MultiInputPolicy`, whose network then has the mask as an input; masked algorithms
-                call `action_masks` with any format.
-            dtype: type of the planes.
+            num_threads: number of threads that step the games; more than 1 pays off from about
+                1000 games on.
+            observation: format, `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`. Dictionaries are
+                for `MultiInputPolicy`, whose network then has the mask as an input; masked
+                algorithms call `action_masks` with any format.
+            dtype: dtype of the planes.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
-            keys: keys of the planes and the mask in a dictionary.
-            mask_dtype: of the masks in dictionaries, `"int8"`, `"bool"` or `"float32"`.
-            end_mask: the mask in `terminal_observation`, `"zeros"` or `"ones"`; None: ones.
-            render_mode: None or `"rgb_array"`; the latter also serves `render("human")`.
-            seed: game i is seeded with `seed + i`, as by calling the method `seed`.
-            params: parameters of the game.
+            keys: keys of the planes and of the mask in dictionary observations.
+            mask_dtype: dtype of the masks in dictionaries, `"int8"`, `"bool"` or `"float32"`.
+            end_mask: values of the mask in `terminal_observation`, `"zeros"` or `"ones"`; None:
+                ones.
+            render_mode: None or `"rgb_array"`, with which `render("human")` works, too.
+            seed: argument of a call of the method `seed`: game i is seeded with `seed + i`.
+            params: parameters of the game (if `game` is a name).
 
         Raises:
             ValueError: if a parameter is unknown or out of range, or `opponent` is None.
@@ -130,7 +140,7 @@ class SB3VecEnv(VecEnv):
     def reset(self) -> Any:
         """Reset all games; game i is seeded with `seed + i` if `seed` was called."""
         if not self._ready and self._seeds[0] is None:
-            self.seed(int(np.random.default_rng().integers(2**62)))
+            self.seed(int(np.random.default_rng().integers(RANDOM_SEED_BOUND)))
         self.game_batch.reset([None if seed is None else check_seed(seed) for seed in self._seeds])
         self._ready = True
         self._reset_seeds()
@@ -138,7 +148,7 @@ class SB3VecEnv(VecEnv):
         return self._observations()
 
     def seed(self, seed: int | None = None) -> list[int | None]:
-        """Seed game i with `seed + i` at the next reset; None: with random numbers.
+        """Seed game i with `seed + i` at the next reset; None: random seeds.
 
         Raises:
             ValueError: if it is not a non-negative integer.
@@ -146,7 +156,7 @@ class SB3VecEnv(VecEnv):
         return list(super().seed(None if seed is None else check_seed(seed)))
 
     def set_options(self, options: list[dict[str, Any]] | dict[str, Any] | None = None) -> None:
-        """Validate options for the next reset, which uses none.
+        """Validate the options of the next reset; they have no effect.
 
         Raises:
             ValueError: if they are neither a dictionary nor a list with one for each game.
@@ -209,15 +219,15 @@ class SB3VecEnv(VecEnv):
         return self._observations(), rewards, dones, infos
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return the masks of legal actions, at least one per game. Shape `[B, num_actions]`."""
+        """Return the legal actions, at least one per game. Shape `[B, num_actions]`."""
         return self.game_batch.masks[:, 0].astype(np.bool_)
 
     def set_opponent(self, opponent: OpponentSpec | Sequence[OpponentSpec]) -> None:
         """Replace the opponents; games in progress continue.
 
         Args:
-            opponent: as in the constructor. An agent that refers to the model in training plays
-                by its current weights.
+            opponent: as in the constructor. An agent that refers to the model in training always
+                plays with the model's current weights.
         """
         self.game_batch.set_opponent(_require_opponent(opponent))
 
@@ -247,7 +257,7 @@ class SB3VecEnv(VecEnv):
         """Call `action_masks` or `get_images`, and return the results of the games in `indices`.
 
         Raises:
-            AttributeError: for any other method, as single games are not objects.
+            AttributeError: for any other method, because single games are not objects.
         """
         if method_name not in ("action_masks", "get_images"):
             raise AttributeError(
@@ -274,6 +284,7 @@ class SB3VecEnv(VecEnv):
 def _require_opponent(
     opponent: OpponentSpec | Sequence[OpponentSpec] | None,
 ) -> OpponentSpec | Sequence[OpponentSpec]:
+    """Return `opponent`, or raise a `ValueError` if it is None."""
     if opponent is None:
         raise ValueError(
             "SB3 trains one player: it needs opponent=..., such as 'random'; for self-play, call "

@@ -1,7 +1,7 @@
 """Tianshou `BaseVectorEnv` over a compiled batch of games, for every game.
 
-Observations are batches `{"obs": planes, "mask": legal actions}`, as Tianshou's masked algorithms
-(`DiscreteQLearningPolicy` and others) expect them::
+Observations are Tianshou's batches `{"obs": planes, "mask": legal actions}`, as its masked
+algorithms (`DiscreteQLearningPolicy` and others) expect them::
 
     env = TianshouVecEnv("connect4", 64, opponent="random", agent_seat="random", seed=0)
     collector = Collector(algorithm, env, VectorReplayBuffer(64_000, 64), exploration_noise=True)
@@ -28,7 +28,7 @@ from ludoteca.envs.engine.subset import step_subset
 from ludoteca.envs.game import Game
 from ludoteca.envs.observation import ObservationFormat
 from ludoteca.envs.params import choice, integer
-from ludoteca.envs.validation import as_game, check_render_mode, check_seed
+from ludoteca.envs.validation import RANDOM_SEED_BOUND, as_game, check_render_mode, check_seed
 
 try:
     from tianshou.data import Batch
@@ -44,11 +44,11 @@ __all__ = ["MaskedActor", "PlanesNet", "TianshouVecEnv"]
 
 
 class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
-    """B games against opponents, for Tianshou's collectors.
+    """B games against opponents as a vector environment for Tianshou's collectors.
 
-    The reward is the agent's, a loser's -1 included. Masks are bool `[A]`, all true once a game is
-    over. Any subset of the games can be stepped or reset. Infos are empty, as Tianshou would spend
-    more time on them than on all other parts of collecting.
+    The reward is the agent's, also if it loses by the opponent's move (-1). Masks are bool `[A]`,
+    all true once a game is over. Any subset of the games can be stepped or reset. Infos are empty,
+    because Tianshou would spend more time on them than on all other parts of collecting.
     """
 
     def __init__(
@@ -75,11 +75,12 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
             opponent: a spec string or agent for all other seats, or a list with one for each.
             agent_seat: the agent's seat, or `"random"`: sampled for each game.
             illegal_action: see `ludoteca.envs.api.vector.GameVectorEnv`.
-            num_threads: number of threads that step the games, useful from about 1000 games on.
-            observation: `"planes"`, or `"flat"`: flattened.
-            dtype: type of the observations.
+            num_threads: number of threads that step the games; more than 1 pays off from about
+                1000 games on.
+            observation: `"planes"`, or `"flat"`: flattened planes.
+            dtype: dtype of the planes.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
-            render_mode: `"rgb_array"`, `"ansi"` or `"svg"`: what `render` returns, per game.
+            render_mode: `"rgb_array"`, `"ansi"` or `"svg"`: type of what `render` returns per game.
             seed: see the method `seed`.
             params: parameters of the game.
 
@@ -144,7 +145,7 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
             if len(ids) < self.env_num:
                 raise ValueError("the first reset must reset all games")
             if self._seeds[0] is None:
-                self.seed(int(np.random.default_rng().integers(2**62)))
+                self.seed(int(np.random.default_rng().integers(RANDOM_SEED_BOUND)))
         reset_mask = np.zeros(self.env_num, np.bool_)
         reset_mask[ids] = True
         self.game_batch.reset(self._seeds, reset_mask)
@@ -160,7 +161,7 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
 
         Args:
             action: integers of shape `[K]`.
-            id: indices of the K games; None: all.
+            id: distinct indices of the K games; None: all.
 
         Raises:
             ValueError: if actions have another shape or dtype, if a game is over, or if an action
@@ -189,10 +190,13 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
         return observations, rewards, terminated, truncated, self._infos(ids)
 
     def seed(self, seed: Any = None) -> list[Any]:
-        """Seed game i with `seed + i`, or with `seed[i]`, at its next reset.
+        """Seed game i with `seed + i` (an integer) or `seed[i]` (a list) at its next reset.
+
+        None leaves the next seeds to chance.
 
         Raises:
-            ValueError: if it is not a non-negative integer, or a list without one for each game.
+            ValueError: if a seed is not a non-negative integer, or if a list does not have one seed
+                or None for each game.
         """
         if seed is None:
             self._seeds = [None] * self.env_num
@@ -258,6 +262,7 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
         self.is_closed = True
 
     def _indices(self, id_: Any) -> NDArray[np.int64]:
+        """Return the indices of games that an argument `id` or `env_id` means, int64 `[K]`."""
         ids = np.arange(self.env_num) if id_ is None else np.atleast_1d(np.asarray(id_))
         in_range = ids.dtype.kind in "iu" and ((ids >= 0) & (ids < self.env_num)).all()
         if not in_range or ids.ndim != 1 or len(np.unique(ids)) < len(ids):
@@ -267,8 +272,9 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
         return ids.astype(np.int64)
 
     def _observations(self, masks: NDArray[np.int8], ids: NDArray[np.int64]) -> Any:
+        """Return the observations of the games `ids`; `masks` is int8 `[B, 1, A]`."""
         planes = self.format.planes(self.game_batch.observations[:, 0])
-        # Copies, as Tianshou writes into observations.
+        # Indexing with `ids` copies: Tianshou writes into observations.
         return Batch(obs=planes[ids], mask=self.format.masks(masks[:, 0])[ids])
 
     def _infos(self, ids: NDArray[np.int64]) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Networks for Tianshou: a network of the planes alone, and an actor with action masks."""
+"""Networks for Tianshou: a network whose input is only the planes, an actor with action masks."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,7 @@ import torch
 from tianshou.utils.net.common import ActionReprNetWithVectorOutput
 from tianshou.utils.net.discrete import DiscreteActor
 
-KEYS = ("obs", "mask")  # of the planes and the masks in a batch of observations
+KEYS = ("obs", "mask")  # keys of the planes and of the masks in a batch of observations
 
 
 class PlanesNet(ActionReprNetWithVectorOutput[Any]):  # type: ignore[misc]
@@ -32,10 +32,10 @@ class PlanesNet(ActionReprNetWithVectorOutput[Any]):  # type: ignore[misc]
 
 
 class MaskedActor(DiscreteActor):  # type: ignore[misc]
-    """Actor whose logits of illegal actions are the lowest finite number.
+    """Actor that sets the logits of illegal actions to the lowest finite number.
 
-    For `DiscreteActorPolicy` with its default `dist_fn`, which makes a distribution from logits.
-    For observations without a mask, the logits are those of the network.
+    It is for `DiscreteActorPolicy` with its default `dist_fn`, which makes a distribution from
+    logits. Without a mask in the observations, the logits are those of the network.
     """
 
     def __init__(self, *, preprocess_net: Any, action_shape: Any, hidden_sizes: Sequence[int] = ()):
@@ -56,10 +56,11 @@ class MaskedActor(DiscreteActor):  # type: ignore[misc]
         if mask is None or isinstance(obs, torch.Tensor):
             return logits, state
         illegal = ~_as_tensor(mask, self).bool()
-        # Minus infinity would be NaN in the entropy, which multiplies it by a probability of 0.
+        # Minus infinity would make the entropy NaN: it is multiplied by a probability of 0.
         return logits.masked_fill(illegal, torch.finfo(logits.dtype).min), state
 
 
 def _as_tensor(array: Any, module: torch.nn.Module) -> torch.Tensor:
+    """Return an array as a tensor on the device of a module's parameters."""
     device = next((parameter.device for parameter in module.parameters()), None)
     return torch.as_tensor(array, device=device)

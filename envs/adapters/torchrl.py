@@ -6,8 +6,8 @@ Against opponents, TorchRL learns for one player, and the reward is that of this
     collector = Collector(env, actor, frames_per_batch=4096, total_frames=100_000)
 
 In self-play (`opponent=None`) it is a multi-agent environment: the tensors of all players are in
-the group `"agents"`, and each player has its own rewards, values and done flags, so no value
-is bootstrapped from another player's observation. For self-play with one learning player, a copy of
+the group `"agents"`, and each player has its own rewards and done flags, so that no value is
+bootstrapped from another player's observation. For self-play with one learning player, a copy of
 the policy becomes the opponent: `env.set_opponent(agent)`.
 """
 
@@ -24,7 +24,7 @@ from ludoteca.envs.engine.subset import step_subset
 from ludoteca.envs.game import Game
 from ludoteca.envs.observation import ObservationFormat
 from ludoteca.envs.params import choice, integer
-from ludoteca.envs.validation import as_game, check_seed
+from ludoteca.envs.validation import RANDOM_SEED_BOUND, as_game, check_seed
 
 try:
     import torch
@@ -36,27 +36,28 @@ except ImportError as error:
         'ludoteca.envs.adapters.torchrl needs TorchRL: pip install "ludoteca[torchrl]"'
     ) from error
 
-GROUP = "agents"
+GROUP = "agents"  # key of the tensors of all players in self-play
 
 
 class TorchRLEnv(EnvBase):  # type: ignore[misc]
-    """Batch of B games, with batch size `[B]`.
+    """B games as a TorchRL environment with batch size `[B]`.
 
-    Against opponents: `"observation"` and `"action_mask"` (bool `[B, A]`), `"action"` (int64
-    `[B]`), and `("next", "reward")` (`[B, 1]`, the agent's).
+    Keys against opponents: `"observation"`, `"action_mask"` (bool `[B, A]`), `"action"` (int64
+    `[B]`), and `("next", "reward")` (float32 `[B, 1]`, the agent's reward).
 
     In self-play, the same keys in the group `"agents"`, with an axis of P players after that of the
     batch: `("agents", "observation")` and so on. `("agents", "mask")`, bool `[B, P]`, is true for
     the players to move: one in sequential games, all that are not eliminated in simultaneous games.
-    The actions of the others are ignored, and their action masks allow only action 0, so that its
-    probability is 1. `("agents", "done")` is true for eliminated players while others play.
+    The actions of the other players are ignored, and their action masks allow only action 0, so
+    that its probability is 1. `("agents", "done")` is true for eliminated players while others
+    play.
 
-    Once a game is over, its action mask is all ones (in self-play: it allows only action 0), as
-    masked distributions need at least one action. Finished games are reset by TorchRL, all others
+    Once a game is over, its action mask is all true (in self-play: it allows only action 0),
+    because masked distributions need at least one action. TorchRL resets finished games; all others
     continue.
 
-    Random actions are legal, as the action spec has the mask of the present positions. With
-    transforms that copy the spec, add TorchRL's `ActionMask`.
+    Random actions sampled from the action spec are legal, because the spec holds the masks of the
+    present positions. With transforms that copy the spec, add TorchRL's `ActionMask`.
     """
 
     def __init__(
@@ -84,9 +85,10 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
                 with one for each.
             agent_seat: the agent's seat against opponents, or `"random"`: sampled for each game.
             illegal_action: see `ludoteca.envs.api.vector.GameVectorEnv`.
-            num_threads: number of threads that step the games, useful from about 1000 games on.
-            observation: `"planes"`, or `"flat"`: flattened.
-            dtype: type of the observations.
+            num_threads: number of threads that step the games; more than 1 pays off from about
+                1000 games on.
+            observation: `"planes"`, or `"flat"`: flattened planes.
+            dtype: dtype of the planes.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
             device: device of all tensors. The games are stepped on the CPU.
             seed: see the method `set_seed`.
@@ -143,6 +145,7 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
         super().close(**kwargs)
 
     def _make_specs(self) -> None:
+        """Set the specs of observations, actions, rewards and done flags."""
         actions, players = self.game.num_actions, self.game.num_players
         box = self.format.box(self.game)
         size = (*self.batch_size, players) if self._self_play else (*self.batch_size,)
@@ -171,6 +174,7 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
             self.reward_spec, self.done_spec = reward, done
 
     def _done_spec(self, size: tuple[int, ...]) -> Composite:
+        """Return the spec of the flags `done` and `terminated`, each of shape `[*size, 1]`."""
         return Composite(
             {
                 key: Binary(n=1, shape=(*size, 1), dtype=torch.bool, device=self.device)
@@ -181,6 +185,7 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
         )
 
     def _grouped(self, spec: Composite) -> Composite:
+        """Return a spec with `spec` in the group of agents."""
         return Composite({GROUP: spec}, shape=self.batch_size, device=self.device)
 
     def _set_seed(self, seed: int | None) -> None:
@@ -190,13 +195,15 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
             self._seeds = [first + i for i in range(self.game_batch.count)]
 
     def _reset(self, tensordict: TensorDictBase | None = None, **kwargs: Any) -> TensorDict:
+        """Reset all games, or those with a true flag `"_reset"`."""
         reset_mask = np.ones(self.game_batch.count, np.bool_)
         if tensordict is not None:
             reset_flags = tensordict.get("_reset", None)
             if reset_flags is not None and self._ready:
                 reset_mask = _env_mask(reset_flags)
         if not self._ready and self._seeds[0] is None:
-            self._set_seed(int(torch.randint(2**62, ()).item()))
+            # From torch's generator, so that `torch.manual_seed` determines the games.
+            self._set_seed(int(torch.randint(RANDOM_SEED_BOUND, ()).item()))
         pairs = list(zip(self._seeds, reset_mask, strict=True))
         self.game_batch.reset([seed if reset else None for seed, reset in pairs], reset_mask)
         self._seeds = [None if reset else seed for seed, reset in pairs]
@@ -204,9 +211,10 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
         return self._observed(self.game_batch.step_result().masks)
 
     def _step(self, tensordict: TensorDictBase) -> TensorDict:
+        """Step all games, or those with a true flag `"_step"`."""
         step_flags = tensordict.get("_step", None)
         if self._self_play:
-            # A key of `rollout(break_when_all_done=True)` that keeps it from stacking its steps.
+            # `rollout(break_when_all_done=True)` adds this key, with which it cannot stack steps.
             tensordict.get(GROUP).pop("_neg_step", None)
         tensor = tensordict.get((GROUP, "action") if self._self_play else "action")
         actions = tensor.cpu().numpy().reshape(self.game_batch.count, -1)
@@ -278,6 +286,6 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
 
 
 def _env_mask(flags: torch.Tensor) -> NDArray[np.bool_]:
-    """Return the mask of games, shape `[B]`, of flags such as `"_reset"`, shape `[B, ...]`."""
+    """Return which games have a true flag, bool `[B]`; `flags`, such as `"_reset"`: `[B, ...]`."""
     mask: NDArray[np.bool_] = flags.reshape(len(flags), -1).any(1).cpu().numpy()
     return mask

@@ -1,4 +1,4 @@
 """Environment APIs: Gymnasium (single and vector) and PettingZoo (AEC and parallel).
 
-Imports the engine; adapters of other libraries import this folder.
+This folder imports the engine; the adapters for other libraries import this folder.
 """

@@ -1,4 +1,4 @@
-"""PettingZoo AEC environments: native for sequential games, converted for simultaneous ones."""
+"""PettingZoo AEC environments: `GameAECEnv` for sequential games, `ParallelToAEC` for others."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,13 +18,14 @@ from ludoteca.envs.params import integer, keyword_names
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.serialization import Storable
 from ludoteca.envs.validation import (
+    RANDOM_SEED_BOUND,
+    agent_value,
     as_action,
     as_game,
     check_flag,
     check_options,
     check_ready,
     check_seed,
-    of_agent,
 )
 
 RENDER_MODES = ["human", "rgb_array", "ansi", "svg"]
@@ -34,25 +35,25 @@ NO_OP = 0  # with `keep_agents`, the only action in the masks of agents that can
 def aec_env(game: Game | str, **options: Any) -> AECEnv[str, Any, Any]:
     """Return an AEC environment of any game.
 
-    For simultaneous games it is `ParallelToAEC` over their parallel environment.
+    For simultaneous games it is their parallel environment wrapped in `ParallelToAEC`.
 
     Args:
         game: a game or its name.
-        options: keyword arguments of `GameAECEnv`, and parameters of the game.
+        options: keyword arguments of `GameAECEnv`, and parameters of the game (if it is a name).
     """
     from ludoteca.envs.api.parallel import GameParallelEnv
 
     names = keyword_names(GameAECEnv)
-    params = {key: value for key, value in options.items() if key not in names}
-    game = as_game(game, params, GameAECEnv)
-    options = {key: value for key, value in options.items() if key in names}
+    game_params = {key: value for key, value in options.items() if key not in names}
+    game = as_game(game, game_params, GameAECEnv)
+    env_options = {key: value for key, value in options.items() if key in names}
     if game.simultaneous:
-        return ParallelToAEC(GameParallelEnv(game, **options))
-    return GameAECEnv(game, **options)
+        return ParallelToAEC(GameParallelEnv(game, **env_options))
+    return GameAECEnv(game, **env_options)
 
 
 def idle_mask(game: Game, keep_agents: bool) -> NDArray[np.int8]:
-    """Return the mask of an agent that cannot act: zeros, or only `NO_OP` with `keep_agents`."""
+    """Return the action mask of an agent that cannot act: zeros, or `NO_OP` if `keep_agents`."""
     mask = np.zeros(game.num_actions, np.int8)
     mask[NO_OP] = keep_agents
     return mask
@@ -87,14 +88,14 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
             game: the game.
             illegal_action: see `ludoteca.envs.api.vector.GameVectorEnv`.
             max_cycles: number of moves per player after which games are truncated.
-            keep_agents: every mask allows an action: those of agents that are not to move, and of
-                finished games, allow `NO_OP` (0), which is not played.
-            observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
-            dtype: type of the planes.
+            keep_agents: no mask is all zero: the masks of agents that are not to move, and of
+                agents in finished games, allow `NO_OP` (0), which is not played.
+            observation: format, `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
+            dtype: dtype of the planes.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
-            keys: keys of the planes and the mask in a dictionary.
+            keys: keys of the planes and of the mask in dictionary observations.
             mask_dtype: `"int8"`, `"bool"` or `"float32"`.
-            end_mask: the masks of a finished game: `"zeros"` (also None) or `"ones"`.
+            end_mask: values of the masks of a finished game: `"zeros"` (also None) or `"ones"`.
             render_mode: `"human"`, `"rgb_array"`, `"ansi"` or `"svg"`.
 
         Raises:
@@ -141,23 +142,23 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         idle = idle_mask(game, check_flag("keep_agents", keep_agents))
         self._idle_mask = self.format.cast(idle)
         self._final_mask = self.format.cast(self.format.final_mask(idle))
-        self._mover: str | None = None
+        self._mover: str | None = None  # the agent to move
         self.agent_selection = ""  # before the first reset
         self._ready = False
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of an agent's observations."""
-        return of_agent(self._observation_spaces, agent)
+        return agent_value(self._observation_spaces, agent)
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of an agent's actions."""
-        return of_agent(self._action_spaces, agent)
+        return agent_value(self._action_spaces, agent)
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Reset the game; a seed also determines all later games that are reset without one."""
         check_options(options)
         if seed is None and not self._ready:
-            seed = int(np.random.default_rng().integers(2**62))
+            seed = int(np.random.default_rng().integers(RANDOM_SEED_BOUND))
         if seed is not None:
             seed = check_seed(seed)
             self.np_random = np.random.default_rng(seed)  # for wrappers; games have their own
@@ -199,7 +200,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         if isinstance(agent, str) and agent == self._mover:
             return self.format.apply(self.game_batch.observations[0, 0], self._mask)
         check_ready(self._ready, "observe")
-        player = of_agent(self._players, agent)
+        player = agent_value(self._players, agent)
         return self.format.apply(self.game_batch.observe(player)[0], self._other_mask.copy())
 
     def state(self) -> NDArray[Any]:
@@ -231,7 +232,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         self._renderer.close()
 
     def _publish(self) -> None:
-        """Set rewards, terminations and infos of all agents, and select the next to move."""
+        """Set rewards, terminations, masks and infos of all agents; select the agent to move."""
         episode = self.game_batch.episode_states[0]
         self.rewards = dict(zip(self.possible_agents, episode["rewards"].tolist(), strict=True))
         if episode["over"]:
@@ -239,22 +240,27 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         elif self._max_plies is not None and self.game_batch.plies_of(0) >= self._max_plies:
             self.truncations = dict.fromkeys(self.agents, True)
         mover = self._mover = self.agent_selection = self.possible_agents[episode["mover"]]
-        mask, other = self.game_batch.masks[0, 0].copy(), self._idle_mask
         if episode["over"]:
-            mask = other = self._final_mask.copy()
+            mask = other_mask = self._final_mask.copy()
         else:
-            mask = self.format.cast(mask)
-        self._mask, self._other_mask = mask, other
+            mask = self.format.cast(self.game_batch.masks[0, 0].copy())
+            other_mask = self._idle_mask
+        self._mask, self._other_mask = mask, other_mask  # of the mover, of the other agents
         self.infos = {
-            agent: {"action_mask": mask if agent == mover else other.copy()}
+            agent: {"action_mask": mask if agent == mover else other_mask.copy()}
             for agent in self.agents
         }
 
     def _extra(self) -> dict[str, Any]:
+        """Return the agents and their cumulative rewards, which `Storable.save` stores."""
         return {"agents": self.agents, "cumulative": list(self._cumulative_rewards.values())}
 
     def _validate_extra(self, extra: Any, states: Any, episode_states: Any, history: Any) -> None:
-        """Validate the agents: they may leave only when the game is over."""
+        """Validate the agents: they may leave only when the game is over.
+
+        `states`, `episode_states` and `history` are the arrays of the game batch to restore.
+        """
+        # `history[0, 0]` is the number of plies.
         truncated = self._max_plies is not None and history[0, 0] >= self._max_plies
         try:
             agents, cumulative = extra["agents"], extra["cumulative"]
@@ -265,9 +271,12 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         except (KeyError, TypeError):
             valid = False
         if not valid:
-            raise ValueError(f"expected agents and their cumulative rewards, got {extra!r}")
+            raise ValueError(
+                f"expected agents of the game and their cumulative rewards, got {extra!r}"
+            )
 
     def _restore_extra(self, extra: Any) -> None:
+        """Restore what `_extra` returned, once the game batch is restored."""
         self.agents = self.possible_agents[:]
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
@@ -275,6 +284,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         self.agents = extra["agents"][:]
         self._cumulative_rewards = dict(zip(self.agents, extra["cumulative"], strict=True))
         self._skip_agent_selection = None  # type: ignore[assignment]  # as PettingZoo does
+        # Agents have left a finished game; the next of the remaining agents steps with None.
         if len(self.agents) < len(self.possible_agents):
             for by_agent in (self.rewards, self.terminations, self.truncations, self.infos):
                 for agent in set(self.possible_agents) - set(self.agents):

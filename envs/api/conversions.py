@@ -1,6 +1,6 @@
 """PettingZoo's conversions between AEC and parallel environments, extended.
 
-They validate actions at once, raise clear errors, and offer replays, `save` and `restore`.
+They validate an action when it is passed to `step`, and offer replays, `save` and `restore`.
 """
 
 from typing import Any
@@ -12,11 +12,11 @@ from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.game import Game
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.serialization import Storable
-from ludoteca.envs.validation import check_action_dict, check_ready, of_agent
+from ludoteca.envs.validation import agent_value, check_action_dict, check_ready
 
 
 class AECToParallel(turn_based_aec_to_parallel_wrapper[str, Any, Any], Storable):
-    """Parallel environment of a sequential game: of all actions, only the mover's is applied."""
+    """Parallel environment of a sequential game: a step applies only the action of the mover."""
 
     aec_env: Any
 
@@ -28,7 +28,7 @@ class AECToParallel(turn_based_aec_to_parallel_wrapper[str, Any, Any], Storable)
 
     @property
     def game_batch(self) -> GameBatch:  # type: ignore[override]
-        """The batch of one game."""
+        """The `GameBatch` of size 1 that holds the game."""
         game_batch: GameBatch = self.aec_env.game_batch
         return game_batch
 
@@ -54,7 +54,9 @@ class AECToParallel(turn_based_aec_to_parallel_wrapper[str, Any, Any], Storable)
         check_action_dict(self.agents, actions)
         mover = self.aec_env.agent_selection
         if mover not in actions:
-            raise ValueError(f"{mover} is to move, but actions has only those of {list(actions)}")
+            raise ValueError(
+                f"{mover} is to move: expected its action, got actions of {list(actions)}"
+            )
         return super().step(actions)  # type: ignore[no-untyped-call]
 
     def replay(self) -> Replay:
@@ -63,7 +65,7 @@ class AECToParallel(turn_based_aec_to_parallel_wrapper[str, Any, Any], Storable)
         return replay
 
     def save(self) -> bytes:
-        """Return everything that determines the future; see `Storable.save`."""
+        """Return the environment's state as bytes; see `Storable.save`."""
         data: bytes = self.aec_env.save()
         return data
 
@@ -71,7 +73,7 @@ class AECToParallel(turn_based_aec_to_parallel_wrapper[str, Any, Any], Storable)
         """Restore what `save` returned; see `Storable.restore`."""
         env = self.aec_env
         env.restore(data)
-        # Agents of a finished game leave at once in parallel environments.
+        # In parallel environments all agents of a finished game leave in its last step.
         while env.agents and (
             env.terminations[env.agent_selection] or env.truncations[env.agent_selection]
         ):
@@ -88,14 +90,14 @@ class ParallelToAEC(parallel_to_aec_wrapper[str, Any, Any], Storable):
     env: Any
 
     def __init__(self, parallel_env: Any):
-        """Make the environment from the parallel one."""
+        """Wrap a parallel environment."""
         super().__init__(parallel_env)
         self.agents, self.agent_selection = [], ""  # before the first reset
 
     def observe(self, agent: str) -> Any:
         """Return the observation of an agent."""
         check_ready(self._ready, "observe")
-        return of_agent(self._observations, agent)
+        return agent_value(self._observations, agent)
 
     def step(self, action: Any) -> None:
         """Store the action of `agent_selection`, which must be None once that agent is done.
@@ -109,6 +111,7 @@ class ParallelToAEC(parallel_to_aec_wrapper[str, Any, Any], Storable):
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             if action is not None:
+                # PettingZoo's message.
                 raise ValueError("when an agent is dead, the only valid action is None")
         else:
             action = self.env.check_action(agent, action)
@@ -127,7 +130,7 @@ class ParallelToAEC(parallel_to_aec_wrapper[str, Any, Any], Storable):
 
     @property
     def game_batch(self) -> GameBatch:  # type: ignore[override]
-        """The batch of one game."""
+        """The `GameBatch` of size 1 that holds the game."""
         game_batch: GameBatch = self.env.game_batch
         return game_batch
 
@@ -140,6 +143,7 @@ class ParallelToAEC(parallel_to_aec_wrapper[str, Any, Any], Storable):
         self.env._ready = ready
 
     def _extra(self) -> dict[str, Any]:
+        """Return the state of the AEC interface, which `Storable.save` stores beside the game."""
         return {
             "agents": self.agents,
             "selected": self.agent_selection,
@@ -151,6 +155,7 @@ class ParallelToAEC(parallel_to_aec_wrapper[str, Any, Any], Storable):
         }
 
     def _validate_extra(self, extra: Any, states: Any, episode_states: Any, history: Any) -> None:
+        """Validate that the agents in the game are those of the batch to restore."""
         try:
             agents = extra["agents"]
             valid = set(agents) <= set(self.possible_agents) and len(set(agents)) == len(agents)
@@ -175,9 +180,13 @@ class ParallelToAEC(parallel_to_aec_wrapper[str, Any, Any], Storable):
         except (KeyError, TypeError):
             valid = False
         if not valid:
-            raise ValueError(f"expected agents with their actions and rewards, got {extra!r}")
+            raise ValueError(
+                "expected agents of the game with their actions, rewards, terminations and "
+                f"truncations, got {extra!r}"
+            )
 
     def _restore_extra(self, extra: Any) -> None:
+        """Restore what `_extra` returned, once the game batch is restored."""
         self.env._restore_extra(None)
         agents: list[str] = extra["agents"]
         self.agents = agents[:]
@@ -190,7 +199,7 @@ class ParallelToAEC(parallel_to_aec_wrapper[str, Any, Any], Storable):
         playing: list[str] = self.env.agents
         self._agent_selector = AgentSelector(playing or self.possible_agents)
         self.agent_selection = self._agent_selector.reset()
-        # Eliminated agents step first, then the first that still plays.
+        # Eliminated agents step first (with None), then the first agent that still plays.
         self._skip_agent_selection = None  # type: ignore[assignment]  # as PettingZoo does
         if extra["selected"] not in playing:
             self._skip_agent_selection = self.agent_selection
@@ -200,7 +209,7 @@ class ParallelToAEC(parallel_to_aec_wrapper[str, Any, Any], Storable):
 
 
 def no_agents_error(ready: bool) -> ValueError:
-    """Return the error of a step of an environment that has no agents."""
+    """Return the error for `step` when no agents are left; `ready`: whether `reset` was called."""
     if ready:
         return ValueError("the game is over and all agents are done: call reset")
     return ValueError("call reset before step")

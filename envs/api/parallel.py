@@ -1,4 +1,4 @@
-"""PettingZoo parallel environments: native for simultaneous games, else converted."""
+"""PettingZoo parallel environments: `GameParallelEnv`, or `AECToParallel` for sequential games."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,24 +19,26 @@ from ludoteca.envs.params import integer
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.serialization import Storable
 from ludoteca.envs.validation import (
+    RANDOM_SEED_BOUND,
+    agent_value,
     as_action,
     check_action_dict,
     check_flag,
     check_options,
     check_ready,
     check_seed,
-    of_agent,
 )
 
 
 def parallel_env(game: Game | str, **options: Any) -> ParallelEnv[str, Any, Any]:
     """Return a parallel environment of any game.
 
-    For sequential games it is `AECToParallel`: of all actions, only the mover's is applied.
+    For sequential games it is `AECToParallel`: a step applies only the action of the mover.
 
     Args:
         game: a game or its name.
-        options: keyword arguments of `GameParallelEnv`, and parameters of the game.
+        options: keyword arguments of `GameParallelEnv`, and parameters of the game (if it is a
+            name).
     """
     env = aec_env(game, **options)
     if isinstance(env, ParallelToAEC):
@@ -47,9 +49,9 @@ def parallel_env(game: Game | str, **options: Any) -> ParallelEnv[str, Any, Any]
 
 
 class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
-    """Parallel environment of a simultaneous game; eliminated agents leave.
+    """Parallel environment of a simultaneous game with agents `player_0`, `player_1`, ...
 
-    Agents are `player_0`, `player_1`, ...
+    Eliminated agents leave `agents`, unless `keep_agents=True`.
 
     Observations are dictionaries `{"observation": planes, "action_mask": int8 [A]}` or another
     format, see `ludoteca.envs.observation.ObservationFormat`. The mask is also in
@@ -80,12 +82,13 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
             keep_agents: eliminated agents stay until the game ends. They observe zeros, their
                 mask allows only `NO_OP` (0), their actions are ignored, and their reward is 0. All
                 agents terminate together.
-            observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
-            dtype: type of the planes.
+            observation: format, `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
+            dtype: dtype of the planes.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
-            keys: keys of the planes and the mask in a dictionary.
+            keys: keys of the planes and of the mask in dictionary observations.
             mask_dtype: `"int8"`, `"bool"` or `"float32"`.
-            end_mask: the masks of an agent whose game is over: `"zeros"` (also None) or `"ones"`.
+            end_mask: values of the mask of an agent whose game is over: `"zeros"` (also None) or
+                `"ones"`.
             render_mode: `"human"`, `"rgb_array"`, `"ansi"` or `"svg"`.
 
         Raises:
@@ -131,11 +134,11 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of an agent's observations."""
-        return of_agent(self._observation_spaces, agent)
+        return agent_value(self._observation_spaces, agent)
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of an agent's actions."""
-        return of_agent(self._action_spaces, agent)
+        return agent_value(self._action_spaces, agent)
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
@@ -143,7 +146,7 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         """Reset the game; a seed also determines all later games that are reset without one."""
         check_options(options)
         if seed is None and not self._ready:
-            seed = int(np.random.default_rng().integers(2**62))
+            seed = int(np.random.default_rng().integers(RANDOM_SEED_BOUND))
         if seed is not None:
             seed = check_seed(seed)
             self.np_random = np.random.default_rng(seed)  # for wrappers; games have their own
@@ -157,11 +160,11 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
     def step(
         self, actions: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
-        """Apply one action of every agent in the game.
+        """Apply one action for each agent in the game.
 
         Raises:
             ValueError: if no game is in progress, if an agent's action is missing or not an
-                integer, or if one is illegal and `illegal_action="raise"`. Nothing has then
+                integer, or if an action is illegal and `illegal_action="raise"`. Nothing has then
                 changed.
         """
         if not self.agents:
@@ -193,23 +196,23 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         return observations, rewards, terminations, truncations, infos
 
     def check_action(self, agent: str, action: Any) -> int:
-        """Return an agent's action as an integer, if `step` accepts it.
+        """Return an agent's action as an integer, after the checks that `step` makes.
 
         Raises:
-            ValueError: if it is not an integer, or illegal and `illegal_action="raise"`.
+            ValueError: if it is not an integer, or if it is illegal and `illegal_action="raise"`.
         """
         if self._keep_agents and agent not in self._active_agents():
             return NO_OP
-        number = as_action(action)
+        action_index = as_action(action)
         if self.game_batch.illegal_rule == RAISE:
             legal = np.flatnonzero(
                 self.game_batch.masks[0, self.possible_agents.index(agent)]
             ).tolist()
-            if number not in legal:
+            if action_index not in legal:
                 raise ValueError(
-                    f"action {number} of {agent} is illegal: the legal actions are {legal}"
+                    f"action {action_index} of {agent} is illegal: the legal actions are {legal}"
                 )
-        return number
+        return action_index
 
     def state(self) -> NDArray[Any]:
         """Return the observation of player 0, which shows the whole position."""
@@ -244,7 +247,8 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         """Return the observations and infos of agents, by agent."""
         planes, masks = self.game_batch.observations[0], self.game_batch.masks[0].copy()
         if self._keep_agents:
-            idle, over = ~masks.any(-1), self.game_batch.episode_states["over"][0]
+            over = self.game_batch.episode_states["over"][0]
+            idle = ~masks.any(-1)  # players without a legal action
             masks[idle] = self._final_mask if over else self._idle_mask
             if not over:
                 planes = np.where(idle[:, None, None, None], 0, planes)
@@ -262,7 +266,13 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         return [self.possible_agents[player] for player in np.flatnonzero(can_act).tolist()]
 
     def agents_in(self, s: Any, episode: Any, history: Any) -> list[str]:
-        """Return `agents` as it is in a position with this episode state and history."""
+        """Return the value of `agents` in position `s`.
+
+        Args:
+            s: the position, one record.
+            episode: its episode state, see `ludoteca.envs.engine.episode_state`.
+            history: the number of plies, then the actions.
+        """
         is_active = self.game.is_active
         assert is_active is not None
         if episode["over"] or (self._max_cycles is not None and history[0] >= self._max_cycles):
@@ -276,5 +286,6 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         return self._max_cycles is not None and self.game_batch.plies_of(0) >= self._max_cycles
 
     def _restore_extra(self, extra: Any) -> None:
+        """Recompute `agents` once the game batch is restored; nothing else was stored."""
         active = [] if self._is_truncated() else self._active_agents()
         self.agents = self.possible_agents[:] if active and self._keep_agents else active

@@ -1,4 +1,4 @@
-"""Rendering of positions, shared by the environments of one game."""
+"""Rendering of positions, shared by the environments that hold one game (not by vector ones)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,9 +8,10 @@ from ludoteca.envs.validation import check_render_mode
 
 
 class BoardRenderer:
-    """Renderer of positions in one mode; imports `ludoteca.envs.render` only when needed."""
+    """Renderer of positions in one render mode; imports `ludoteca.envs.render` when needed."""
 
     def __init__(self, game: Game, mode: str | None, metadata: Mapping[str, Any]):
+        """Make the renderer; `mode` must be None or in `metadata["render_modes"]`."""
         self._game = game
         self._mode: Any = check_render_mode(mode, metadata["render_modes"])
         self._window: Any = None
@@ -20,7 +21,8 @@ class BoardRenderer:
 
         Args:
             s: the position.
-            last_action: the action that led to it, in a list of length 1, or an empty list.
+            last_action: the action that led to it, in a list of length 1; an empty list if none
+                did. Drawn in sequential games only.
         """
         from ludoteca.envs.render import render
 

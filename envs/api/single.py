@@ -1,4 +1,4 @@
-"""Gymnasium environment of any game for one agent, with opponents inside."""
+"""Gymnasium environment of any game for one agent; the opponents act inside its steps."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -15,7 +15,14 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.observation import KEYS, ObservationFormat
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.serialization import Storable
-from ludoteca.envs.validation import as_action, as_game, check_options, check_ready, check_seed
+from ludoteca.envs.validation import (
+    RANDOM_SEED_BOUND,
+    as_action,
+    as_game,
+    check_options,
+    check_ready,
+    check_seed,
+)
 
 
 class GameEnv(gymnasium.Env[Any, Any], Storable):
@@ -25,9 +32,9 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
     `"action_mask"` (`observation="dict"`), or either of them with flattened planes (`"flat"`,
     `"flat_dict"`); see `ludoteca.envs.observation.ObservationFormat`.
 
-    `info` holds `action_mask` (int8 `[A]`; in dictionaries it is the same array), `rewards`
-    (float32 `[P]`, of all players), `player` (the agent's seat) and `illegal_action` (whether an
-    action of the last step was illegal).
+    `info` holds `action_mask` (int8 `[A]`; dictionary observations hold the same array), `rewards`
+    (float32 `[P]`, of all players), `player` (the agent's seat) and `illegal_action` (whether the
+    last step had an illegal action). A is the number of actions, P the number of players.
     """
 
     metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
@@ -57,15 +64,16 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
             game: a game or its name.
             opponent: a spec string or agent for all other seats, or a list with one for each.
             agent_seat: the agent's seat, or `"random"`: sampled for each game.
-            illegal_action: `"lose"`: the agent gets -1 and the game is over; `"raise"`: a
-                `ValueError`, and nothing changes; `"penalize"`: the agent gets -1 and stays to move
-                in the same position; `"random"`: a legal action is sampled instead.
-            observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
-            dtype: type of the planes.
+            illegal_action: consequence of an illegal action of the agent. `"lose"`: it gets reward
+                -1 and the game is over; `"raise"`: a `ValueError`, and nothing changes;
+                `"penalize"`: it gets reward -1 and must act again in the same position; `"random"`:
+                a random legal action is applied instead.
+            observation: format, `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
+            dtype: dtype of the planes.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
-            keys: keys of the planes and the mask in a dictionary.
+            keys: keys of the planes and of the mask in dictionary observations.
             mask_dtype: `"int8"`, `"bool"` or `"float32"`.
-            end_mask: the mask of a finished game, `"zeros"` (also None) or `"ones"`.
+            end_mask: values of the mask of a finished game, `"zeros"` (also None) or `"ones"`.
             render_mode: one of `metadata["render_modes"]`.
             params: parameters of the game.
 
@@ -106,7 +114,7 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
         seed = None if seed is None else check_seed(seed)
         super().reset(seed=seed)
         if seed is None and not self._ready:
-            seed = int(self.np_random.integers(2**62))
+            seed = int(self.np_random.integers(RANDOM_SEED_BOUND))
         self.game_batch.reset([seed])
         self._ready = True
         if self.render_mode == "human":
@@ -144,8 +152,8 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
 
         Raises:
             ValueError: if there are not as many opponents as other seats.
-            TypeError: if an opponent is neither a spec string nor an agent. Nothing has then
-                changed.
+            TypeError: if an opponent is neither a spec string nor an agent. After either error
+                nothing has changed.
         """
         self.game_batch.set_opponent(opponent)
 

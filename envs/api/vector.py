@@ -18,6 +18,7 @@ from ludoteca.envs.observation import KEYS, ObservationFormat
 from ludoteca.envs.params import integer
 from ludoteca.envs.serialization import Storable
 from ludoteca.envs.validation import (
+    RANDOM_SEED_BOUND,
     as_game,
     check_ready,
     check_render_mode,
@@ -33,25 +34,28 @@ AUTORESET = {
 
 
 class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
-    """B games, stepped by compiled code.
+    """Gymnasium vector environment of B games, stepped by compiled code.
+
+    P is the number of players, A the number of actions of the game.
 
     Self-play (`opponent=None`): the caller acts for every player. In sequential games observations
     and rewards are those of the player to move. In simultaneous games observations
     are `[B, P, ...]`, actions `[B, P]`, and the reward is player 0's.
 
-    Against opponents: the caller has one seat, the opponents play the others inside the
-    environment, and the reward is the caller's.
+    Against opponents: the caller acts for one player, the opponents act for the others inside
+    `step`, and observations and rewards are the caller's.
 
-    Observations are planes, or dictionaries of planes and masks with a leading axis of B in each;
+    Observations are planes, or dictionaries of planes and masks, all with a leading axis of B;
     see `ludoteca.envs.observation.ObservationFormat`.
 
     `info` holds `action_mask` (int8 `[B, A]`, or `[B, P, A]` in simultaneous self-play),
     `rewards` (float32 `[B, P]`, of all players), `player` (int8 `[B]`: the player that
-    observes, -1 for all) and `illegal_action` (bool `[B]`). Under same-step autoreset also
-    `final_obs` (one observation of all games, zero where none ended), `final_info` and their masks
-    `_final_obs` and `_final_info`, when games have ended; `rewards` and `illegal_action` are then
-    those of the last step, in both places, and `action_mask` and `player` outside `final_info`
-    belong to the new games.
+    observes, -1 for all) and `illegal_action` (bool `[B]`: whether the last step had an illegal
+    action). Under same-step autoreset, when games have ended, `info` also holds `final_obs` (one
+    batched observation, zero for games that did not end), `final_info`, and their masks
+    `_final_obs` and `_final_info` (bool `[B]`). `rewards` and `illegal_action` are then
+    those of the last step in both `info` and `final_info`, while `action_mask` and `player` in
+    `info` belong to the new games.
     """
 
     def __init__(
@@ -81,22 +85,23 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
             opponent: None for self-play; or a spec string or agent for all other seats, or a list
                 with one for each.
             agent_seat: the caller's seat against opponents, or `"random"`: sampled for each game.
-            illegal_action: `"lose"`: the mover gets -1, the others 0, and the game is over;
-                `"raise"`: a `ValueError`, and nothing changes; `"penalize"`: the mover gets -1 and
-                stays to move in the same position; `"random"`: a legal action is sampled instead.
+            illegal_action: consequence of an illegal action. `"lose"`: the mover gets reward -1,
+                the others 0, and the game is over; `"raise"`: a `ValueError`, and nothing changes;
+                `"penalize"`: the mover gets reward -1 and must act again in the same position;
+                `"random"`: a random legal action is applied instead.
             autoreset_mode: when finished games are reset, see Gymnasium's documentation.
-            num_threads: number of threads that step the games, useful from about 1000 games on;
-                opponents that are not compiled are called in one thread.
-            observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
-            dtype: type of the planes.
+            num_threads: number of threads that step the games; more than 1 pays off from about
+                1000 games on. Opponents that are not compiled are called in one thread.
+            observation: format, `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
+            dtype: dtype of the planes.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
-            keys: keys of the planes and the mask in a dictionary.
+            keys: keys of the planes and of the mask in dictionary observations.
             mask_dtype: `"int8"`, `"bool"` or `"float32"`.
-            end_mask: masks without a legal action (of finished games, and in simultaneous self-play
-                of players that are out): `"zeros"` or `"ones"`; None: ones if observations are
-                dictionaries, else zeros.
-            render_mode: `"rgb_array"`, `"ansi"` or `"svg"`: what `render` returns, per game.
-            params: parameters of the game.
+            end_mask: values of masks without a legal action (of finished games, and in simultaneous
+                self-play of eliminated players): `"zeros"` or `"ones"`; None: ones if observations
+                are dictionaries, else zeros.
+            render_mode: `"rgb_array"`, `"ansi"` or `"svg"`: type of what `render` returns per game.
+            params: parameters of the game (if `game` is a name).
 
         Raises:
             ValueError: if a parameter is unknown or out of range.
@@ -174,14 +179,20 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
             super().reset(seed=first)
             seeds = [first + i for i in range(self.num_envs)]
         elif not isinstance(seed, Sequence | np.ndarray) or isinstance(seed, str | bytes):
-            raise ValueError(f"seed must be an integer, one for each game, or None, got {seed!r}")
+            raise ValueError(
+                "seed must be an integer, a sequence of one integer or None per game, or None, "
+                f"got {seed!r}"
+            )
         else:
             seeds = [None if each is None else check_seed(each) for each in seed]
             if len(seeds) != self.num_envs:
                 raise ValueError(f"expected {self.num_envs} seeds, one per game, got {len(seeds)}")
         if not self._ready:
-            random = self.np_random.integers(2**62, size=self.num_envs).tolist()
-            seeds = [new if seed is None else seed for seed, new in zip(seeds, random, strict=True)]
+            random_seeds = self.np_random.integers(RANDOM_SEED_BOUND, size=self.num_envs).tolist()
+            seeds = [
+                random_seed if seed is None else seed
+                for seed, random_seed in zip(seeds, random_seeds, strict=True)
+            ]
         self.game_batch.reset(seeds, reset_mask)
         self._ready = True
         step_result = self.game_batch.step_result()
@@ -229,7 +240,7 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
         return observations, step_result.reward, step_result.terminated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return the legal actions as booleans, as `info["action_mask"]` does."""
+        """Return the present `info["action_mask"]` as booleans (for sb3-contrib's algorithms)."""
         return self.format.fill(self._squeeze(self.game_batch.masks).astype(np.bool_))
 
     def set_opponent(self, opponent: OpponentSpec | Sequence[OpponentSpec]) -> None:
@@ -241,8 +252,8 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
         Raises:
             ValueError: if the environment was made for self-play, or if there are not as many
                 opponents as other seats.
-            TypeError: if an opponent is neither a spec string nor an agent. Nothing has then
-                changed.
+            TypeError: if an opponent is neither a spec string nor an agent. After either error
+                nothing has changed.
         """
         self.game_batch.set_opponent(opponent)
 
@@ -276,22 +287,25 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
         }
 
     def _final_info(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
-        """Return the infos of the games that ended, with their masks, such as `_player`."""
+        """Return the infos of the games that ended, and a mask of these games for each key.
+
+        The masks, such as `_player` for `player`, are Gymnasium's convention for vector infos.
+        """
         step_result = self.game_batch.final_step_result()
         masks = self.format.final_masks(self._squeeze(step_result.masks), ended)
         info = self._info(step_result, masks)
         return info | {f"_{name}": ended.copy() for name in info}
 
     def _squeeze(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Remove the axis of players unless all observe."""
+        """Remove axis 1 (of length 1), unless it is the axis of players."""
         return array if self._has_player_axis else array[:, 0]
 
 
 def _autoreset_mode(mode: Any) -> AutoresetMode:
-    """Return an `AutoresetMode`, given as itself or by its name.
+    """Return the `AutoresetMode` that is given as a member or by its value, such as `"NextStep"`.
 
     Raises:
-        ValueError: if there is no such mode.
+        ValueError: if it is neither.
     """
     try:
         return AutoresetMode(mode)

@@ -1,5 +1,5 @@
 """Batched game engine: compiled steps of many games at once, opponents, threads and playouts.
 
-Every environment API is a wrapper of `GameBatch`. Imports games and compilation (`ludoteca.envs`),
-never an environment API.
+Every environment API wraps `GameBatch`. This folder imports games and compilation
+(`ludoteca.envs`), never an environment API.
 """

@@ -15,25 +15,28 @@ from numba.np.arrayobj import make_array
 X86 = platform.machine().lower() in ("x86_64", "amd64", "i386", "i686")
 
 
+# In these functions `shared` is an int64 array that several threads use, `k` an index.
+
+
 def load(shared: Any, k: int) -> int:
-    """Return `shared[k]`, int64, by an atomic load (sequentially consistent)."""
+    """Return `shared[k]` by an atomic load (sequentially consistent)."""
     return int(shared[k])
 
 
 def store(shared: Any, k: int, value: int) -> None:
-    """Write `shared[k]`, int64, by an atomic store (sequentially consistent)."""
+    """Write `shared[k] = value` by an atomic store (sequentially consistent)."""
     shared[k] = value
 
 
 def exchange(shared: Any, k: int, value: int) -> int:
-    """Write `shared[k]`, int64, and return its old value, atomically."""
+    """Write `shared[k] = value` and return the old value, atomically."""
     old = int(shared[k])
     shared[k] = value
     return old
 
 
 def add(shared: Any, k: int, value: int) -> int:
-    """Add to `shared[k]`, int64, and return its old value, atomically."""
+    """Add `value` to `shared[k]` and return the old value, atomically."""
     old = int(shared[k])
     shared[k] += value
     return old
@@ -43,7 +46,8 @@ def pause() -> None:
     """Yield to the other hardware thread of the core; for use in spin loops."""
 
 
-# Numba adds the first argument of intrinsics, the typing context; type checkers do not know that.
+# Numba passes the first argument of intrinsics, `typingctx`, itself; type checkers do not know
+# that, hence the `type: ignore` at their calls.
 @intrinsic
 def _load(typingctx: Any, shared: Any, k: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -63,7 +67,7 @@ def _store(typingctx: Any, shared: Any, k: Any, value: Any) -> Any:
 
 
 def _read_modify_write(operation: str) -> Any:
-    """Return the intrinsic of a read-modify-write operation of LLVM."""
+    """Return the intrinsic of LLVM's `atomicrmw` with `operation`, such as `"xchg"` or `"add"`."""
 
     @intrinsic
     def read_modify_write(typingctx: Any, shared: Any, k: Any, value: Any) -> Any:
@@ -95,7 +99,7 @@ def _pause(typingctx: Any) -> Any:
 
 @intrinsic
 def address_of(typingctx: Any, values: Any) -> Any:
-    """Return the address of a copy of `values`, a tuple, that lives until the caller returns."""
+    """Return the address of a copy of the tuple `values`; valid until the calling code returns."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         copy = cgutils.alloca_once_value(builder, args[0])
@@ -106,7 +110,7 @@ def address_of(typingctx: Any, values: Any) -> Any:
 
 @intrinsic
 def load_tuple(typingctx: Any, address: Any, example: Any) -> Any:
-    """Return the tuple at `address`, which has the types of `example`."""
+    """Return the tuple at `address`; it must have the element types of the tuple `example`."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = builder.inttoptr(args[0], args[1].type.as_pointer())

@@ -28,7 +28,7 @@ from ludoteca.envs.jit import InterpretedFunction
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.validation import check_dtype, check_flag
 
-# Slices of a batch per thread; a thread that starts late steps fewer of them.
+# A batch is stepped in slices, several per thread, so that a thread that starts late steps fewer.
 SLICES_PER_THREAD = 8
 # Fields of an episode's state that describe the last step.
 REWARD_FIELDS = ("rewards", "reward", "terminated", "illegal")
@@ -37,10 +37,10 @@ REWARD_FIELDS = ("rewards", "reward", "terminated", "illegal")
 class GameBatch:
     """B games, their random streams and opponents, and their observations.
 
-    Game i has its own random stream, which seeds its episodes and from which the agent's seat and
-    the opponents' actions are sampled, so it does not depend on the other games. In each game, W
-    players observe and act: 1 in sequential games (the player to move) and against
-    opponents (the agent), all P players in simultaneous self-play.
+    Each game has its own random stream, which seeds its episodes and from which the agent's seat
+    and the opponents' actions are sampled; so a game does not depend on the others. In each game, W
+    players observe and act in a step: W = 1 in sequential games (the player to move) and against
+    opponents (the agent), W = P, all players, in simultaneous self-play.
 
     Attributes:
         states: the positions. Shape `[B]`, dtype `game.state`.
@@ -51,9 +51,11 @@ class GameBatch:
         final_observations: observations of the terminal positions of games that ended in the last
             step (same-step autoreset only), zeros elsewhere. A new array after each step that ends
             a game. Shape as `observations`.
-        history: the number of plies of each game, then its actions, if `record=True`. int16, shape
+        history: if `record=True`, the number of plies of each game, then its actions. int16, shape
             `[B, 1 + max_plies]` (simultaneous: `[B, 1 + max_plies * P]`), or `[B, 0]` without
             `record`.
+        seat_rule: `EVERY_SEAT` (self-play), `RANDOM_SEAT`, or the agent's seat.
+        illegal_rule: effect of an illegal action, a value of `ILLEGAL_RULES`.
         num_acting: W, the number of players that observe and act at once.
         has_compiled_opponents: whether the compiled step includes the opponents; true in self-play.
     """
@@ -72,7 +74,12 @@ class GameBatch:
         channels_last: bool = False,
         record: bool = False,
     ):
-        integer("num_envs", count, 1, 2**31 - 1)
+        """Make a batch of `count` games, which are over until the first `reset`.
+
+        `autoreset` is `NEXT_STEP`, `SAME_STEP` or `DISABLED`; `record` turns `history` on. For the
+        others see `ludoteca.envs.api.vector.GameVectorEnv`.
+        """
+        integer("num_envs", count, 1, 2**31 - 1)  # named as the argument of the environments
         integer("num_threads", num_threads, 1, 1024)
         self.game, self.count, self.autoreset = game, count, autoreset
         self.num_threads = num_threads
@@ -152,11 +159,11 @@ class GameBatch:
         self._thread_pool = self._new_thread_pool()
 
     def step(self, actions: NDArray[np.int64], step_result: StepResult | None = None) -> None:
-        """Apply one action per game and observed player, and the opponents' actions.
+        """Apply one action per game and observing player, and the opponents' actions.
 
         Args:
-            actions: shape `[B, W]`; ignored where a game is over or a player is out.
-            step_result: arrays to write the result of the step to; see `step_result`.
+            actions: shape `[B, W]`; ignored where a game is over or a player is eliminated.
+            step_result: arrays to write the result of the step to, as `new_step_result` returns.
 
         Raises:
             ValueError: if a game is over under disabled autoreset, if an action is illegal and
@@ -201,10 +208,11 @@ class GameBatch:
         return result
 
     def new_step_result(self) -> StepResult:
-        """Return arrays for the result of a step."""
+        """Return uninitialized arrays for the result of a step."""
         return self._step_result_with(np.empty_like(self.masks))
 
     def _step_result_with(self, masks: NDArray[np.int8]) -> StepResult:
+        """Return a step result that holds `masks`; its other arrays are as long, uninitialized."""
         count = len(masks)
         return StepResult(
             masks=masks,
@@ -216,7 +224,7 @@ class GameBatch:
         )
 
     def refresh(self) -> None:
-        """Write the masks and observations of the present positions."""
+        """Compute `masks` and `observations` anew from the present positions."""
         self.observations = self._new_observations()
         self._observe(self.observations)
 
@@ -226,12 +234,6 @@ class GameBatch:
         for opponent in {id(opponent): opponent for opponent in self.opponents}.values():
             opponent.reset(indices)
 
-    def is_agent_seat(self, seat: int) -> bool:
-        """Return whether the agent of a game may have this seat."""
-        if self.seat_rule == RANDOM_SEAT:
-            return 0 <= seat < self.game.num_players
-        return seat == (NO_SEAT if self.seat_rule == EVERY_SEAT else self.seat_rule)
-
     def observe(self, player: int) -> NDArray[Any]:
         """Return the observations of `player`. Shape `[B, *observation_shape]`."""
         observations = np.empty((self.count, *self.observation_shape), self.dtype)
@@ -239,14 +241,14 @@ class GameBatch:
         return observations
 
     def plies_of(self, env_index: int) -> int:
-        """Return the number of plies of game `env_index`; requires `record=True`.
+        """Return the number of recorded plies of game `env_index`; requires `record=True`.
 
-        The count stops at `game.max_plies`, which a game from a restored position may exceed.
+        At most `game.max_plies`, even if a game from a restored position has more.
         """
         return int(self.history[env_index, 0])
 
     def actions_of(self, env_index: int) -> list[int] | list[list[int]]:
-        """Return the actions of game `env_index` so far; simultaneous: one list per step.
+        """Return the actions of game `env_index` so far; in simultaneous games one list per ply.
 
         Raises:
             ValueError: if the batch was made without `record=True`.
@@ -258,8 +260,8 @@ class GameBatch:
         count, players = int(self.history[env_index, 0]), self.game.num_players
         if not self.game.simultaneous:
             return [int(a) for a in self.history[env_index, 1 : 1 + count]]
-        steps = self.history[env_index, 1 : 1 + count * players]
-        return [[int(a) for a in joint] for joint in steps.reshape(count, players)]
+        joint_actions = self.history[env_index, 1 : 1 + count * players].reshape(count, players)
+        return [[int(a) for a in joint] for joint in joint_actions]
 
     def __deepcopy__(self, memo: Any) -> "GameBatch":
         """Return a copy with the same games and random streams; opponents are shared."""
@@ -299,6 +301,7 @@ class GameBatch:
         arrays = self._step_arrays(actions)
         options = (self.seat_rule, self.illegal_rule, self.autoreset)
         if self._thread_pool is not None:
+            # A step result with empty arrays is not written to.
             result = step_result or self._step_result_with(self.masks[:0])
             self._thread_pool.run((arrays, result, options))
         else:
@@ -309,6 +312,7 @@ class GameBatch:
             self._has_final_observations = bool(self.episode_states["terminated"].any())
 
     def _step_with_python_opponents(self, actions: NDArray[np.int64]) -> None:
+        """Step games against opponents that are not compiled; the caller then calls `refresh`."""
         states, episodes, actions = self.states, self.episode_states, actions.copy()
         finished = episodes["over"].copy()
         scratch_records, rule = self._scratch_records, self.illegal_rule
@@ -340,18 +344,19 @@ class GameBatch:
                 episodes[name] = values
 
     def _reset_opponents_and_play(self, reset_mask: NDArray[np.bool_]) -> None:
-        """Reset the opponents in new games, and apply their moves before the agent's first move."""
+        """Reset the opponents of the games just reset, and apply moves before the agent's first."""
         if self.opponents:
             self.reset_opponents(reset_mask)
             if not self.game.simultaneous:
                 self._python_opponents.play_sequential(self._batch_arrays(), reset_mask)
-                # A game that ended by these moves terminates in the agent's first step.
+                # If these moves ended a game, it terminates in the agent's first step.
                 self.episode_states["over"][reset_mask] = False
 
     def _raise_if_illegal(self, actions: NDArray[np.int64]) -> None:
-        row = self._stepper.find_illegal(self.states, self.episode_states, actions, self.masks)
-        if row >= 0:
-            i, w = divmod(int(row), self.num_acting)
+        """Raise a `ValueError` that names the first illegal action, if there is one."""
+        index = self._stepper.find_illegal(self.states, self.episode_states, actions, self.masks)
+        if index >= 0:
+            i, w = divmod(int(index), self.num_acting)
             legal = np.flatnonzero(self.masks[i, w]).tolist()
             player = f" of player {w}" if self.num_acting > 1 else ""
             raise ValueError(
@@ -374,7 +379,7 @@ class GameBatch:
         interpreted = isinstance(self._stepper.step, InterpretedFunction)
         if self.num_threads == 1 or not self.has_compiled_opponents or interpreted:
             return None
-        # The types of these arrays, which are those of a step, select the compiled code.
+        # The pool compiles for the types of these example arrays, which are those of a step.
         arrays = self._step_arrays(np.zeros((2, self.num_acting), np.int64))
         examples = tuple(np.empty_like(array, shape=(2, *array.shape[1:])) for array in arrays)
         slices = min(self.count, SLICES_PER_THREAD * self.num_threads)
@@ -383,8 +388,7 @@ class GameBatch:
         return ThreadPool(self._stepper.step_slices, self.num_threads, slices, example)
 
     def _write_step_result(self, step_result: StepResult) -> None:
-        rows = (0, self.count)
-        self._stepper.write_step_result(self.episode_states, self.masks, step_result, *rows)
+        self._stepper.write_step_result(self.episode_states, self.masks, step_result, 0, self.count)
 
     def _observe(self, observations: NDArray[Any], *, finished_only: bool = False) -> None:
         """Write masks and observations of all games, or only of those that are over."""
@@ -403,4 +407,5 @@ class GameBatch:
         return np.empty((self.count, self.num_acting, *self.observation_shape), self.dtype)
 
     def _channels_first(self, observations: NDArray[Any]) -> NDArray[Any]:
+        """Return a view with axes `(..., planes, rows, columns)`, in which games write planes."""
         return np.moveaxis(observations, -1, -3) if self.channels_last else observations

@@ -1,9 +1,10 @@
-"""Illegal actions and acting players in one game of a batch, as kernels.
+"""Kernels (functions that compiled code calls) for legal actions in one game of a batch.
 
 In all of them `s` is the position, `episode` its record of `episode_state_dtype`, and `scratch` the
-record of `scratch_dtype` that belongs to the thread. W players are observed and act at once: 1 in
+record of `scratch_dtype` that belongs to the thread. W players observe and act in a step: one in
 sequential games (the player to move) and against opponents (the agent), all P players in
-simultaneous self-play. Row w of `actions` and `masks` belongs to the w-th of them.
+simultaneous self-play. `actions` is `[W]`, `masks` is `[W, num_actions]`; row w belongs to the w-th
+of these players.
 """
 
 from collections.abc import Callable
@@ -22,17 +23,17 @@ class Legality(NamedTuple):
     """Kernels over one game of a batch.
 
     Attributes:
-        legal_actions: `legal_actions(s, player, legal) -> n` of the game; sequential games ignore
-            `player`.
+        legal_actions: `legal_actions(s, player, legal) -> n` writes the player's legal actions to
+            `legal[:n]`; sequential games ignore `player`.
         is_over_before_agent_acts: `is_over_before_agent_acts(s, episode) -> bool`: whether the
             first moves of the opponents ended a sequential game, so that the agent cannot act.
         validate_action: `validate_action(s, episode, actions, masks, scratch, illegal_rule) ->
-            bool` copies the actions to `scratch.joint` and returns whether to apply them. If not,
-            an action is illegal and its player has been penalized.
+            bool` copies the actions to `scratch.joint` and returns whether to apply them. If it
+            returns false, an action is illegal and its player has got reward -1.
         find_illegal: `find_illegal(s, episode, actions, masks) -> w` returns the row of the first
             illegal action, or `ALL_LEGAL`.
         find_illegal_in_joint: `find_illegal_in_joint(s, joint, scratch) -> player` returns the
-            first player whose action in `joint` is illegal, or `ALL_LEGAL`.
+            first player whose action in `joint`, `[P]`, is illegal, or `ALL_LEGAL`.
     """
 
     legal_actions: Kernel
@@ -84,7 +85,8 @@ def make_legality(game: Game) -> Legality:
         episode.illegal = False
         for w in range(len(actions)):
             p = acting_player(s, episode, w)
-            if simultaneous:  # noqa: SIM102  else `is_active`, None, would be compiled
+            # Nested: in sequential games `is_active` is None and must not be compiled.
+            if simultaneous:  # noqa: SIM102
                 if not is_active(s, p):
                     scratch.joint[p] = 0
                     continue

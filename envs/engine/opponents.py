@@ -13,8 +13,9 @@ from ludoteca.envs.game import Game
 class Opponent(Protocol):
     """Policy of the other players in a batch of games.
 
-    An opponent that keeps no state between moves may have an attribute `choose`, a policy kernel
-    `choose(s, player, legal, n, rng) -> action`: environments then call it in their compiled loop.
+    An opponent that keeps no state between moves may have an attribute `choose`, a kernel (function
+    that compiled code calls) `choose(s, player, legal, n, rng) -> action` that returns one of the
+    legal actions `legal[:n]`: environments then call it in their compiled loop.
     """
 
     def reset(self, env_indices: NDArray[np.int64]) -> None:
@@ -30,16 +31,16 @@ class Opponent(Protocol):
         """Return one action per position: a legal one, or `FORFEIT` in simultaneous games.
 
         Args:
-            states: positions. Shape `[K]`; not to be changed.
-            seats: the player to choose for in each position. Shape `[K]`.
-            rngs: one random stream per position, to be advanced in place. Shape `[K, 1]`.
+            states: positions, which must not be changed. Shape `[K]`.
+            seats: the player to act for in each position. Shape `[K]`.
+            rngs: one random stream per position, which `act` advances in place. Shape `[K, 1]`.
             env_indices: index of each game in the batch. Shape `[K]`.
         """
 
 
 OpponentSpec = str | Opponent
 AgentFactory = Callable[[str, Game], Opponent]
-_agent_factory: list[AgentFactory] = []  # one entry, set by the package
+_agent_factory: list[AgentFactory] = []  # one entry, set by `set_agent_factory`
 
 
 def set_agent_factory(make_agent: AgentFactory) -> None:
@@ -54,11 +55,12 @@ def make_opponents(spec: OpponentSpec | Sequence[OpponentSpec], game: Game) -> t
     """Return one opponent for each seat but the agent's, in the order of seats.
 
     Args:
-        spec: one spec string or object for all other seats, or one per other seat.
+        spec: one spec string or agent for all other seats, or a sequence of one per other seat.
         game: the game that they play.
 
     Raises:
-        ValueError: if there are not as many specs as other seats.
+        ValueError: if there are not as many specs as other seats, or if an agent was made for
+            another game.
         TypeError: if an opponent is neither a spec string nor an `Opponent`.
     """
     others = game.num_players - 1
@@ -66,13 +68,14 @@ def make_opponents(spec: OpponentSpec | Sequence[OpponentSpec], game: Game) -> t
         return (_make(spec, game),) * others
     if len(spec) != others:
         raise ValueError(
-            f"{game.name} has {others} other seats, so opponent must be one spec or {others}, "
-            f"got {len(spec)}: {list(spec)!r}"
+            f"{game.name} has {others} seats besides the agent's, so opponent must be one spec or "
+            f"a list of {others}, got {len(spec)}: {list(spec)!r}"
         )
     return tuple(_make(each, game) for each in spec)
 
 
 def _make(spec: Any, game: Game) -> Opponent:
+    """Return the opponent of one spec string, or check an agent; errors as in `make_opponents`."""
     if isinstance(spec, str):
         return _agent_factory[0](spec, game)
     if not isinstance(spec, Opponent):

@@ -20,9 +20,10 @@ def perft(game: Game, depth: int, *, from_state: Any = None, count_finished: boo
     Args:
         game: any game.
         depth: at least 0; at depth 0 the count is 1.
-        from_state: the position to count from, one record; the starting position by default.
+        from_state: the position to count from, one record of dtype `game.state`; the starting
+            position by default.
         count_finished: whether a game that ends before `depth` plies counts as one line. Most
-            published tables count it; those of Tron do not.
+            published perft tables count it; those of Tron do not.
 
     Raises:
         ValueError: if `depth` is negative, or `from_state` is not a position of this game.
@@ -38,9 +39,11 @@ def perft_divide(
 ) -> dict[str, int]:
     """Return `perft` for each first ply, to locate a wrong rule.
 
+    Arguments are those of `perft`; `depth` is at least 1.
+
     Returns:
-        The count below each first action, by its name (`"d3"`; `"north, east"` where several
-        players move simultaneously).
+        The number of lines that begin with each first action, by its name (`"d3"`; in simultaneous
+        games the names of all players' actions, `"north, east"`).
     """
     if depth < 1:
         raise ValueError(f"depth must be at least 1 to divide by the first ply, got {depth}")
@@ -50,7 +53,9 @@ def perft_divide(
     legal = np.zeros((width, game.num_actions), np.int16)
     counts, joint = np.zeros(width, np.int16), np.zeros(width, np.int16)
     counts_by_name = {}
-    with np.errstate(over="ignore"):  # as in compiled code, uint64 wraps around
+    # These kernels run interpreted; their uint64 products wrap around without a warning, as in
+    # compiled code.
+    with np.errstate(over="ignore"):
         for k in range(list_actions(view_records(start)[0], legal, counts)):
             select_joint(legal, counts, k, joint)
             child = start.copy()
@@ -67,8 +72,15 @@ def play_randomly(
 ) -> tuple[NDArray[np.float64], int]:
     """Play `games` uniformly random games to the end.
 
+    Args:
+        game: any game.
+        games: number of games.
+        seed: seed of the random actions.
+        from_state: the position to play from, one record; the starting position by default.
+
     Returns:
-        The sum of the returns, by player, and the number of plies played in all.
+        The sum of the returns over the games (float64 `[num_players]`), and the total number of
+        plies.
     """
     totals = np.zeros((1, game.num_players))
     rng = np.array([seed], np.uint64)
@@ -77,13 +89,13 @@ def play_randomly(
 
 
 def actions_per_ply(game: Game) -> int:
-    """Return the number of actions of a ply: 1, or in simultaneous games one per player."""
+    """Return the number of actions of a ply: 1, or in simultaneous games the number of players."""
     return game.num_players if game.simultaneous else 1
 
 
 @factory()
 def make_ply_kernels(game: Game) -> tuple[Any, Any, Any]:
-    """Return three kernels for both dynamics, with S = `actions_per_ply(game)`.
+    """Return three kernels for sequential and simultaneous games, with S = `actions_per_ply(game)`.
 
     `list_actions(s, legal, counts) -> n` writes the legal actions of each player to `legal`
     [S, num_actions] and their number to `counts` [S], and returns the number of joint actions, 0
@@ -128,9 +140,10 @@ def make_ply_kernels(game: Game) -> tuple[Any, Any, Any]:
 
 @factory("perft")
 def make_perft(game: Game) -> Any:
-    """Return `perft(stack, depth, count_finished) -> int`; see `perft`.
+    """Return `perft(stack, depth, count_finished) -> int`; see `perft` above.
 
-    `stack` holds max(depth, 1) records; the first one is the position to count from.
+    `stack` holds max(depth, 1) positions, one per level of the tree; the first is the position to
+    count from.
     """
     list_actions, select_joint, play = make_ply_kernels(game)
     width, num_actions = actions_per_ply(game), game.num_actions
@@ -142,8 +155,8 @@ def make_perft(game: Game) -> Any:
         legal = np.zeros((depth, width, num_actions), np.int16)
         counts = np.zeros((depth, width), np.int16)
         joint = np.zeros(width, np.int16)
-        num_joint = np.full(depth, -1, np.int64)  # joint actions at each level; -1: not listed yet
-        next_joint = np.zeros(depth, np.int64)  # the next one to play at each level
+        num_joint = np.full(depth, -1, np.int64)  # joint actions per level; -1: not listed yet
+        next_joint = np.zeros(depth, np.int64)  # index of the next joint action to play, per level
         level, leaves = 0, 0
         while level >= 0:
             if num_joint[level] < 0:
@@ -152,7 +165,7 @@ def make_perft(game: Game) -> Any:
                 if num_joint[level] == 0:
                     leaves += int(count_finished)
                 elif level == depth - 1:
-                    # Every action leads to one leaf: no need to play it.
+                    # Each joint action leads to one leaf, so they need not be played.
                     leaves += num_joint[level]
                     next_joint[level] = num_joint[level]
             if next_joint[level] == num_joint[level]:
@@ -174,9 +187,9 @@ def make_playouts(game: Game) -> Any:
     """Return `playouts(roots, games, rng, totals) -> plies`: random play to the end.
 
     From each of the B positions in `roots`, `games` games are played with uniformly random legal
-    actions; the returns are added to `totals` (float64 `[B, num_players]`). The random stream of a
-    position, if it has one, is reseeded for each game. `rng` is uint64 `[1]`. The roots do not
-    change.
+    actions; the returns are added to `totals` (float64 `[B, num_players]`). `rng` is the random
+    stream, uint64 `[1]`. Positions of stochastic games have their own stream, which is reseeded for
+    each game. The roots do not change. Returns the total number of plies.
     """
     legal_actions, step, is_terminal, returns = (
         game.legal_actions,
@@ -221,7 +234,8 @@ def make_playouts(game: Game) -> Any:
 def make_returns(game: Game) -> Any:
     """Return `write_returns(states, env_indices, out)`, which writes the returns of K games.
 
-    `env_indices` is int64 `[K]`, `out` float64 `[K, num_players]`.
+    `states` holds the positions of a batch, `env_indices` (int64 `[K]`) the indices of the games;
+    `out` is float64 `[K, num_players]`.
     """
     returns = game.returns
 

@@ -1,4 +1,4 @@
-"""Opponents that are not compiled: their `act` is called between compiled parts of a step."""
+"""Opponents that are not compiled: `act` is called between the compiled parts of a step."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ BatchArrays = tuple[NDArray[Any], NDArray[Any], NDArray[np.int16], NDArray[Any]]
 
 
 class PythonOpponents:
-    """Opponents in a batch of games: requests their actions and applies them.
+    """Caller of the opponents in a batch of games: requests their actions and applies them.
 
     Attributes:
         game: the game.
@@ -25,11 +25,11 @@ class PythonOpponents:
         self.game, self.opponents, self._stepper = game, opponents, stepper
 
     def play_sequential(self, arrays: BatchArrays, env_mask: NDArray[np.bool_]) -> None:
-        """Apply opponents' actions in some games until the agent is to move (sequential games).
+        """Apply opponents' actions until the agent is to move (sequential games).
 
         Args:
             arrays: the arrays of the batch.
-            env_mask: true for these games. Shape `[B]`.
+            env_mask: the games in which opponents act. Shape `[B]`.
 
         Raises:
             ValueError: if an opponent returns an illegal action.
@@ -52,11 +52,11 @@ class PythonOpponents:
     def play_simultaneous(
         self, arrays: BatchArrays, env_indices: NDArray[np.int64], actions: NDArray[np.int64]
     ) -> None:
-        """Apply the agent's actions and the opponents' in some games (simultaneous games).
+        """Apply the agent's actions and the opponents' (simultaneous games).
 
         Args:
             arrays: the arrays of the batch.
-            env_indices: these games. Shape `[K]`.
+            env_indices: indices of the games to step. Shape `[K]`.
             actions: the agent's action in each game of the batch. Shape `[B]`.
 
         Raises:
@@ -82,7 +82,10 @@ class PythonOpponents:
         env_indices: NDArray[np.int64],
         joint: NDArray[np.int64],
     ) -> None:
-        """Fill `joint[rows, p]` with the actions of player `p` in the games `env_indices[rows]`."""
+        """Fill `joint[rows, p]` with the actions of player `p` in the games `env_indices[rows]`.
+
+        `env_indices` is `[K]`, `joint` is `[K, num_players]`, `rows` holds indices below K.
+        """
         states, episode_states = arrays[:2]
         # The list of opponents has no entry for the agent's seat.
         opponent_indices = p - (p > episode_states["seat"][env_indices[rows]])
@@ -100,12 +103,13 @@ class PythonOpponents:
                     f"got {actions.dtype} of shape {actions.shape}"
                 )
             joint[rows_k, p] = actions
-            # Not at `env_indices_k`, which the opponent may have changed.
+            # Not `env_indices_k`: the opponent may have changed that array.
             episode_states["rng"][env_indices[rows_k]] = rngs
 
     def _apply(
         self, arrays: BatchArrays, env_indices: NDArray[np.int64], joint: NDArray[np.int64]
     ) -> None:
+        """Apply the joint actions, `[K, num_players]`, in K games, if all are legal."""
         states, episode_states, history, scratch_records = arrays
         illegal = self._stepper.apply_joint_actions(
             states, episode_states, env_indices, joint, history, scratch_records

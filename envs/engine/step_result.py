@@ -14,13 +14,12 @@ class StepResult(NamedTuple):
     """Results of a step of B games, in arrays that the caller provides.
 
     Attributes:
-        masks: legal actions of the W players observed, int8. Shape `[B, W, num_actions]`.
+        masks: legal actions of the W observing players, int8. Shape `[B, W, num_actions]`.
         rewards: rewards of all players, float32. Shape `[B, P]`.
         reward: reward of the agent, or of the mover in self-play, float32. Shape `[B]`.
-        terminated: whether the game is over, for the agent at least. bool, shape `[B]`.
+        terminated: whether the step ended the game or eliminated the agent. bool, shape `[B]`.
         illegal: whether an action was illegal. bool, shape `[B]`.
-        player: the player whose observation and mask these are, or -1 for all players, int8. Shape
-            `[B]`.
+        player: the observing player, or -1 for all players, int8. Shape `[B]`.
     """
 
     masks: NDArray[np.int8]
@@ -32,19 +31,19 @@ class StepResult(NamedTuple):
 
 
 def make_result_writers(game: Game) -> tuple[Any, Any, Any]:
-    """Return a kernel and two compiled functions that write results.
+    """Return a kernel (callable from compiled code) and two compiled functions that write results.
 
     Returns:
         The kernel `write_rows(episode_states, masks, step_result, lo, hi)` writes rows lo to
-        hi - 1 of a `StepResult`; `write_step_result` is the same, compiled;
-        `write_final_result(episode_states, step_result)` writes all but the masks, for the games
-        that the last step ended (same-step autoreset), and zeros for others.
+        hi - 1 of a `StepResult`; `write_step_result` is the same as a function callable from
+        Python; `write_final_result(episode_states, step_result)` writes all but the masks, for the
+        games that the last step ended (same-step autoreset), and zeros for others.
     """
     simultaneous, players = game.simultaneous, game.num_players
 
     @kernel
     def write_rows(episode_states: Any, masks: Any, step_result: Any, lo: int, hi: int) -> None:
-        # One long copy is faster than many short ones.
+        # One long copy of all masks is faster than a short one per game.
         flat_result, flat_masks = step_result.masks[lo:hi].reshape(-1), masks[lo:hi].reshape(-1)
         for k in range(len(flat_masks)):
             flat_result[k] = flat_masks[k]

@@ -1,7 +1,7 @@
 """Rules of one step of one game of a batch: resets, plies, opponents, rewards, observations.
 
-The kernels have the arguments of `ludoteca.envs.engine.legality`, and `history`: the recorded
-actions of the game, empty without recording.
+The arguments of the kernels are those of `ludoteca.envs.engine.legality`, and `history`: the number
+of plies of the game and its recorded actions, int16 `[1 + max_actions]`, or `[0]` if not recorded.
 """
 
 from typing import Any, NamedTuple
@@ -25,8 +25,8 @@ class StepRules(NamedTuple):
         play: `play(s, joint, history)` applies and records the actions `joint`, one per player
             (sequential: only the mover's entry is used).
         score: `score(s, episode, returns_before)` writes the rewards of a step and whether the game
-            is over for the agent. In simultaneous games the rewards are the returns minus those
-            before the step.
+            is over for the agent. In simultaneous games the rewards are the returns minus
+            `returns_before`, those before the step.
         opponents_act: `opponents_act(s, episode, scratch)` writes the actions of compiled opponents
             to `scratch.joint` (only in simultaneous games with opponents).
         opponents_step: `opponents_step(s, episode, history, scratch)` applies actions of compiled
@@ -38,7 +38,7 @@ class StepRules(NamedTuple):
         apply_joint_action: `apply_joint_action(s, episode, joint, history, scratch)` applies one
             action per player (sequential: the mover's entry) and writes the rewards.
         observe: `observe(s, episode, observations, masks, legal)` writes the observations and
-            masks of the W observed players.
+            masks of the W observing players; `legal` is scratch memory.
     """
 
     reset: Kernel
@@ -59,8 +59,8 @@ def make_step_rules(game: Game, choose: Kernel | None = None) -> StepRules:
 
     Args:
         game: the game.
-        choose: policy of the compiled opponents, `choose(s, player, legal, n, rng) -> action`, a
-            kernel that returns one of `legal[:n]`; None without compiled opponents.
+        choose: policy of the compiled opponents, a kernel `choose(s, player, legal, n, rng) ->
+            action` that returns one of the legal actions `legal[:n]`; None if there are none.
     """
     player: Any = game.player  # None in simultaneous games
     is_active: Any = game.is_active  # None in sequential games
@@ -101,7 +101,8 @@ def make_step_rules(game: Game, choose: Kernel | None = None) -> StepRules:
 
     @kernel
     def play(s: Any, joint: Any, history: Any) -> None:
-        # Only an invalid restored position can have more plies than `history` has room for.
+        # `history` has room for every game from its start; a game from a restored position may have
+        # more plies, which are not recorded.
         if simultaneous:
             if len(history) > 0 and history[0] * players + players < len(history):
                 for p in range(players):

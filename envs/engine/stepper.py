@@ -1,7 +1,7 @@
 """Compiled loops over the games of a batch, used by every environment.
 
-A batch of B games has B records of positions, B records of `episode_state_dtype`, and arrays of
-observations and masks. `step_rules` has the rules for one game.
+The arrays are those of a `GameBatch` (`ludoteca.envs.engine.game_batch`), with observations in the
+axes `(planes, rows, columns)`. `step_rules` has the rules for one game.
 """
 
 from collections.abc import Callable
@@ -22,16 +22,16 @@ class Stepper(NamedTuple):
     Attributes:
         step: `step((states, episode_states, actions, masks, observations, final_observations,
             history, scratch_records), (seat_rule, illegal_rule, autoreset), thread, lo, hi)` steps
-            games lo
-            to hi - 1: applies one action per observed player, `actions` int64 `[B, W]`, and the
-            actions of compiled opponents. It reads the masks of the last step and overwrites them.
-            `thread` is the index of the scratch record.
-        step_slices: the same for a `ThreadPool`, whose arguments are the two tuples of `step` with
-            a `StepResult` between them, which it writes unless its arrays are empty.
+            games lo to hi - 1: applies one action per observing player, `actions` int64 `[B, W]`,
+            and the actions of compiled opponents. It reads the masks of the last step and
+            overwrites them. `thread` is the index of the scratch record.
+        step_slices: the same for `ThreadPool.run((batch, step_result, options))`, where `batch` and
+            `options` are the two tuples of `step`. It also writes the `StepResult`, unless its
+            arrays are empty.
         apply_action: `apply_action(states, episode_states, actions, masks, history,
-            scratch_records, illegal_rule)`: the first half of a step against opponents that are not
-            compiled. In simultaneous games it only validates the actions. Where opponents must not
-            act in this step, it sets `actions` to `NO_SEAT`.
+            scratch_records, illegal_rule)` performs the first half of a step against opponents that
+            are not compiled. In simultaneous games it only validates the actions. In games where
+            opponents must not act in this step, it sets `actions` to `NO_SEAT`.
         apply_joint_actions: `apply_joint_actions(states, episode_states, env_indices, joint,
             history, scratch_records)` applies the actions `joint`, int64 `[K, P]`, in the games
             `env_indices`, int64 `[K]`; in sequential games only the mover's entry is read, in
@@ -48,8 +48,8 @@ class Stepper(NamedTuple):
         write_final_result: `write_final_result(episode_states, step_result)` writes a
             `StepResult`, all but its masks, of the games that the last step ended (same-step
             autoreset), and zeros for others.
-        is_active: `is_active(states, env_indices, player, active)` writes whether a player can
-            still act in each of these games, bool `[K]` (simultaneous games).
+        is_active: `is_active(states, env_indices, player, active)` writes to `active`, bool `[K]`,
+            whether a player can still act in each of the games `env_indices` (simultaneous games).
         find_illegal: `find_illegal(states, episode_states, actions, masks) -> env_index * W + w`,
             or -1 if all actions are legal.
     """
@@ -71,7 +71,8 @@ class Stepper(NamedTuple):
 def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Stepper:
     """Return the compiled functions of `game`, with opponents that play the policy `choose`.
 
-    `choose(s, player, legal, n, rng) -> action` is a kernel that returns one of `legal[:n]`.
+    `choose(s, player, legal, n, rng) -> action` is a kernel that returns one of the legal actions
+    `legal[:n]`; None in self-play or if the opponents are not compiled.
     """
     player: Any = game.player  # None in simultaneous games
     is_active: Any = game.is_active  # None in sequential games
@@ -87,6 +88,7 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
 
     @kernel
     def reset_finished(s: Any, episode: Any, history: Any, scratch: Any, seat_rule: int) -> None:
+        """Reset a game in the step that ended it (same-step autoreset); keep its rewards."""
         mover_observes = not simultaneous and episode.seat == NO_SEAT
         episode.final_player = episode.mover if mover_observes else episode.seat
         reset(s, episode, history, seat_rule)
@@ -94,6 +96,7 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
 
     @kernel
     def step_rows(batch: Any, options: Any, thread: int, lo: int, hi: int) -> None:
+        """Step games lo to hi - 1; see `Stepper.step`."""
         (
             states,
             episodes,
@@ -113,7 +116,7 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
                 reset(s, episode, history[i], seat_rule)
                 opponents_step(s, episode, history[i], scratch)
             else:
-                # Not a kernel of its own: LLVM would not inline it, which costs a tenth.
+                # Not in a kernel of its own: LLVM would not inline it, and steps take 10 % longer.
                 mover = 0 if simultaneous else int(player(s))
                 if has_opponents and is_over_before_agent_acts(s, episode):
                     episode.illegal = False
@@ -137,6 +140,7 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
 
     @kernel
     def step_slice(arguments: Any, thread: int, k: int, slices: int) -> None:
+        """Step slice k of a batch that is divided into `slices` slices; see `make_sliced`."""
         batch, step_result, options = arguments
         episodes, masks = batch[1], batch[3]
         lo, hi = len(episodes) * k // slices, len(episodes) * (k + 1) // slices

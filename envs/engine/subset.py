@@ -1,4 +1,4 @@
-"""Steps of a subset of a batch, for libraries that do not step games that are over."""
+"""Steps of some games of a batch, for libraries that step only the games that are not over."""
 
 import copy
 from typing import Any
@@ -19,7 +19,7 @@ def step_subset(
     Args:
         game_batch: the games, without autoreset.
         indices: distinct indices of the K games to step. Shape `[K]`.
-        actions: actions of the W players observed in each. Shape `[K, W]`.
+        actions: actions of the W observing players of each game. Shape `[K, W]`.
 
     Raises:
         ValueError: as `GameBatch.step`; the batch is then unchanged.
@@ -68,5 +68,5 @@ class SubsetOpponent:
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> Any:
-        """Return the actions of the opponent."""
+        """Return the opponent's actions; see `Opponent.act`."""
         return self._opponent.act(states, seats, rngs, self._indices[env_indices])

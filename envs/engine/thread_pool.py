@@ -25,12 +25,13 @@ from ludoteca.envs.engine.atomics import X86, add, address_of, load, load_tuple,
 from ludoteca.envs.jit import compiled_without_allocation, kernel
 
 CALLER = 0  # index of the calling thread
-# The words of a pool's shared memory, in separate cache lines: the number of finished slices, the
-# address of the arguments, the number of slices, and for each thread the index of its next slice,
-# whether it has joined this call, and whether it sleeps.
+# Layout of a pool's shared memory, int64; LINE is the number of words of a cache line. Words DONE,
+# ARGUMENTS and SLICES: number of finished slices, address of the arguments, number of slices. From
+# word NEXT on, one cache line per thread: the index of its next slice, at offset JOINED whether it
+# has joined this call, at offset ASLEEP whether it sleeps.
 DONE, ARGUMENTS, SLICES, NEXT, LINE = 0, 8, 16, 24, 8
-JOINED, ASLEEP = 1, 2  # after NEXT
-# Number of spins before a thread sleeps: about a millisecond.
+JOINED, ASLEEP = 1, 2
+# Number of spins before a thread sleeps: about a millisecond. Only on x86 does `pause` take time.
 SPINS = 50_000 if X86 else 1_000_000
 
 
@@ -44,15 +45,15 @@ def make_sliced(run_slice: Callable[..., None]) -> Any:
     Returns:
         `run_slices(shared, thread, arguments)`: the calling thread runs one call to its end;
         another thread helps with calls until it has spun `SPINS` times without one, and its
-        `arguments` only give the types.
+        `arguments` are only an example with the same types.
     """
 
     @kernel
     def take_slice(shared: Any, thread: Any, slices: Any, threads: Any) -> int:
-        """Take a slice of this thread or of a sleeping one; return its index, -1 if none is left.
+        """Take a slice of `thread` itself, or of one of all `threads` that has not joined the call.
 
-        The thread that takes a slice keeps the call from returning, and its arguments alive, until
-        the slice is done.
+        Returns the index of the slice, -1 if none is left. The call does not return, and its
+        arguments stay alive, until every slice that was taken is done.
         """
         for k in range(threads):
             owner = (thread + k) % threads
@@ -73,6 +74,7 @@ def make_sliced(run_slice: Callable[..., None]) -> Any:
         if thread == CALLER:
             store(shared, ARGUMENTS, address_of(arguments))  # type: ignore[call-arg]
             store(shared, DONE, 0)
+            # Storing the next slice opens a thread's slices, so it comes after all else.
             for k in range(threads):
                 store(shared, NEXT + LINE * k + JOINED, int(k == CALLER))
                 store(shared, NEXT + LINE * k, slices * k // threads)
@@ -102,7 +104,7 @@ def make_sliced(run_slice: Callable[..., None]) -> Any:
 class ThreadPool:
     """Pool of threads that share the slices of a call with the calling thread.
 
-    `close()` ends the threads; so does the end of the pool's life.
+    `close()` ends the threads, and so does garbage collection of the pool.
     """
 
     def __init__(self, run_slices: Any, threads: int, slices: int, example: tuple[Any, ...]):
@@ -118,7 +120,7 @@ class ThreadPool:
         self._shared = np.zeros(NEXT + LINE * threads, np.int64)
         self._shared[SLICES] = slices
         self._shared[NEXT:] = slices  # no slice is left
-        self._shared[NEXT + LINE + ASLEEP :: LINE] = 1
+        self._shared[NEXT + LINE + ASLEEP :: LINE] = 1  # all threads but the caller sleep
         self._wake_queues: list[SimpleQueue[bool]] = [SimpleQueue() for _ in range(threads)]
         for k in range(1, threads):
             arguments = (run_slices, self._shared, k, example, self._wake_queues[k])
@@ -126,7 +128,11 @@ class ThreadPool:
         self.close = weakref.finalize(self, _stop_threads, self._wake_queues)
 
     def run(self, arguments: tuple[Any, ...]) -> None:
-        """Run all slices, and return when they are done."""
+        """Run all slices, and return when they are done.
+
+        Args:
+            arguments: passed to `run_slice`; of the types of `example`.
+        """
         for k in range(1, len(self._wake_queues)):
             if self._shared[NEXT + LINE * k + ASLEEP]:
                 self._shared[NEXT + LINE * k + ASLEEP] = 0
@@ -142,10 +148,12 @@ def _run_helper_thread(
     example: tuple[Any, ...],
     wake_queue: "SimpleQueue[bool]",
 ) -> None:
+    """Help with calls whenever the queue yields True; return when it yields False."""
     while wake_queue.get():
         run_slices(shared, thread, example)
 
 
 def _stop_threads(wake_queues: "list[SimpleQueue[bool]]") -> None:
+    """End the helper threads once they sleep."""
     for wake_queue in wake_queues:
         wake_queue.put(False)

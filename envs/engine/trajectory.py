@@ -19,18 +19,18 @@ RANDOM = -1  # as an action to play: a uniformly random legal one
 class Trajectory:
     """Trajectories of B games of at most T plies.
 
-    S is the number of actions per ply: 1, or in simultaneous games one per player.
+    S is the number of actions per ply: 1, or in simultaneous games the number of players.
 
     Entries after the end of a game are zero.
 
     Attributes:
         plies: number of plies of each game. Shape `[B]`.
         positions: position t precedes ply t. Shape `[B, T + 1]`.
-        legal: whether each action is legal, 0 or 1, uint8. Shape `[B, T + 1, S, num_actions]`.
+        legal: 1 for legal actions, else 0, uint8. Shape `[B, T + 1, S, num_actions]`.
         mover: player to move, -1 in simultaneous games, int8. Shape `[B, T + 1]`.
         over: whether the game is over, 0 or 1, uint8. Shape `[B, T + 1]`.
         actions: the actions played, int16; 0 for inactive players. Shape `[B, T, S]`.
-        returns: returns of each player, float64. Shape `[B, T + 1, num_players]`.
+        returns: each player's return so far, float64. Shape `[B, T + 1, num_players]`.
     """
 
     plies: NDArray[np.int64]
@@ -56,8 +56,8 @@ def record_trajectory(
         game: any game.
         games: number of games.
         seed: seed of the first game and of the random actions.
-        actions: actions to play, `RANDOM` (-1) for uniformly random legal ones. Shape
-            `[games, max_plies, S]`. A game stops before an illegal action.
+        actions: actions to play, `RANDOM` (-1) for a uniformly random legal one; all random by
+            default. Shape `[games, max_plies, S]`. A game stops before an illegal action.
         interpreted: run the same code without compiling it; the trajectories are the same.
     """
     plies, width = game.max_plies, actions_per_ply(game)
@@ -77,7 +77,8 @@ def record_trajectory(
     play_games, positions = make_trajectory_recorder(game), trajectory.positions
     if interpreted:
         play_games, positions = play_games.py_func, view_records(positions)
-    with np.errstate(over="ignore"):  # as in compiled code, uint64 wraps around
+    # Interpreted uint64 products wrap around without a warning, as in compiled code.
+    with np.errstate(over="ignore"):
         play_games(
             seed,
             np.array([seed], np.uint64),
@@ -97,7 +98,8 @@ def record_trajectory(
 def make_trajectory_recorder(game: Game) -> Any:
     """Return `play_games(seed, rng, plies, positions, legal, mover, over, actions, returns)`.
 
-    It fills the arrays of a `Trajectory`; see `record_trajectory`.
+    It fills the arrays of a `Trajectory`; see `record_trajectory`. `rng`, uint64 `[1]`, is the
+    random stream of the actions.
     """
     list_actions, _, play = make_ply_kernels(game)
     init, is_terminal, score = game.init, game.is_terminal, game.returns

@@ -1,9 +1,13 @@
-"""Positions of Othello in FFO format: 64 squares, the player to move, and moves with their scores.
+"""Positions of Othello in the format of the FFO test suite of endgames, one position per line.
+
+A line has 64 squares, the player to move, and optionally moves with their scores (final disc
+differences):
 
     --XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X; G8:+18; H1:+12; H7:+6
 
-Black is X, * or B, white is O, 0 or W, an empty square is - or a period; the player may be a word.
-Edax writes the scores after `;` (its .obf files), Zebra comments after `%`.
+A black disc is X, * or B, a white one is O, 0 or W, an empty square is - or a period; the player
+may also be a word, `black` or `white`. The program Edax writes scores after `;` (its .obf files),
+Zebra comments after `%`.
 """
 
 import re
@@ -30,8 +34,8 @@ class FFOLine:
     Attributes:
         line: number of the line, from 1.
         state: the position, a record of Othello on 8x8.
-        scores: final disc differences for the player to move, by move, of the moves that have
-            one.
+        scores: final disc difference for the player to move, by the name of the move, such as
+            `"g8"`; moves without a score are left out.
         comment: the comment after `%`.
     """
 
@@ -42,7 +46,7 @@ class FFOLine:
 
 
 def is_ffo(text: str) -> bool:
-    """Return whether the first line of a text that is not a comment is a position."""
+    """Return whether the first line that is neither blank nor a comment is a position."""
     for line in text.removeprefix("\ufeff").splitlines():
         if line.strip() and not line.lstrip().startswith(("%", "#")):
             return LINE.match(line) is not None
@@ -79,13 +83,22 @@ def position_line(s: Any) -> str:
 
 
 def _read_line(source: RecordText, game: Game, number: int, line: str, offset: int) -> FFOLine:
+    """Return the position in a line.
+
+    Args:
+        source: the text, for errors.
+        game: Othello on 8x8.
+        number: number of the line, from 1.
+        line: the line.
+        offset: offset of the line in the text.
+    """
     match = LINE.match(line)
     if match is None:
         raise source.error(offset, f"expected 64 squares and the player, got {line.strip()[:80]!r}")
     content, _, comment = match[2].partition("%")
     mover, *scored_moves = content.split(";")
     player = PLAYERS.get(mover.strip().lower())
-    item_offset = offset + match.start(2)
+    item_offset = offset + match.start(2)  # of the present item between semicolons
     if player is None:
         raise source.error(
             item_offset, f"expected the player to move, X or O, got {mover.strip()[:40]!r}"

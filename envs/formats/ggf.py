@@ -21,19 +21,24 @@ from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
 
 SIZES = ("4", "6", "8")
-BEGIN = re.compile(r"\s*(?:\d+\s*)?\(;")  # two games played at once begin with 2
+# A game begins with `(;`; two games played at once have a number 2 before it.
+BEGIN = re.compile(r"\s*(?:\d+\s*)?\(;")
 END = re.compile(r"\s*;\s*\)\s*")
 PROPERTY = re.compile(r"\s*([A-Za-z]+)\s*\[([^\]]*)\]")
+# Beginning of a game with the property GM[Othello] among its first properties.
 GAME = re.compile(
     r"\s*(?:\d+\s*)?\(;(?:\s*[A-Za-z]+\s*\[[^\]]*\]){0,40}?\s*GM\s*\[\s*Othello\s*\]", re.I
 )
+# Type of a match: before the board size s (two games at once) or a color, after it a color and
+# a random start (r20: of 20 discs); all but the size are optional.
 TYPE = re.compile(r"[sbw]?(\d+)[bw]?(?:r\d+)?", re.IGNORECASE)
 SQUARE = re.compile(r"([a-z])([1-9])")
+# Disc difference for black, optionally with the ending (a key of ENDINGS).
 RESULT = re.compile(r"([+-]?\d+(?:\.\d*)?)(?::([rts]))?")
 ENDINGS = {"r": "by resignation", "t": "on time", "s": "by agreement"}
 SQUARE_SYMBOLS = "-*O"  # empty, black, white
-DISCS = {"*": 1, "O": 2, "-": 0, ".": 0}
-MOVERS = {"*": 0, "O": 1}
+DISCS = {"*": 1, "O": 2, "-": 0, ".": 0}  # codes of squares, as in `othello_position`
+MOVERS = {"*": 0, "O": 1}  # player to move
 Properties = dict[str, tuple[str, int]]  # value and offset of each property, by name
 
 
@@ -42,9 +47,9 @@ class GGFGame:
     """Game of a GGF text.
 
     Attributes:
-        game: Othello of its size.
+        game: Othello on a board of its size.
         start: the starting position, a record.
-        actions: actions, passes included, with their offsets in the text.
+        actions: the actions, passes included, each with its offset in the text.
         header: values and offsets of the properties that are not moves, by name.
     """
 
@@ -55,7 +60,7 @@ class GGFGame:
 
 
 def is_ggf(text: str) -> bool:
-    """Return whether a text begins like GGF of Othello."""
+    """Return whether a text begins like a game of Othello in GGF."""
     return GAME.match(text.removeprefix("\ufeff")) is not None
 
 
@@ -103,8 +108,8 @@ def read_ggf_game(source: RecordText) -> GGFGame:
     """Return the only game of a GGF text, from any starting position.
 
     Raises:
-        ValueError: if it is not one game in GGF, a position is impossible, or a move is illegal;
-            the message begins with the line and the column.
+        ValueError: if it is not one game in GGF, the starting position is impossible, or a move is
+            illegal; the message begins with the line and the column.
     """
     begin = BEGIN.match(source.text)
     if begin is None:
@@ -118,7 +123,7 @@ def read_ggf_game(source: RecordText) -> GGFGame:
     for action, action_offset in ggf_game.actions:
         if game.is_terminal(s) or action not in game.legal(s):
             raise source.error(action_offset, f"the move {game.action_names[action]} is illegal")
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"):  # kernels rely on integer overflow
             game.step(s, action)
     return ggf_game
 
@@ -171,6 +176,7 @@ def _parse_game(source: RecordText, offset: int) -> tuple[GGFGame, int]:
 
 
 def _board_size(source: RecordText, header: Properties, start: int) -> int:
+    """Return the board size of the property TY; the game begins at offset `start`."""
     text, offset = header.get("TY", ("8", start))
     match = TYPE.fullmatch(text)
     if match is None:
@@ -184,7 +190,7 @@ def _board_size(source: RecordText, header: Properties, start: int) -> int:
 
 
 def _start_position(source: RecordText, header: Properties, game: Game, start: int) -> Any:
-    """Return the position of the property BO, a record."""
+    """Return the position of the property BO, a record; the game begins at offset `start`."""
     if "BO" not in header:
         raise source.error(start, "expected the starting position, such as BO[8 -------- ... *]")
     text, offset = header["BO"]
@@ -220,6 +226,10 @@ def _claimed_result(
 
 
 def _parse_move(source: RecordText, move: tuple[str, str, int], size: int) -> OthelloMove:
+    """Return a move, given as the property's name (B or W), its value and its offset.
+
+    A value is a square or pass, after slashes an evaluation and a time, which are ignored.
+    """
     color, value, offset = "BW".index(move[0]), move[1].split("/")[0].strip().lower(), move[2]
     if value in PASSES:
         return OthelloMove(color, None, offset)
@@ -231,10 +241,11 @@ def _parse_move(source: RecordText, move: tuple[str, str, int], size: int) -> Ot
 
 
 def _write_game(replay: Replay) -> str:
+    """Return a replay of Othello as one line of GGF."""
     game = make_game(replay.game)
     size = game.params["board_size"]
     result = "?" if replay.returns is None else f"{disc_difference(replay):+d}.000"
-    # GGF has no escapes.
+    # GGF has no escapes: surrogates, closing brackets and line breaks in names are replaced.
     names = [name.encode(errors="replace").decode() for name in (*replay.players, "", "")[:2]]
     black, white = (" ".join(name.replace("]", ")").split()) for name in names)
     moves = "".join(

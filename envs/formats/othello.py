@@ -15,7 +15,7 @@ from ludoteca.envs.replay import Replay
 from ludoteca.envs.serialization import validate_states
 
 COLORS = ("black", "white")
-PASSES = ("", "pass", "pa", "ps", "--", "@@")
+PASSES = ("", "pass", "pa", "ps", "--", "@@")  # spellings of a pass, in lower case
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class OthelloMove:
     """Move of a game record.
 
     Attributes:
-        color: 0 for black, 1 for white, None if the record does not have it.
+        color: 0 for black, 1 for white, None if the record does not state it.
         action: the action, or None for a pass.
         offset: offset of the move in the text.
     """
@@ -60,8 +60,7 @@ def with_passes(
 ) -> Iterator[tuple[int, int]]:
     """Yield the action and the offset of each move, and of each pass that the record omits.
 
-    Passes after the end of the game are skipped. The first illegal move is the last that is
-    yielded.
+    Passes after the end of the game are skipped. If a move is illegal, it is the last one yielded.
 
     Args:
         source: text with the moves.
@@ -81,7 +80,7 @@ def with_passes(
         legal = game.legal(s)
         if pass_action in legal and action != pass_action:
             yield pass_action, move.offset
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore"):  # kernels rely on integer overflow
                 game.step(s, pass_action)
             legal = game.legal(s)
         mover = game.player(s)
@@ -92,7 +91,7 @@ def with_passes(
         yield action, move.offset
         if action not in legal:
             return
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"):  # kernels rely on integer overflow
             game.step(s, action)
 
 
@@ -107,7 +106,7 @@ def moves_with_passes(game: Game, replay: Replay) -> list[tuple[int, str]]:
     actions = cast(Sequence[int], replay.actions)
     for s, action in zip(replay.positions(), actions, strict=False):
         mover = game.player(s)
-        if moves and moves[-1][0] == mover:  # the parameter auto_pass skips passes
+        if moves and moves[-1][0] == mover:  # with the parameter auto_pass, passes are not plies
             moves.append((1 - mover, "pass"))
         moves.append((mover, game.action_names[action]))
     return moves

@@ -1,4 +1,4 @@
-"""Game records: a replay with notes from its file, and errors with line and column."""
+"""Game records (games in the formats of other programs): replays with notes, errors with line."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,8 +14,9 @@ class GameRecord:
     """One game of a file.
 
     Attributes:
-        replay: its moves and players.
-        notes: sentences about content of the file that a replay cannot hold, such as variations.
+        replay: the game's moves and players.
+        notes: sentences for the user about content of the file that a replay cannot hold, such as
+            variations.
     """
 
     replay: Replay
@@ -24,9 +25,7 @@ class GameRecord:
 
 @dataclass(frozen=True)
 class ClaimedResult:
-    """Result of a game according to its file.
-
-    It is compared with the result of the moves.
+    """Result of a game according to its file, to be compared with the result of the moves.
 
     Attributes:
         text: the property, such as `"RE[B+R]"`.
@@ -40,17 +39,17 @@ class ClaimedResult:
 
 
 class RecordText:
-    """Text of a file of game records, with errors that have line and column.
+    """Text of a file of game records; makes errors that name the line and the column.
 
     Attributes:
-        text: the text.
+        text: the text, without a byte order mark.
     """
 
     def __init__(self, text: str):
         self.text = text.removeprefix("\ufeff")
 
     def error(self, offset: int, message: str) -> ValueError:
-        """Return an error that begins with the line and the column of a character."""
+        """Return an error whose message begins with the line and the column of `text[offset]`."""
         line = self.text.count("\n", 0, offset) + 1
         column = offset - self.text.rfind("\n", 0, offset)
         return ValueError(f"line {line}, column {column}: {message}")
@@ -67,12 +66,12 @@ def make_record(
     """Play the moves of a game, and return its record.
 
     Args:
-        source: the text with the moves.
+        source: the text that contains the moves.
         game: a sequential game of two players.
         moves: the actions, each with its offset in the text.
         players: names of the players; all may be empty.
-        claimed: the result according to the file.
-        notes: further notes, see `GameRecord`.
+        claimed: the result according to the file, if it states one.
+        notes: notes of the record, see `GameRecord`.
 
     Raises:
         ValueError: at the first illegal move, or if the moves lead to another winner than claimed.
@@ -99,11 +98,13 @@ def make_record(
             notes += (f"{claimed.text}: the game ended before the rules decided it",)
         elif claimed.winner != _winner(returns):
             raise source.error(
-                claimed.offset, f"{claimed.text}, but the moves lead to the returns {list(returns)}"
+                claimed.offset,
+                f"the result is {claimed.text}, but the moves lead to the returns {list(returns)}",
             )
     names = players if any(players) else ()
     return GameRecord(Replay(game.spec, 0, actions, returns, names), notes)
 
 
 def _winner(returns: tuple[float, ...]) -> int:
+    """Return the player with the higher return, -1 for a draw."""
     return -1 if returns[0] == returns[1] else int(returns[1] > returns[0])

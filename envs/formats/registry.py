@@ -13,7 +13,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.files import MAX_TEXT_BYTES, read_bytes, write_atomically
 
-MAX_CHARACTERS = 16 << 20  # of a file; replays in JSON have another limit
+MAX_CHARACTERS = 16 << 20  # of a text in one of `FORMATS`; replays in JSON have another limit
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,8 @@ class GameFormat:
     """File format of game records.
 
     Attributes:
-        name: name of the format in messages.
-        suffix: suffix of its files.
+        name: name of the format, for messages.
+        suffix: suffix of its files, with the dot.
         games: names of the games that it supports.
         recognizes: function that returns whether a text begins like this format.
         read: function that returns the games of a text.
@@ -37,7 +37,7 @@ class GameFormat:
     write: Callable[[Sequence[Replay]], str]
 
 
-# In the order of recognition: GGF also looks like SGF.
+# In the order in which they are tried: a text in GGF also looks like SGF.
 FORMATS = (
     GameFormat("GGF", ".ggf", ("othello",), is_ggf, read_ggf, write_ggf),
     GameFormat("SGF", ".sgf", ("hex", "othello"), is_sgf, read_sgf, write_sgf),
@@ -70,7 +70,7 @@ def read_games(text: str, suffix: str = "") -> list[GameRecord]:
         suffix: suffix of its file, such as `".sgf"`.
 
     Raises:
-        ValueError: if the format is unknown, or a game breaks the rules; except for JSON, the
+        ValueError: if the format is unknown, or if a game violates the rules; except for JSON, the
             message begins with the line and the column.
     """
     if is_ffo(text):
@@ -104,7 +104,7 @@ def load_games(path: str | Path) -> list[GameRecord]:
 
     Raises:
         OSError: if it cannot be read.
-        ValueError: as `read_games`, with the file's name.
+        ValueError: as `read_games`; the message begins with the file's name.
     """
     text = read_record_text(path)
     try:
@@ -114,7 +114,7 @@ def load_games(path: str | Path) -> list[GameRecord]:
 
 
 def write_games(replays: Sequence[Replay], suffix: str) -> str:
-    """Return replays as text in the format of a suffix.
+    """Return replays as text, in the format that a suffix denotes.
 
     Args:
         replays: the replays.

@@ -21,8 +21,8 @@ class SGFGame:
     Attributes:
         number: value of the property GM.
         read: function that returns the record of a game tree.
-        header: function that returns the properties of the root node that only this game has.
-        moves: function that returns the color and the value of each move of a replay.
+        header: function that returns the game's own properties of the root node.
+        moves: function that returns each move of a replay as a property: color (B or W) and value.
     """
 
     number: str
@@ -69,6 +69,7 @@ def write_sgf(replays: Sequence[Replay]) -> str:
 
 
 def _read_tree(source: RecordText, tree: GameTree) -> GameRecord:
+    """Return the record of a game tree, whose property GM is the number of the game."""
     prop = tree.nodes[0].get("GM")
     number = "1" if prop is None else simple_text(prop.values[0])
     for sgf_game in SGF_GAMES.values():

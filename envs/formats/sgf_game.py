@@ -1,4 +1,7 @@
-"""Properties that all games in SGF share: board size, players, result, moves."""
+"""Properties that all games in SGF share: board size, players, result, moves.
+
+A property is a name with values, such as `B[d3]`: black (B) moves to d3.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,7 +12,7 @@ from ludoteca.envs.formats.sgf_tree import GameTree, escape, simple_text
 from ludoteca.envs.game import Game
 from ludoteca.envs.replay import Replay
 
-COLORS = "BW"
+COLORS = "BW"  # black is color 0, white is color 1
 # A cell is a letter and a number, or two letters as in Go: a1 is the same as aa.
 LETTER_NUMBER = re.compile(r"([a-z])([1-9][0-9]?)")
 TWO_LETTERS = re.compile(r"([a-z])([a-z])")
@@ -22,7 +25,7 @@ class SGFMove:
 
     Attributes:
         color: 0 for black, 1 for white.
-        value: value of the property, in lower case.
+        value: value of the property (the cell, or a word such as `pass`), in lower case.
         offset: offset of the value in the text.
     """
 
@@ -32,13 +35,13 @@ class SGFMove:
 
 
 def root_text(tree: GameTree, name: str) -> str:
-    """Return a property of the root node as text, `""` if it is missing."""
+    """Return the first value of the root node's property `name` as text, `""` if it is missing."""
     prop = tree.nodes[0].get(name)
     return "" if prop is None else simple_text(prop.values[0])
 
 
 def board_size(source: RecordText, tree: GameTree, default: int, sizes: Sequence[int]) -> int:
-    """Return the size of the board.
+    """Return the size of the board, `default` if the root node does not state it.
 
     Raises:
         ValueError: if it is not one of `sizes`.
@@ -72,7 +75,7 @@ def moves_of(source: RecordText, tree: GameTree) -> Iterator[SGFMove]:
         for color in move_colors:
             prop = node[color]
             if len(move_colors) > 1 or len(prop.values) > 1:
-                raise source.error(prop.offset, "expected one move in a node, got several")
+                raise source.error(prop.offset, "expected one move per node, got several")
             value = simple_text(prop.values[0]).lower()
             yield SGFMove(COLORS.index(color), value, prop.offset)
 
@@ -83,7 +86,7 @@ def parse_cell(
     """Return the row and column of a cell.
 
     Args:
-        source: text with the cell, for errors.
+        source: the text that contains the cell, for errors.
         value: the cell as text.
         offset: its offset in the text.
         size: the board size.
@@ -105,11 +108,11 @@ def parse_cell(
 
 
 def claimed_result(tree: GameTree, first: int = 0) -> ClaimedResult | None:
-    """Return the result of the property RE, or None without it.
+    """Return the result of the property RE, or None if it is missing.
 
     Args:
         tree: the game.
-        first: color of player 0.
+        first: color of player 0, 0 for black, 1 for white.
     """
     text = root_text(tree, "RE")
     if not text:
@@ -123,13 +126,13 @@ def claimed_result(tree: GameTree, first: int = 0) -> ClaimedResult | None:
 
 
 def players_of(tree: GameTree, first: int = 0) -> tuple[str, ...]:
-    """Return the names of players 0 and 1; `first` is the color of player 0."""
+    """Return the names of players 0 and 1; `first` is the color of player 0, 0 or 1."""
     names = (root_text(tree, "PB"), root_text(tree, "PW"))
     return names[first], names[1 - first]
 
 
 def variation_notes(tree: GameTree) -> list[str]:
-    """Return a note if the tree has variations."""
+    """Return a note for the user if the tree has variations, else an empty list."""
     if not tree.variations:
         return []
     skipped = "1 variation is" if tree.variations == 1 else f"{tree.variations} variations are"
@@ -144,8 +147,9 @@ def write_tree(
     Args:
         game: the game.
         replay: the replay.
-        root: properties of the root node except players and result; PL is player 0's color.
-        moves: color and value of each move.
+        root: properties of the root node except players and result; the property PL is the color
+            of player 0, `"B"` by default.
+        moves: color (B or W) and value of each move.
     """
     first = COLORS.index(root.get("PL", "B"))
     properties = dict(root)

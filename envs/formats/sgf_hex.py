@@ -1,10 +1,11 @@
 """Hex in SGF, GM[11]: https://www.red-bean.com/sgf/hex.html.
 
-Black connects top and bottom. A swap of pieces replaces the stone by one of the other color on the
-mirrored cell, as in this package. After a swap of sides the stone remains and the players exchange
-colors: the second player becomes black, and the next move is white's. Such a game is read as its
-mirror image, which has a swap of pieces. A plain `swap`, as on Little Golem, is one of the two: the
-color of the next move determines which.
+Black connects top and bottom. The format has two kinds of swap. A swap of pieces replaces the stone
+by one of the other color on the mirrored cell, as in this package. In a swap of sides the stone
+remains and the players exchange colors: the second player becomes black, and the next move is
+white's. A game with a swap of sides is read as its mirror image with a swap of pieces. A plain
+`swap`, as the server Little Golem writes it, is one of the two: the color of the next move shows
+which.
 """
 
 import re
@@ -38,7 +39,7 @@ def read_hex(source: RecordText, tree: GameTree) -> GameRecord:
     """Return the record of a game of Hex.
 
     Raises:
-        ValueError: if it does not begin with an empty board, or breaks the rules.
+        ValueError: if it does not begin with an empty board, or violates the rules.
     """
     size = board_size(source, tree, 11, SIZES)
     for name in ("AB", "AW", "AE"):
@@ -52,14 +53,17 @@ def read_hex(source: RecordText, tree: GameTree) -> GameRecord:
         if move.value in GAME_ENDS:
             if k + 1 < len(moves):
                 raise source.error(moves[k + 1].offset, f"expected no move after {move.value}")
-            notes.append(f"{COLORS[move.color]}[{move.value}] ends the game, undecided")
+            notes.append(
+                f"{COLORS[move.color]}[{move.value}] ends the game before the rules decide it"
+            )
             moves.pop()
     first = _first_color(source, tree, moves)
     swap = any(move.value in SWAPS for move in moves) or _rules_allow_swap(root_text(tree, "RU"))
     game = make_game("hex", board_size=size, first="white" if first else "black", swap=swap)
     sides_swapped = _swaps_sides(moves)
     claimed = claimed_result(tree, first)
-    if claimed is not None and sides_swapped:  # programs differ in the meaning of colors in RE
+    # After a swap of sides, programs differ in which player a color in RE means.
+    if claimed is not None and sides_swapped:
         claimed = ClaimedResult(claimed.text, None, claimed.offset)
     actions = _actions(source, moves, size, first, sides_swapped)
     return make_record(source, game, actions, players_of(tree, first), claimed, notes)
@@ -73,7 +77,7 @@ def hex_header(game: Game) -> dict[str, str]:
 
 
 def hex_moves(game: Game, replay: Replay) -> Sequence[tuple[str, str]]:
-    """Return the color and the value of each move."""
+    """Return the color (B or W) and the value of each move."""
     first = int(game.params["first"] == "white")
     actions = cast(Sequence[int], replay.actions)
     names = [game.action_names[action] for action in actions]
@@ -84,7 +88,7 @@ def hex_moves(game: Game, replay: Replay) -> Sequence[tuple[str, str]]:
 
 
 def _first_color(source: RecordText, tree: GameTree, moves: list[SGFMove]) -> int:
-    """Return the color of player 0: that of the first move, or else of the property PL."""
+    """Return the color of player 0 (0 or 1): that of the first move, without moves that of PL."""
     text = root_text(tree, "PL")[:1].upper()
     if text and text not in COLORS:
         raise source.error(tree.nodes[0]["PL"].offset, f"expected PL[B] or PL[W], got PL[{text}]")
@@ -94,7 +98,7 @@ def _first_color(source: RecordText, tree: GameTree, moves: list[SGFMove]) -> in
 
 
 def _rules_allow_swap(rules: str) -> bool:
-    """Return whether the rules in a file's property RU allow the swap."""
+    """Return whether the value of a file's property RU, a free text, allows the swap."""
     return re.search(r"\b(swap|pie)\b", rules, re.IGNORECASE) is not None and not re.search(
         r"\bno\b", rules, re.IGNORECASE
     )
@@ -112,7 +116,15 @@ def _swaps_sides(moves: list[SGFMove]) -> bool:
 def _actions(
     source: RecordText, moves: list[SGFMove], size: int, first: int, sides_swapped: bool
 ) -> Iterator[tuple[int, int]]:
-    """Yield the action and the offset of each move."""
+    """Yield the action and the offset of each move.
+
+    Args:
+        source: the text, for errors.
+        moves: the moves, without a resignation.
+        size: the board size.
+        first: color of player 0, 0 for black, 1 for white.
+        sides_swapped: whether the second move swaps sides.
+    """
     for k, move in enumerate(moves):
         exchanged = sides_swapped and k > 1
         color = (k % 2) ^ first ^ exchanged

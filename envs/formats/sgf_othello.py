@@ -1,7 +1,7 @@
 """Othello in SGF, GM[2].
 
-Squares are read as letter and number, a1 at the top left, or as two letters as in Go, and written
-as letter and number. A pass is an empty value or `pass`; it may be omitted.
+Squares are written as a letter and a number, a1 at the top left; two letters, as in Go, are read,
+too. A pass is an empty value or `pass`; it may be omitted.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def read_othello(source: RecordText, tree: GameTree) -> GameRecord:
     """Return the record of a game of Othello.
 
     Raises:
-        ValueError: if it does not begin with the standard position, or breaks the rules.
+        ValueError: if it does not begin with the standard position, or violates the rules.
     """
     size = board_size(source, tree, 8, SIZES)
     game = make_game("othello", board_size=size)
@@ -44,7 +44,7 @@ def read_othello(source: RecordText, tree: GameTree) -> GameRecord:
     moves = []
     for move in moves_of(source, tree):
         action = None
-        if move.value not in (*PASSES, "tt"):
+        if move.value not in (*PASSES, "tt"):  # `tt` is a pass in Go
             row, column = parse_cell(source, move.value, move.offset, size, EXPECTED)
             action = row * size + column
         moves.append(OthelloMove(move.color, action, move.offset))
@@ -59,7 +59,7 @@ def othello_header(game: Game) -> dict[str, str]:
 
 
 def write_othello_moves(game: Game, replay: Replay) -> Sequence[tuple[str, str]]:
-    """Return the color and the value of each move."""
+    """Return the color (B or W) and the value of each move."""
     return [
         (COLORS[color], "" if name == "pass" else name)
         for color, name in moves_with_passes(game, replay)
@@ -72,6 +72,7 @@ def _check_start(source: RecordText, tree: GameTree, game: Game) -> None:
     if root_text(tree, "PL")[:1].upper() not in ("", "B"):
         raise source.error(root["PL"].offset, "expected black to move first")
     board = game.layout.cells(game.new(0)).reshape(-1)
+    # Properties that add black discs, white discs and empty squares, with the codes of `board`.
     for name, piece in (("AB", 1), ("AW", 2), ("AE", None)):
         if name not in root:
             continue

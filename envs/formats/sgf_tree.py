@@ -1,4 +1,4 @@
-"""Syntax of SGF, FF[1] to FF[4]: game trees as the nodes of their main lines.
+"""Syntax of SGF, versions FF[1] to FF[4]: each game tree is read as the nodes of its main line.
 
 Specification: https://www.red-bean.com/sgf/sgf4.html.
 """
@@ -20,7 +20,7 @@ class Property:
     """Property of a node.
 
     Attributes:
-        values: its values, with escapes.
+        values: its values as written, with escapes.
         offset: offset of its first value in the text.
     """
 
@@ -33,7 +33,7 @@ Node = dict[str, Property]
 
 @dataclass
 class GameTree:
-    """Main line of a game tree: in each node the first variation.
+    """Main line of a game tree: of several continuations of a node, the first.
 
     Attributes:
         offset: offset of the tree in the text.
@@ -147,6 +147,7 @@ def _parse_node(source: RecordText, offset: int) -> tuple[Node, int]:
 
 
 def _after_space(source: RecordText, offset: int) -> int:
+    """Return the offset of the first character from `offset` on that is not white space."""
     space = SPACE.match(source.text, offset)
     assert space is not None
     return space.end()

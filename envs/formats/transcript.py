@@ -8,6 +8,7 @@ from ludoteca.envs.formats.record import GameRecord, RecordText, make_record
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
 
+# White space, the number of a move, a square or a pass.
 TOKEN = re.compile(r"\s+|\d+\.(?=\s|[A-Ha-h])|[A-Ha-h][1-8]|(?:pass|pa|ps|--)", re.IGNORECASE)
 START = re.compile(r"(?:\s*#[^\n]*\n)*\s*(?:\d+\.\s*)?[A-Ha-h][1-8]")
 
@@ -24,7 +25,7 @@ def read_transcripts(source: RecordText) -> list[GameRecord]:
     omitted.
 
     Raises:
-        ValueError: if a line is not a game, or breaks the rules; the message begins with the line
+        ValueError: if a line is not a game, or violates the rules; the message begins with the line
             and the column.
     """
     game, records, offset = make_game("othello"), [], 0

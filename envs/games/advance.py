@@ -1,7 +1,7 @@
 """Rules shared by Breakthrough and Knight-Through: two armies that only advance.
 
 White, player 0, starts on the two rows at the bottom and moves up, Black at the top and moves down.
-A piece that reaches the far row has broken through. No piece steps onto one of its own side, and
+A piece that reaches the far row has broken through. No piece steps onto a piece of its own side;
 straight ahead it captures nothing.
 """
 
@@ -47,34 +47,36 @@ def advance_game(
         name: see `Game`.
         title: see `Game`.
         params: see `Game`; `rows` and `columns`, of at most 8, are among them.
-        steps: of White, and then those of Black: the same with the first sign changed.
-        pieces: how White's and Black's pieces look.
-        holes: the cells nobody can enter, as bits.
-        suicide: whether the winner by the usual rules loses.
+        steps: the steps (down, right) of White's pieces, then those of Black's, in the same order
+            with `down` negated; see `bitboards.py`.
+        pieces: appearance of White's and of Black's pieces.
+        holes: bitboard of the cells that no piece can enter.
+        suicide: whether the player that wins by the usual rules loses.
     """
     rows, columns = params["rows"], params["columns"]
     legal_actions, step, validate = make_kernels(steps, rows, columns)
     paths = moves(steps, rows, columns)
     names = cell_names(rows, columns, "a1 bottom")
-    # A piece that starts on its first (second) row makes at most rows - 1 (rows - 2) steps, and
-    # only one piece of all can make its last one.
-    most = 2 * columns * (2 * rows - 5) + 1
+    # The pieces that start on a player's first (second) row make at most rows - 1 (rows - 2) steps
+    # each, but only one piece of the whole game makes its last step: that ends the game.
+    max_plies = 2 * columns * (2 * rows - 5) + 1
     return Game(
         name=name,
         title=title,
         params=params,
         num_players=2,
         num_actions=len(paths),
-        max_plies=most,
+        max_plies=max_plies,
         observation_shape=(4 if holes else 3, rows, columns),
         state=np.dtype(
             [
                 ("pieces", np.uint64, (2,)),  # by player; see bitboards.py
                 ("holes", np.uint64),
-                ("board", np.int8, (0, rows, columns)),  # takes no room: only its shape matters
+                # Takes no memory: kernels read rows and columns from its shape.
+                ("board", np.int8, (0, rows, columns)),
                 ("to_move", np.int8),
                 ("winner", np.int8),  # UNDECIDED or a player
-                ("suicide", np.int8),
+                ("suicide", np.int8),  # 0 or 1, as the argument
             ],
             align=True,
         ),
@@ -121,7 +123,7 @@ def player(s: Any) -> int:
 def make_kernels(
     steps: Steps, rows: int, columns: int
 ) -> tuple[Callable[..., int], Callable[..., None], Callable[..., str]]:
-    """Return the kernels `legal_actions` and `step` for some steps, and `check`."""
+    """Return the kernels `legal_actions` and `step` for pieces with these steps, and `validate`."""
     half = len(steps) // 2
     list_white = make_lister(steps[:half], rows, columns, movers)
     start, end = make_ends(steps, rows, columns)
@@ -153,24 +155,27 @@ def make_kernels(
 
 @kernel
 def movers(s: Any, down: int, right: int) -> Any:
-    """Return the pieces that may make a step: White's if it leads up, else Black's."""
+    """Return the pieces that can step by (down, right): White's if it leads up, else Black's."""
     player = int(down > 0)
     _, rows, columns = s.board.shape
     targets = block(0, rows, 0, columns) & ~(s.pieces[player] | s.holes)
-    if right == 0:
+    if right == 0:  # straight ahead
         targets &= ~s.pieces[1 - player]
     return starts(s.pieces[player], targets, down, right, columns)
 
 
 @kernel
 def has_won(s: Any, steps: Any, mover: int) -> bool:
-    """Return whether `mover`, who moved last, broke through or left the other without a move."""
+    """Return whether `mover`, which moved last, broke through or left its opponent without a move.
+
+    `steps` are those of both players, as for `advance_game`.
+    """
     _, rows, columns = s.board.shape
     far = 0 if mover == 0 else rows - 1
     if s.pieces[mover] & block(far, far + 1, 0, columns):
         return True
     if s.holes == U0:
-        # The foremost piece can always step diagonally, or take what stands there.
+        # Without holes, a player's foremost piece can always step or capture diagonally.
         return bool(s.pieces[1 - mover] == U0)
     return not can_move(s, steps, 1 - mover)
 
@@ -200,7 +205,7 @@ def observe(s: Any, player: int, out: Any) -> None:
 
 
 def cells(s: Any) -> NDArray[np.int8]:
-    """Show white as 1, black as 2 and holes as 3."""
+    """Return the codes of the cells: 1 for white, 2 for black, 3 for holes."""
     _, rows, columns = s.board.shape
     white, black, holes = (squares(x, rows, columns) for x in (*s.pieces, s.holes))
     return white + np.int8(2) * black + np.int8(3) * holes
@@ -209,20 +214,26 @@ def cells(s: Any) -> NDArray[np.int8]:
 def symmetries(
     paths: tuple[tuple[int, int], ...], holes: int, rows: int, columns: int
 ) -> tuple[Symmetry, ...]:
-    """Return the identity and, unless the holes forbid it, the mirror image."""
-    number = {path: action for action, path in enumerate(paths)}
+    """Return the identity and, if the holes are symmetric, the exchange of left and right.
 
-    def actions(cells: NDArray[np.int64], move: CellMap) -> NDArray[np.int64]:
-        return np.array([number[cells[start], cells[end]] for start, end in paths], np.int64)
+    `paths` holds the start and end cell of each action.
+    """
+    action_of = {path: action for action, path in enumerate(paths)}
 
-    at = squares(holes, rows, columns)
-    names = ("identity", "mirror columns")[: 2 if (at == at[:, ::-1]).all() else 1]
+    def actions(cells: NDArray[np.int64], cell_map: CellMap) -> NDArray[np.int64]:
+        return np.array([action_of[cells[start], cells[end]] for start, end in paths], np.int64)
+
+    is_hole = squares(holes, rows, columns)
+    names = ("identity", "mirror columns")[: 2 if (is_hole == is_hole[:, ::-1]).all() else 1]
     return grid_symmetries(rows, columns, actions, names)
 
 
-@np.errstate(over="ignore")
+@np.errstate(over="ignore")  # bitboard kernels rely on integer overflow
 def problem(s: Any, steps: Steps) -> str:
-    """Return the reason why a position is invalid, or an empty string."""
+    """Return the reason why a position is invalid, or an empty string.
+
+    `steps` are those of both players, as for `advance_game`.
+    """
     _, rows, columns = s.board.shape
     white, black = s.pieces
     if white & black:
@@ -232,13 +243,13 @@ def problem(s: Any, steps: Steps) -> str:
     if (white | black) & s.holes:
         return "a piece lies in a hole"
     if s.to_move not in (0, 1) or s.winner not in (UNDECIDED, 0, 1):
-        return f"to_move {s.to_move} or winner {s.winner} is no player"
+        return f"to_move {s.to_move} is not 0 or 1, or winner {s.winner} is not -1, 0 or 1"
     to_move = int(s.to_move)
     far = 0 if to_move == 0 else rows - 1
     if s.pieces[to_move] & block(far, far + 1, 0, columns):
-        return "the player to move has broken through before"
+        return "the player to move has broken through already, which ends the game"
     if s.pieces[1 - to_move] == U0:
-        return "the player who moved last has no pieces"
+        return "the player that moved last has no pieces"
     won = has_won(s, steps, 1 - to_move)
     winner = (to_move if s.suicide else 1 - to_move) if won else UNDECIDED
     if s.winner != winner:

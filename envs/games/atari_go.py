@@ -1,13 +1,14 @@
 """Atari Go: the first capture wins.
 
 Rules: the game atariGo_7x7 of the General Game Playing base repository (http://games.ggp.org/base);
-see also https://senseis.xmp.net/?AtariGo. Players place a stone in turn, and must. A stone that
-takes the last liberty of an enemy group wins, even if its own group has none left; one that takes
-the last liberty of its own group only, loses. So every game is decided when the board is full.
+see also https://senseis.xmp.net/?AtariGo. Players take turns to place a stone; they cannot pass. A
+stone that takes the last liberty of an enemy group wins, even if its own group has none left; a
+stone that takes only the last liberty of its own group loses. So every game is decided by the time
+the board is full.
 
 As no stone is ever removed, groups only grow and merge: they are kept as the trees of a union-find
-forest. The root knows the group's liberties, each counted once per stone beside it ("pseudo-
-liberties"), since all that matters is whether there are none.
+forest. A group's root stores the number of its liberties, each counted once per stone beside it
+("pseudo-liberties"), since all that matters is whether there are none.
 
 Encoding of a 3x3 board; the fields have one number per cell, with a WALL (#) around the board:
 
@@ -46,9 +47,8 @@ def atari_go(board_size: int = 7) -> Game:
         board_size: 2 to 19.
     """
     n = integer("board_size", board_size, 2, 19)
-    size = (
-        n + 2
-    ) ** 2  # with one cell of WALL around; cell (row, column) is row * (n + 2) + column
+    # Cells with a WALL of one cell around the board; (row, column) is cell row * (n + 2) + column.
+    num_cells = (n + 2) ** 2
     return Game(
         name="atari_go",
         title="Atari Go",
@@ -59,9 +59,10 @@ def atari_go(board_size: int = 7) -> Game:
         observation_shape=(2, n, n),
         state=np.dtype(
             [
-                ("stones", np.int8, (size,)),  # EMPTY, WALL or a player
-                ("parent", np.int16, (size,)),  # of a stone: a cell nearer to the root of its group
-                ("liberties", np.int16, (size,)),  # of the group, at its root; see above
+                ("stones", np.int8, (num_cells,)),  # EMPTY, WALL or a player
+                # At a stone: the next cell on the path to the root of its group; the root: itself.
+                ("parent", np.int16, (num_cells,)),
+                ("liberties", np.int16, (num_cells,)),  # at a root: pseudo-liberties of its group
                 ("board", np.int8, (0, n)),  # takes no memory: kernels read n from its shape
                 ("to_move", np.int8),
                 ("winner", np.int8),  # UNDECIDED or a player
@@ -141,7 +142,7 @@ def step(s: Any, action: int) -> None:
 
 @kernel
 def place(s: Any, cell: int, color: int) -> None:
-    """Put a stone down; it becomes the root of its group."""
+    """Place a stone of player `color`; it becomes the root of its group."""
     size = s.board.shape[1]
     s.stones[cell] = color
     s.parent[cell] = cell
@@ -159,7 +160,7 @@ def place(s: Any, cell: int, color: int) -> None:
 
 @kernel
 def root(s: Any, cell: int) -> int:
-    """Return the root of the group of a stone, and shorten the way to it (path halving)."""
+    """Return the root of the group of a stone, and shorten the path to it (path halving)."""
     while s.parent[cell] != cell:
         s.parent[cell] = s.parent[s.parent[cell]]
         cell = int(s.parent[cell])
@@ -178,7 +179,7 @@ def observe(s: Any, player: int, out: Any) -> None:
 
 
 def cells(s: Any) -> NDArray[np.int8]:
-    """Show black as 1 and white as 2."""
+    """Return the codes of the cells: 1 for black, 2 for white."""
     size = s.board.shape[1] + 2
     shown: NDArray[np.int8] = s.stones.reshape(size, size)[1:-1, 1:-1] + 1
     return shown
@@ -194,10 +195,10 @@ def validate(s: Any) -> str:
     if not np.array_equal(s.stones == WALL, walls.ravel()):
         return "the wall does not surround the board"
     if s.to_move not in (0, 1) or s.winner not in (UNDECIDED, 0, 1):
-        return f"to_move {s.to_move} or winner {s.winner} is no player"
+        return f"to_move {s.to_move} is not 0 or 1, or winner {s.winner} is not -1, 0 or 1"
     played = np.flatnonzero((s.stones == 0) | (s.stones == 1))
     if np.count_nonzero(s.stones == 0) - np.count_nonzero(s.stones == 1) != s.to_move:
-        return "the players did not move in turn"
+        return "the numbers of stones do not fit the player to move"
     if ((s.parent < 0) | (s.parent >= size * size)).any():
         return "parent lies outside the board"
     if (s.stones[s.parent[played]] != s.stones[played]).any():
@@ -207,7 +208,7 @@ def validate(s: Any) -> str:
     init(again, 0)
     for cell in played.tolist():
         place(again, cell, int(s.stones[cell]))
-    roots = s.parent
+    roots = s.parent  # of each stone, after as many steps as a path can have
     for _ in range(len(played)):
         roots = s.parent[roots]
     groups = [root(again, cell) for cell in played.tolist()]

@@ -1,11 +1,11 @@
 """Bitboards of at most 8x8 cells: cell (row, column) is bit 8 * row + column of a uint64.
 
-A step (down, right) moves a piece by that many rows and columns.
-Moves are numbered in the order of the steps, then of their start cells, row by row; moves that
-would end outside the board have no number:
+A step (down, right) moves a piece by that many rows and columns. A move is a step from a start
+cell. Moves are numbered in the order of the steps, then of their start cells, row by row; moves
+that would end outside the board have no number:
 
-    3x3, first up (-1, 0), then left (0, -1):    . . .    .  6  7
-    each number is where the move starts         0 1 2    .  8  9
+    3x3, first up (-1, 0), then left (0, -1);    . . .    .  6  7
+    numbers of moves, in their start cells       0 1 2    .  8  9
                                                  3 4 5    . 10 11
 """
 
@@ -19,7 +19,7 @@ from ludoteca.envs.jit import kernel
 
 U0, U1 = np.uint64(0), np.uint64(1)
 Steps = tuple[tuple[int, int], ...]
-EVERY_ROW = np.uint64(0x0101010101010101)
+EVERY_ROW = np.uint64(0x0101010101010101)  # column 0 of every row
 
 
 @kernel
@@ -32,7 +32,7 @@ def bit(row: int, column: int) -> Any:
 def block(top: int, bottom: int, left: int, right: int) -> Any:
     """Return the cells of the rows `top <= row < bottom` and columns `left <= column < right`.
 
-    `top` and `left` must be below 8, `right` above 0.
+    `top` and `left` must be below 8, `right` must be above 0.
     """
     row = (np.uint64(0xFF) >> np.uint64(8 - right)) & (np.uint64(0xFF) << np.uint64(left))
     return (EVERY_ROW * row) & below_row(bottom) & ~below_row(top)
@@ -50,14 +50,13 @@ def below_row(row: int) -> Any:
 def count(cells: Any) -> int:
     """Return the number of bits set (population count).
 
-    From Warren, "Hacker's Delight", 2nd edition, section 5-1.
-    LLVM compiles this form to one instruction. The product overflows on purpose: `np.multiply` does
-    not warn, the operator `*` would.
+    From Warren, "Hacker's Delight", 2nd edition, section 5-1. LLVM compiles this form to one
+    instruction. The product overflows on purpose: `np.multiply` causes no warning, `*` would.
     """
     x = cells - ((cells >> U1) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
     x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    # Signed, so that counts can be subtracted: compiled, int() of a uint64 stays unsigned.
+    # Signed, so that counts can be subtracted: compiled `int()` of a uint64 stays unsigned.
     return int(np.int64(np.multiply(x, EVERY_ROW) >> np.uint64(56)))
 
 
@@ -75,12 +74,12 @@ def make_lister(
 ) -> Callable[[Any, Any, int], int]:
     """Return `list_moves(s, out, n) -> end`, which writes the legal moves to `out[n:end]`.
 
-    The recursion makes each step a compile-time constant; a loop over the steps would not.
+    The recursion makes each step a compile-time constant, which a loop over the steps would not.
 
     Args:
-        steps: at least one; moves are numbered in this order, see the module.
-        rows: of the board.
-        columns: of the board.
+        steps: at least one step; moves are numbered in this order, see above.
+        rows: rows of the board.
+        columns: columns of the board.
         movers: kernel `movers(s, down, right)` that returns the cells from which a step is legal.
         first: the number of the first move.
     """
@@ -90,10 +89,11 @@ def make_lister(
 
     @kernel
     def list_step(s: Any, out: Any, n: int) -> int:
+        """Write the legal moves of the first step."""
         cells = movers(s, down, right)
         while cells != U0:
-            lowest = cells & (~cells + U1)
-            cell = count(lowest - U1)
+            lowest = cells & (~cells + U1)  # lowest bit
+            cell = count(lowest - U1)  # number of that bit
             out[n] = first + ((cell >> 3) - top) * width + (cell & 7) - left
             n += 1
             cells ^= lowest
@@ -111,7 +111,7 @@ def make_lister(
 
 
 def make_ends(steps: Steps, rows: int, columns: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Return the bit numbers of the cells where each move starts and where it ends."""
+    """Return the bit numbers of the cells where each move starts, and of those where it ends."""
     paths = np.array(moves(steps, rows, columns))
     bits = paths // columns * 8 + paths % columns
     starts, ends = np.array(bits.T, np.uint8, order="C")
@@ -119,7 +119,7 @@ def make_ends(steps: Steps, rows: int, columns: int) -> tuple[NDArray[np.uint8],
 
 
 def moves(steps: Steps, rows: int, columns: int) -> tuple[tuple[int, int], ...]:
-    """Return the cells, `row * columns + column`, where each move starts and where it ends."""
+    """Return the cells (`row * columns + column`) where each move starts and ends."""
     return tuple(
         (row * columns + column, (row + down) * columns + column + right)
         for down, right in steps
@@ -129,12 +129,12 @@ def moves(steps: Steps, rows: int, columns: int) -> tuple[tuple[int, int], ...]:
 
 
 def squares(cells: Any, rows: int, columns: int) -> NDArray[np.bool_]:
-    """Return the cells as booleans, shape `[rows, columns]`."""
+    """Return a bitboard as booleans, shape `[rows, columns]`."""
     shifts = np.add.outer(8 * np.arange(rows), np.arange(columns)).astype(np.uint64)
     shown: NDArray[np.bool_] = np.uint64(cells) >> shifts & U1 != U0
     return shown
 
 
 def cells_of(board: NDArray[Any]) -> np.uint64:
-    """Return the true cells of a board, shape `[rows, columns]`: the inverse of `squares`."""
+    """Return the bitboard of the true cells of a `[rows, columns]` array: inverse of `squares`."""
     return np.uint64(sum(1 << (8 * int(row) + int(column)) for row, column in np.argwhere(board)))

@@ -1,13 +1,13 @@
 """Breakthrough and two variants: with holes, and the suicide form, lost by breaking through.
 
 Rules: https://en.wikipedia.org/wiki/Breakthrough_(board_game). A pawn moves one row ahead, straight
-or diagonally, and captures diagonally only. The first pawn on the far row wins; a side without
-pawns loses. The smaller board, the holes and the suicide form are those of the games
+or diagonally, and captures diagonally only. The first player with a pawn on the far row wins; a
+player without pawns loses. The smaller board, the holes and the suicide form are those of the games
 breakthroughSmall, breakthroughSmallHoles, breakthroughHoles and breakthroughSuicideSmall of the
 General Game Playing base repository (http://games.ggp.org/base).
 
-White's actions on 4 rows and 3 columns, by the cell where they start; Black's, 21 to 41, are those
-of White upside down (up left becomes down left), numbered from the top, too:
+White's actions on 4 rows and 3 columns, each in the cell where it starts. Black's, 21 to 41, are
+their reflections upside down (up left becomes down left), also numbered row after row from the top:
 
     up left       up            up right
     .  .  .       .  .  .       .  .  .
@@ -49,7 +49,7 @@ def breakthrough(rows: int = 6, columns: int = 6) -> Game:
         rows: 4 to 8.
         columns: 2 to 8.
     """
-    return _game("breakthrough", "Breakthrough", rows, columns)
+    return _breakthrough_game("breakthrough", "Breakthrough", rows, columns)
 
 
 @unique
@@ -70,7 +70,7 @@ def breakthrough_holes(rows: int = 6, columns: int = 6, holes: str | None = None
         holes = USUAL_HOLES.get((rows, columns), "")
     names = _hole_names(holes, rows, columns)
     bits = sum(1 << (8 * (rows - int(name[1])) + ord(name[0]) - ord("a")) for name in names)
-    return _game(
+    return _breakthrough_game(
         "breakthrough_holes",
         "Breakthrough with Holes",
         rows,
@@ -90,10 +90,12 @@ def breakthrough_suicide(rows: int = 6, columns: int = 6) -> Game:
         rows: 4 to 8.
         columns: 2 to 8.
     """
-    return _game("breakthrough_suicide", "Breakthrough Suicide", rows, columns, suicide=True)
+    return _breakthrough_game(
+        "breakthrough_suicide", "Breakthrough Suicide", rows, columns, suicide=True
+    )
 
 
-def _game(
+def _breakthrough_game(
     name: str,
     title: str,
     rows: int,
@@ -108,16 +110,16 @@ def _game(
 
 
 def _hole_names(holes: str, rows: int, columns: int) -> list[str]:
-    """Return the names of the holes, row after row from the bottom.
+    """Return the cell names in `holes`, such as `"b3+d3"`, row after row from the bottom.
 
     Raises:
         ValueError: if `holes` violates the conditions of `breakthrough_holes`.
     """
     names = holes.split("+") if isinstance(holes, str) else []
     last = chr(ord("a") + columns - 1)
-    middle = f"[a-{last}][{HOME_ROWS + 1}-{rows - HOME_ROWS}]"
-    fit = all(re.fullmatch(middle, name) for name in names)
-    if not names or len(set(names)) < len(names) or not fit:
+    between_homes = f"[a-{last}][{HOME_ROWS + 1}-{rows - HOME_ROWS}]"
+    are_cells = all(re.fullmatch(between_homes, name) for name in names)
+    if not names or len(set(names)) < len(names) or not are_cells:
         raise ValueError(
             f"holes must be different cells of columns a to {last} and rows {HOME_ROWS + 1} to "
             f"{rows - HOME_ROWS}, such as 'a3+b3', got {holes!r}"

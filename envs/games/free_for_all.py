@@ -1,21 +1,22 @@
-"""Two-Player Free-For-All, zero-sum: pieces respawn; most captures in 30 plies win.
+"""Two-Player Free-For-All, zero-sum: pieces respawn; the most captures in 30 plies win.
 
 Rules: the game 2pffa_zerosum of the General Game Playing base repository
-(http://games.ggp.org/base). Each side has a spawn cell outside the square board, which always holds
-one of its pieces and which nothing can enter; what leaves it is replaced at once. A piece jumps
-like a chess knight to an empty cell of the board, or steps like a chess king onto an enemy piece
-there and captures it. A player without such a move passes. Equal captures are a draw.
+(http://games.ggp.org/base). Each side has a spawn cell outside the square board. It always holds
+one of the side's pieces: a piece that leaves it is replaced at once, and no piece can enter it. A
+piece jumps like a chess knight to an empty cell of the board, or steps like a chess king onto an
+enemy piece on the board and captures it. A player without such a move passes. With equal numbers of
+captures the game is a draw.
 
-Encoding of a 3x3 board with the spawn cells R (Red, player 0) and B; other cells outside the square
-are never used:
+Encoding of a 3x3 board with the spawn cells 8 (Red, player 0) and 12 (Blue); the other cells
+outside the square are never used:
 
     bits of `pieces`       planes (3 rows, 5 columns)
      .  1  2  3  .         0 own pieces             3 own captures, everywhere
      8  9 10 11 12         1 opponent's pieces      4 opponent's captures, everywhere
      .  17 18 19 .         2 plies left, everywhere
 
-Actions are the jumps, then the captures, then the pass; each kind by direction, and within it by
-the cell where it starts, as in `bitboards.py`.
+Actions are the jumps, then the captures, then the pass. Jumps and captures are numbered by
+direction, then by the cell where they start, as in `bitboards.py`.
 """
 
 from collections.abc import Callable
@@ -77,8 +78,8 @@ def free_for_all(
     legal_actions, step = make_kernels(n, move, capture, steps)
     paths = moves(steps, n, n + 2)
     names = cell_names(n, n + 2, "a1 bottom")
-    captures = 0 if move == capture else len(moves(STEPS[capture], n, n + 2))
-    signs = "-" * (len(paths) - captures) + "x" * captures
+    num_captures = 0 if move == capture else len(moves(STEPS[capture], n, n + 2))
+    signs = "-" * (len(paths) - num_captures) + "x" * num_captures
     return Game(
         name="free_for_all",
         title="Two-Player Free-For-All",
@@ -94,7 +95,7 @@ def free_for_all(
                 ("captures", np.int8, (2,)),  # by player
                 ("plies_left", np.int8),
                 ("to_move", np.int8),
-                ("plies", np.int8),
+                ("plies", np.int8),  # length of every game
                 ("board", np.int8, (0, n)),  # takes no memory: kernels read n from its shape
             ],
             align=True,
@@ -132,11 +133,19 @@ def free_for_all(
 def make_kernels(
     size: int, move: str, capture: str, steps: Steps
 ) -> tuple[Callable[..., int], Callable[..., None]]:
-    """Return the kernels `legal_actions` and `step`."""
+    """Return the kernels `legal_actions` and `step`.
+
+    Args:
+        size: rows of the board; it has two more columns, for the spawn cells.
+        move: `"knight"` or `"king"`.
+        capture: `"knight"` or `"king"`.
+        steps: the steps of both, in the order in which actions are numbered.
+    """
     moves_as_knight, captures_as_knight = move == "knight", capture == "knight"
 
     @kernel
     def movers(s: Any, down: int, right: int) -> Any:
+        """Return the pieces of the player to move that can make the step (down, right)."""
         as_knight = abs(down) + abs(right) == 3
         own, other = s.pieces[s.to_move], s.pieces[1 - s.to_move]
         targets = U0
@@ -148,7 +157,7 @@ def make_kernels(
 
     list_steps = make_lister(steps, size, size + 2, movers)
     start, end = make_ends(steps, size, size + 2)
-    passing = len(start)
+    pass_action = len(start)
 
     @kernel
     def legal_actions(s: Any, out: Any) -> int:
@@ -156,14 +165,14 @@ def make_kernels(
             return 0
         n = list_steps(s, out, 0)
         if n == 0:
-            out[0] = passing
+            out[0] = pass_action
             n = 1
         return n
 
     @kernel
     def step(s: Any, action: int) -> None:
         mover = int(s.to_move)
-        if action != passing:
+        if action != pass_action:
             target = U1 << np.uint64(end[action])
             s.pieces[mover] ^= (U1 << np.uint64(start[action])) | target
             s.pieces[mover] |= spawn(mover, size)
@@ -178,7 +187,7 @@ def make_kernels(
 
 @kernel
 def inside(size: int) -> Any:
-    """Return the cells that can be entered."""
+    """Return the cells that pieces can enter: the square board."""
     return block(0, size, 1, size + 1)
 
 
@@ -233,7 +242,7 @@ def observe(s: Any, player: int, out: Any) -> None:
 
 
 def cells(s: Any) -> NDArray[np.int8]:
-    """Show red as 1, blue as 2, and cells outside the board as 3."""
+    """Return the codes of the cells: 1 for red, 2 for blue, 3 outside the board."""
     size = s.board.shape[1]
     red, blue = (squares(pieces, size, size + 2) for pieces in s.pieces)
     outside = ~squares(inside(size), size, size + 2) & ~red & ~blue
@@ -241,18 +250,18 @@ def cells(s: Any) -> NDArray[np.int8]:
 
 
 def symmetries(paths: tuple[tuple[int, int], ...], size: int) -> tuple[Symmetry, ...]:
-    """Return the identity and, where the spawn cells are in the middle row, the mirror image."""
-    number = {path: action for action, path in enumerate(paths)}
+    """Return the identity and, if the spawn cells are in the middle row, the exchange of rows."""
+    action_of = {path: action for action, path in enumerate(paths)}
 
-    def actions(cells: NDArray[np.int64], move: CellMap) -> NDArray[np.int64]:
-        mapped = [number[cells[start], cells[end]] for start, end in paths]
+    def actions(cells: NDArray[np.int64], cell_map: CellMap) -> NDArray[np.int64]:
+        mapped = [action_of[cells[start], cells[end]] for start, end in paths]
         return np.array([*mapped, len(paths)], np.int64)
 
     names = ("identity", "mirror rows")[: 1 + size % 2]
     return grid_symmetries(size, size + 2, actions, names)
 
 
-@np.errstate(over="ignore")
+@np.errstate(over="ignore")  # bitboard kernels rely on integer overflow
 def validate(s: Any) -> str:
     """Return the reason why a position is invalid, or an empty string."""
     size = s.board.shape[1]

@@ -1,4 +1,4 @@
-"""Positions of Hungry Geese as lists of cells: bodies, board view, validation."""
+"""Positions of Hungry Geese: bodies as lists of cells, codes of the board's cells, validation."""
 
 from typing import Any
 
@@ -18,12 +18,12 @@ def geese(s: Any) -> list[list[int]]:
 
 
 def cells(s: Any) -> Any:
-    """Return the board: 1 for food, 2 + 2p and 3 + 2p for the head and body of goose p."""
+    """Return the codes of the cells: 1 for food, 2 + 2p, 3 + 2p for head and body of goose p."""
     codes = np.zeros(s.occupied.size, np.int8)
     codes[s.food[: s.num_food]] = 1
     for p, goose in enumerate(geese(s)):
         codes[goose] = 3 + 2 * p
-        codes[goose[:1]] = 2 + 2 * p
+        codes[goose[:1]] = 2 + 2 * p  # a dead goose has no head
     return codes.reshape(s.occupied.shape)
 
 

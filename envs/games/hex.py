@@ -3,14 +3,15 @@
 Black connects north and south, white connects west and east. The six observation planes are those
 of Young, Vasan and Hayward, "NeuroHex" (arXiv 1604.07097, section 2), with one cell of padding.
 
-Encoding of a 3x3 board. A cell has one bit per plane; the padding has those of its edges:
+Encoding of a 3x3 board. A cell has one bit per plane; a cell of the padding has the bits of its
+edge:
 
     `cells`            actions      bit    plane
     *  N  N  N  *                   0      black stones, and the north and south edge
     W  .  .  .  E      0 1 2        1      white stones, and the west and east edge
     W  .  .  .  E       3 4 5       2, 3   white stones connected to the west, to the east edge
     W  .  .  .  E        6 7 8      4, 5   black stones connected to the north, to the south edge
-    *  S  S  S  *                   6-8    not shown: used by `spread`, 0 between steps
+    *  S  S  S  *                   6-8    in no plane: used by `spread`, 0 between steps
 
 The corners (*) have the bits of both edges. Action 9 is the swap, if it is allowed.
 """
@@ -28,10 +29,10 @@ from ludoteca.envs.params import choice, integer
 from ludoteca.envs.rng import below
 from ludoteca.envs.symmetry import CellMap, Symmetry, grid_symmetries
 
-# A cell is a set of bits: bit p is the value of observation plane p there.
+# The bits of a cell; bit p is its value in observation plane p.
 BLACK, WHITE, WEST, EAST, NORTH, SOUTH = 1, 2, 4, 8, 16, 32
 EDGES = WEST | EAST | NORTH | SOUTH
-# `spread` stores 1 + the direction to the previous cell of its walk above this bit.
+# From this bit on, `spread` stores 1 + the direction to the previous cell of its walk.
 BACK_SHIFT = 6
 # The six neighbors in circular order; direction d + 3 (modulo 6) is opposite to d.
 NEIGHBORS = ((-1, 0), (-1, 1), (0, 1), (1, 0), (1, -1), (0, -1))
@@ -64,10 +65,10 @@ def hex(board_size: int = 11, first: str = "black", swap: bool = False) -> Game:
                 ("cells", np.uint16, (n + 2, n + 2)),  # padded; the padding belongs to the edges
                 ("to_move", np.int8),
                 ("winner", np.int8),  # UNDECIDED or a player
-                ("swapped", np.int8),
-                ("stones", np.int16),
-                ("white_first", np.int8),
-                ("swap", np.int8),
+                ("swapped", np.int8),  # whether player 1 has swapped
+                ("stones", np.int16),  # number of stones on the board
+                ("white_first", np.int8),  # whether white is player 0
+                ("swap", np.int8),  # whether the pie rule is on
             ],
             align=True,
         ),
@@ -169,13 +170,16 @@ def swap_stone(s: Any, color: int) -> None:
 
 @kernel
 def place(s: Any, row: int, column: int, color: int) -> None:
-    """Place a stone on a padded cell and update the connections; a group with both edges wins."""
+    """Place a stone and update the connections; a group that touches both its edges wins.
+
+    `row` and `column` count from the padding, so they are at least 1.
+    """
     edges = 0
     for dr, dc in NEIGHBORS:
         neighbor = s.cells[row + dr, column + dc]
         if neighbor & color:
             edges |= neighbor
-    # Padding at a corner has the edges of both colors: keep those of `color`.
+    # A corner of the padding has the edges of both colors: keep those of `color`.
     edges &= (NORTH | SOUTH) if color == BLACK else (WEST | EAST)
     s.cells[row, column] = color | edges
     if edges:
@@ -188,8 +192,9 @@ def place(s: Any, row: int, column: int, color: int) -> None:
 def spread(s: Any, row: int, column: int, color: int, edges: int) -> None:
     """Set the bits `edges` in all stones of the group at (row, column).
 
-    A depth-first search without a stack: the visited cells store the way back, which is cleared on
-    return (Schorr and Waite, "An efficient machine-independent procedure", 1967).
+    A depth-first search without a stack: each visited cell stores the direction back, which is
+    cleared on return (Schorr and Waite, "An efficient machine-independent procedure for garbage
+    collection in various list structures", 1967).
     """
     size = s.cells.shape[0] - 2
     start_row, start_column = row, column
@@ -216,9 +221,12 @@ def spread(s: Any, row: int, column: int, color: int, edges: int) -> None:
 
 @kernel
 def playout(s: Any, legal: Any, rng: Any) -> int:
-    """Fill the board at random, then determine the winner: exactly one player connects."""
+    """Fill the board at random, then determine the winner: exactly one player connects.
+
+    See `Game.playout`. `legal` gets the actions, int16 `[num_actions]`; `rng` is uint64 `[1]`.
+    """
     if can_swap(s):
-        # One ply by the rules; its action is written in front of the others.
+        # The first ply, which may be the swap, is played by `step`; its action comes first.
         first = int(legal[below(rng, legal_actions(s, legal))])
         step(s, first)
         n = fill_at_random(s, legal, rng)
@@ -231,7 +239,7 @@ def playout(s: Any, legal: Any, rng: Any) -> int:
 
 @kernel
 def fill_at_random(s: Any, legal: Any, rng: Any) -> int:
-    """Fill the board at random and determine the winner, where no swap is legal."""
+    """Fill the board at random and determine the winner; requires that no swap is legal."""
     size = s.cells.shape[0] - 2
     n = legal_actions(s, legal)
     if n == 0:
@@ -253,8 +261,9 @@ def black_connects(s: Any) -> bool:
     """Return whether black connects north and south on a full board.
 
     Follows the border between black and white from the northwest corner, with black on the left:
-    black cells on the border are connected to north, white cells to west. The white cell lies in
-    `direction` from the black cell (row, column), and the cell ahead of both in `direction - 1`.
+    black cells on the border are connected to the north edge, white cells to the west edge. The
+    white cell lies in `direction` from the black cell (row, column), and the cell ahead, which both
+    touch, in `direction - 1`.
     """
     row, column, direction = 0, 1, 4
     while True:
@@ -284,7 +293,7 @@ def observe(s: Any, player: int, out: Any) -> None:
 
 
 def cells(s: Any) -> Any:
-    """Return the board without the padding: 1 for black, 2 for white."""
+    """Return the codes of the cells, without the padding: 1 for black, 2 for white."""
     return (s.cells[1:-1, 1:-1] & (BLACK | WHITE)).astype(np.int8)
 
 
@@ -301,13 +310,13 @@ def mirror(n: int, swap: bool) -> Symmetry:
 
 
 def padded_symmetries(n: int, swap: bool, names: tuple[str, ...]) -> tuple[Symmetry, ...]:
-    """Return symmetries of the padded board that keep the planes."""
+    """Return the `grid_symmetries` with these names of the padded board, with unchanged planes."""
 
     def actions(cells: Any, cell_map: CellMap) -> Any:
         # `cell_map` is for the padded board, and maps the inner board to itself.
-        inner = [cell_map(row + 1, column + 1) for row in range(n) for column in range(n)]
-        placed = [(row - 1) * n + column - 1 for row, column in inner]
-        return np.array(placed + [n * n] * swap, np.int64)
+        images = [cell_map(row + 1, column + 1) for row in range(n) for column in range(n)]
+        placements = [(row - 1) * n + column - 1 for row, column in images]
+        return np.array(placements + [n * n] * swap, np.int64)
 
     return grid_symmetries(n + 2, n + 2, actions, names)
 
@@ -320,7 +329,7 @@ def validate(s: Any) -> str:
     if s.to_move not in (0, 1) or s.winner not in (UNDECIDED, 0, 1) or s.swapped not in (0, 1):
         return f"to_move {s.to_move}, winner {s.winner} or swapped {s.swapped} is out of range"
     if s.stones != np.count_nonzero(stones):
-        return f"stones is {s.stones}, but {np.count_nonzero(stones)} are on the board"
+        return f"stones is {s.stones}, but {np.count_nonzero(stones)} stones are on the board"
     # Placing the same stones must give the same connections and winner.
     rebuilt = np.zeros(1, s.dtype).view(np.recarray)[0]
     init(rebuilt, 0)

@@ -1,13 +1,14 @@
 """Hungry Geese: snakes on a torus; the longest survival, then the longest body wins.
 
-Equal, step by step, to `hungry_geese` of kaggle-environments. Observation planes and rewards follow
-the competition (channels 0-16) and Martín Miralles, UIB 2021 (master's thesis).
+Step by step the same game as `hungry_geese` of kaggle-environments. Observation planes and rewards
+follow the Kaggle competition (17 planes for four geese) and Martín Miralles' master's thesis (UIB,
+2021).
 
 Encoding, where cell (row, column) is `row * columns + column`:
 
     actions     ring buffer `body[p]`, with start[p] = 4 and length[p] = 3
        0        index      0  1  2  3  4  5
-     3   1      segment    2  .  .  .  0  1      0: head, 2: tail
+     3   1      segment    2  .  .  .  0  1      segment 0: head, segment 2: tail
        2
 
 Planes of player p, of P players; each group has a plane for each player, p first, then p + 1, ...,
@@ -30,7 +31,7 @@ from ludoteca.envs.layout import Layout, Piece
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.rng import below
 
-FORFEITED = -1  # score of a goose that forfeited; Kaggle gives it no reward
+FORFEITED = -1  # score of a goose that forfeited: below all others (Kaggle gives it no reward)
 COLORS = (
     "#2565ae", "#c0392b", "#2e8b57", "#8e44ad", "#d35400", "#16a085", "#7f8c8d", "#b7950b",
 )  # fmt: skip
@@ -57,12 +58,12 @@ def hungry_geese(
         num_players: 1 to 8. A single goose wins after one step, as in kaggle-environments.
         rows: 3 to 50.
         columns: 3 to 50.
-        hunger_rate: steps after which each goose loses a segment, 1 to 10,000.
-        min_food: number of foods on the board after each step, 1 to 1,000.
-        max_length: maximum length of a goose, 1 to 10,000.
-        episode_steps: states of a game, 2 to 10,000: one more than its steps.
-        extra_planes: add two constant planes with percentages: the played part of all steps, and
-            steps since the last hunger of `hunger_rate`.
+        hunger_rate: each goose loses a segment every `hunger_rate` steps, 1 to 10,000.
+        min_food: number of cells with food after each step, 1 to 1,000.
+        max_length: maximum length of a goose in cells, 1 to 10,000.
+        episode_steps: number of states of a full game, 2 to 10,000: one more than its steps.
+        extra_planes: whether to add two constant planes with percentages: how much of the game, and
+            of the present period of `hunger_rate` steps, is over.
     """
     integer("num_players", num_players, 1, 8)
     integer("rows", rows, 3, 50)
@@ -95,7 +96,8 @@ def hungry_geese(
         state=np.dtype(
             [
                 ("rng", np.uint64, (1,)),
-                ("score", np.int32, (num_players,)),  # steps lived * (max_length + 1) + length
+                # (steps survived + 1) * (max_length + 1) + length after the last of them.
+                ("score", np.int32, (num_players,)),
                 ("occupied", np.int8, (rows, columns)),  # number of segments on a cell, or FOOD
                 # Segment k of goose p, the head being 0, is body[p, (start[p] + k) % capacity].
                 ("body", np.int16, (num_players, min(max_length, num_cells))),
@@ -103,7 +105,7 @@ def hungry_geese(
                 ("length", np.int16, (num_players,)),  # 0: dead
                 ("last_action", np.int8, (num_players,)),  # NONE before the first step
                 ("last_head", np.int16, (num_players,)),  # NONE before the first step
-                ("food", np.int16, (min(min_food, num_cells),)),
+                ("food", np.int16, (min(min_food, num_cells),)),  # cells, then NONE
                 ("num_food", np.int16),
                 ("steps", np.int16),
                 ("hunger_rate", np.int16),
@@ -248,7 +250,7 @@ def turns_back(last_action: int, action: int) -> bool:
 
 @kernel
 def eat(s: Any, cell: int) -> None:
-    """Remove the food on `cell`; the rest keeps its order."""
+    """Remove the food on `cell`; the other foods keep their order."""
     s.occupied[cell // s.occupied.shape[1], cell % s.occupied.shape[1]] = 0
     s.num_food -= 1
     eaten = False
@@ -278,7 +280,7 @@ def die(s: Any, p: int) -> None:
 def collide(s: Any) -> None:
     """Remove all geese whose heads are on a cell with another segment, simultaneously."""
     columns = s.occupied.shape[1]
-    dead = 0  # a bit per goose: no goose is removed before all are checked
+    dead = 0  # one bit per goose; no goose is removed before all are checked
     for p in range(s.body.shape[0]):
         head = s.body[p, s.start[p]]
         if s.length[p] > 0 and s.occupied[head // columns, head % columns] > 1:
@@ -290,7 +292,7 @@ def collide(s: Any) -> None:
 
 @kernel
 def refill(s: Any) -> None:
-    """Place food on free cells, sampled uniformly, up to `min_food` or until no cell is free."""
+    """Place food on random free cells until there are `min_food` or no cell is free."""
     rows, columns = s.occupied.shape
     missing = s.food.shape[0] - s.num_food
     if missing > 0:
@@ -307,7 +309,7 @@ def refill(s: Any) -> None:
 
 @kernel
 def free_cell(s: Any, free: int) -> int:
-    """Sample one of the `free` cells with neither goose nor food, uniformly."""
+    """Sample a cell with neither goose nor food, uniformly; `free` is the number of such cells."""
     rows, columns = s.occupied.shape
     skip = below(s.rng, free)
     for row in range(rows):
@@ -329,10 +331,10 @@ def is_terminal(s: Any) -> bool:
 
 @kernel
 def returns(s: Any, out: Any) -> None:
-    """Write the mean over opponents of sign(own score - their score): at death, and at the end.
+    """Write the mean over opponents of sign(own score - their score), at death and at the end.
 
     The score of a dead goose is final, and lower than that of each goose that survives it by at
-    least a step. So its return changes only if such a goose forfeits later.
+    least a step. So its return changes only if one of these geese forfeits later.
     """
     players = s.length.shape[0]
     over = is_terminal(s)
@@ -371,6 +373,6 @@ def observe(s: Any, player: int, out: Any) -> None:
 
 @kernel
 def mark(out: Any, plane: int, cell: int, columns: int) -> None:
-    """Set a cell of a plane; unsigned numbers save the tests for negative indices."""
+    """Set a cell of a plane to 1; unsigned numbers save the checks for negative indices."""
     index = np.uint16(cell)
     out[plane, index // np.uint16(columns), index % np.uint16(columns)] = 1

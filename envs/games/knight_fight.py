@@ -1,4 +1,4 @@
-"""Knight Fight: two knights jump over a board that fills with arrows; a knight on an arrow loses.
+"""Knight Fight: two knights jump on a board that fills with arrows; a knight on an arrow loses.
 
 Rules: the game knightfight of the General Game Playing base repository
 (http://games.ggp.org/base). White starts in the corner a1, Black in the opposite one. White jumps
@@ -10,7 +10,7 @@ first; from then on a turn is an attack and a jump:
   diagonal ones, as the player chooses.
 
 Encoding of a 4x4 board: actions 0 to 15 are jumps to a cell, 16 attacks the orthogonal cells and 17
-the diagonal ones. The fields `knights` have the same numbers.
+the diagonal ones. The field `knights` numbers the cells in the same way.
 
      0  1  2  3
      4  5  6  7
@@ -59,7 +59,8 @@ def knight_fight(board_size: int = 10) -> Game:
         params={"board_size": n},
         num_players=2,
         num_actions=n * n + 2,
-        # Jumps, each of which leaves one more arrow, and attacks take turns.
+        # Each jump starts from a cell without an arrow and leaves one there, so there are at most
+        # n * n - 1 jumps; between two jumps there is one attack.
         max_plies=2 * n * n - 3,
         observation_shape=(4, n, n),
         state=np.dtype(
@@ -160,7 +161,7 @@ def jump(s: Any, cell: int) -> None:
 def attack(s: Any, kind: int) -> None:
     """Put arrows beside the opponent's knight: orthogonal (kind 0) or diagonal (kind 1).
 
-    The player loses if the own knight is on such a cell.
+    The player to move loses if its own knight is on one of these cells.
     """
     size, own = s.arrows.shape[0], s.knights[s.to_move]
     target = s.knights[1 - s.to_move]
@@ -186,14 +187,15 @@ def observe(s: Any, player: int, out: Any) -> None:
 
 
 def cells(s: Any) -> NDArray[np.int8]:
-    """Show knights as 1 and 2, arrows as 3, and knights on arrows as 4 and 5."""
+    """Return the codes of the cells: 1, 2 for knights, 3 for arrows, 4, 5 for knights on arrows."""
     codes: NDArray[np.int8] = 3 * s.arrows
     for player, knight in enumerate(s.knights):
         codes.reshape(-1)[knight] += 1 + player
     return codes
 
 
-def _actions_with_attacks(cells: NDArray[np.int64], move: CellMap) -> NDArray[np.int64]:
+def _actions_with_attacks(cells: NDArray[np.int64], cell_map: CellMap) -> NDArray[np.int64]:
+    """Return the map of actions: that of the cells; attacks map to themselves."""
     return np.append(cells, (len(cells), len(cells) + 1))
 
 
@@ -203,7 +205,10 @@ def validate(s: Any) -> str:
     if not np.isin(s.arrows, (0, 1)).all():
         return "arrows must be 0 or 1"
     if s.knights[0] == s.knights[1] or not all(0 <= knight < size**2 for knight in s.knights):
-        return f"the knights are on {s.knights.tolist()}, not on two cells from 0 to {size**2 - 1}"
+        return (
+            f"the knights are on {s.knights.tolist()}, expected two different cells from 0 to "
+            f"{size**2 - 1}"
+        )
     if s.to_move not in (WHITE, BLACK) or s.attack not in (0, 1):
         return f"to_move {s.to_move} is not a player, or attack {s.attack} is not 0 or 1"
     lost = [player for player in (WHITE, BLACK) if s.arrows.flat[s.knights[player]]]

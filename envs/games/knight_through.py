@@ -1,11 +1,11 @@
 """Knight-Through: Breakthrough with knights that make only the four forward jumps.
 
 Rules: the game knightThrough of the General Game Playing base repository
-(http://games.ggp.org/base). Knights capture as in chess; the first one on the far row wins, and a
-side without knights loses.
+(http://games.ggp.org/base). Knights capture as in chess. The first player with a knight on the far
+row wins; a player without knights loses.
 
-White's actions on 4 rows and 4 columns, by the cell where they start; Black's, 24 to 47, are those
-of White upside down, numbered from the top, too:
+White's actions on 4 rows and 4 columns, each in the cell where it starts. Black's, 24 to 47, are
+their reflections upside down, also numbered row after row from the top:
 
     2 up, 1 left     2 up, 1 right     1 up, 2 left     1 up, 2 right
     .  .  .  .       .  .  .  .        .  .  .  .       .  .  .  .

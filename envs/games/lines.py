@@ -1,4 +1,4 @@
-"""Lines of pieces on `s.board`, EMPTY or player numbers, shape `[rows, columns]`."""
+"""Lines of pieces on `s.board`, shape `[rows, columns]`, whose cells are EMPTY or a player."""
 
 from typing import Any
 

@@ -27,11 +27,11 @@ from ludoteca.envs.layout import Layout, Piece, cell_names
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.symmetry import CellMap, grid_symmetries
 
-U7, U8, U9 = np.uint64(7), np.uint64(8), np.uint64(9)
+U7, U8, U9 = np.uint64(7), np.uint64(8), np.uint64(9)  # shifts by one square; see `AXES`
 NOT_FIRST_COLUMN = np.uint64(0xFEFEFEFEFEFEFEFE)
 NOT_LAST_COLUMN = np.uint64(0x7F7F7F7F7F7F7F7F)
-# For each axis: the shift by one square, the squares that a right shift reaches without wrapping
-# around the side of the board, and those that a left shift reaches.
+# For each axis (row, two diagonals, column): the shift by one square, the squares that a right
+# shift reaches without wrapping around the side of the board, and those that a left shift reaches.
 AXES = (
     (U1, NOT_LAST_COLUMN, NOT_FIRST_COLUMN),
     (U7, NOT_FIRST_COLUMN, NOT_LAST_COLUMN),
@@ -49,8 +49,9 @@ def othello(board_size: int = 8, planes: str = "relative", auto_pass: bool = Fal
     Args:
         board_size: 4, 6 or 8.
         planes: `"relative"`: plane 0 has the discs of the observing player, plane 1 the opponent's.
-            `"absolute"`: plane 0 white, plane 1 black, as in Sancho and Fernández' document.
-        auto_pass: skip the turn of a player that must pass, so that a pass is not a ply.
+            `"absolute"`: plane 0 has the white discs, plane 1 the black ones, as in Sancho Cebrero
+            and Fernández Limárquez (Universidad de Sevilla, 2019).
+        auto_pass: whether to skip the turn of a player that must pass, so that a pass is not a ply.
     """
     choice("board_size", integer("board_size", board_size, 4, 8), (4, 6, 8))
     choice("planes", planes, ("relative", "absolute"))
@@ -69,7 +70,7 @@ def othello(board_size: int = 8, planes: str = "relative", auto_pass: bool = Fal
                 ("discs", np.uint64, (2,)),  # by player; black is player 0
                 ("legal", np.uint64),  # squares where the player to move may place a disc
                 ("to_move", np.int8),
-                ("over", np.int8),
+                ("over", np.int8),  # whether no player can place a disc
                 ("board", np.int8, (0, n)),  # takes no memory: kernels read n from its shape
                 ("absolute", np.int8),
                 ("auto_pass", np.int8),
@@ -102,7 +103,7 @@ def othello(board_size: int = 8, planes: str = "relative", auto_pass: bool = Fal
 
 
 def _actions_with_pass(cells: Any, cell_map: CellMap) -> Any:
-    """Return the map of the actions: that of the cells, then the pass."""
+    """Return the map of actions: that of the cells; the pass maps to itself."""
     return np.append(cells, len(cells))
 
 
@@ -130,13 +131,13 @@ def legal_actions(s: Any, out: Any) -> int:
         out[0] = size * size  # pass
         return 1
     n = 0
-    left = s.legal
-    while left != U0:
-        lowest = left & (~left + U1)
-        square = count(lowest - U1)
+    remaining = s.legal
+    while remaining != U0:
+        lowest = remaining & (~remaining + U1)  # lowest bit
+        square = count(lowest - U1)  # number of that bit
         out[n] = square // 8 * size + square % 8
         n += 1
-        left ^= lowest
+        remaining ^= lowest
     return n
 
 
@@ -182,7 +183,7 @@ def observe(s: Any, player: int, out: Any) -> None:
     size = s.board.shape[1]
     for plane in range(2):
         discs = s.discs[first if plane == 0 else 1 - first]
-        # One loop over the plane, which a compiler vectorizes.
+        # One flat loop over the plane, which the compiler vectorizes.
         squares = out[plane].flat
         for square in range(size * size):
             bit = np.uint64(8 * (square // size) + square % size)
@@ -199,8 +200,8 @@ def placements(s: Any, player: int) -> Any:
 def outflanking(own: Any, other: Any) -> Any:
     """Return the empty squares where a disc of `own` flips at least one of `other`.
 
-    Some may lie outside a smaller board. Eight flood fills by doubling (Kogge-Stone), as on
-    https://www.chessprogramming.org/Fill_Algorithms.
+    On a board smaller than 8x8, some of them may lie outside. Flood fills by doubling (Kogge-Stone)
+    in eight directions, see https://www.chessprogramming.org/Fill_Algorithms.
     """
     squares = U0
     for shift, left, right in AXES:
@@ -225,7 +226,10 @@ def turned(square: Any, own: Any, other: Any) -> Any:
 
 @kernel
 def runs_up(start: Any, discs: Any, shift: Any) -> Any:
-    """Return the runs of up to six `discs` next to the squares `start`, towards higher bits."""
+    """Return the runs of up to six `discs` next to the squares `start`, towards higher bits.
+
+    The first two lines fill runs of two discs; the last two lines each add a pair.
+    """
     runs = discs & (start << shift)
     runs |= discs & (runs << shift)
     pairs = discs & (discs << shift)
@@ -247,7 +251,7 @@ def runs_down(start: Any, discs: Any, shift: Any) -> Any:
 
 @kernel
 def region(board_size: int) -> Any:
-    """Return the squares of the board."""
+    """Return the bitboard of all squares of the board."""
     if board_size == 8:
         return np.uint64(0xFFFFFFFFFFFFFFFF)
     if board_size == 6:
@@ -256,7 +260,7 @@ def region(board_size: int) -> Any:
 
 
 def cells(s: Any) -> Any:
-    """Show black as 1 and white as 2."""
+    """Return the codes of the cells: 1 for black, 2 for white."""
     size = s.board.shape[1]
     return (squares(s.discs[0], size, size) + 2 * squares(s.discs[1], size, size)).astype(np.int8)
 
@@ -269,12 +273,12 @@ def validate(s: Any) -> str:
         return "a disc lies outside the board"
     if s.to_move not in (0, 1) or s.over not in (0, 1):
         return f"to_move {s.to_move} or over {s.over} is not 0 or 1"
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore"):  # bitboard kernels rely on integer overflow
         legal, replies = placements(s, int(s.to_move)), placements(s, 1 - int(s.to_move))
     if s.legal != legal:
-        return f"legal squares are {int(legal):#x}, not {int(s.legal):#x}"
+        return f"legal is {int(s.legal):#x}, but the discs allow {int(legal):#x}"
     if bool(s.over) != (legal == U0 and replies == U0):
-        return "over does not say whether a move is left"
+        return f"over is {s.over}, which does not say whether a placement is left"
     if s.auto_pass and not s.over and legal == U0:
         return "the player to move must pass, but passes are skipped"
     return ""

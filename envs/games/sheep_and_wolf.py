@@ -2,14 +2,14 @@
 
 Rules: the game sheepAndWolf of the General Game Playing base repository
 (http://games.ggp.org/base); also known as fox and hounds, https://en.wikipedia.org/wiki/Fox_games.
-All stay on the dark cells. The wolf moves one cell diagonally, the sheep likewise but only up;
-nobody captures or jumps. After each move of either player:
+All stay on the dark cells. The wolf moves one cell diagonally, a sheep one cell diagonally up;
+there are no captures and no jumps. After each move of either player:
 
 * if the wolf cannot move, the sheep win;
 * otherwise, if no sheep is on a row below the wolf's, or no sheep can move, the wolf wins.
 
-Encoding of a 4x4 board. The actions 0 to 8 lead up the diagonals of dark cells, between two rows
-and two columns each; 9 to 17 lead down the same diagonals:
+Encoding of a 4x4 board. Between two neighboring rows and two neighboring columns there is one
+diagonal of dark cells. The actions 0 to 8 lead up these diagonals, 9 to 17 lead down:
 
     bits of dark cells     actions, between the cells
      .  1  .  3            .   .   .   .
@@ -50,7 +50,7 @@ def sheep_and_wolf(board_size: int = 8) -> Game:
     sheep, the wolf, and 1 everywhere when the wolf is to move.
 
     Args:
-        board_size: 4, 6 or 8; half as many sheep.
+        board_size: 4, 6 or 8; there are half as many sheep.
     """
     n = choice("board_size", integer("board_size", board_size, 4, 8), (4, 6, 8))
     names = cell_names(n, n, "a1 bottom")
@@ -147,26 +147,29 @@ def legal_actions(s: Any, out: Any) -> int:
 
 @kernel
 def list_steps(s: Any, pieces: Any, down: int, out: Any, n: int) -> int:
-    """Write the steps of `pieces` one row down (or up, if -1) to `out[n:]` and return the end."""
+    """Write the steps of `pieces` to the row below (`down` = 1) or above (-1) to `out[n:end]`.
+
+    Returns `end`.
+    """
     size = s.board.shape[1]
     to_left, to_right = movers(s, pieces, down, -1), movers(s, pieces, down, 1)
     first = (size - 1) ** 2 if down > 0 else 0
-    left = to_left | to_right
-    while left != U0:
-        lowest = left & (~left + U1)
-        cell = count(lowest - U1)
+    remaining = to_left | to_right
+    while remaining != U0:
+        lowest = remaining & (~remaining + U1)  # lowest bit
+        cell = count(lowest - U1)  # number of that bit
         upper, column = (cell >> 3) + min(down, 0), cell & 7
         out[n] = first + upper * (size - 1) + column - 1
         n += int(to_left & lowest != U0)
         out[n] = first + upper * (size - 1) + column
         n += int(to_right & lowest != U0)
-        left ^= lowest
+        remaining ^= lowest
     return n
 
 
 @kernel
 def movers(s: Any, pieces: Any, down: int, right: int) -> Any:
-    """Return those of `pieces` that can make a step."""
+    """Return those of `pieces` that can make the step (down, right)."""
     size = s.board.shape[1]
     free = block(0, size, 0, size) & ~(s.sheep | s.wolf)
     return starts(pieces, free, down, right, size)
@@ -186,13 +189,14 @@ def step(s: Any, action: int) -> None:
 
 @kernel
 def outcome(s: Any) -> int:
-    """Return who has won, or UNDECIDED."""
+    """Return the winner, or UNDECIDED."""
     can_step_up = movers(s, s.wolf, -1, -1) | movers(s, s.wolf, -1, 1)
     can_step_down = movers(s, s.wolf, 1, -1) | movers(s, s.wolf, 1, 1)
     if can_step_up | can_step_down == U0:
         return SHEEP
+    # Two shifts, as a single one could be by 64 bits: no sheep is below the wolf's row.
     if s.sheep >> np.uint64(count(s.wolf - U1) // 8 * 8) >> np.uint64(8) == U0:
-        return WOLF  # nothing lies below the wolf's row
+        return WOLF
     if movers(s, s.sheep, -1, -1) | movers(s, s.sheep, -1, 1) == U0:
         return WOLF
     return UNDECIDED
@@ -210,12 +214,12 @@ def observe(s: Any, player: int, out: Any) -> None:
 
 
 def cells(s: Any) -> NDArray[np.int8]:
-    """Show the wolf as 1 and sheep as 2."""
+    """Return the codes of the cells: 1 for the wolf, 2 for sheep."""
     size = s.board.shape[1]
     return squares(s.wolf, size, size) + np.int8(2) * squares(s.sheep, size, size)
 
 
-@np.errstate(over="ignore")
+@np.errstate(over="ignore")  # bitboard kernels rely on integer overflow
 def validate(s: Any) -> str:
     """Return the reason why a position is invalid, or an empty string."""
     size = s.board.shape[1]
@@ -227,7 +231,7 @@ def validate(s: Any) -> str:
     if count(s.wolf) != 1 or count(s.sheep) != size // 2:
         return f"there are {count(s.wolf)} wolves and {count(s.sheep)} sheep, not 1 and {size // 2}"
     if s.to_move not in (WOLF, SHEEP):
-        return f"to_move {s.to_move} is no player"
+        return f"to_move {s.to_move} is not 0 or 1"
     if s.winner != outcome(s):
         return f"winner is {s.winner}, but the cells say {outcome(s)}"
     return ""

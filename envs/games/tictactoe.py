@@ -49,7 +49,7 @@ def tictactoe(board_size: int = 3, line: int | None = None) -> Game:
                 ("board", np.int8, (board_size, board_size)),  # EMPTY or a player
                 ("to_move", np.int8),
                 ("winner", np.int8),  # UNDECIDED or a player
-                ("moves_left", np.int16),
+                ("moves_left", np.int16),  # number of empty cells
                 ("line", np.int8),
             ],
             align=True,
@@ -139,7 +139,7 @@ def observe(s: Any, player: int, out: Any) -> None:
 
 
 def cells(s: Any) -> Any:
-    """Return the board: 1 for X, 2 for O."""
+    """Return the codes of the cells: 1 for X, 2 for O."""
     return s.board + 1
 
 
@@ -148,7 +148,8 @@ def validate(s: Any) -> str:
     if not np.isin(s.board, (EMPTY, 0, 1)).all():
         return f"board holds {np.unique(s.board)}, expected -1, 0 and 1"
     if s.to_move not in (0, 1) or s.winner not in (UNDECIDED, 0, 1):
-        return f"to_move {s.to_move} or winner {s.winner} is no player"
+        return f"to_move {s.to_move} is not 0 or 1, or winner {s.winner} is not -1, 0 or 1"
     if s.moves_left != np.count_nonzero(s.board == EMPTY):
-        return f"moves_left is {s.moves_left}, but {np.count_nonzero(s.board == EMPTY)} are empty"
+        empty = np.count_nonzero(s.board == EMPTY)
+        return f"moves_left is {s.moves_left}, but {empty} cells are empty"
     return ""

@@ -8,13 +8,16 @@ from ludoteca.envs.symmetry import DIRECTIONS, Symmetry, directions_are_actions,
 
 @kernel
 def neighbor(cell: int, action: int, shape: tuple[int, int]) -> tuple[int, int]:
-    """Return the row and column of the neighbor of a cell; `action` indexes `DIRECTIONS`."""
+    """Return the row and column of the neighbor of a cell (`row * columns + column`).
+
+    `action` is the index of the direction in `DIRECTIONS`.
+    """
     return beside(cell // shape[1], cell % shape[1], action, shape)
 
 
 @kernel
 def beside(row: int, column: int, action: int, shape: tuple[int, int]) -> tuple[int, int]:
-    """Return the row and column of the neighbor of (row, column)."""
+    """Return the row and column of the neighbor of (row, column); see `neighbor`."""
     return (
         around(row + DIRECTIONS[action][0], shape[0]),
         around(column + DIRECTIONS[action][1], shape[1]),
@@ -23,7 +26,7 @@ def beside(row: int, column: int, action: int, shape: tuple[int, int]) -> tuple[
 
 @kernel
 def around(index: int, side: int) -> int:
-    """Return `index` modulo `side`, for -1 <= index <= side."""
+    """Return `index` modulo `side`, for -1 <= index <= side, without a division."""
     return index + side if index < 0 else index - side if index >= side else index
 
 

@@ -1,7 +1,8 @@
 """Tron: two riders leave walls behind; a rider that hits a wall or the border loses.
 
-Moves are simultaneous. Riding into the same cell, or crashing in the same step, is a draw. The GDL
-original is `tron_10x10` of the GGP-Base game repository.
+Moves are simultaneous. Riding into the same cell, or crashing in the same step, is a draw. The
+original, in the Game Description Language, is `tron_10x10` of the General Game Playing base
+repository (http://games.ggp.org/base).
 
 Encoding of a board of 4 rows and 4 columns, after both riders have moved east:
 
@@ -49,7 +50,7 @@ def tron(rows: int = 10, columns: int = 10) -> Game:
             [
                 ("walls", np.int8, (rows, columns)),  # 0 free, else 1 + the player who rode there
                 ("head", np.int16, (2, 2)),  # row and column of each rider
-                ("crashed", np.int8, (2,)),
+                ("crashed", np.int8, (2,)),  # whether each rider has crashed or forfeited
             ],
             align=True,
         ),
@@ -150,7 +151,7 @@ def observe(s: Any, player: int, out: Any) -> None:
 
 
 def cells(s: Any) -> Any:
-    """Show walls as 1 and 2, heads as 3 and 4."""
+    """Return the codes of the cells: 1, 2 for walls of player 0, 1, and 3, 4 for their heads."""
     shown = s.walls.copy()
     for p in range(2):
         shown[tuple(s.head[p])] = p + 3

@@ -1,4 +1,4 @@
-"""Games that are decided by a winner: `s.winner` is UNDECIDED or a player."""
+"""Kernels of games whose field `winner` is UNDECIDED or the player that has won."""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""Numbering of actions: the moves of all roles as one action space."""
+"""Numbering of actions: the moves of all roles as one action space.
+
+A move belongs to one role; an action is a term such as `(mark 1 2)`, whichever role makes it.
+"""
 
 from dataclasses import dataclass
 
@@ -9,20 +12,23 @@ from ludoteca.envs.gdl.dynamics import Dynamics
 from ludoteca.envs.gdl.network import Network, natural_key
 from ludoteca.envs.gdl.parse import parse
 
-NONE = -1
+NONE = -1  # in place of a move or an action
 
 
 @dataclass(frozen=True, eq=False)
 class ActionTable:
-    """Actions of a game: moves with the same term are one action for all roles.
+    """Actions of a game, with R roles, M moves, A actions and G goals.
+
+    A waiting move is one that a role makes only while another role is to move.
 
     Attributes:
         names: the terms, without the outer parentheses, such as `"mark 1 2"`. Length A.
-        action_of_move: the action of each move, or `NONE` for moves that only wait. Ascending
-            within a role. Shape `[M]`.
+        action_of_move: the action of each move, or `NONE` for waiting moves. Ascending within a
+            role. Shape `[M]`.
         move_of_action: the move of each role and action, or `NONE`. Shape `[R, A]`.
-        role_masks: the moves of each role as bits. Shape `[R, ceil((M + G + 1) / 64)]`.
-        action_masks: likewise, without moves that only wait.
+        role_masks: the moves of each role as bits, in the order of the outputs of phase 1. Shape
+            `[R, ceil((M + G + 1) / 64)]`.
+        action_masks: likewise, without waiting moves.
     """
 
     names: tuple[str, ...]
@@ -35,16 +41,16 @@ class ActionTable:
 def number_actions(network: Network, dynamics: Dynamics) -> ActionTable:
     """Return the numbering of actions of a network.
 
-    In sequential games, moves that a role only makes while another is to move are not actions.
+    In sequential games, waiting moves are not actions.
     """
     roles, moves = len(network.roles), len(network.moves)
     listed = ~dynamics.waits if dynamics.sequential else np.ones(moves, np.bool_)
     if not listed.any():
         listed[:] = True
     terms = {network.moves[m] for m in np.flatnonzero(listed)}
-    # The moves of each role are sorted by the same key, so actions ascend with them.
+    # The moves of each role are sorted by the same key, so their actions ascend.
     order = sorted(terms, key=lambda text: natural_key(parse(text)[0].term))
-    number = {text: i for i, text in enumerate(order)}
+    action_of_term = {text: i for i, text in enumerate(order)}
     action_of_move = np.full(moves, NONE, np.int16)
     move_of_action = np.full((roles, len(order)), NONE, np.int32)
     words = (len(network.phase1.outputs) + 63) // 64
@@ -54,7 +60,7 @@ def number_actions(network: Network, dynamics: Dynamics) -> ActionTable:
         r, bit = network.role_of(m), np.uint64(1) << np.uint64(m & 63)
         role_masks[r, m >> 6] |= bit
         if listed[m]:
-            action = number[network.moves[m]]
+            action = action_of_term[network.moves[m]]
             action_of_move[m] = action
             move_of_action[r, action] = m
             action_masks[r, m >> 6] |= bit

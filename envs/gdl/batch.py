@@ -1,9 +1,9 @@
-"""Bit-sliced evaluation of a network: 64 * WORDS games at once, one bit per game.
+"""Bit-sliced evaluation of a network: 64 * WORDS random games in a batch, one bit per game.
 
-A slot is WORDS words of 64 bits, bit b of word w for game 64 * w + b. A gate is a few vector
-instructions for all games. Legal moves are transposed in blocks of 64 x 64 bits, so that each game
-gets its own bit set, from which a move is sampled. A game that ends is reset, so all bits are
-always in use; the results are those of the finished games.
+A slot holds one value of the network for all games: WORDS words of 64 bits, bit b of word w for
+game 64 * w + b. A gate is a few vector instructions for all games. Legal moves are transposed in
+blocks of 64 x 64 bits, so that each game gets its own bit set, from which a move is sampled. A game
+that ends is reset, so all bits are always in use; the goals are those of the finished games.
 """
 
 from dataclasses import dataclass
@@ -18,26 +18,28 @@ from ludoteca.envs.jit import compiled, factory, kernel
 from ludoteca.envs.params import integer
 from ludoteca.envs.rng import below
 
-WORDS = 8  # written out in `gate`: LLVM makes vector instructions of it
+WORDS = 8  # fixed, because `gate` writes it out, from which LLVM makes vector instructions
 GAMES = 64 * WORDS
 
 
 @dataclass(frozen=True, eq=False)
 class BatchResult:
-    """Statistics of random games.
+    """Statistics of random games, of a network with R roles, M moves and G goals.
 
     Attributes:
-        games: finished games.
-        steps: joint moves made.
+        games: number of finished games.
+        steps: number of joint moves (one move of each role).
         goal_counts: how often each goal of the network held at the end of a game. Shape `[G]`.
         longest: joint moves of the longest finished game; 0 if none was finished.
         stuck: number of states, not terminal, in which a role had no legal move.
-        bad_goals: number of finished games in which each role had no goal, or several. Shape `[R]`.
-        two_choosers: number of states in which two roles had more than one legal move.
-        waits: how often each move was the only one of its role while another role had a choice.
-            Shape `[M]`.
-        control_errors: for each candidate, the number of states in which not exactly one of its
-            fluents held, or another role had a choice. Shape `[C]`.
+        bad_goals: for each role, the number of finished games in which it had no goal, or several.
+            Shape `[R]`.
+        two_choosers: number of states in which two or more roles had more than one legal move.
+        waits: how often each move was the only one of its role while exactly one other role had a
+            choice. Shape `[M]`.
+        control_errors: for each of the C candidates `control` of the simulator, the number of
+            states in which not exactly one of its fluents held, or a role had a choice whose fluent
+            did not hold. Shape `[C]`.
     """
 
     games: int
@@ -58,17 +60,17 @@ class BatchResult:
 
 
 class BatchSimulator:
-    """Random games of one network in a batch of `GAMES` games.
+    """Simulator of random games of one network, in a batch of `GAMES` games.
 
     A second call of `play` continues the games of the first.
 
     Args:
         network: the network.
         seed: seed of the random moves.
-        control: candidates for the fluents that name the player to move, one for each role. Shape
-            `[C, R]`.
-        analyze: whether all statistics are collected. If not, only games, steps, goals and stuck
-            states are counted, in about half the time in small games.
+        control: candidates for the fluents that name the player to move, each a fluent per role.
+            Shape `[C, R]`.
+        analyze: whether to collect all statistics. If not, only games, steps, goals and stuck
+            states are counted, which takes about half the time in small games.
     """
 
     def __init__(
@@ -93,7 +95,7 @@ class BatchSimulator:
         """Make `rounds` random joint moves in all games, and return statistics of these moves.
 
         Returns:
-            Each round counts `GAMES` steps, less one for each game that ended.
+            The statistics. Each round counts `GAMES` steps, less one for each game that ended.
         """
         integer("rounds", rounds, 1, 2**40)
         network, roles = self.network, len(self.network.roles)
@@ -121,7 +123,7 @@ class BatchSimulator:
 
 
 class BatchArrays(NamedTuple):
-    """A network as arrays of compiled code."""
+    """Arrays of a network for compiled code; see `Network`, `Program` and `BatchSimulator`."""
 
     gates1: Any
     segments1: Any
@@ -141,7 +143,10 @@ def _program_arrays(program: Program) -> tuple[Any, Any, Any]:
 
 @kernel
 def gate(v: Any, o: int, a: int, b: int) -> None:
-    """Set slot `o` to the AND of two literals: all words are read before one is written."""
+    """Set slot `o` of `v` [slots, WORDS] to the AND of the literals `a` and `b`.
+
+    All words are read before one is written, so that LLVM can use vector instructions.
+    """
     ma, mb = ZERO - np.uint64(a & 1), ZERO - np.uint64(b & 1)
     a >>= 1
     b >>= 1
@@ -165,7 +170,7 @@ def gate(v: Any, o: int, a: int, b: int) -> None:
 
 @kernel
 def run_loop(v: Any, gates: Any, begin: int, end: int) -> None:
-    """Evaluate the gates of a loop, all false at first, until no feedback changes."""
+    """Evaluate gates begin to end - 1, a loop, until no feedback changes; feedback starts false."""
     for i in range(begin, end):
         if gates[i, 3]:
             v[gates[i, 0]] = ZERO
@@ -184,7 +189,7 @@ def run_loop(v: Any, gates: Any, begin: int, end: int) -> None:
 
 @kernel
 def run(v: Any, gates: Any, segments: Any) -> None:
-    """Evaluate a program whose inputs are in `v`."""
+    """Evaluate a program whose inputs are in `v` [slots, WORDS]."""
     for k in range(len(segments)):
         begin, end = segments[k, 0], segments[k, 1]
         if segments[k, 2]:
@@ -204,13 +209,18 @@ def word_of(v: Any, literal: int, w: int) -> Any:
 def make_batch_play(analyze: bool) -> Any:
     """Return `play(network, values, state, results, rounds)`; see `BatchSimulator.play`.
 
+    `network` is a `BatchArrays`; the three tuples are those that `BatchSimulator.play` passes.
+
     Args:
-        analyze: whether statistics of single games are collected.
+        analyze: whether to collect all statistics.
     """
 
     @kernel
     def transpose_legal(v: Any, outputs: Any, first: int, last: int, block: Any, bits: Any) -> None:
-        """Write the legal moves first to last - 1 of each game to `bits` [GAMES, K]."""
+        """Write which of the moves first to last - 1 are legal in each game to `bits`.
+
+        `bits` is [GAMES, K], 64 moves per word; `block`, [64], is scratch memory.
+        """
         for k in range((last - first + 63) // 64):
             for w in range(WORDS):
                 union = ZERO

@@ -14,7 +14,8 @@ from ludoteca.envs.gdl.rules import ARITIES, Rule, dependencies
 
 Severity = Literal["error", "warning"]
 MAX_ROLES = 8
-# For each head, relations that it must not depend on: before a move is made, there is no `does`.
+# For each relation, those on which it must not depend, directly or through others. `legal`, `goal`
+# and `terminal` are computed before moves are made (`does`); `init` and `role` before any state.
 FORBIDDEN = {
     "legal": ("does",),
     "goal": ("does",),
@@ -22,18 +23,18 @@ FORBIDDEN = {
     "init": ("true", "does", "next", "legal", "goal", "terminal"),
     "role": ("true", "does", "next", "legal", "goal", "terminal", "init"),
 }
-FORBIDDEN_IN_BODY = ("init", "next")  # relations that no body may have
+FORBIDDEN_IN_BODY = ("init", "next")  # relations that must not occur in a body
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A fault of a sheet.
+    """Violation of the specification by a sheet.
 
     Attributes:
-        line: its line, or 0 for the whole sheet.
-        text: what is wrong.
-        severity: `"error"`: the sheet cannot be compiled; `"warning"`: it can be, unless the
-            compilation exceeds a limit.
+        line: its line, or 0 if it concerns the whole sheet.
+        text: description.
+        severity: `"error"`: the sheet cannot be compiled; `"warning"`: it can be compiled, unless
+            that exceeds a limit.
     """
 
     line: int
@@ -45,7 +46,7 @@ class Problem:
 
 
 def check_rules(rules: list[Rule]) -> list[Problem]:
-    """Return all faults of a sheet, errors first."""
+    """Return all problems of a sheet, errors first."""
     graph = dependencies(rules)
     problems = [
         *_check_relations(rules),
@@ -59,10 +60,10 @@ def check_rules(rules: list[Rule]) -> list[Problem]:
 
 
 def require_valid(rules: list[Rule], name: str) -> list[Problem]:
-    """Return the warnings about a sheet.
+    """Return the warnings about a sheet; `name` is its name in the error message.
 
     Raises:
-        GDLError: with up to five errors, if there are any.
+        GDLError: if there are errors; the message has the first five.
     """
     problems = check_rules(rules)
     errors = [problem for problem in problems if problem.severity == "error"]
@@ -74,11 +75,12 @@ def require_valid(rules: list[Rule], name: str) -> list[Problem]:
 
 
 def _name(atom: tuple[Term, ...]) -> str:
+    """Return the relation of an atom."""
     return str(atom[0])
 
 
 def _check_relations(rules: list[Rule]) -> list[Problem]:
-    """Check that roles, moves, goals and an end exist (sections 4.1 to 4.5)."""
+    """Check that roles, legal moves, goals and a terminal state exist (sections 4.1 to 4.5)."""
     problems = []
     heads = {_name(rule.head) for rule in rules}
     roles = []
@@ -159,7 +161,7 @@ def _check_safety(rules: list[Rule]) -> list[Problem]:
                         f"{rule!s:.160}"
                     )
                     problems.append(Problem(rule.line, text))
-                    bound.add(name)
+                    bound.add(name)  # one problem per variable
     return problems
 
 

@@ -13,7 +13,7 @@ from ludoteca.envs.gdl.parse import parse, read_sheet
 from ludoteca.envs.gdl.rules import read_rules
 from ludoteca.envs.gdl.split import split_rules
 
-SLOW = 0.3  # CPU seconds; sheets that take longer are cached
+MIN_CACHED_SECONDS = 0.3  # CPU seconds; networks of sheets that compile faster are not cached
 
 
 def compile_sheet(
@@ -83,10 +83,10 @@ def compile_text(
     except MemoryError:
         raise GDLLimitError(
             f"{name}: not enough memory; so far the sheet has {limits.instances:,} ground "
-            "instances of rules, which max_instances can limit"
+            "instances of rules; a lower max_instances stops the compilation earlier"
         ) from None
     except RecursionError:
         raise GDLLimitError(f"{name}: terms grow without end, or are nested too deep") from None
-    if use_cache and limits.seconds > SLOW:
+    if use_cache and limits.seconds > MIN_CACHED_SECONDS:
         save_network(digest, network)
     return network

@@ -1,9 +1,10 @@
 """Demand of relations: large relations are derived only for the arguments that rules ask for.
 
-This is the transformation known as magic sets (Bancilhon, Maier, Sagiv and Ullman 1986). The demand
-of a relation p is a relation of the arguments with which rules call p. Each rule of p gets it as a
-further literal, and each call of p becomes a rule for it. A demand restricts what is grounded; it
-is not a part of the ground rules.
+This is the transformation known as magic sets (Bancilhon, Maier, Sagiv and Ullman 1986). A rule
+calls a relation p if p occurs in its body. The demand of p is another relation: the arguments with
+which rules call p. Each rule of p gets the demand as a further literal, and each call of p becomes
+a rule that derives the demand. A demand restricts what is grounded; it is not a part of the ground
+rules.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -15,14 +16,14 @@ from ludoteca.envs.gdl.rules import ARITIES, Atom, Rule, dependencies
 
 # Prefix of the names of demands. No relation of a rule sheet has such a name: it contains a space.
 DEMAND = "demand "
-Positions = dict[str, tuple[int, ...]]
+Positions = dict[str, tuple[int, ...]]  # positions of the arguments in a demand, by relation
 
 
 def demandable_relations(rules: Collection[Rule], static: Collection[str]) -> set[str]:
     """Return the relations that may be derived by demand.
 
-    Keywords may not, nor static relations on which `init` or `role` relies, or which are negated:
-    they must be complete before others are derived.
+    These are all but keywords, and static relations that are negated or on which `init` or `role`
+    relies: such relations must be complete before others are derived.
 
     Args:
         rules: the rules of a rule sheet.
@@ -35,12 +36,12 @@ def demandable_relations(rules: Collection[Rule], static: Collection[str]) -> se
 
 
 def with_neighbors(rules: Iterable[Rule], large: Collection[str], demandable: set[str]) -> set[str]:
-    """Return large relations, those that rely on them, and those on which they rely.
+    """Return large relations, relations that depend on them, and relations on which they depend.
 
     Args:
         rules: the rules of a rule sheet.
         large: the large relations.
-        demandable: relations that may be derived by demand; the result is a part of them.
+        demandable: relations that may be derived by demand; no others are returned.
     """
     graph = dependencies(rules)
     reverse = reversed_edges(graph)
@@ -53,8 +54,8 @@ def demand_rules(rules: list[Rule], demanded: Collection[str]) -> tuple[list[Rul
 
     Args:
         rules: the rules of a rule sheet.
-        demanded: relations that shall have a demand. Those that some rule calls with no argument
-            bound get none.
+        demanded: relations that shall have a demand. A relation that some rule calls without a
+            bound argument gets none.
     """
     positions = _bound_positions(rules, demanded)
     restricted, demands = [], []
@@ -75,7 +76,7 @@ def demand_rules(rules: list[Rule], demanded: Collection[str]) -> tuple[list[Rul
 
 
 def _demand(atom: Atom, positions: Positions) -> Atom | None:
-    """Return the demand of an atom, or None if its relation has none."""
+    """Return the atom that demands an atom, or None if its relation has no demand."""
     bound = positions.get(str(atom[0]))
     return (f"{DEMAND}{atom[0]}", *(atom[i] for i in bound)) if bound else None
 
@@ -104,7 +105,7 @@ def _bound_positions(rules: list[Rule], demanded: Collection[str]) -> Positions:
 
 
 def _calls(rule: Rule, positions: Positions) -> Iterator[tuple[Atom, list[Atom]]]:
-    """Yield each literal with a demand, and the literals that are joined before it."""
+    """Yield each literal whose relation has a demand, and the literals that are joined before."""
     before: list[Atom] = []
     bound_names: set[str] = set()
     remaining = list(rule.positive)
@@ -123,8 +124,8 @@ def _calls(rule: Rule, positions: Positions) -> Iterator[tuple[Atom, list[Atom]]
 def _rank(atom: Atom, bound_names: set[str], positions: Positions) -> tuple[bool, bool, int]:
     """Return the rank of a literal in the order of joins; the lowest comes first.
 
-    Demands come first, then literals without a demand, then the others; among equals, those with
-    fewer new variables.
+    Demands come first, then literals of relations without a demand, then the others; among equals,
+    literals with fewer new variables come first.
     """
     names = set(variables(atom))
     is_demand = str(atom[0]).startswith(DEMAND)
@@ -132,7 +133,7 @@ def _rank(atom: Atom, bound_names: set[str], positions: Positions) -> tuple[bool
 
 
 def _connected(head: Atom, body: list[Atom]) -> list[Atom]:
-    """Return the literals that share variables with the head, directly or through others.
+    """Return the literals of `body` that share variables with `head`, directly or through others.
 
     Literals without variables are kept, too.
     """

@@ -1,8 +1,11 @@
-"""Dynamics of a sheet: the player to move, moves that only wait, and the maximum game length.
+"""Dynamics of a sheet: sequential or simultaneous, waiting moves, and the maximum game length.
 
-A game is sequential if in no reachable state two roles have more than one legal move. That is
-proved where a fluent of each role, such as `(control white)`, names the player to move; otherwise
-it is assumed if random games never show the contrary, and each step verifies it.
+A game is sequential if in no reachable state two roles have a choice, that is, more than one legal
+move. This can be proved if a fluent of each role, such as `(control white)`, names the player to
+move. Otherwise it is assumed unless random games show the contrary, and each step verifies it.
+
+Proofs use three-valued evaluation (`ternary`): arrays `may` and `must` say which values may be true
+and which must be true.
 """
 
 from collections import defaultdict
@@ -17,9 +20,9 @@ from ludoteca.envs.gdl.parse import Term, parse
 from ludoteca.envs.gdl.ternary import Bits, evaluate_phase1, evaluate_phase2
 
 ANALYSIS_GATES = 300_000_000  # gates evaluated in the random games of the analysis
-MAX_CASES = 4096  # of one proof
-LIMIT_FACTOR = 4  # an unproved limit is this multiple of the longest random game
-SMALLEST_LIMIT, LARGEST_LIMIT = 200, 32_000
+MAX_CASES = 4096  # maximum number of cases of one proof
+LIMIT_FACTOR = 4  # a limit that is not proved is this multiple of the longest random game
+SMALLEST_LIMIT, LARGEST_LIMIT = 200, 32_000  # range of such a limit, in joint moves
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,12 +32,13 @@ class Dynamics:
     Attributes:
         sequential: whether at most one role has a choice in each state.
         proved: whether `sequential` is proved, not only observed in random games.
-        control: fluent of each role that is true when the role is to move; empty if none is known.
-        waits: whether it is proved that each move can only be made while another role is to move.
-            Shape `[M]`.
+        control: for each role the fluent that is true when the role is to move; empty if no such
+            fluents are known.
+        waits: for each move, whether it is proved to be a waiting move: its role makes it only
+            while another role is to move. Shape `[M]`.
         max_plies: bound on the joint moves of a game.
-        max_plies_proved: whether the bound follows from the rules; else longer games are truncated
-            there.
+        max_plies_proved: whether the bound follows from the rules; if not, longer games are
+            truncated there.
         warnings: faults of the rules that random games showed.
         random_games: statistics of the random games.
     """
@@ -52,7 +56,7 @@ class Dynamics:
 def analyze(network: Network, seed: int = 0) -> Dynamics:
     """Return the dynamics of a network, from proofs and random games."""
     candidates = control_candidates(network)
-    gates = max(network.num_gates, 1) * 8
+    gates = max(network.num_gates, 1) * 8  # per round: 512 games in words of 64
     rounds = int(np.clip(ANALYSIS_GATES // gates, 50, 2000))
     result = BatchSimulator(network, seed, candidates, analyze=True).play(rounds)
     control = _choose_control(network, candidates, result)
@@ -76,10 +80,10 @@ def analyze(network: Network, seed: int = 0) -> Dynamics:
 
 
 def control_candidates(network: Network) -> NDArray[np.int32]:
-    """Return groups of fluents that differ only in the name of a role, with one for each role.
+    """Return the groups of fluents that differ only in the name of a role, one fluent per role.
 
     Returns:
-        Fluents by role. Shape `[C, R]`.
+        Numbers of the fluents, by group and role. Shape `[C, R]`.
     """
     roles = [_term(role) for role in network.roles]
     groups: dict[Term, dict[int, int]] = defaultdict(dict)
@@ -112,6 +116,7 @@ def _choose_control(
 
 
 def _unknown(network: Network, cases: int) -> tuple[Bits, Bits]:
+    """Return `may` and `must` of states in which every fluent is unknown. Shape `[cases, F]`."""
     shape = cases, len(network.fluents)
     return np.ones(shape, np.bool_), np.zeros(shape, np.bool_)
 
@@ -119,8 +124,11 @@ def _unknown(network: Network, cases: int) -> tuple[Bits, Bits]:
 def _prove_control(network: Network, control: NDArray[np.int64]) -> tuple[bool, NDArray[np.bool_]]:
     """Prove that exactly one role is in control, and that only this role has a choice.
 
+    Case r is any state in which role r is in control.
+
     Returns:
-        Whether both are proved, and the moves that a role in control never has.
+        Whether both are proved, and for each move whether it is a waiting move, which its role
+        never has when in control. Shape `[M]`.
     """
     roles, moves = len(network.roles), len(network.moves)
     may, must = _unknown(network, roles)
@@ -149,7 +157,14 @@ def _prove_control(network: Network, control: NDArray[np.int64]) -> tuple[bool, 
 def _prove_by_moves(
     network: Network, control: NDArray[np.int64], legal: Bits, forced: Bits
 ) -> bool:
-    """Prove that after each single move of the role in control exactly one role is in control."""
+    """Prove for each move of the role in control that exactly one role is in control after it.
+
+    Args:
+        network: the network.
+        control: fluents that name the role in control. Shape `[R]`.
+        legal: which moves may be legal when role r is in control. Shape `[R, M]`.
+        forced: the only moves of the other roles then. Shape `[R, M]`.
+    """
     cases = []
     for r in range(len(network.roles)):
         mine = np.arange(network.move_start[r], network.move_start[r + 1])
@@ -168,16 +183,18 @@ def _prove_by_moves(
 
 
 def prove_max_plies(network: Network) -> int:
-    """Return a bound on the length of games from a step counter, or 0.
+    """Return a bound on the length of games that a step counter proves, or 0.
 
-    A step counter is a group of fluents that differ in one argument, exactly one of which is true,
-    whose next value depends on nothing else, and that reaches a value which ends the game.
+    A step counter is a group of fluents that differ in one argument, such as `(step 1)`,
+    `(step 2)`. Exactly one of them is true, the next one depends on nothing else, and one of them
+    ends the game.
     """
     bounds = [_count_steps(network, group) for group in _counter_groups(network)]
     return min((bound for bound in bounds if bound), default=0)
 
 
 def _counter_groups(network: Network) -> list[list[int]]:
+    """Return groups of fluents that differ in one argument, of which one is initially true."""
     groups: dict[Term, list[int]] = defaultdict(list)
     for number, text in enumerate(network.fluents):
         term = _term(text)
@@ -218,6 +235,7 @@ def _count_steps(network: Network, group: list[int]) -> int:
 
 
 def _warnings(network: Network, result: BatchResult, rounds: int) -> tuple[str, ...]:
+    """Return the faults of the rules that random games of `rounds` joint moves showed."""
     warnings = []
     if not result.games:
         warnings.append(

@@ -1,13 +1,13 @@
-"""Errors of rule sheets, with their place in the text."""
+"""Errors and warnings about rule sheets."""
 
 
 class GDLError(ValueError):
-    """A rule sheet that cannot be read or compiled; the message has the file and the line."""
+    """Error for a rule sheet that cannot be read or compiled; the message has file and line."""
 
 
 class GDLLimitError(GDLError):
-    """A rule sheet that needs more time, memory or rule instances than the given limits."""
+    """Error for a rule sheet that needs more time, memory or rule instances than the limits."""
 
 
 class GDLWarning(UserWarning):
-    """A fault of a rule sheet that does not prevent playing it."""
+    """Warning of a fault of a rule sheet that does not prevent playing it."""

@@ -2,8 +2,8 @@
 
 Small programs become straight-line machine code, one instruction per gate, with all values in
 registers. Their LLVM code is generated directly: Numba would take minutes to compile thousands of
-lines of Python. Larger
-programs, and those with loops, are interpreted over arrays of gates.
+lines of Python. Larger programs, and programs with loops, are interpreted: compiled code walks
+through the array of gates.
 """
 
 from collections.abc import Callable
@@ -20,10 +20,10 @@ from ludoteca.envs.gdl.errors import GDLLimitError
 from ludoteca.envs.gdl.network import Program
 from ludoteca.envs.jit import kernel
 
-MAX_STRAIGHT_GATES = (
-    1500  # in one phase; LLVM takes many seconds for more, in each compiled function
-)
-MAX_STACK_BYTES = 400_000  # of the interpreter: threads of some systems have 512 KB in all
+# In one phase; with more gates, LLVM takes many seconds for each function that contains them.
+MAX_STRAIGHT_GATES = 1500
+# For the values of the interpreter: threads of some systems have a stack of only 512 KB.
+MAX_STACK_BYTES = 400_000
 ONE = np.uint64(1)
 Evaluation = Callable[[Any, Any, Any], None]
 
@@ -33,9 +33,9 @@ def make_evaluation(
 ) -> Evaluation:
     """Return `evaluate(fluents, joint, out)` for one phase.
 
-    In compiled code and in Python, it reads `fluents`, bits in uint64 words, and `joint`, the
-    moves that are made (int32, -1 for none), and writes the bits of the outputs to the words `out`,
-    which may be `fluents`.
+    Both in compiled code and in Python, it reads `fluents`, bits in uint64 words, and `joint`, the
+    move of each role (int32 `[R]`, -1 for none), and writes the bits of the outputs to the words
+    `out`, which may be the same array as `fluents`.
 
     Args:
         program: the gates.
@@ -57,7 +57,7 @@ def make_evaluation(
         )
 
     def evaluate(fluents: Any, joint: Any, out: Any) -> None:
-        if kind:  # part of the digest of compiled code
+        if kind:  # always true: makes `kind` a part of the digest of the compiled code
             interpret(fluents, joint, out, np.zeros(num_slots, np.uint8))
 
     if straight:
@@ -84,7 +84,7 @@ def make_evaluation(
 
 
 def _make_interpreter(program: Program, num_fluents: int, num_moves: int) -> Any:
-    """Return `interpret(fluents, joint, out, values)` with one byte of `values` per slot."""
+    """Return `interpret(fluents, joint, out, values)`, with a byte of scratch memory per slot."""
     small: Any = np.uint16 if program.num_slots < 2**15 else np.int32
     gates = np.ascontiguousarray(program.gates.astype(small))
     segments, outputs = program.segments, program.outputs
@@ -129,7 +129,7 @@ def _make_interpreter(program: Program, num_fluents: int, num_moves: int) -> Any
 
 
 def _make_stack_bytes(size: int) -> Any:
-    """Return an intrinsic that returns an array of bytes on the stack of the calling function."""
+    """Return an intrinsic that returns an array of `size` bytes on the stack of its caller."""
     array_type = types.Array(types.uint8, 1, "C")
 
     @intrinsic
@@ -179,7 +179,7 @@ class _Emitter:
         program: the gates.
         num_fluents: number of fluents.
         move_start: the first move of each role.
-        pointers: to the fluents, to the moves that are made, and to the outputs.
+        pointers: LLVM pointers to the data of `fluents`, `joint` and `out`; see `make_evaluation`.
     """
 
     def __init__(
@@ -188,6 +188,7 @@ class _Emitter:
         self._builder, self._program = builder, program
         self._num_fluents, self._move_start = num_fluents, move_start
         self._fluents, self._joint, self._out = pointers
+        # LLVM values that have been emitted: words of fluents, moves of roles, values of slots.
         self._words: dict[int, Any] = {}
         self._moves: dict[int, Any] = {}
         self._values: dict[int, Any] = {0: ir.Constant(ir.IntType(1), 0)}
@@ -209,9 +210,11 @@ class _Emitter:
             builder.store(word, self._at(self._out, w))
 
     def _at(self, pointer: Any, index: int) -> Any:
+        """Return the pointer to an element of an array."""
         return self._builder.gep(pointer, [ir.Constant(ir.IntType(64), index)])
 
     def _literal(self, literal: int) -> Any:
+        """Return the value of a literal, one bit."""
         slot = literal >> 1
         value = self._values.get(slot)
         if value is None:
@@ -219,6 +222,7 @@ class _Emitter:
         return self._builder.not_(value) if literal & 1 else value
 
     def _input(self, index: int) -> Any:
+        """Return the value of an input: a fluent, or whether a move is made."""
         builder, int64 = self._builder, ir.IntType(64)
         if index < self._num_fluents:
             word = self._words.get(index >> 6)

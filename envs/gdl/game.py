@@ -1,7 +1,8 @@
 """Games from rule sheets: the factory of `make_game("gdl:path=FILE.kif")`.
 
-Encoding of a sheet with the fluents (at 1), (at 2), (at 3) and (control x), of which (at 2)
-and (control x) are true, and two players, observed by player 1; each plane is one cell:
+Encoding of a state of a sheet with two players and the fluents (at 1), (at 2), (at 3) and
+(control x), of which (at 2) and (control x) are true, as player 1 observes it; each plane has one
+cell:
 
     `fluents`   planes
     bits 0-3    0 1 2 3   4 5
@@ -36,7 +37,7 @@ COLORS = (
     "#c0392b", "#2565ae", "#27864a", "#b7791f", "#7d3c98", "#148f8f", "#8d5a3b", "#5d6d7e",
 )  # fmt: skip
 LETTERS = "ABCDEFGH"  # of the players in text rendering
-_games: dict[Any, Game] = {}
+_games: dict[Any, Game] = {}  # by text of the sheet and parameters
 _networks: dict[str, tuple[Network, Dynamics]] = {}  # by text of the sheet
 
 
@@ -105,6 +106,7 @@ def dynamics(game: Game) -> Dynamics:
 
 
 def _rules(game: Game) -> tuple[Network, Dynamics]:
+    """Return the network and the dynamics that `make_network_game` has stored in a game."""
     rules: tuple[Network, Dynamics] | None = vars(game).get("_rules")
     if rules is None:
         raise ValueError(f"{game.spec} is not a game from a rule sheet")
@@ -114,11 +116,12 @@ def _rules(game: Game) -> tuple[Network, Dynamics]:
 def _compiled(
     text: str, name: str, max_seconds: float, max_instances: int
 ) -> tuple[Network, Dynamics]:
+    """Return the network and the dynamics of a sheet; both are computed once per process."""
     if text not in _networks:
         network = compile_text(
             text, name, max_seconds=max_seconds, max_instances=max_instances, use_cache=True
         )
-        with interpreting(False):  # `analyze` plays thousands of games
+        with interpreting(False):  # `analyze` plays thousands of games, too slow in Python
             dynamics = analyze(network)
         for warning in dynamics.warnings:
             warnings.warn(f"{name}: {warning}", GDLWarning, stacklevel=4)
@@ -175,6 +178,8 @@ def make_network_game(
 
 
 def _make_observe(num_fluents: int, roles: int) -> Any:
+    """Return the kernel `observe` of `Game`."""
+
     @kernel
     def observe(s: Any, player: int, out: Any) -> None:
         for i in range(num_fluents):
@@ -209,6 +214,7 @@ def _layout(network: Network) -> Layout:
 
 
 def _make_validate(network: Network, kernels: GDLKernels, max_plies: int) -> Any:
+    """Return the function `validate` of `Game`."""
     num_fluents, num_moves = len(network.fluents), len(network.moves)
 
     padding = (2**64 - 1) ^ (2 ** (num_fluents % 64 or 64) - 1)  # unused bits of the last word
@@ -225,7 +231,7 @@ def _make_validate(network: Network, kernels: GDLKernels, max_plies: int) -> Any
         copy = np.zeros(1, kernels.state)
         copy[0] = np.asarray(s)[()]
         fresh = view_records(copy)[0]
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):  # kernels may rely on integer overflow
             kernels.refresh(fresh)
         for name in ("outputs", "to_move", "over"):
             if not np.array_equal(fresh[name], s[name]):

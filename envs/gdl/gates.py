@@ -4,8 +4,9 @@ A literal is 2 * node + inverted; node 0 is constant false. Nodes are inputs (fl
 AND gates. Equal gates are made once (structural hashing).
 
 The construction uses that each role makes exactly one move: a disjunction over most moves of a role
-becomes "none of the others", and moves are factored out of disjunctions. So a frame axiom with a
-rule for each move that leaves a fluent unchanged becomes a few gates.
+becomes "none of its other moves", and moves are factored out of disjunctions. So a frame axiom (a
+fluent stays true unless it is changed) with a rule for each move that leaves the fluent unchanged
+becomes a few gates.
 """
 
 from collections import defaultdict
@@ -19,14 +20,11 @@ from ludoteca.envs.gdl.parse import Term, show
 from ludoteca.envs.gdl.rules import Atom
 
 FALSE, TRUE = 0, 1
-RESULTS = {
-    "legal",
-    "next",
-    "goal",
-    "terminal",
-}  # relations whose atoms are computed, with all that they depend on
+# Relations whose atoms are computed, with all atoms on which they depend.
+RESULTS = {"legal", "next", "goal", "terminal"}
 GATE, FEEDBACK = 0, 1  # kinds of operations
 Operation = tuple[int, int, int, int]  # node, two literals, kind
+# Body of a ground rule: numbers of the atoms that must hold, and of those that must not hold.
 Body = tuple[tuple[int, ...], tuple[int, ...]]
 
 
@@ -35,16 +33,18 @@ class Gates:
 
     Attributes:
         fluents: terms of the fluents, whose nodes are 1, 2, ...
-        moves: atoms of the moves, whose nodes follow.
+        moves: atoms `(does role move)`, whose nodes follow.
         operations: gates in an order of evaluation.
-        loops: ranges of operations that depend on each other, to be iterated to the least fixpoint
-            from false; their feedback operations copy a literal to the node of an atom.
+        loops: ranges (start, end) of operations that depend on each other. They are evaluated
+            repeatedly, from false, until nothing changes (least fixpoint); their feedback
+            operations copy a literal to the node of an atom.
     """
 
     def __init__(self, grounder: Grounder, limits: Limits):
+        """Build the graph of the ground rules; `limits` bounds the time."""
         self._grounder, self._limits = grounder, limits
         self._num_nodes = 1
-        self._hash: dict[tuple[int, int], int] = {}
+        self._hash: dict[tuple[int, int], int] = {}  # literals of gates by their two inputs
         self.operations: list[Operation] = []
         self.loops: list[tuple[int, int]] = []
         self._literals: dict[int, int] = {}  # by number of the atom
@@ -53,8 +53,8 @@ class Gates:
             self.fluents.append(atom[1])
             self._literals[grounder.number(atom)] = self._new_node()
         self.moves = grounder.possible("does")
-        self._role_of: dict[int, Term] = {}  # of the literals of moves
-        self._moves_of: dict[Term, set[int]] = defaultdict(set)
+        self._role_of: dict[int, Term] = {}  # role by the literal of a move
+        self._moves_of: dict[Term, set[int]] = defaultdict(set)  # literals of moves by role
         for atom in self.moves:
             literal = self._literals[grounder.number(atom)] = self._new_node()
             self._role_of[literal] = atom[1]
@@ -67,6 +67,7 @@ class Gates:
         return FALSE if number is None else self._literals.get(number, FALSE)
 
     def _build(self) -> None:
+        """Make the gates of all results, each after the atoms on which it depends."""
         bodies: dict[int, list[Body]] = defaultdict(list)
         for head, positive, negative in self._grounder.instances:
             bodies[head].append((positive, negative))
@@ -89,6 +90,15 @@ class Gates:
                 self._build_loop(component, bodies)
 
     def _build_loop(self, component: list[int], bodies: dict[int, list[Body]]) -> None:
+        """Make the gates of atoms that depend on each other.
+
+        Args:
+            component: numbers of these atoms.
+            bodies: bodies of the ground rules of each atom.
+
+        Raises:
+            GDLError: if an atom depends on its own negation.
+        """
         inside = set(component)
         for number in component:
             for _, negative in bodies[number]:
@@ -107,10 +117,12 @@ class Gates:
         self.loops.append((start, len(self.operations)))
 
     def _new_node(self) -> int:
+        """Return the literal of a new node."""
         self._num_nodes += 1
         return 2 * (self._num_nodes - 1)
 
     def _and(self, a: int, b: int) -> int:
+        """Return the literal of the AND of two literals, of an existing gate if possible."""
         if a > b:
             a, b = b, a
         if a == FALSE or a ^ 1 == b:
@@ -139,8 +151,8 @@ class Gates:
     def _disjunction(self, bodies: list[Body]) -> int:
         """Return the literal of a disjunction of bodies, with moves factored out.
 
-        Bodies with one move are grouped by the rest of the body; groups with the same moves then
-        share them: (rest 1 or rest 2 ...) and (move 1 or move 2 ...).
+        Bodies with one move are grouped by the rest of the body. Groups with the same moves are
+        combined: (rest 1 or rest 2 ...) and (move 1 or move 2 ...).
         """
         moves_by_rest: dict[int, set[int]] = defaultdict(set)
         alternatives = []
@@ -160,7 +172,7 @@ class Gates:
         return self._any(alternatives)
 
     def _any_move(self, literals: frozenset[int]) -> int:
-        """Return the literal that is true if one of the moves is made."""
+        """Return the literal that is true if one of these moves is made."""
         by_role: dict[Term, set[int]] = defaultdict(set)
         for literal in sorted(literals):
             by_role[self._role_of[literal]].add(literal)

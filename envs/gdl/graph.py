@@ -7,7 +7,7 @@ Node = TypeVar("Node", bound=Hashable)
 
 
 def reachable(starts: Iterable[Node], successors: Callable[[Node], Iterable[Node]]) -> set[Node]:
-    """Return the starts, and the nodes that paths from them lead to."""
+    """Return the nodes `starts` and all nodes to which paths from them lead."""
     reached = set(starts)
     stack = list(reached)
     while stack:
@@ -18,7 +18,7 @@ def reachable(starts: Iterable[Node], successors: Callable[[Node], Iterable[Node
 
 
 def reversed_edges(graph: Mapping[Node, Iterable[Node]]) -> dict[Node, set[Node]]:
-    """Return the nodes that point to each node; nodes to which none points are left out."""
+    """Return the nodes that point to each node; nodes without such nodes are left out."""
     reverse: dict[Node, set[Node]] = {}
     for node, targets in graph.items():
         for target in targets:
@@ -29,10 +29,10 @@ def reversed_edges(graph: Mapping[Node, Iterable[Node]]) -> dict[Node, set[Node]
 def components(
     nodes: Iterable[Node], successors: Callable[[Node], Iterable[Node]]
 ) -> list[list[Node]]:
-    """Return the strongly connected components, each after those that its nodes point to.
+    """Return the strongly connected components, each after the components to which it points.
 
-    Tarjan, "Depth-first search and linear graph algorithms" (1972), section 4, without recursion:
-    paths may be longer than Python's stack.
+    Tarjan, "Depth-first search and linear graph algorithms" (1972), section 4. Written without
+    recursion, because paths may be longer than Python's stack.
     """
     index: dict[Node, int] = {}
     low: dict[Node, int] = {}

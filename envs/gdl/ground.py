@@ -1,8 +1,9 @@
-"""Grounding: all instances of the rules that can matter in a reachable state.
+"""Grounding: all instances of the rules, without variables, that can matter in a reachable state.
 
-Relations that do not depend on the state are computed exactly, stratum by stratum. The others are
-over-approximated: every atom that can be derived if negative literals on such relations hold, from
-the initial state and from any sequence of legal moves, is assumed to be possible.
+Static relations, which do not depend on the state, are computed exactly, stratum by stratum. The
+others, the dynamic ones, are over-approximated: an atom is assumed to be possible if it can be
+derived from the initial state and any sequence of legal moves, where negative literals of dynamic
+relations are taken to hold.
 """
 
 from collections import defaultdict, deque
@@ -18,16 +19,18 @@ from ludoteca.envs.gdl.parse import Term
 from ludoteca.envs.gdl.rules import Atom, Rule, dependencies
 
 DYNAMIC = {"true", "does", "next", "legal", "goal", "terminal"}
-MAX_TERM_DEPTH = 200
+MAX_TERM_DEPTH = 200  # nesting of terms; deeper ones probably grow without end
 DEPTH_INTERVAL = 64  # facts between two checks of the depth
-FIRST_BUDGET = 100_000  # instances and facts until large relations get a demand
+# Number of instances and facts after which grounding starts anew, with large relations derived by
+# demand. If no relation is large, the budget is multiplied by BUDGET_GROWTH instead.
+FIRST_BUDGET = 100_000
 BUDGET_GROWTH = 2
-LARGE_SHARE = 50  # a relation is large from the 50th part of the budget on
-Instance = tuple[int, tuple[int, ...], tuple[int, ...]]
+LARGE_SHARE = 50  # a relation is large if its facts exceed the 50th part of the budget
+Instance = tuple[int, tuple[int, ...], tuple[int, ...]]  # see `Grounder.instances`
 
 
 class LargeRelationsError(Exception):
-    """Signal that relations are so large that they should be derived by demand."""
+    """Signal that `relations` are so large that they should be derived by demand."""
 
     def __init__(self, relations: set[str]):
         super().__init__(relations)
@@ -35,7 +38,7 @@ class LargeRelationsError(Exception):
 
 
 class LargeDemandsError(Exception):
-    """Signal that demands have more facts than what they restrict."""
+    """Signal that demands have more facts than the relations that they restrict."""
 
 
 def ground(rules: list[Rule], limits: Limits) -> "Grounder":
@@ -45,7 +48,7 @@ def ground(rules: list[Rule], limits: Limits) -> "Grounder":
         GDLError: if the sheet has no role.
         GDLLimitError: if a limit is exceeded.
     """
-    demanded: set[str] | None = set()
+    demanded: set[str] | None = set()  # see `Grounder`
     while True:
         try:
             return Grounder(rules, limits, demanded)
@@ -62,30 +65,30 @@ class Grounder:
     Args:
         rules: the rules.
         limits: limits of time and instances.
-        demanded: relations of which only what rules ask for is derived; None if large relations
-            shall be derived, too.
+        demanded: relations to derive only by demand; None: all relations are derived completely,
+            even large ones.
 
     Attributes:
         atoms: ground atoms, by number.
         numbers: numbers of the atoms.
         known: atoms that can hold.
-        instances: ground rules of relations that depend on the state: numbers of the head, of the
-            atoms that must hold, and of the atoms that must not hold.
+        instances: ground rules of relations that depend on the state: number of the head, numbers
+            of the atoms that must hold, and numbers of the atoms that must not hold.
         roles: constants of the roles, in their order in the sheet.
         initial: terms that are true in the initial state.
     """
 
     def __init__(self, rules: list[Rule], limits: Limits, demanded: Collection[str] | None = ()):
         self._limits = limits
-        self._budget, self._spent = FIRST_BUDGET, 0
+        self._budget, self._spent = FIRST_BUDGET, 0  # instances and facts; see `_count_instance`
         self.atoms: list[Atom] = []
         self.numbers: dict[Atom, int] = {}
         self.known: set[Atom] = set()
         self.instances: list[Instance] = []
-        self._facts: dict[str, list[Atom]] = defaultdict(list)
-        self._indices: dict[str, dict[Any, Index]] = defaultdict(dict)
-        self._queue: deque[Atom] = deque()
-        self._seen: set[Instance] = set()
+        self._facts: dict[str, list[Atom]] = defaultdict(list)  # `known` by relation
+        self._indices: dict[str, dict[Any, Index]] = defaultdict(dict)  # by relation and pattern
+        self._queue: deque[Atom] = deque()  # known atoms that have not been joined yet
+        self._seen: set[Instance] = set()  # ground rules so far
         graph = dependencies(rules)
         self._rules = rules
         self._static = set(graph) - _dependent_relations(graph)
@@ -109,7 +112,7 @@ class Grounder:
         self._seen, self._indices = set(), defaultdict(dict)
 
     def number(self, atom: Atom) -> int:
-        """Return the number of an atom, a new one if it has none."""
+        """Return the number of an atom; an unknown atom gets the next one."""
         number = self.numbers.get(atom)
         if number is None:
             number = self.numbers[atom] = len(self.atoms)
@@ -121,7 +124,13 @@ class Grounder:
         return self._facts[relation]
 
     def _run(self, rules: Iterable[Rule], growing: set[str], dynamic: set[str]) -> None:
-        """Derive all atoms of the relations in `growing`, one new atom at a time."""
+        """Derive all atoms of some relations, one new atom at a time (semi-naive evaluation).
+
+        Args:
+            rules: the rules of these relations.
+            growing: these relations.
+            dynamic: relations whose ground rules are recorded; of others only the facts are.
+        """
         joins: dict[str, list[Callable[..., None]]] = defaultdict(list)
         starts: list[Callable[..., None]] = []
         names = {"known": self.known, "count_steps": self._limits.count_steps}
@@ -146,9 +155,11 @@ class Grounder:
                 join(atom, number)
 
     def _size(self, relation: str) -> int:
+        """Return the number of known atoms of a relation."""
         return len(self._facts[relation])
 
     def _rows(self, relation: str, pattern: Pattern) -> Rows:
+        """Return the atoms of a relation that match a pattern, by key; the index is made once."""
         keys: tuple[Path, ...] = tuple(path for path, _ in pattern.keys)
         outputs = tuple(path for path, _ in pattern.outputs + pattern.repeats)
         shapes = tuple(pattern.shapes)
@@ -157,13 +168,18 @@ class Grounder:
             index = self._indices[relation][keys, outputs, shapes] = make_index(
                 keys, outputs, shapes
             )
-            waiting = set(self._queue)
+            waiting = set(self._queue)  # they are added when they leave the queue
             for atom in self._facts[relation]:
                 if atom not in waiting:
                     index.add(atom, self.number(atom), index.rows)
         return index.rows
 
     def _add(self, atom: Atom) -> None:
+        """Add an atom that can hold, if it is new.
+
+        Raises:
+            GDLLimitError: if its terms are nested too deep; only some atoms are checked, for speed.
+        """
         if atom not in self.known:
             self.known.add(atom)
             if len(self.known) % DEPTH_INTERVAL == 0 and _depth(atom) > MAX_TERM_DEPTH:
@@ -175,6 +191,13 @@ class Grounder:
             self._queue.append(atom)
 
     def _count_instance(self) -> None:
+        """Count an instance or fact; at the end of the budget, signal large relations.
+
+        Raises:
+            LargeDemandsError: if most known atoms are demands.
+            LargeRelationsError: if there are large relations that may be derived by demand.
+            GDLLimitError: if a limit is exceeded.
+        """
         self._limits.count_instance()
         self._spent += 1
         if self._spent >= self._budget:
@@ -194,11 +217,13 @@ class Grounder:
             self._budget *= BUDGET_GROWTH
 
     def _emit_fact(self, head: Atom, positive: Any, negative: Any) -> None:
+        """Add the head of a ground rule as a fact; the rule itself is not recorded."""
         if head not in self.known:
             self._count_instance()
             self._add(head)
 
     def _emit(self, head: Atom, positive: tuple[int, ...], negative: tuple[Atom, ...]) -> None:
+        """Record a ground rule of a dynamic relation, and add its head."""
         number = self.number
         instance = (number(head), positive, tuple(number(atom) for atom in negative))
         if instance in self._seen:
@@ -219,6 +244,7 @@ def _dependent_relations(graph: dict[str, set[str]], demanded: Collection[str] =
 
 
 def _roles(rules: list[Rule]) -> list[Term]:
+    """Return the constants of the roles, in their order in the sheet."""
     roles = list(dict.fromkeys(rule.head[1] for rule in rules if rule.head[0] == "role"))
     if not roles:
         raise GDLError("the sheet has no role")
@@ -226,7 +252,7 @@ def _roles(rules: list[Rule]) -> list[Term]:
 
 
 def _depth(term: Term) -> int:
-    """Return how deep a term is nested, without recursion."""
+    """Return the depth to which a term is nested; without recursion, as terms may be deep."""
     depth, level = 0, [term]
     while level:
         depth += 1

@@ -1,6 +1,7 @@
 """Joins of rule bodies: generated Python functions over hash indices of ground atoms.
 
-All names of a sheet enter the generated code as string literals made by `repr`.
+The join of a body finds all values of its variables for which its literals hold. Names of a sheet
+enter the generated code only as string literals made by `repr`, so a sheet cannot inject code.
 """
 
 from collections import defaultdict
@@ -11,19 +12,20 @@ from typing import Any
 from ludoteca.envs.gdl.parse import Term, variables
 from ludoteca.envs.gdl.rules import Atom, Rule
 
-Path = tuple[int, ...]  # position of a subterm: index in the atom, in that term, ...
+Path = tuple[int, ...]  # position of a subterm: index in the atom, index in that term, ...
+# By the values at a pattern's keys: (number of the atom, values of the new variables ...).
 Rows = dict[tuple[Any, ...], list[tuple[Any, ...]]]
-MAX_LOOPS = 15  # nested in one function; Python allows 20 blocks
+MAX_LOOPS = 15  # nested loops in one function; Python allows 20 nested blocks
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """An atom with variables, against the variables that are already bound.
+    """Pattern of an atom with variables, some of which are already bound.
 
     Attributes:
-        keys: paths whose values are known, with the expressions of their values.
-        outputs: paths of new variables, with their names.
-        repeats: paths of further occurrences of new variables, with their names.
+        keys: paths whose values are known, with Python expressions of the values.
+        outputs: paths of new variables, with the variables' names.
+        repeats: paths of further occurrences of new variables, with the variables' names.
         shapes: paths of compound terms, with their lengths.
     """
 
@@ -35,14 +37,19 @@ class Pattern:
 
 @dataclass(slots=True)
 class Index:
-    """Hash index of the atoms of one relation that match a pattern's constants and shape."""
+    """Hash index of the atoms of one relation that have the shapes of a pattern.
+
+    Attributes:
+        add: `add(atom, number, rows)` adds an atom, if it has these shapes, to `rows`.
+        rows: the atoms by key.
+    """
 
     add: Callable[[Atom, int, Rows], None]
     rows: Rows = field(default_factory=lambda: defaultdict(list))
 
 
 def match_pattern(atom: Atom, bound: dict[str, str]) -> Pattern:
-    """Return the pattern of an atom, given the expressions of bound variables."""
+    """Return the pattern of an atom; `bound` maps bound variables to Python expressions."""
     pattern = Pattern([], [], [], [((), len(atom))])
     new = set[str]()
 
@@ -77,22 +84,25 @@ def make_index(keys: tuple[Path, ...], outputs: tuple[Path, ...], shapes: Any) -
 
 
 def _at(name: str, path: Path) -> str:
+    """Return the Python expression of a subterm."""
     return name + "".join(f"[{i}]" for i in path)
 
 
 def _differs(name: str, path: Path, length: int) -> str:
+    """Return a Python expression: whether a subterm is not a compound term of this length."""
     value = _at(name, path)
     test = f"len({value}) != {length}"
     return test if not path else f"type({value}) is not tuple or {test}"
 
 
 def _define(lines: list[str], name: str, names: dict[str, Any]) -> Any:
+    """Execute generated code with `names` as its globals; return the function `name`."""
     exec(compile("\n".join(lines), "<rules of a sheet>", "exec"), names)
     return names[name]
 
 
 def expression(term: Term, bound: dict[str, str]) -> str:
-    """Return Python code for a term."""
+    """Return the Python expression of a term; `bound` maps its variables to expressions."""
     if isinstance(term, str):
         return bound[term] if term[0] == "?" else repr(term)
     return f"({''.join(expression(item, bound) + ',' for item in term)})"
@@ -105,12 +115,12 @@ class Join:
         rule: the rule.
         given: index of the positive literal whose atom is the function's argument (the new atom of
             semi-naive evaluation), or None.
-        dynamic: relations that depend on the state or moves. Their negative literals are not
-            checked but passed on.
+        dynamic: relations that depend on the state or moves. Negative literals of these relations
+            are not checked, but become a part of the ground rule.
         growing: relations that get more atoms while the function runs.
-        index: `index(relation, pattern) -> rows`: the atoms of a relation that match a pattern, by
-            key.
-        sizes: `sizes(relation) -> n`: the number of known atoms of a relation.
+        index: `index(relation, pattern) -> rows` returns the atoms of a relation that match a
+            pattern, by key.
+        sizes: `sizes(relation) -> n` returns the number of known atoms of a relation.
     """
 
     def __init__(
@@ -124,12 +134,14 @@ class Join:
     ):
         self.rule, self.given, self.dynamic, self.growing = rule, given, dynamic, growing
         self.index, self.sizes = index, sizes
-        self.bound: dict[str, str] = {}
-        self.lines: list[str] = []
-        self.names: dict[str, Any] = {}
+        self.bound: dict[str, str] = {}  # Python names of the bound variables
+        self.lines: list[str] = []  # the generated code
+        self.names: dict[str, Any] = {}  # its globals
         self.numbers: dict[int, str] = {}  # expressions of the numbers of the positive atoms
+        # Present indentation, statement that skips to the next candidate, number of loops.
         self.indent, self.stop, self.loops = " ", "return", 0
         self.ends: list[str] = []  # calls of nested functions, innermost last
+        # Constraints not yet checked: "d" distinct, "e" equal, "n" negative literal.
         self.pending: list[tuple[str, tuple[Term, ...]]] = [
             *(("d", pair) for pair in rule.distinct),
             *(("e", pair) for pair in rule.equal),
@@ -137,12 +149,13 @@ class Join:
         ]
 
     def build(self, **names: Any) -> Callable[..., None]:
-        """Return `join(atom, number)`, which calls `emit(head, positive, negative)`.
+        """Return `join(atom, number)`, which calls `emit(head, positive, negative)` per instance.
 
-        `positive` are the numbers of the dynamic atoms, `negative` the atoms that must not hold.
+        `positive` are the numbers of the dynamic atoms that must hold, `negative` the dynamic atoms
+        that must not hold.
 
         Args:
-            names: `emit`, `known` (the set of all atoms) and `count_steps`.
+            names: the functions `emit` and `count_steps`, and `known`, the set of all atoms.
         """
         self.names |= names
         todo = list(range(len(self.rule.positive)))
@@ -169,6 +182,7 @@ class Join:
         return join
 
     def _take_argument(self, literal: Atom) -> None:
+        """Write code that matches the argument `atom` with a literal and binds its variables."""
         pattern = match_pattern(literal, {})
         for path, length in pattern.shapes:
             self.lines.append(f" if {_differs('atom', path, length)}: return")
@@ -183,11 +197,16 @@ class Join:
         self.numbers[self.given] = "number"
 
     def _bind(self, variable: str) -> str:
+        """Bind a variable to a new Python name, and return that name."""
         self.bound[variable] = f"v{len(self.bound)}"
         return self.bound[variable]
 
     def _cost(self, j: int) -> tuple[bool, int, bool, int]:
-        """Return the sort key of a literal: connected, few new variables, static, few atoms."""
+        """Return the sort key of a literal; the lowest is joined next.
+
+        Literals that share a variable with those joined before come first, then literals with few
+        new variables, static ones, and those with few known atoms.
+        """
         atom = self.rule.positive[j]
         names = set(variables(atom))
         free = sum(name not in self.bound for name in names)
@@ -195,15 +214,17 @@ class Join:
         return crosses, free, atom[0] in self.dynamic, self.sizes(str(atom[0]))
 
     def _loop(self, j: int) -> None:
+        """Write a loop over the atoms that match the positive literal `j`."""
         atom = self.rule.positive[j]
         pattern = match_pattern(atom, self.bound)
         depth = self.loops
         self.loops += 1
         self.names[f"rows{depth}"] = self.index(str(atom[0]), pattern)
+        # Names in the generated code: n for the number of the atom, v for variables, r for repeats.
         row = [f"n{depth}", *(self._bind(variable) for _, variable in pattern.outputs)]
         row += [f"r{depth}_{k}" for k in range(len(pattern.repeats))]
         key = "".join(f"{value}," for _, value in pattern.keys)
-        copied = "[:]" if atom[0] in self.growing else ""
+        copied = "[:]" if atom[0] in self.growing else ""  # the list may grow during the loop
         indent = self.indent
         self.lines.append(f"{indent}found{depth} = rows{depth}.get(({key}), ()){copied}")
         if depth:

@@ -1,8 +1,8 @@
 """Kernels of a game that is given as a network; see `ludoteca.envs.game.Game`.
 
-The record holds the fluents as bits, and fields that derive from them: the outputs of phase 1
-(legal moves of all roles, goals, `terminal`), the player to move and the end of the game. So only
-`init` and `step` evaluate the network.
+The record holds the fluents as bits, and fields that are computed from them: the outputs of phase 1
+(legal moves of all roles, goals, `terminal`), the player to move and whether the game is over. So
+only `init` and `step` evaluate the network.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ ENDS = ("", "terminal", "max_plies", "no legal move", "two roles have a choice",
 
 
 class GDLKernels(NamedTuple):
-    """Dtype of the record and kernels; `player` and `is_active` are those of `Game`, or None."""
+    """Dtype of the record and kernels, as in `Game`; `refresh(s)` computes the derived fields."""
 
     state: np.dtype[np.void]
     init: Callable[..., Any]
@@ -49,8 +49,8 @@ def state_dtype(network: Network) -> np.dtype[np.void]:
             ("joint", np.int32, (roles,)),  # last move of each role, -1 before the first
             ("plies", np.int32),
             ("to_move", np.int8),  # 0 in simultaneous games
-            ("over", np.int8),
-            ("forfeited", np.int8, (roles,)),
+            ("over", np.int8),  # RUNNING, TERMINAL, ...
+            ("forfeited", np.int8, (roles,)),  # whether each role has forfeited
         ],
         align=True,
     )
@@ -64,7 +64,7 @@ def make_kernels(
     Args:
         network: the network.
         dynamics: its dynamics.
-        actions: its actions.
+        actions: the numbering of its actions.
         max_plies: number of joint moves after which a game ends.
     """
     num_fluents, num_moves = len(network.fluents), len(network.moves)
@@ -87,6 +87,7 @@ def make_kernels(
 
     @kernel
     def count_bits(s: Any, masks: Any, r: int) -> int:
+        """Return the number of legal moves of role `r` in `masks` [R, words]."""
         n = 0
         for w in range(move_words):
             n += popcount(s.outputs[w] & masks[r, w])
@@ -94,6 +95,7 @@ def make_kernels(
 
     @kernel
     def first_move(s: Any, r: int) -> int:
+        """Return the first legal move of role `r`, or NONE."""
         for w in range(move_words):
             x = s.outputs[w] & role_masks[r, w]
             if x != ZERO:
@@ -102,7 +104,7 @@ def make_kernels(
 
     @kernel
     def find_mover(s: Any) -> int:
-        """Return the player to move, and end a game that violates the assumptions."""
+        """Return the player to move, and end a game that violates the assumptions of `Dynamics`."""
         mover, choosers, chooser = -1, 0, 0
         if has_control:
             for r in range(roles):
@@ -130,7 +132,7 @@ def make_kernels(
 
     @kernel
     def refresh(s: Any) -> None:
-        """Compute all fields that derive from the fluents."""
+        """Compute all fields that follow from the fluents, `plies` and `forfeited`."""
         evaluate_phase1(s.fluents, s.joint, s.outputs)
         s.over = RUNNING
         s.to_move = 0
@@ -174,6 +176,7 @@ def make_kernels(
 
     @kernel
     def list_actions(s: Any, p: int, out: Any) -> int:
+        """Write the legal actions of player `p` to `out[:n]`, and return n."""
         n = 0
         for w in range(move_words):
             x = s.outputs[w] & action_masks[p, w]
@@ -198,7 +201,7 @@ def make_kernels(
     @kernel
     def step_sequential(s: Any, action: int) -> None:
         for r in range(roles):
-            s.joint[r] = first_move(s, r)
+            s.joint[r] = first_move(s, r)  # the only legal move of a role that is not to move
         s.joint[s.to_move] = move_of_action[s.to_move, action]
         evaluate_phase2(s.fluents, s.joint, s.fluents)
         s.plies += 1
@@ -210,7 +213,7 @@ def make_kernels(
             if s.forfeited[r] == 0 and joint_action[r] == FORFEIT:
                 s.forfeited[r] = 1
             if s.forfeited[r] != 0:
-                s.joint[r] = first_move(s, r)
+                s.joint[r] = first_move(s, r)  # the rules need a move of each role
             else:
                 s.joint[r] = move_of_action[r, joint_action[r]]
         evaluate_phase2(s.fluents, s.joint, s.fluents)
@@ -219,7 +222,10 @@ def make_kernels(
 
     @kernel
     def goal_of(s: Any, r: int) -> float:
-        """Return (goal - 50) / 50 of a finished game; the lowest of several, 0 without a goal."""
+        """Return (goal - 50) / 50 of a finished game, in [-1, 1].
+
+        Of several goals the lowest counts; without a goal it is 0.
+        """
         for g in range(num_goals):
             if goal_roles[g] == r and test_bit(s.outputs, num_moves + g):
                 return float((goal_values[g] - 50) / 50.0)

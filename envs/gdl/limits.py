@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from ludoteca.envs.gdl.errors import GDLLimitError
 from ludoteca.envs.params import integer, real
 
-MAX_SECONDS = 60.0
-MAX_INSTANCES = 3_000_000
+MAX_SECONDS = 60.0  # default limit of CPU seconds
+MAX_INSTANCES = 3_000_000  # default limit of ground instances and facts
 STEPS_PER_CHECK = 100_000  # rows visited by joins between two checks of the time
 
 
@@ -54,7 +54,7 @@ class Limits:
                 f"the sheet has more than max_instances={self.max_instances:,} ground instances of "
                 "rules"
             )
-        if self.instances & 4095 == 0:
+        if self.instances & 4095 == 0:  # not at each instance, for speed
             self.check_time()
 
     def count_steps(self, steps: int) -> None:

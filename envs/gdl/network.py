@@ -1,10 +1,10 @@
 """Network of a sheet: its gates as arrays, in two phases.
 
 Phase 1 computes legal moves, goals and `terminal` from the fluents; phase 2 computes the next
-fluents from fluents and moves. A node has a slot: an index of an array that holds the values while
-gates are evaluated in order. Slots of values that are no longer needed are reused, so the array is
-small. A literal is 2 * slot + inverted; slot 0 is constant false, and the inputs of a phase come
-next.
+fluents from fluents and moves. A node of the and-inverter graph (`gates`) has a slot: an index of
+the array that holds the values while gates are evaluated in order. Slots of values that are no
+longer needed are reused, so the array is small. A literal is 2 * slot + inverted; slot 0 is
+constant false, and the inputs of a phase have the slots after it.
 """
 
 import heapq
@@ -20,7 +20,7 @@ from ludoteca.envs.gdl.graph import reachable
 from ludoteca.envs.gdl.ground import Grounder
 from ludoteca.envs.gdl.parse import Term, show
 
-MAX_MOVES = 32_000  # of one role: action numbers are int16
+MAX_MOVES = 32_000  # of one role, because numbers of actions are int16
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,10 +28,11 @@ class Program:
     """Gates of one phase, in order.
 
     Attributes:
-        gates: slot, two literals, and whether the operation is feedback of a loop. A gate sets its
-            slot to the AND of the literals. Shape `[G, 4]`.
-        segments: begin and end of consecutive gates, and whether they are a loop, which is
-            evaluated until no feedback changes, from false. Shape `[S, 3]`.
+        gates: slot, two literals, and whether the gate is the feedback of a loop, 0 or 1. A gate
+            sets its slot to the AND of the literals. Shape `[number of gates, 4]`.
+        segments: begin and end of consecutive gates, and whether they are a loop, 0 or 1. In a
+            loop, feedback starts false, and the gates are evaluated until no feedback changes.
+            Shape `[S, 3]`.
         outputs: literals of the results. Shape `[O]`.
         num_slots: number of slots, including slot 0 and the inputs.
     """
@@ -53,8 +54,8 @@ class Network:
 
     Attributes:
         roles: names of the roles.
-        fluents: the terms that can be true, as text. Length F.
-        moves: the moves as text, those of role 0 first. Length M.
+        fluents: the terms that can be true, as text, such as `"(cell 1 1 x)"`. Length F.
+        moves: the moves as text, such as `"(mark 1 2)"`, those of role 0 first. Length M.
         move_start: the moves of role r are `move_start[r]` to `move_start[r + 1] - 1`. Length
             R + 1.
         initial: whether each fluent is true in the initial state. Shape `[F]`.
@@ -63,8 +64,8 @@ class Network:
         phase1: inputs: the fluents; outputs: whether each move is legal `[M]`, each goal holds
             `[G]`, the state is terminal `[1]`.
         phase2: inputs: the fluents and the moves that are made; outputs: the next fluents `[F]`.
-        instances: ground instances of rules.
-        problems: warnings of the checks.
+        instances: number of ground instances of rules.
+        problems: warnings of `checks.check_rules`.
     """
 
     roles: tuple[str, ...]
@@ -93,8 +94,8 @@ def make_network(grounder: Grounder, gates: Gates, problems: tuple[str, ...] = (
     """Return the network of a sheet.
 
     Raises:
-        GDLError: if a goal is not an integer from 0 to 100, a role has no goal, no legal move, or
-            more than `MAX_MOVES`.
+        GDLError: if a goal is not an integer from 0 to 100, or if a role has no goal, no legal
+            move, or more than `MAX_MOVES` moves.
     """
     moves_of: dict[Term, list[Any]] = {role: [] for role in grounder.roles}
     for atom in gates.moves:
@@ -134,14 +135,14 @@ def make_network(grounder: Grounder, gates: Gates, problems: tuple[str, ...] = (
 
 
 def natural_key(term: Term) -> Any:
-    """Return a key that sorts terms by their parts, numbers by value."""
+    """Return a sort key of a term: numbers by value, then names, then compound terms by parts."""
     if isinstance(term, str):
         return (0, int(term), term) if term.isdecimal() else (1, 0, term)
     return (2, len(term), tuple(natural_key(item) for item in term))
 
 
 def _goals(grounder: Grounder) -> list[tuple[int, int, Term]]:
-    """Return role, value and text of each goal."""
+    """Return the index of the role, the value and the term of the value of each goal."""
     goals = []
     for atom in grounder.possible("goal"):
         if atom[1] not in grounder.roles:
@@ -157,7 +158,7 @@ def _goals(grounder: Grounder) -> list[tuple[int, int, Term]]:
 
 
 def make_program(gates: Gates, inputs: list[int], outputs: list[int]) -> Program:
-    """Return the gates that some outputs depend on, with slots assigned.
+    """Return the gates on which the outputs depend, with slots assigned.
 
     Args:
         gates: the graph.
@@ -170,11 +171,12 @@ def make_program(gates: Gates, inputs: list[int], outputs: list[int]) -> Program
     num_reserved = len(slots)  # slots of inputs are never reused
     free: list[int] = []
     num_slots = num_reserved
-    expiring: dict[int, list[int]] = {}
+    expiring: dict[int, list[int]] = {}  # nodes by the index of the last operation that needs them
     for node, last in last_use.items():
         expiring.setdefault(last, []).append(node)
     array = np.zeros((len(operations), 4), np.int32)
     for i, (node, a, b, kind) in enumerate(operations):
+        # All slots of a loop are assigned at its first gate: earlier gates read later ones.
         first_of_loop = loop_of[i] and (i == 0 or loop_of[i - 1] != loop_of[i])
         written = [operations[j][0] for j in _loop_range(loop_of, i)] if first_of_loop else [node]
         for new in written:
@@ -197,11 +199,12 @@ def make_program(gates: Gates, inputs: list[int], outputs: list[int]) -> Program
 
 
 def _slot_literal(slots: dict[int, int], literal: int) -> int:
+    """Return a literal of a node as a literal of its slot."""
     return 2 * slots[literal >> 1] + (literal & 1)
 
 
 def _needed(gates: Gates, outputs: list[int]) -> tuple[list[Operation], list[int]]:
-    """Return the operations that the outputs depend on, and the loop of each, 0 for none."""
+    """Return the operations on which the outputs depend, and the loop of each (1, ...; 0: none)."""
     loop_at = np.zeros(len(gates.operations), np.int64)
     for number, (start, end) in enumerate(gates.loops, 1):
         loop_at[start:end] = number
@@ -212,6 +215,7 @@ def _needed(gates: Gates, outputs: list[int]) -> tuple[list[Operation], list[int
 
 
 def _loop_range(loop_of: list[int], start: int) -> range:
+    """Return the indices of the operations from `start` on that are in the same loop."""
     end = start
     while end < len(loop_of) and loop_of[end] == loop_of[start]:
         end += 1
@@ -221,7 +225,10 @@ def _loop_range(loop_of: list[int], start: int) -> range:
 def _last_uses(
     operations: list[Operation], loop_of: list[int], outputs: list[int]
 ) -> dict[int, int]:
-    """Return the index of the last operation that needs each node; in a loop, its last one."""
+    """Return the index of the last operation that needs each node.
+
+    A loop needs its nodes until its last operation; outputs are needed after all operations.
+    """
     last: dict[int, int] = {}
     end = 0
     for i, (node, a, b, _) in enumerate(operations):
@@ -237,6 +244,7 @@ def _last_uses(
 
 
 def _segments(loop_of: list[int]) -> NDArray[np.int32]:
+    """Return `Program.segments`, given the loop of each operation."""
     segments = []
     start = 0
     for i in range(1, len(loop_of) + 1):

@@ -28,7 +28,7 @@ COMPILER = (
 
 
 def cache_folder() -> Path:
-    """Return the folder of the cache: in `NUMBA_CACHE_DIR` if that is set, as compiled code is."""
+    """Return the folder of the cache: in `NUMBA_CACHE_DIR` if that is set, as for compiled code."""
     numba = os.environ.get("NUMBA_CACHE_DIR")
     if numba:
         return Path(numba) / "ludoteca-gdl"
@@ -65,6 +65,7 @@ def _path(digest: str) -> Path:
 
 
 def _arrays(network: Network) -> Iterator[tuple[str, Any]]:
+    """Yield the names and arrays of the archive of a network."""
     for name in ARRAYS:
         yield name, getattr(network, name)
     for phase in ("phase1", "phase2"):
@@ -78,6 +79,7 @@ def _arrays(network: Network) -> Iterator[tuple[str, Any]]:
 
 
 def _from_arrays(archive: Any) -> Network:
+    """Return the network in an archive; inverse of `_arrays`."""
     texts = json.loads(archive["texts"].tobytes())
     values: dict[str, Any] = {name: archive[name] for name in ARRAYS}
     values |= {name: tuple(texts[name]) for name in TEXTS}

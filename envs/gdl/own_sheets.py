@@ -1,8 +1,8 @@
-"""Rule sheets of this package, most with the rules of one of our games.
+"""Rule sheets of this package, most of them with the rules of one of its games.
 
 `OWN_SHEETS` is the only place that relates names of actions and states of a game to terms of its
-sheet. The cell `c4` of a game is `c 4` in its sheet. Three further sheets correspond to no other
-game of this package: for one player, for three, and with goals that are not zero-sum.
+sheet. The cell `c4` of a game is `c 4` in its sheet. Three further sheets correspond to no game of
+this package: a game for one player, a game for three, and one with goals that are not zero-sum.
 """
 
 import re
@@ -18,19 +18,19 @@ from ludoteca.envs.names import did_you_mean
 from ludoteca.envs.registry import make_game
 
 FOLDER = Path(__file__).parent / "sheets"
-TO_MOVE = "(control {})"
+TO_MOVE = "(control {})"  # fluent that names the role to move
 
 
 @dataclass(frozen=True)
 class OwnSheet:
-    """Rule sheet of one of our games.
+    """Rule sheet of one of the games of this package.
 
     Attributes:
-        name: name of the game and of the file, without its ending.
-        roles: names of the players.
-        moves: pairs of a regular expression and a template. The first expression that matches an
-            entire action name gives the term of the action, by `re.Match.expand`.
-        fluents: `fluents(game, s, roles)` yields the true fluents of the state `s`.
+        name: name of the game and of the file, without its suffix.
+        roles: names of the roles, in the order of the players.
+        moves: pairs of a regular expression and a template. The template of the first expression
+            that matches an entire action name gives the term of the action (`re.Match.expand`).
+        fluents: `fluents(game, s, roles)` yields the true fluents of the position `s`.
     """
 
     name: str
@@ -61,7 +61,7 @@ class OwnSheet:
         raise ValueError(f"{self.name} has no action {action_name!r}")
 
     def state(self, s: Any) -> tuple[str, ...]:
-        """Return the true fluents of a state of the game, sorted."""
+        """Return the true fluents of a position of the game, sorted."""
         return tuple(sorted(self.fluents(self.game, s, self.roles)))
 
 
@@ -104,7 +104,10 @@ def riders(game: Game, s: Any, roles: tuple[str, str]) -> Iterator[str]:
 
 
 def captures(game: Game, s: Any, roles: tuple[str, str]) -> Iterator[str]:
-    """Yield the fluents of Free For All: unspawned pieces, captures, plies, player to move."""
+    """Yield the fluents of Free-For-All: pieces, captures, plies, and the player to move.
+
+    The sheet has no fluents for the pieces that stand on the spawn cells, a3 and g3.
+    """
     spawned = {f"(cell a 3 {roles[0]})", f"(cell g 3 {roles[1]})"}
     yield from (fluent for fluent in board(game, s, roles) if fluent not in spawned)
     for p, role in enumerate(roles):
@@ -112,12 +115,13 @@ def captures(game: Game, s: Any, roles: tuple[str, str]) -> Iterator[str]:
     yield f"(ply {s.plies - s.plies_left})"
 
 
+# Regular expressions of action names, with templates of their terms.
 STEP = (r"(.)(\d+)-(.)(\d+)", r"(move \1 \2 \3 \4)")
 CAPTURE = (r"(.)(\d+)x(.)(\d+)", r"(capture \1 \2 \3 \4)")
 PLACE = (r"(.)(\d+)", r"(place \1 \2)")
 MARK = (r"(.)(\d+)", r"(mark \1 \2)")
 DROP = (r"(\d+)", r"(drop \1)")
-SAME = (r"(\w+)", r"\1")  # pass, north
+SAME = (r"(\w+)", r"\1")  # the term is the name itself: pass, north
 WHITE_FIRST, BLACK_FIRST = ("white", "black"), ("black", "white")
 
 OWN_SHEETS = {
@@ -146,7 +150,7 @@ def sheet_names() -> list[str]:
 
 
 def find_sheet(name: str | Path) -> Path:
-    """Return the file that a path names, or the sheet of this package with this name.
+    """Return the file at a path, or the file of this package's sheet with this name.
 
     Raises:
         ValueError: if there is neither.
@@ -167,7 +171,7 @@ def own_sheet(game: Game) -> OwnSheet:
     """Return the sheet of a game.
 
     Raises:
-        ValueError: if there is none for its rules, such as another board size.
+        ValueError: if there is none with its rules, for example because of another board size.
     """
     sheet = OWN_SHEETS.get(game.name)
     if sheet is None:

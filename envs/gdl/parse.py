@@ -1,9 +1,9 @@
 """Parser of rule sheets in the Game Description Language (GDL), in prefix syntax (KIF).
 
 The language is that of Love, Hinrichs, Haley, Schkufza and Genesereth, "General Game Playing: Game
-Description Language Specification" (Stanford Logic Group, LG-2006-01). A term is a string, the name
-of a constant or, with a question mark in front, of a variable; or a tuple of terms whose first one
-names a relation or function.
+Description Language Specification" (Stanford Logic Group, LG-2006-01). A term is a string (the name
+of a constant, or with a question mark in front that of a variable) or a tuple of terms, of which
+the first is the name of a relation or function.
 """
 
 import re
@@ -17,13 +17,13 @@ from ludoteca.files import read_bytes
 Term = str | tuple["Term", ...]
 
 MAX_BYTES = 8 << 20  # limit of a sheet; the largest of the GGP base repository has 0.3 MB
-MAX_DEPTH = 100  # of nested parentheses
+MAX_DEPTH = 100  # levels of nested parentheses
 MAX_STATEMENTS = 200_000
 # Names that are keywords in any case; other names distinguish upper and lower case.
 KEYWORDS = frozenset(
     ("role", "init", "true", "does", "next", "legal", "goal", "terminal", "base", "input")
 ) | {"distinct", "not", "or", "and", "sees", "random"}
-TOKEN = re.compile(r";[^\n]*|[()]|[^\s();]+")
+TOKEN = re.compile(r";[^\n]*|[()]|[^\s();]+")  # a comment, a parenthesis or a name
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,9 @@ def parse(text: str, name: str = "sheet") -> list[Statement]:
         name: name of the sheet in messages.
 
     Raises:
-        GDLError: at a parenthesis that is not closed or not opened, an empty list, a list that
-            begins with a list, or nesting deeper than `MAX_DEPTH`.
+        GDLError: if a parenthesis is not closed or not opened, if a list is empty or does not begin
+            with a name, if lists are nested deeper than `MAX_DEPTH`, or if there is no statement or
+            more than `MAX_STATEMENTS`.
     """
     statements: list[Statement] = []
     stack: list[list[Term]] = []
@@ -129,13 +130,14 @@ def variables(term: Term) -> Iterator[str]:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the tokens of a text with their offsets; comments are skipped."""
     for match in TOKEN.finditer(text):
         if text[match.start()] != ";":
             yield match.group(), match.start()
 
 
 def _list_problem(items: list[Term]) -> str:
-    """Return what is wrong with a list, or an empty string."""
+    """Return the reason why a list is invalid, or an empty string."""
     if not items:
         return "an empty list; a list begins with the name of a relation"
     if not isinstance(items[0], str):
@@ -153,6 +155,7 @@ class _Places:
         self._text, self._position, self._line = text, 0, 1
 
     def line_and_column(self, position: int) -> tuple[int, int]:
+        """Return the line and the column, both from 1, of the character at an offset."""
         if position < self._position:
             self._position, self._line = 0, 1
         self._line += self._text.count("\n", self._position, position)
@@ -160,5 +163,6 @@ class _Places:
         return self._line, position - self._text.rfind("\n", 0, position)
 
     def at(self, position: int) -> str:
+        """Return the line and the column of an offset as text."""
         line, column = self.line_and_column(position)
         return f"line {line}, column {column}"

@@ -1,4 +1,7 @@
-"""Rules of a sheet in disjunctive normal form: heads, literals and constraints."""
+"""Rules of a sheet in disjunctive normal form: each body is a conjunction of literals.
+
+In the private functions, `where` is the name of the sheet and the line, for messages.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -9,7 +12,7 @@ from ludoteca.envs.gdl.parse import Statement, Term, show
 
 Atom = tuple[Term, ...]
 
-MAX_CONJUNCTIONS = 20_000  # of the disjunctive normal form of one rule
+MAX_CONJUNCTIONS = 20_000  # in the disjunctive normal form of one rule
 # Relations that the language defines, with the number of their arguments.
 ARITIES = {
     "role": 1, "init": 1, "true": 1, "does": 2, "next": 1, "legal": 2, "goal": 2, "terminal": 0,
@@ -19,7 +22,7 @@ ARITIES = {
 
 @dataclass(slots=True)
 class Rule:
-    """A rule whose body is a conjunction; a fact has an empty body.
+    """Rule whose body is a conjunction; a fact has an empty body.
 
     Attributes:
         head: the conclusion.
@@ -46,7 +49,7 @@ class Rule:
 
 
 def dependencies(rules: Iterable[Rule]) -> dict[str, set[str]]:
-    """Return the relations in the bodies of the rules of each relation."""
+    """Return for each relation the relations in the bodies of its rules."""
     graph: dict[str, set[str]] = {}
     for rule in rules:
         names = graph.setdefault(str(rule.head[0]), set())
@@ -61,7 +64,7 @@ def read_rules(statements: list[Statement], name: str = "sheet") -> list[Rule]:
     rules.
 
     Raises:
-        GDLError: at a statement that is not a rule, or a keyword with a wrong number of arguments.
+        GDLError: if a statement is not a rule, or if a keyword has a wrong number of arguments.
         GDLLimitError: if a rule has more than `MAX_CONJUNCTIONS` alternatives.
     """
     rules = []
@@ -91,6 +94,11 @@ def read_rules(statements: list[Statement], name: str = "sheet") -> list[Rule]:
 
 
 def _atom(term: Term, where: str) -> Atom:
+    """Return a term as an atom: a relation with arguments.
+
+    Raises:
+        GDLError: if it is not an atom.
+    """
     atom = (term,) if isinstance(term, str) else term
     name = atom[0]
     if not isinstance(name, str) or name[0] == "?":
@@ -106,17 +114,19 @@ def _atom(term: Term, where: str) -> Atom:
 
 
 def _has_logic(term: Term) -> bool:
+    """Return whether a term contains `not`, `or` or `<=`."""
     if isinstance(term, str):
         return False
     return term[0] in ("not", "or", "<=") or any(_has_logic(item) for item in term[1:])
 
 
 def _conjunctions(body: tuple[Term, ...], where: str) -> list[list[tuple[bool, Atom]]]:
+    """Return the disjunctive normal form of a body: pairs of (whether it must hold, atom)."""
     return _product([_alternatives(literal, True, where) for literal in body], where)
 
 
 def _alternatives(literal: Term, holds: bool, where: str) -> list[list[tuple[bool, Atom]]]:
-    """Return the conjunctions whose disjunction is a literal, or its negation."""
+    """Return the disjunctive normal form of a literal if `holds`, else of its negation."""
     name = literal[0] if isinstance(literal, tuple) else literal
     if name == "not":
         if len(literal) != 2 or isinstance(literal, str):
@@ -133,6 +143,7 @@ def _alternatives(literal: Term, holds: bool, where: str) -> list[list[tuple[boo
 def _product(
     parts: list[list[list[tuple[bool, Atom]]]], where: str
 ) -> list[list[tuple[bool, Atom]]]:
+    """Return the disjunctive normal form of a conjunction of disjunctive normal forms."""
     conjunctions: list[list[tuple[bool, Atom]]] = [[]]
     for part in parts:
         longer = (left + right for left in conjunctions for right in part)

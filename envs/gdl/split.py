@@ -1,9 +1,10 @@
-"""Splitting of rule bodies: variables that the head lacks are eliminated into auxiliary rules.
+"""Splitting of rule bodies: variables that are not in the head are moved to auxiliary rules.
 
-A rule with k variables has up to n^k ground instances. A variable that the head lacks only connects
-the literals in which it occurs (its bucket). They become the body of an auxiliary rule over the
-remaining variables of the bucket, as in bucket elimination (Dechter 1999), if that rule has fewer
-variables than the whole one. Rules with equal bodies share one auxiliary relation.
+A rule with k variables, each with n values, has up to n^k ground instances. A variable that is not
+in the head only connects the literals in which it occurs (its bucket). The bucket becomes the body
+of an auxiliary rule, whose head has the remaining variables of the bucket, as in bucket elimination
+(Dechter 1999), if that rule has fewer variables than the original one. Equal buckets share one
+auxiliary relation.
 """
 
 from collections.abc import Iterable
@@ -13,12 +14,15 @@ from typing import Any
 from ludoteca.envs.gdl.parse import Term, variables
 from ludoteca.envs.gdl.rules import Atom, Rule
 
-AUXILIARY = "aux "  # begins the names of auxiliary relations, which no sheet can have
+AUXILIARY = "aux "  # prefix of the names of auxiliary relations; no sheet has names with a space
 
 
 @dataclass(eq=False, slots=True)
 class _Literal:
-    """A literal or constraint of a body: `p` positive, `n` negative, `d` distinct, `e` equal."""
+    """Literal or constraint of a body.
+
+    `kind` is `"p"` (positive), `"n"` (negative), `"d"` (distinct) or `"e"` (equal).
+    """
 
     kind: str
     term: tuple[Term, ...]
@@ -52,6 +56,7 @@ def split_rules(rules: list[Rule]) -> list[Rule]:
 
 
 def _literals(rule: Rule) -> list[_Literal]:
+    """Return the literals and constraints of a rule."""
     kinds = (("p", rule.positive), ("n", rule.negative), ("d", rule.distinct), ("e", rule.equal))
     return [
         _Literal(kind, term, frozenset(variables(term))) for kind, terms in kinds for term in terms
@@ -59,6 +64,7 @@ def _literals(rule: Rule) -> list[_Literal]:
 
 
 def _rule(head: Atom, literals: Iterable[Any], line: int) -> Rule:
+    """Return the rule with these literals, given as pairs (kind, term)."""
     rule = Rule(head, line=line)
     lists: dict[str, list[Any]] = {
         "p": rule.positive, "n": rule.negative, "d": rule.distinct, "e": rule.equal,
@@ -69,30 +75,32 @@ def _rule(head: Atom, literals: Iterable[Any], line: int) -> Rule:
 
 
 def _union(literals: list[_Literal]) -> frozenset[str]:
+    """Return the variables of all literals."""
     return frozenset().union(*(literal.variables for literal in literals))
 
 
 def _interface(
     bucket: list[_Literal], others: list[_Literal], head: frozenset[str]
 ) -> frozenset[str]:
-    """Return the variables of a bucket that the head or the other literals have, too."""
+    """Return the variables of a bucket that also occur in the head or in the other literals."""
     return _union(bucket) & (head | _union(others))
 
 
 def _is_bound(bucket: list[_Literal]) -> bool:
-    """Return whether all variables of a bucket occur in positive literals of it."""
+    """Return whether all variables of a bucket occur in its positive literals."""
     return _union(bucket) <= _union([literal for literal in bucket if literal.kind == "p"])
 
 
 def _has_move(bucket: list[_Literal]) -> bool:
+    """Return whether a positive literal of a bucket is `does`."""
     return any(literal.kind == "p" and literal.term[0] == "does" for literal in bucket)
 
 
 def _best_bucket(literals: list[_Literal], head: frozenset[str]) -> list[_Literal]:
-    """Return the literals of the variable whose elimination leaves the smallest auxiliary rule.
+    """Return the bucket of the variable whose elimination needs the smallest auxiliary rule.
 
-    Literals with `does` stay in rules whose heads have all their variables: the network factors
-    moves out of such rules.
+    Literals with `does` are moved only if all other variables of the bucket are in the head: the
+    network factors moves out of such rules.
     """
     everything = _union(literals) | head
     best: tuple[tuple[int, int, str], list[_Literal]] | None = None
@@ -118,7 +126,7 @@ def _best_bucket(literals: list[_Literal], head: frozenset[str]) -> list[_Litera
 
 
 def _separate_component(literals: list[_Literal], head: frozenset[str]) -> list[_Literal]:
-    """Return literals with `does` that share only variables of the head with the others."""
+    """Return connected literals, one of them `does`, that share only head variables with others."""
     free = set(_union(literals) - head)
     while free:
         component = {min(free)}
@@ -139,7 +147,10 @@ def _separate_component(literals: list[_Literal], head: frozenset[str]) -> list[
 def _canonical(
     bucket: list[_Literal], parameters: list[str]
 ) -> tuple[tuple[object, ...], dict[str, str]]:
-    """Return a body with variables renamed in order, after the number of parameters."""
+    """Return a key that is equal for equal buckets, and the renaming of the variables.
+
+    The key is the number of parameters, then the literals with variables renamed in order.
+    """
     renamed: dict[str, str] = {}
     for variable in parameters:
         renamed[variable] = f"?{len(renamed)}"

@@ -1,8 +1,8 @@
 """Three-valued evaluation of a network: facts that hold in every state, without search.
 
-Each value is a pair of bits: it may be true, it must be true. The pair (1, 0) is unknown.
-A result that is not unknown holds for all values of the unknown inputs. 64 cases are evaluated at
-once, one a bit.
+Each value is a pair of bits: whether it may be true, and whether it must be true. The pair (1, 0)
+is unknown. A result that is not unknown holds for all values of the unknown inputs. 64 cases
+(assignments of inputs) are evaluated at once, one per bit of a word.
 """
 
 from typing import Any
@@ -14,8 +14,10 @@ from ludoteca.envs.gdl.network import Network, Program
 from ludoteca.envs.interpreted import interpreting
 from ludoteca.envs.jit import compiled, factory
 
-CASES = 64  # per evaluation
-FEW_GATES = 200  # are interpreted within a few milliseconds; compilation takes seconds
+CASES = 64  # cases per evaluation
+# Programs with at most as many gates are interpreted: in milliseconds, while compilation takes
+# seconds.
+FEW_GATES = 200
 ZERO, ALL = np.uint64(0), ~np.uint64(0)
 Bits = NDArray[np.bool_]
 
@@ -53,6 +55,7 @@ def evaluate_phase2(
 
 
 def _evaluate(program: Program, may: Bits, must: Bits) -> tuple[Bits, Bits]:
+    """Return which outputs may and must be true, given the inputs, in any number of cases."""
     parts = [
         _evaluate_cases(program, may[i : i + CASES], must[i : i + CASES])
         for i in range(0, len(may), CASES)
@@ -61,6 +64,7 @@ def _evaluate(program: Program, may: Bits, must: Bits) -> tuple[Bits, Bits]:
 
 
 def _evaluate_cases(program: Program, may: Bits, must: Bits) -> tuple[Bits, Bits]:
+    """Return which outputs may and must be true, in at most `CASES` cases."""
     values = np.zeros((program.num_slots, 2), np.uint64)
     values[1 : 1 + may.shape[1], 0] = _pack(may)
     values[1 : 1 + may.shape[1], 1] = _pack(must)
@@ -79,6 +83,7 @@ def _pack(cases: Bits) -> NDArray[np.uint64]:
 
 
 def _unpack(words: NDArray[np.uint64], cases: int) -> Bits:
+    """Return one column per word, with row i from bit i; inverse of `_pack`."""
     rows = np.unpackbits(words.astype("<u8").view(np.uint8).reshape(-1, 8), 1, bitorder="little")
     return rows[:, :cases].T.astype(np.bool_)
 
@@ -87,7 +92,8 @@ def _unpack(words: NDArray[np.uint64], cases: int) -> Bits:
 def make_ternary() -> Any:
     """Return `ternary(values, gates, segments, outputs, results)`.
 
-    `values` [num_slots, 2] holds the inputs; `results` [O, 2] is written.
+    `values` [num_slots, 2] holds the inputs, words of may and must; `results` [O, 2] is written.
+    The other arrays are those of a `Program`.
     """
 
     @compiled

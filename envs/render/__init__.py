@@ -78,11 +78,11 @@ def render(
             `[height, width, 3]`.
         last_action: the action of the last ply of a sequential game, which is marked in images and
             named in text.
-        values: numbers to show in empty cells of images; see `scene`.
+        values: numbers to show in the empty cells of images; see `scene`.
         captions: lines under the board; by default, one with the status of the game.
 
     Raises:
-        ImportError: for pixels without Pillow.
+        ImportError: if pixels are requested and Pillow is not installed.
         ValueError: if there is no such mode, or `s` is not a position of this game.
     """
     if mode == "ansi":

@@ -1,4 +1,4 @@
-"""Images of a middle position of every game: `python -m ludoteca.envs.render docs/images`."""
+"""Images of a middlegame position of every game: `python -m ludoteca.envs.render docs/images`."""
 
 import argparse
 from pathlib import Path
@@ -12,7 +12,7 @@ from ludoteca.envs.render.raster import png
 from ludoteca.envs.render.scene import scene
 from ludoteca.envs.render.status import board_codes, count_cells, player_piece
 
-FRACTION_PLAYED = 0.6  # of the undecided positions of a random game
+FRACTION_PLAYED = 0.6  # where among the undecided positions of a random game the image is taken
 
 
 def main() -> None:
@@ -35,7 +35,7 @@ def main() -> None:
 def middle_position(game: Game, seed: int = 0) -> tuple[Any, Any]:
     """Return a position of a random game, and the action that led to it.
 
-    No player has won, lost or been eliminated yet. The same seed gives the same position.
+    In this position no player has won, lost or been eliminated yet. It depends only on the seed.
     """
     rng = np.random.default_rng(seed)
     s, action = game.new(seed), None
@@ -43,14 +43,18 @@ def middle_position(game: Game, seed: int = 0) -> tuple[Any, Any]:
     returns = np.zeros(game.num_players)
     while not game.is_terminal(s) and not returns.any():
         undecided.append((np.array([s], game.state).view(np.recarray)[0], action))
-        action = choose(game, s, rng)
+        action = choose_action(game, s, rng)
         game.step(s, action)
         game.returns(s, returns)
     return undecided[int(FRACTION_PLAYED * len(undecided))]
 
 
-def choose(game: Game, s: Any, rng: np.random.Generator) -> Any:
-    """Return a random legal action; in simultaneous games, the best rated one of each player."""
+def choose_action(game: Game, s: Any, rng: np.random.Generator) -> Any:
+    """Return a random legal action, or in simultaneous games the best action of each player.
+
+    Random actions would end a simultaneous game within a few plies. Actions are chosen one player
+    after the other by `_rate_action`.
+    """
     legal = np.zeros(game.num_actions, np.int64)
     if not game.simultaneous:
         return int(rng.choice(legal[: game.legal_actions(s, legal)]))
@@ -65,7 +69,10 @@ def choose(game: Game, s: Any, rng: np.random.Generator) -> Any:
 
 
 def _rate_action(game: Game, s: Any, actions: Any, player: int, action: int) -> tuple[float, ...]:
-    """Return the player's return, cells and nearness to food after `action` and the others'."""
+    """Return the player's return, number of cells and negative distance to food after `action`.
+
+    `actions` are those of all players, 0 for players that have not chosen yet.
+    """
     next_s = np.array([s], game.state).view(np.recarray)[0]
     joint = actions.copy()
     joint[player] = action

@@ -8,21 +8,21 @@ from ludoteca.envs.layout import Layout
 from ludoteca.envs.render.shapes import Point
 
 # Lengths are in pixels.
-LONGER_SIDE = 640  # approximate size of a board, unless its cells would get too large
+LONGER_SIDE = 640  # approximate longer side of a board, unless its cells would get too large
 MAX_CELL = {"squares": 128, "hexagons": 72}
 MIN_CELL = 8
 MARGIN = 16
 LABEL_SIZE = 24  # space for coordinates
-EDGE_WIDTH = 0.36  # of the colored edges of a hexagon board, in cells
+EDGE_WIDTH = 0.36  # width of the colored edges of a hexagon board, in cells
 COS_30 = math.sqrt(3) / 2
-SLOPE = 1 / math.sqrt(3)  # pixels to the right per pixel down, of the sides of a rhombus
+SLOPE = 1 / math.sqrt(3)  # of the sides of a rhombus: pixels to the right per pixel down
 
 
 @dataclass(frozen=True)
 class Geometry:
     """Positions of the cells of a board; `(left, top)` is the corner of their bounding box.
 
-    A hexagon has a corner at its bottom: it is `cell` wide and `2 * side` high, and each row begins
+    A hexagon stands on a corner: it is `cell` wide and `2 * side` high. Each row of hexagons begins
     half a cell to the right of the row above.
 
     Attributes:
@@ -33,7 +33,7 @@ class Geometry:
         left: smallest x of all cells.
         top: smallest y of all cells.
         width: width of the drawing.
-        height: height of the drawing without captions.
+        height: height of the drawing without the captions below it.
     """
 
     grid: str
@@ -82,7 +82,7 @@ class Geometry:
         return None
 
     def _nearest_center(self, x: float, y: float) -> tuple[int, int]:
-        """Return the cell whose center is nearest: hexagons are the Voronoi cells of centers."""
+        """Return the (row, column) of the hexagon at a pixel: the one with the nearest center."""
         row_guess = round(((y - self.top) / self.side - 1) / 1.5)
         candidates = []
         for row in (row_guess - 1, row_guess, row_guess + 1):
@@ -91,7 +91,7 @@ class Geometry:
         return min(candidates)[1:]
 
     def corners(self) -> tuple[Point, Point, Point, Point]:
-        """Return the outer corners of a hexagon board's edges: NW, NE, SE, SW."""
+        """Return the outer corners of the edges of a hexagon board: NW, NE, SE, SW."""
         edge = EDGE_WIDTH * self.cell
         north = self.top - edge
         south = self.top + (1.5 * self.rows + 0.5) * self.side + edge
@@ -100,7 +100,7 @@ class Geometry:
         return (nw, north), (ne, north), (se, south), (sw, south)
 
     def west(self, y: float) -> float:
-        """Return the x of the outer side of a hexagon board's west edge at height `y`."""
+        """Return the x of the outer side of the west edge of a hexagon board, at height `y`."""
         # The edge runs past the lower left corners of the hexagons of column 0.
         x0, y0 = self.left, self.top + 1.5 * self.side
         return x0 + (y - y0) * SLOPE - EDGE_WIDTH * self.cell / COS_30
@@ -111,7 +111,9 @@ def board_geometry(layout: Layout) -> Geometry:
     """Return the geometry of a board."""
     grid, rows, columns = layout.grid, layout.rows, layout.columns
     label = LABEL_SIZE if layout.coordinates != "none" else 0
+    # The longer side in cells.
     size = max(rows, columns) if grid == "squares" else columns + rows / 2 + 4 * EDGE_WIDTH
+    # Even, so that half a cell is a whole number of pixels.
     cell = int(min(MAX_CELL[grid], max(MIN_CELL, LONGER_SIDE / size))) // 2 * 2
     if grid == "squares":
         above, below = (0, label) if layout.column_actions else (label, 0)

@@ -1,10 +1,13 @@
-"""Shortening and wrapping of text to a width, estimated from the mean width of characters."""
+"""Shortening and wrapping of text to a width, estimated from the mean width of characters.
 
-CHARACTER_WIDTH = 0.56  # mean width of a character, in font sizes
+The font size `size` and the `width` of a line are in pixels.
+"""
+
+CHARACTER_WIDTH = 0.56  # mean width of a character, as a fraction of the font size
 
 
 def shorten(text: str, size: float, width: float) -> str:
-    """Return a text, shortened with dots if it is likely to be wider than `width`."""
+    """Return a text, cut and ended with dots if it is likely to be wider than `width`."""
     length = int(width / (CHARACTER_WIDTH * size))
     return text if len(text) <= length else text[: max(length - 2, 1)].rstrip() + ".."
 

@@ -1,4 +1,4 @@
-"""Marks on a board for a player who chooses a move: choices, selection, advice."""
+"""Marks on a board for a user who chooses a move: possible cells, selected piece, advice."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -20,8 +20,8 @@ from ludoteca.envs.render.shapes import (
 )
 from ludoteca.envs.render.status import board_codes
 
-SELECTED, ADVISED = "#ffb300", "#1f77d0"
-BADGE = "#fff6d6"
+SELECTED, ADVISED = "#ffb300", "#1f77d0"  # colors of frames
+BADGE = "#fff6d6"  # background color of labels
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,11 @@ class Marks:
     """Cells to mark; cells are numbered `row * columns + column`.
 
     Attributes:
-        choices: cells that can be clicked, marked by dots, or rings around pieces.
+        choices: cells that can be clicked; empty ones are marked by dots, others by rings.
         selected: the cell of the selected piece, marked by a frame.
         advised: cells of a recommended move, marked by frames in another color.
-        labels: texts to write on pieces, by cell; for empty cells there is `values` of `scene`.
+        labels: texts to write on cells with pieces, by cell; for empty cells see `values` of
+            `scene`.
     """
 
     choices: tuple[int, ...] = ()
@@ -42,7 +43,7 @@ class Marks:
 
 
 def marked(board: Scene, game: Game, s: Any, marks: Marks) -> Scene:
-    """Return the scene of a position, as `scene` returns it, with marks."""
+    """Return `board`, the scene of position `s` as `scene` returns it, with marks."""
     layout, geometry = game.layout, board_geometry(game.layout)
     codes = board_codes(game, s)
     shapes: list[Shape] = []
@@ -64,6 +65,7 @@ def marked(board: Scene, game: Game, s: Any, marks: Marks) -> Scene:
 
 
 def _dot_color(layout: Layout) -> str:
+    """Return a color that is visible in empty cells."""
     background = PAPER if layout.column_actions else layout.background
     if is_dark(background):
         return mix(background, "#ffffff", 0.5)
@@ -83,7 +85,7 @@ def _frame(geometry: Geometry, row: int, column: int, color: str) -> list[Shape]
 
 
 def _label(geometry: Geometry, row: int, column: int, text: str) -> list[Shape]:
-    """Return a text on the lower part of a cell."""
+    """Return the shapes of a text on the lower part of a cell."""
     x, y = geometry.center(row, column)
     size = min(17.0, 0.24 * geometry.cell)
     width, height = 0.62 * size * len(text) + 0.5 * size, 1.3 * size

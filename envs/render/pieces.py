@@ -1,4 +1,4 @@
-"""Shapes of each kind of piece."""
+"""Drawings of pieces, as shapes; lengths are fractions of the width of a cell."""
 
 from itertools import pairwise
 
@@ -17,8 +17,8 @@ from ludoteca.envs.render.shapes import (
     mix,
 )
 
-BEAK = "#f2a33a"
-LEAF = "#3f8f3a"
+BEAK = "#f2a33a"  # color of the beak of a head, which shows its direction
+LEAF = "#3f8f3a"  # color of the leaf of food
 
 
 def piece_shapes(
@@ -26,7 +26,7 @@ def piece_shapes(
 ) -> list[Shape]:
     """Return the shapes of a piece centered at (x, y), in a cell that is `cell` pixels wide.
 
-    `heading` is the direction of a head, as a step (x, y) of length 1; None: without a beak.
+    `heading` is the direction of a head, as a step (x, y) of length 1; None draws no beak.
     """
     color, dark = piece.color, mix(piece.color, "#000000", 0.35)
     if piece.shape == "disc":
@@ -53,6 +53,7 @@ def piece_shapes(
 
 
 def _head(piece: Piece, x: float, y: float, cell: float, heading: Point | None) -> list[Shape]:
+    """Return a disc with the piece's letter and a beak in the direction of `heading`."""
     shapes: list[Shape] = []
     dark = mix(piece.color, "#000000", 0.35)
     if heading is not None:
@@ -71,9 +72,17 @@ def _head(piece: Piece, x: float, y: float, cell: float, heading: Point | None) 
 
 
 def body_shapes(geometry: Geometry, piece: Piece, path: list[int]) -> tuple[list[Shape], Point]:
-    """Return the shapes of a body through the cells of `path`, head first, and the head's heading.
+    """Return the shapes of a body through the cells of `path`, and the direction of its head.
 
     Consecutive cells that are not adjacent are connected across the border of the board (a torus).
+
+    Args:
+        geometry: positions of the cells.
+        piece: the piece "body" of the player, for its color.
+        path: cells `row * columns + column`, head first.
+
+    Returns:
+        The shapes, and the direction as a step (x, y) of length 1.
     """
     thickness, rim = 0.5 * geometry.cell, max(1.0, 0.035 * geometry.cell)
     fill = mix(piece.color, "#ffffff", 0.25)
@@ -102,7 +111,7 @@ def body_shapes(geometry: Geometry, piece: Piece, path: list[int]) -> tuple[list
 
 
 def _bends(line: list[Point]) -> tuple[Point, ...]:
-    """Return the ends of a polyline, and its points between a vertical and a horizontal segment."""
+    """Return the end points of a polyline, and its points where it turns by 90 degrees."""
     turns = [
         point
         for before, point, after in zip(line, line[1:], line[2:], strict=False)

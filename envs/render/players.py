@@ -1,4 +1,4 @@
-"""Standings of the players, as a panel beside the board or as lines of text."""
+"""Standings of the players (such as `"length 12"`), in a panel beside the board or as text."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from ludoteca.envs.render.status import as_record, count_cells, player_name, pla
 
 # Lengths are in pixels.
 PANEL_WIDTH = 260
-ICON_SIZE, ICON_SPACE = 34, 8  # of a player's piece, and between it and the text
+ICON_SIZE, ICON_SPACE = 34, 8  # a player's piece, and the space between it and the text
 TEXT_WIDTH = PANEL_WIDTH - ICON_SIZE - ICON_SPACE - MARGIN
 FONT_SIZE, LINE_HEIGHT, PLAYER_SPACE = 15.0, 20, 12
 MAX_NAME_LINES, MAX_NEWS_LINES = 3, 3
@@ -40,7 +40,7 @@ class Standing:
 
 def standings(game: Game, positions: Iterable[Any]) -> Iterator[tuple[Standing, ...]]:
     """Yield the standings of all players in every position of a game, from its first position."""
-    eliminated_at: list[int | None] = [None] * game.num_players  # by player; a ply
+    eliminated_at: list[int | None] = [None] * game.num_players  # ply of elimination, by player
     for ply, position in enumerate(positions):
         yield _standings(game, as_record(game, position), ply, eliminated_at)
 
@@ -80,7 +80,7 @@ def _is_eliminated(game: Game, s: Any, over: bool, player: int, counts: list[int
 
 
 def _results(game: Game, s: Any) -> list[str]:
-    """Return the result of a finished game for each player."""
+    """Return the result of a finished game for each player, such as `"wins"` or `"2nd"`."""
     returns = np.zeros(game.num_players)
     game.returns(s, returns)
     if game.num_players == 1:
@@ -114,7 +114,7 @@ def with_players(
     """
     left, y = board.width, float(MARGIN)
     text_left = left + ICON_SIZE + ICON_SPACE
-    base: list[Shape] = []  # the same in every position
+    base: list[Shape] = []  # shapes that are the same in every position
     shapes: list[Shape] = [Text(left, y + LINE_HEIGHT / 2, heading, FONT_SIZE, FAINT, "left")]
     y += LINE_HEIGHT + PLAYER_SPACE
     for p, (name, player) in enumerate(zip(player_names(game, names), standing, strict=True)):
@@ -150,7 +150,7 @@ def player_lines(game: Game, standing: Sequence[Standing], names: Sequence[str] 
 
 
 def player_names(game: Game, names: Sequence[str]) -> list[str]:
-    """Return what the players are called: by their pieces, if there are no names.
+    """Return the given names of the players, or if there are none those of their pieces.
 
     Raises:
         ValueError: if there are names, but not as many as players.

@@ -1,4 +1,4 @@
-"""Scenes as arrays of pixels, PNG and GIF, drawn by Pillow (the extra `render`)."""
+"""Drawing of scenes by Pillow (the extra `render`): arrays of pixels, PNG and GIF files."""
 
 import io
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def rgb_array(scene: Scene) -> NDArray[np.uint8]:
     """Return the pixels of a scene, uint8, shape `[height, width, 3]`.
 
     Raises:
-        ImportError: without Pillow.
+        ImportError: if Pillow is not installed.
     """
     return np.array(_image(scene), np.uint8)
 
@@ -39,7 +39,7 @@ def png(scene: Scene) -> bytes:
     """Return a scene as the bytes of a PNG file.
 
     Raises:
-        ImportError: without Pillow.
+        ImportError: if Pillow is not installed.
     """
     file = io.BytesIO()
     image = _image(scene)
@@ -49,7 +49,7 @@ def png(scene: Scene) -> bytes:
 
 
 def gif(scenes: Sequence[Scene], seconds: float = 0.6, last_seconds: float = 3.0) -> bytes:
-    """Return scenes as the frames of an endless GIF animation, as the bytes of a file.
+    """Return an endless GIF animation, as the bytes of a file, with the scenes as its frames.
 
     Args:
         scenes: at least one, all with the same size and base.
@@ -57,7 +57,7 @@ def gif(scenes: Sequence[Scene], seconds: float = 0.6, last_seconds: float = 3.0
         last_seconds: time for which the last frame is shown.
 
     Raises:
-        ImportError: without Pillow.
+        ImportError: if Pillow is not installed.
         ValueError: if there is no scene, if sizes or bases differ, or if a time is not positive.
     """
     check_frames(scenes)
@@ -76,8 +76,8 @@ def gif(scenes: Sequence[Scene], seconds: float = 0.6, last_seconds: float = 3.0
 def _palette(scenes: Sequence[Scene], frames: Sequence[Any]) -> Any:
     """Return an image whose palette represents the colors of all frames.
 
-    It is made from the first, the middle and the last frame, which have the blends at edges, and
-    from stripes of the colors of all scenes, so that no frame lacks a color.
+    It is made from the first, the middle and the last frame, which contain the blends of colors at
+    edges, and from stripes of the colors of all scenes, so that no frame lacks a color.
     """
     pillow = _pillow("Image")
     width, height = frames[0].size
@@ -99,7 +99,7 @@ def _image(scene: Scene) -> Any:
     return image.reduce(SCALE)
 
 
-@lru_cache(maxsize=2)  # enlarged pictures of large windows are large
+@lru_cache(maxsize=2)  # few, because enlarged images take much memory
 def _base(width: int, height: int, paper: str, shapes: tuple[Shape, ...]) -> Any:
     """Return the enlarged image of the shapes that all positions of a game share."""
     image = _pillow("Image").new("RGB", (width * SCALE, height * SCALE), paper)
@@ -108,6 +108,7 @@ def _base(width: int, height: int, paper: str, shapes: tuple[Shape, ...]) -> Any
 
 
 def _draw(image: Any, shapes: Sequence[Shape]) -> None:
+    """Draw shapes on an enlarged image."""
     draw = _pillow("ImageDraw").Draw(image)
     for shape in shapes:
         match shape:
@@ -119,6 +120,7 @@ def _draw(image: Any, shapes: Sequence[Shape]) -> None:
                 draw.polygon(points, shape.fill)
                 if shape.outline:
                     width = max(1, round(shape.outline_width * SCALE))
+                    # Two points more, so that the last corner is rounded, too.
                     draw.line([*points, *points[:2]], shape.outline, width, "curve")
             case Circle():
                 x, y, r = shape.x, shape.y, shape.radius
@@ -134,13 +136,13 @@ def _draw(image: Any, shapes: Sequence[Shape]) -> None:
                     draw.ellipse(_box(x - r, y - r, x + r, y + r), shape.color)
             case Text():
                 anchor = {"left": "ls", "right": "rs"}.get(shape.anchor, "ms")
-                # The baseline is half the height of capitals below the middle.
+                # Vertically centered: capitals are about 0.7 font sizes high.
                 position = (shape.x * SCALE, (shape.y + 0.35 * shape.size) * SCALE)
                 draw.text(position, shape.text, shape.color, _font(shape.size), anchor)
 
 
 def _line(draw: Any, line: Line) -> None:
-    """Draw a line as a polygon: Pillow's own wide lines are a pixel off at some angles."""
+    """Draw a line as a polygon, because Pillow's wide lines are a pixel off at some angles."""
     (x1, y1), (x2, y2) = line.start, line.end
     length = float(np.hypot(x2 - x1, y2 - y1))
     if length > 0:
@@ -152,12 +154,12 @@ def _line(draw: Any, line: Line) -> None:
             (x2 - across_x, y2 - across_y),
             (x1 - across_x, y1 - across_y),
         ]
-        # Pillow fills the pixels on the sides, too: without the half pixel a line is too wide by 1.
+        # Pillow also fills the pixels on the sides: without the half pixel, lines are 1 too wide.
         draw.polygon([(x * SCALE - 0.5, y * SCALE - 0.5) for x, y in corners], line.color)
 
 
 def _box(left: float, top: float, right: float, bottom: float) -> tuple[float, ...]:
-    """Return an enlarged box for Pillow, whose boxes include the last pixel."""
+    """Return an enlarged box for Pillow, whose boxes include the right and bottom pixels."""
     return left * SCALE, top * SCALE, right * SCALE - 1, bottom * SCALE - 1
 
 
@@ -167,11 +169,11 @@ def _font(size: float) -> Any:
 
 
 def _pillow(module: str) -> Any:
-    """Import a module of Pillow when it is needed."""
+    """Return a module of Pillow by name, imported when it is needed."""
     try:
         from PIL import Image, ImageDraw, ImageFont
     except ImportError as error:
         raise ImportError(
-            'pixels need Pillow: pip install "ludoteca[render]" (text and SVG do not)'
+            'pixels need Pillow: pip install "ludoteca[render]" (text and SVG work without it)'
         ) from error
     return {"Image": Image, "ImageDraw": ImageDraw, "ImageFont": ImageFont}[module]

@@ -1,4 +1,4 @@
-"""Scenes of a replay, one per position, with the players beside the board."""
+"""Scenes of a replay, one per position, with the standings of the players beside the board."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,11 +13,12 @@ from ludoteca.envs.render.shapes import Scene
 from ludoteca.envs.render.status import describe_result
 from ludoteca.envs.replay import Replay
 
-MAX_SECONDS, MIN_SECONDS, GAME_SECONDS = 0.6, 0.15, 30.0  # per position, and about per game
+MAX_SECONDS, MIN_SECONDS = 0.6, 0.15  # time for which a position is shown
+GAME_SECONDS = 30.0  # approximate duration of an animation, within these limits
 
 
 def replay_scenes(replay: Replay) -> list[Scene]:
-    """Return a scene of every position of a replay, with the players beside the board.
+    """Return a scene of every position of a replay, with the standings of the players.
 
     Raises:
         ValueError: if the replay is invalid.
@@ -39,7 +40,7 @@ def replay_steps(game: Game, replay: Replay) -> Iterator[tuple[Any, Any, tuple[S
 
 
 def seconds_per_position(replay: Replay) -> float:
-    """Return the seconds to show each position; long games are shown faster."""
+    """Return the time in seconds for which to show each position; less for long games."""
     return min(MAX_SECONDS, max(MIN_SECONDS, GAME_SECONDS / max(1, len(replay.actions))))
 
 

@@ -1,4 +1,7 @@
-"""Scenes of positions: boards as shapes, which the SVG and raster back ends draw."""
+"""Scenes of positions: boards as shapes, which `svg` and `raster` draw.
+
+In the private functions, `codes` are the codes of the cells, int8 `[rows, columns]`; see `Layout`.
+"""
 
 from collections.abc import Sequence
 from functools import cache
@@ -27,12 +30,12 @@ from ludoteca.envs.render.shapes import (
 )
 from ludoteca.envs.render.status import StatusItem, as_record, board_codes, player_piece, status
 
-PAPER, INK, FAINT = "#eeeae2", "#2b2b2b", "#6b665f"
+PAPER, INK, FAINT = "#eeeae2", "#2b2b2b", "#6b665f"  # colors of background, text, labels
 POSITIVE, NEGATIVE = "#1f77d0", "#d6452b"  # colors of values
 LAST_DISC = "#e8402a"  # color of the mark on the last disc
 LAST_MOVE = "#ffd54a"  # tint of the cells of the last move
-CAPTION_HEIGHT = 30  # of a line under the board
-CAPTION_FONT_SIZE = 17
+CAPTION_HEIGHT = 30  # height of a line under the board, in pixels
+CAPTION_FONT_SIZE = 17  # in pixels
 
 
 def scene(
@@ -48,9 +51,11 @@ def scene(
     Args:
         game: the game.
         s: the position, one record of the game.
-        last_action: the action of the last ply, marked if actions are cells, columns or moves.
-        values: heat map: a number to show in each empty cell, or NaN. Shape `[rows, columns]`, or
-            `[num_actions]` if actions are cells or columns.
+        last_action: the action of the last ply, which is marked if the layout has `cell_actions`,
+            `column_actions` or `moves`.
+        values: numbers to show in the empty cells as a heat map, NaN for none. Shape
+            `[rows, columns]`, or `[num_actions]` if the layout has `cell_actions` or
+            `column_actions`.
         captions: lines under the board; by default, one with the status of the game.
 
     Raises:
@@ -121,7 +126,7 @@ def _square_board(layout: Layout, geometry: Geometry) -> list[Shape]:
 
 def _board_with_holes(layout: Layout, geometry: Geometry) -> list[Shape]:
     """Return the shapes of an upright board, into which discs are dropped."""
-    frame = 8
+    frame = 8  # width of the frame in pixels
     shapes: list[Shape] = [
         Rectangle(
             geometry.left - frame,
@@ -158,9 +163,10 @@ def _hexagon_board(layout: Layout, geometry: Geometry) -> list[Shape]:
 
 
 def _sides(geometry: Geometry) -> tuple[tuple[Point, ...], ...]:
-    """Return the inner, zigzag sides of a rhombus's edges, clockwise: north, east, south, west.
+    """Return the inner sides, zigzag lines, of a rhombus's edges: north, east, south, west.
 
-    The cells at the two obtuse corners have one side that two edges share, half each.
+    Points are in clockwise order. At each of the two obtuse corners, two edges share one side of a
+    cell, half each.
     """
     last_row, last_column = geometry.rows - 1, geometry.columns - 1
     top = [geometry.outline(0, c) for c in range(geometry.columns)]
@@ -186,6 +192,7 @@ def _midpoint(p: Point, q: Point) -> Point:
 
 
 def _labels(layout: Layout, geometry: Geometry) -> list[Shape]:
+    """Return the names of columns and rows."""
     if layout.coordinates == "none":
         return []
     size = min(15.0, 0.7 * geometry.cell)
@@ -221,7 +228,7 @@ def _cell_values(game: Game, codes: NDArray[np.int8], values: ArrayLike) -> NDAr
         for column, value in enumerate(array):
             empty = np.flatnonzero(codes[:, column] == 0)
             if len(empty):
-                by_cell[empty[-1], column] = value
+                by_cell[empty[-1], column] = value  # where a disc would land
         return by_cell
     if array.shape != codes.shape:
         raise ValueError(f"values must have shape {codes.shape}, got {array.shape}")
@@ -231,6 +238,7 @@ def _cell_values(game: Game, codes: NDArray[np.int8], values: ArrayLike) -> NDAr
 def _heat_map(
     layout: Layout, geometry: Geometry, codes: NDArray[np.int8], values: NDArray[np.float64]
 ) -> list[Shape]:
+    """Return the empty cells in colors of their values, with the values as text."""
     shown = np.isfinite(values) & (codes == 0)
     largest = float(np.abs(values[shown]).max(initial=0)) or 1.0
     shapes: list[Shape] = []
@@ -259,11 +267,12 @@ def _cell(layout: Layout, geometry: Geometry, row: int, column: int, fill: str) 
 
 
 def _tinted(layout: Layout, geometry: Geometry, row: int, column: int) -> Shape:
+    """Return a cell in the color that marks the last move."""
     return _cell(layout, geometry, row, column, mix(layout.background, LAST_MOVE, 0.55))
 
 
 def _last_cell(layout: Layout, codes: NDArray[np.int8], last_action: Any) -> tuple[int, int] | None:
-    """Return the occupied cell of the last action, or None."""
+    """Return the (row, column) of the cell that the last action occupied, or None."""
     if last_action is None:
         return None
     if layout.cell_actions and 0 <= last_action < codes.size:
@@ -282,8 +291,9 @@ def _pieces(
     paths: list[list[int]],
     last_cell: tuple[int, int] | None,
 ) -> list[Shape]:
+    """Return the shapes of all pieces; `paths` is the result of `Layout.paths`."""
     shapes: list[Shape] = []
-    headings: dict[tuple[int, int], Point] = {}
+    headings: dict[tuple[int, int], Point] = {}  # directions of heads, by (row, column)
     for player, path in enumerate(paths):
         if path:
             piece = next(p for p in layout.pieces if p.player == player and p.shape == "body")
@@ -304,8 +314,11 @@ def _pieces(
 
 
 def _caption(game: Game, items: Sequence[StatusItem], width: int, y: float) -> list[Shape]:
-    """Return a centered line; an item about a player begins with the player's piece."""
-    icon, gap = 1.5, 1.3  # in font sizes
+    """Return a line of text, centered at height `y` of a drawing that is `width` pixels wide.
+
+    An item about a player begins with the player's piece.
+    """
+    icon, gap = 1.5, 1.3  # widths of a piece and of the space between items, in font sizes
     line_width = gap * (len(items) - 1)  # in font sizes, too
     line_width += sum(
         CHARACTER_WIDTH * len(text) + (icon if p is not None else 0) for p, text in items

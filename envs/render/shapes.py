@@ -1,4 +1,7 @@
-"""Shapes with coordinates in pixels, scenes made of them, and arithmetic on colors `"#rrggbb"`."""
+"""Shapes, scenes made of them, and arithmetic on colors.
+
+Coordinates and lengths are in pixels, from the top left corner; colors are strings `"#rrggbb"`.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +23,7 @@ class Rectangle:
 
 @dataclass(frozen=True)
 class Polygon:
-    """Filled polygon; the outline, if there is one, is centered on its sides."""
+    """Filled polygon; the outline, if it has one, is centered on its sides."""
 
     points: tuple[Point, ...]
     fill: str
@@ -97,7 +100,7 @@ class Scene:
 
     def _repr_svg_(self) -> str:
         """Return the scene as SVG, for notebooks."""
-        from ludoteca.envs.render.svg import svg  # imports this module
+        from ludoteca.envs.render.svg import svg  # here, because it imports this module
 
         return svg(self)
 
@@ -114,8 +117,9 @@ def mix(color: str, other: str, fraction: float) -> str:
 
 
 def is_dark(color: str) -> bool:
-    """Return whether white is easier to read on `color` than black (luma of ITU-R BT.601)."""
+    """Return whether white is easier to read on `color` than black."""
     red, green, blue = channels(color)
+    # Luma of ITU-R BT.601; the threshold is a little above half of 255.
     return 0.299 * red + 0.587 * green + 0.114 * blue < 150
 
 
@@ -150,7 +154,7 @@ def shifted(shape: Shape, x: float, y: float) -> Shape:
 
 
 def scaled(shape: Shape, factor: float) -> Shape:
-    """Return a shape enlarged by a factor, from the top left corner of the picture."""
+    """Return a shape enlarged by a factor around the point (0, 0)."""
 
     def times(point: Point) -> Point:
         return point[0] * factor, point[1] * factor
@@ -178,7 +182,7 @@ def scaled(shape: Shape, factor: float) -> Shape:
 
 
 def contact_sheet(scenes: Sequence[Scene], columns: int = 4) -> Scene:
-    """Return one scene with several of the same size in a grid, row by row."""
+    """Return one scene that shows several scenes of the same size in a grid, row by row."""
     width, height = scenes[0].width, scenes[0].height
     columns = min(columns, len(scenes))
     shapes = tuple(

@@ -69,7 +69,11 @@ def best_players(game: Game, s: Any) -> list[int]:
 
 
 def player_piece(game: Game, player: int) -> Piece:
-    """Return the piece that represents a player: a head, if there is one."""
+    """Return the piece that represents a player: its head, if there is one, else its first piece.
+
+    Raises:
+        ValueError: if the layout has no piece of this player.
+    """
     pieces = [piece for piece in game.layout.pieces if piece.player == player]
     if not pieces:
         raise ValueError(f"the layout of {game.name} has no piece of player {player}")
@@ -88,12 +92,12 @@ def action_name(game: Game, action: Any) -> str:
         ValueError: if there is no such action.
     """
     if not 0 <= action < game.num_actions:
-        raise ValueError(f"{game.name} has actions 0 to {game.num_actions - 1}, not {action!r}")
+        raise ValueError(f"{game.name} has the actions 0 to {game.num_actions - 1}, got {action!r}")
     return game.action_names[int(action)]
 
 
 def count_cells(game: Game, s: Any) -> list[int]:
-    """Return the number of cells with a piece of each player."""
+    """Return the number of cells with a piece, for each player."""
     counts = np.bincount(board_codes(game, s).ravel(), minlength=len(game.layout.pieces) + 1)
     by_player = [0] * game.num_players
     for piece, count in zip(game.layout.pieces, counts[1:], strict=True):

@@ -24,9 +24,9 @@ def svg(scene: Scene) -> str:
 
 
 def svg_animation(scenes: Sequence[Scene], seconds: float = 0.6, last_seconds: float = 3.0) -> str:
-    """Return scenes as the frames of an endless animation, as one SVG document.
+    """Return an endless animation, one SVG document, with the scenes as its frames.
 
-    Programs without animations show the last frame.
+    Programs that cannot show animations show the last frame.
 
     Args:
         scenes: at least one, all with the same size and base.
@@ -44,6 +44,7 @@ def svg_animation(scenes: Sequence[Scene], seconds: float = 0.6, last_seconds: f
     for i, scene in enumerate(scenes):
         final = i == len(scenes) - 1
         start, end = i * seconds / total, 1.0 if final else (i + 1) * seconds / total
+        # Values of the attribute `display` from each time on, a fraction of the whole duration.
         times = {0.0: "none", start: "inline"} | ({} if final else {end: "none"})
         body.append(f'<g display="{"inline" if final else "none"}">')
         body.append(
@@ -73,11 +74,13 @@ def check_frames(scenes: Sequence[Scene]) -> None:
         size, expected = (scene.width, scene.height), (scenes[0].width, scenes[0].height)
         if size != expected or scene.base != scenes[0].base:
             raise ValueError(
-                f"scene {i}, of size {size}, differs in size or base from the first, {expected}"
+                f"scene {i}, of size {size}, differs in size or base from the first, of size "
+                f"{expected}: the scenes of an animation must agree in both"
             )
 
 
 def _document(scene: Scene, body: list[str]) -> str:
+    """Return an SVG document of the scene's size and background, with these elements."""
     width, height = scene.width, scene.height
     return "\n".join(
         [
@@ -91,6 +94,7 @@ def _document(scene: Scene, body: list[str]) -> str:
 
 
 def _element(shape: Shape) -> str:
+    """Return the SVG element of a shape."""
     match shape:
         case Rectangle():
             radius = f' rx="{_px(shape.radius)}"' if shape.radius else ""
@@ -103,7 +107,8 @@ def _element(shape: Shape) -> str:
             outline = _stroke(shape.outline, shape.outline_width)
             return f'<polygon points="{points}" fill="{shape.fill}"{outline}/>'
         case Circle():
-            inside = shape.outline_width / 2 if shape.outline else 0  # strokes lie half outside
+            # In SVG, half of the outline lies outside the radius.
+            inside = shape.outline_width / 2 if shape.outline else 0
             return (
                 f'<circle cx="{_px(shape.x)}" cy="{_px(shape.y)}" r="{_px(shape.radius - inside)}" '
                 f'fill="{shape.fill or "none"}"{_stroke(shape.outline, shape.outline_width)}/>'
@@ -121,7 +126,7 @@ def _element(shape: Shape) -> str:
             )
         case Text():
             anchor = {"left": "start", "right": "end"}.get(shape.anchor, "middle")
-            baseline = shape.y + 0.35 * shape.size  # half the height of capitals below the middle
+            baseline = shape.y + 0.35 * shape.size  # centers capitals, about 0.7 font sizes high
             return (
                 f'<text x="{_px(shape.x)}" y="{_px(baseline)}" font-size="{_px(shape.size)}" '
                 f'fill="{shape.color}" text-anchor="{anchor}">{escape(shape.text)}</text>'

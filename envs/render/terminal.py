@@ -14,7 +14,8 @@ from ludoteca.envs.render.status import as_record, board_codes
 
 EMPTY = "·"
 SYMBOLS = {"disc": "●", "ring": "○", "cross": "X", "square": "■", "body": "■", "food": "●"}
-# Bits for the sides on which a cell of a body is connected; their sum is the index in JOINTS.
+# Bits for the sides on which a cell of a body (a snake) is connected to its next segments; the sum
+# of a cell's bits is the index of its character in JOINTS.
 NORTH, EAST, SOUTH, WEST = 1, 2, 4, 8
 JOINTS = " ╹╺┗╻┃┏┣╸┛━┻┓┫┳╋"
 SIDES = {(-1, 0): NORTH, (0, 1): EAST, (1, 0): SOUTH, (0, -1): WEST}
@@ -26,7 +27,8 @@ def terminal_board(game: Game, s: Any, *, plain: bool = False) -> Text:
     Args:
         game: the game.
         s: the position, one record of the game.
-        plain: draw pieces as letters, as `board_text` does, for terminals with ASCII only.
+        plain: whether to draw pieces as letters, as `board_text` does, for terminals that show only
+            ASCII.
 
     Raises:
         ValueError: if `s` is not a position of this game.
@@ -60,7 +62,7 @@ def terminal_board(game: Game, s: Any, *, plain: bool = False) -> Text:
 
 
 def piece_symbol(game: Game, piece: Piece, *, plain: bool = False) -> Text:
-    """Return a piece as on the board, between two spaces."""
+    """Return a piece as `terminal_board` draws it, between two spaces."""
     layout, text = game.layout, Text()
     _append_gap(text, None, False, layout.background)
     _append_cell(text, piece, 0, layout.background, layout.line, plain)
@@ -69,7 +71,7 @@ def piece_symbol(game: Game, piece: Piece, *, plain: bool = False) -> Text:
 
 
 def _append_gap(board: Text, piece: Piece | None, is_joined: bool, background: str) -> None:
-    """Append the gap between two cells: a part of a body, or a space."""
+    """Append the gap between two cells: a part of the body `piece` if joined, else a space."""
     color = piece.color if piece is not None and is_joined else None
     board.append("━" if is_joined else " ", Style(color=color, bgcolor=background, bold=True))
 
@@ -77,7 +79,7 @@ def _append_gap(board: Text, piece: Piece | None, is_joined: bool, background: s
 def _append_cell(
     board: Text, piece: Piece | None, joint: int, background: str, line: str, plain: bool
 ) -> None:
-    """Append one character for a cell; `joint` has the connected sides of a body's cell."""
+    """Append one character for a cell; `joint` has the bits of a body's connected sides."""
     if piece is None:
         board.append("." if plain else EMPTY, Style(color=line, bgcolor=background))
     elif piece.shape == "head":
@@ -91,7 +93,10 @@ def _append_cell(
 
 
 def _joints(layout: Layout, s: Any) -> dict[int, int]:
-    """Return the connected sides of each cell of a body, as bits; bodies may cross the border."""
+    """Return the bits of the connected sides of each cell of a body, by cell.
+
+    Bodies may cross the border of the board (a torus).
+    """
     joints: dict[int, int] = {}
     for path in layout.paths(s) if layout.paths else []:
         for cell, behind in pairwise(path):
@@ -105,6 +110,7 @@ def _joints(layout: Layout, s: Any) -> dict[int, int]:
 
 
 def _background(layout: Layout, row: int, column: int) -> str:
+    """Return the color of a cell, which may be that of the dark cells of a checkered board."""
     is_dark_cell = layout.dark is not None and (layout.rows - row + column) % 2
     return layout.dark if is_dark_cell and layout.dark else layout.background
 

@@ -18,7 +18,7 @@ def board_text(
     Args:
         game: the game.
         s: the position, one record of the game.
-        last_action: the action of the last ply of a sequential game, which the status then names.
+        last_action: the action of the last ply of a sequential game, to be named in the status.
         captions: lines under the board instead of the status.
 
     Raises:
@@ -34,6 +34,7 @@ def board_text(
 
 
 def _rectangle(layout: Layout, rows: list[list[str]]) -> list[str]:
+    """Return the lines of a square board; `rows` has the letter of each cell."""
     if layout.column_actions:
         width = len(str(layout.columns))
         numbers = [str(c + 1) for c in range(layout.columns)]
@@ -49,9 +50,7 @@ def _rectangle(layout: Layout, rows: list[list[str]]) -> list[str]:
 def _rhombus(layout: Layout, rows: list[list[str]]) -> list[str]:
     """Return the lines of a hexagon board, with the names of the owners of its sides.
 
-    Each row is shifted by half a cell.
-
-    A cell is two characters wide, so that half a cell is one character.
+    `rows` has the letter of each cell. Each row is shifted by half a cell, one character.
     """
     north, east, south, west = _sides(layout)
     margin = len(str(layout.rows))

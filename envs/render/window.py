@@ -10,21 +10,21 @@ from numpy.typing import NDArray
 
 
 class BoardWindow:
-    """A resizable window for pictures, opened by the first `show` in the size of its picture.
+    """Resizable window for pictures; the first `show` opens it in the size of its picture.
 
-    A picture of another size than the window is scaled to fit, with its proportions; pixels that
-    are clicked are those of the picture. Until the user resizes the window, it follows the size of
-    the pictures.
+    A picture of another size than the window is scaled to fit, with its proportions; clicks are
+    reported as pixels of the picture, not of the window. Until the user resizes the window, it
+    takes the size of each picture.
 
     pygame has one window per process: showing pictures in another `BoardWindow` takes it over.
-    When the user closes it, it stays closed; `show` then does nothing.
+    When the user closes the window, it stays closed; `show` then does nothing.
 
     Args:
-        title: what the window's title bar says.
+        title: text of the title bar.
 
     Attributes:
-        title: what the window's title bar says.
-        closed: whether it has been closed.
+        title: text of the title bar.
+        closed: whether the window has been closed.
         size: width and height inside the window in pixels; None before it is opened.
     """
 
@@ -35,21 +35,21 @@ class BoardWindow:
         self.closed = False
         self.size: tuple[int, int] | None = None
         self._was_resized = False  # by the user
-        self._events: list[tuple[int, int] | str] = []
-        self._frame: NDArray[np.uint8] | None = None
-        self._clock: Any = None
+        self._events: list[tuple[int, int] | str] = []  # clicked pixels and names of keys
+        self._frame: NDArray[np.uint8] | None = None  # the picture shown
+        self._clock: Any = None  # pygame's clock, which limits the frames per second
 
     def show(self, frame: NDArray[np.uint8], fps: float = 0) -> None:
-        """Show a picture of shape `[height, width, 3]` and handle what the user did meanwhile.
+        """Show a picture, and handle the events since the last call.
 
         Args:
-            frame: the pixels.
-            fps: wait so that no more pictures a second than this are shown; 0 does not wait.
+            frame: the pixels, uint8. Shape `[height, width, 3]`.
+            fps: maximum number of pictures per second, for which `show` waits; 0 does not wait.
 
         Raises:
-            ImportError: without pygame.
-            RuntimeError: if no window can be opened here.
-            ValueError: if `frame` is no picture.
+            ImportError: if pygame is not installed.
+            RuntimeError: if no window can be opened, for example without a screen.
+            ValueError: if `frame` has another dtype or shape.
         """
         if frame.ndim != 3 or frame.shape[2] != 3 or frame.dtype != np.uint8:
             raise ValueError(
@@ -66,7 +66,7 @@ class BoardWindow:
             self._clock.tick(fps)
 
     def pump(self) -> None:
-        """Handle events: remember clicks and keys, and resize or close the window."""
+        """Handle events: store clicks and keys, and resize or close the window."""
         if BoardWindow._owner is not self:
             return
         pygame = _pygame()
@@ -81,22 +81,23 @@ class BoardWindow:
             elif event.type == pygame.VIDEORESIZE:
                 self._follow((max(1, event.w), max(1, event.h)))
             elif event.type == pygame.VIDEOEXPOSE:
-                pygame.display.flip()  # what lay over the window is gone
+                pygame.display.flip()  # draws the parts that were covered by other windows
         if surface := pygame.display.get_surface():
             self._follow(surface.get_size())
 
     def clicks(self) -> list[tuple[int, int]]:
-        """Return the pixels (x, y) of the picture clicked since the last call, and forget keys."""
+        """Return the pixels (x, y) of the picture clicked since the last call; discard keys."""
         return [event for event in self.events() if not isinstance(event, str)]
 
     def events(self) -> list[tuple[int, int] | str]:
-        """Return pixels of the picture clicked since the last call, and names of keys.
+        """Return the clicks and keys since the last call, in their order.
 
-        Keys are named as by pygame: `"a"`, `"1"`, `"return"`, `"escape"`.
+        A click is the pixel (x, y) of the picture, a key its name in pygame: `"a"`, `"1"`,
+        `"return"`, `"escape"`.
         """
         self.pump()
-        found, self._events = self._events, []
-        return found
+        events, self._events = self._events, []
+        return events
 
     def close(self) -> None:
         """Close the window for good; closing it again does nothing."""
@@ -106,7 +107,7 @@ class BoardWindow:
             _pygame().display.quit()
 
     def _open(self, size: tuple[int, int]) -> None:
-        """Open the window if needed, and let it follow the size of the pictures."""
+        """Open the window if needed, in `size` unless the user has resized it."""
         if BoardWindow._owner is self and (size == self.size or self._was_resized):
             return
         if BoardWindow._owner is not self and self._was_resized and self.size is not None:
@@ -116,14 +117,18 @@ class BoardWindow:
         BoardWindow._owner = self
 
     def _follow(self, size: tuple[int, int]) -> None:
-        """Take over the size that the user or the window manager has given the window."""
+        """Adopt the size that the user or the window manager has given the window."""
         if size != self.size:
             self._was_resized = True
             self._set_size(size)
             self._paint()
 
     def _set_size(self, size: tuple[int, int]) -> None:
-        """Set the size of the window, or open it."""
+        """Set the size of the window; open it if needed.
+
+        Raises:
+            RuntimeError: if no window can be opened.
+        """
         pygame = _pygame()
         try:
             pygame.display.init()
@@ -161,7 +166,7 @@ class BoardWindow:
         return (self.size[0] - shown[0]) // 2, (self.size[1] - shown[1]) // 2, *shown
 
     def _click(self, x: int, y: int) -> None:
-        """Remember a click as a pixel of the picture, unless it is beside the picture."""
+        """Store a click at pixel (x, y) of the window as a pixel of the picture, if it is on it."""
         if self._frame is None:
             return
         left, top, width, height = self._place(self._frame)
@@ -171,7 +176,7 @@ class BoardWindow:
 
 
 def _pygame() -> Any:
-    """Import pygame when it is needed, without its greeting and its deprecation warning."""
+    """Return pygame, imported when it is needed, without its greeting and deprecation warning."""
     try:
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -124,7 +124,7 @@ def test_invalid_factories_are_errors(clean):
         "must have a default for rows": lambda rows: copied(),
         r"must accept all its parameters by name, got \*sizes": lambda *sizes: copied(),
         r"got \*\*sizes": lambda **sizes: copied(),
-        "a parameter opponent, a keyword argument": lambda opponent=1: copied(),
+        "a parameter opponent, but that is a keyword argument": lambda opponent=1: copied(),
         "must return a Game, it returned 3": lambda: 3,
         "a game with the name 'Another One'": lambda: copied("Another One"),
         r"\['size'\], got \[\]": lambda size=1: copied(),

@@ -48,7 +48,7 @@ def test_the_shortest_game_ends_with_64_discs_for_black() -> None:
     assert read_games(ggf)[0].replay == record.replay
     for wrong in ("RE[-64.000]", "RE[0.000]"):
         with pytest.raises(
-            ValueError, match=r"line 1, column \d+: RE.*but the moves lead to the ret"
+            ValueError, match=r"line 1, column \d+: the result is RE.*but the moves lead"
         ):
             read_games(ggf.replace("RE[+64.000]", wrong))
     (late,) = read_games(ggf.replace("RE[+64.000]", "RE[-64.000:t]"))

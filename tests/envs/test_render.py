@@ -205,7 +205,7 @@ def test_actions_without_a_cell_mark_nothing():
 
 def test_an_invalid_last_action_is_an_error():
     game = make_game("tictactoe")
-    with pytest.raises(ValueError, match="tictactoe has actions 0 to 8, not 9"):
+    with pytest.raises(ValueError, match="tictactoe has the actions 0 to 8, got 9"):
         board_text(game, game.new(), 9)
 
 

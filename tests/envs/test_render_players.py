@@ -19,7 +19,7 @@ from ludoteca.envs.render import (
     svg,
     with_players,
 )
-from ludoteca.envs.render.__main__ import choose
+from ludoteca.envs.render.__main__ import choose_action
 from ludoteca.envs.render.geometry import board_geometry
 from ludoteca.envs.render.shapes import Circle, Path, Rectangle, Scene, Text, colors, shifted
 from ludoteca.envs.render.status import best_players, board_codes
@@ -34,7 +34,7 @@ def play(game, seed=0):
     rng, s = np.random.default_rng(seed), game.new(seed)
     positions = [s.copy()]
     while not game.is_terminal(s):
-        game.step(s, choose(game, s, rng))
+        game.step(s, choose_action(game, s, rng))
         positions.append(s.copy())
     return positions
 

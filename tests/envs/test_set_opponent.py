@@ -150,7 +150,7 @@ def test_invalid_opponents_are_errors_and_change_nothing(make: Any, make_small_g
     for new, kind, message in (
         (None, TypeError, "opponent must be a spec string .*got None"),
         (3, TypeError, "opponent must be a spec string .*got 3"),
-        (["random"], ValueError, "2 other seats, so opponent must be one spec or 2, got 1"),
+        (["random"], ValueError, "so opponent must be one spec or a list of 2, got 1"),
         (["random", None], TypeError, "got None"),
         ("nobody", ValueError, "unknown agent 'nobody'"),
         (FirstLegal(other), ValueError, "was made for tictactoe"),

@@ -346,7 +346,7 @@ def test_a_position_is_set_up_by_keyboard_alone(person):
     open_editor(page)
     editor = page.locator(".editor")
     page.get_by_role("button", name="Clear the board").press("Enter")
-    page.get_by_text("the player who moved last has no pieces").wait_for()
+    page.get_by_text("the player that moved last has no pieces").wait_for()
     editor.locator('[data-cell="0"]').focus()
     for key in ("ArrowDown", "1", "Enter", "ArrowDown", "2", "Enter", "ArrowRight", " ", "Delete"):
         page.keyboard.press(key)

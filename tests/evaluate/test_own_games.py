@@ -62,7 +62,7 @@ def test_a_replay_does_not_import_its_game(folder, capsys):
     replay = Replay("own_games:dots_and_boxes:size=1", 0, [0, 1], None)
     replay.save(folder / "replay.json")
     assert main(["replay", "replay.json"]) == 2
-    assert "which is not imported, as it comes from a file" in capsys.readouterr().err
+    assert "which is not imported, because the name comes from a file" in capsys.readouterr().err
     assert "own_games" not in sys.modules
 
 

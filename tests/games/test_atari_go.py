@@ -229,9 +229,9 @@ def test_black_moves_first_and_rows_count_from_the_bottom() -> None:
     [
         ("stones", 0, 0, "wall does not surround"),
         ("stones", 12, 3, "expected -1, 0, 1 and 2"),
-        ("stones", 12, -1, "did not move in turn"),
-        ("to_move", ..., 2, "no player"),
-        ("winner", ..., 2, "no player"),
+        ("stones", 12, -1, "do not fit the player to move"),
+        ("to_move", ..., 2, "to_move 2 is not 0 or 1"),
+        ("winner", ..., 2, "winner 2 is not -1, 0 or 1"),
         ("winner", ..., 0, "winner is 0, but the liberties say -1"),
         ("parent", 12, 81, "outside the board"),
         ("parent", 12, 14, "different colors"),

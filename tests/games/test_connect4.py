@@ -265,7 +265,7 @@ def test_random_games_equal_a_search_for_lines(
 @pytest.mark.parametrize(
     ("field", "value", "problem"),
     [
-        ("to_move", 2, "to_move 2 or winner -1 is no player"),
+        ("to_move", 2, "to_move 2 is not 0 or 1, or winner -1 is not -1, 0 or 1"),
         ("moves_left", 5, "moves_left is 5, but 40 cells are empty"),
         ("height", 1, "heights [1 1 1 1 1 1 1] do not match the discs, [1 0 0 1 0 0 0]"),
         ("board", 5, "board holds [5], expected -1, 0 and 1"),

@@ -121,7 +121,7 @@ def test_planes() -> None:
 INVALID = {
     "both knights are on arrows": {"arrows": 1},
     "arrows must be 0 or 1": {"arrows": 2},
-    "not on two cells": {"knights": 3},
+    "expected two different cells": {"knights": 3},
     "to_move 2 is not a player": {"to_move": 2},
     "attack 2 is not 0 or 1": {"attack": 2},
     "winner is 1, but the cells say -1": {"winner": 1},

@@ -387,8 +387,8 @@ def test_symmetries_commute_with_play_from_any_position(size: int) -> None:
     [
         ({"discs": [3, 1]}, "a square holds both a black and a white disc"),
         ({"to_move": 2}, "to_move 2 or over 0 is not 0 or 1"),
-        ({"legal": 1}, "legal squares are 0x102004080000, not 0x1"),
-        ({"over": 1}, "over does not say whether a move is left"),
+        ({"legal": 1}, "legal is 0x1, but the discs allow 0x102004080000"),
+        ({"over": 1}, "over is 1, which does not say whether a placement is left"),
     ],
 )
 def test_validate_finds_impossible_positions(changes: dict[str, Any], problem: str) -> None:

@@ -204,7 +204,7 @@ def test_planes_have_sheep_wolf_and_the_player_to_move() -> None:
         ("wolf", 1 << 56, "different dark cells"),
         ("wolf", 0, "0 wolves"),
         ("sheep", 2, "1 sheep"),
-        ("to_move", 2, "no player"),
+        ("to_move", 2, "to_move 2 is not 0 or 1"),
         ("winner", 1, "winner is 1, but the cells say -1"),
     ],
 )

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ludoteca.envs.registry import make_game
-from ludoteca.envs.render.__main__ import choose
+from ludoteca.envs.render.__main__ import choose_action
 from ludoteca.envs.render.status import as_record
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -19,7 +19,7 @@ def play(game, seed=0):
         history.append((as_record(game, np.array([s], game.state)), action))
         if game.is_terminal(s):
             return history
-        action = choose(game, s, rng)
+        action = choose_action(game, s, rng)
         game.step(s, action)
 
 
