@@ -203,8 +203,14 @@ class RequestHandler:
         """
         name = request.owner.partition("/")[0]
         history = self._histories.get(name)
-        same = history is not None and history.game is game and history.seed == request.seed
-        if history is None or not same or request.start is not None:
+        is_kept = (
+            history is not None
+            and history.game is game
+            and history.seed == request.seed
+            and not history.is_set_up
+            and request.start is None
+        )
+        if history is None or not is_kept:
             start = None
             if request.start is not None:
                 start = states_from_bytes(game, request.start)[0]

@@ -12,7 +12,7 @@ Message = MutableMapping[str, Any]
 ASGI = Callable[[Any, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Any]
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 COOKIE = "ludoteca_arena"
-MAX_REASON_LENGTH = 100  # the reason for closing a web socket has at most 123 bytes (RFC 6455)
+MAX_REASON_BYTES = 123  # of the reason for closing a web socket, RFC 6455, section 5.5
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -92,12 +92,16 @@ class Guard:
         return secrets.compare_digest(token.encode(), self._token.encode())
 
 
+def close_reason(text: str) -> str:
+    """Return the beginning of a text that fits into the closing message of a web socket."""
+    return text.encode()[:MAX_REASON_BYTES].decode(errors="ignore")
+
+
 async def refuse(scope: Any, receive: Any, send: Any, reason: str) -> None:
     """Answer a request with status 403, or close a web socket."""
     if scope["type"] == "websocket":
         await receive()  # the connect event, which ASGI demands before the close
-        short_reason = reason[:MAX_REASON_LENGTH]
-        await send({"type": "websocket.close", "code": 1008, "reason": short_reason})
+        await send({"type": "websocket.close", "code": 1008, "reason": close_reason(reason)})
         return
     await PlainTextResponse(reason, 403)(scope, receive, send)
 

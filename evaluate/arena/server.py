@@ -26,7 +26,7 @@ from ludoteca.evaluate.arena.commands import run_command
 from ludoteca.evaluate.arena.lobby import ADVISER, Lobby
 from ludoteca.evaluate.arena.replay_page import replay_page
 from ludoteca.evaluate.arena.runs import Run, RunViews, find_runs, read_replay
-from ludoteca.evaluate.arena.security import LOOPBACK, MAX_REASON_LENGTH, Guard
+from ludoteca.evaluate.arena.security import LOOPBACK, Guard, close_reason
 from ludoteca.files import parse_json
 
 MAX_BODY = 512 << 10  # bytes of a request
@@ -221,12 +221,14 @@ async def follow(socket: WebSocket) -> None:
         return
     await socket.accept()
     unsent: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue(MAX_UNSENT)
+    closing: list[asyncio.Task[None]] = []  # asyncio itself keeps no references to tasks
 
     def send(message: dict[str, Any]) -> None:
         try:
             unsent.put_nowait(message)
-        except asyncio.QueueFull:
+        except asyncio.QueueFull:  # the client no longer reads; it may connect again
             game.remove_client(send)
+            closing.append(asyncio.create_task(socket.close(1013, "too many unread messages")))
 
     sender = asyncio.create_task(_send_all(socket, unsent))
     try:
@@ -234,7 +236,7 @@ async def follow(socket: WebSocket) -> None:
         while True:
             await _run_command(lobby, game, await socket.receive_text(), send)
     except ValueError as error:
-        await socket.close(1008, str(error)[:MAX_REASON_LENGTH])
+        await socket.close(1008, close_reason(str(error)))
     except (WebSocketDisconnect, RuntimeError):  # the client has closed the socket
         pass
     finally:

@@ -23,6 +23,7 @@ class GameHistory:
         positions: all positions; the last is the current one.
         actions: the actions so far; `actions[k]` led from `positions[k]` to `positions[k + 1]`. In
             simultaneous games, each is a tuple with an entry per player.
+        is_set_up: whether the first position is not that of the rules.
     """
 
     def __init__(self, game: Game, seed: int = 0, start: Any = None):
@@ -38,6 +39,7 @@ class GameHistory:
         """
         self.game = game
         self.seed = check_seed(seed)
+        self.is_set_up = start is not None
         self.positions: list[Any] = [game.new(self.seed) if start is None else start]
         self.actions: list[Any] = []
 

@@ -5,9 +5,18 @@ import time
 
 import pytest
 
+from ludoteca.envs.records import batch_of_one
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.serialization import states_to_bytes
 from ludoteca.evaluate.arena import job
 from ludoteca.evaluate.arena import worker as worker_module
-from ludoteca.evaluate.arena.requests import COMPUTING, SEARCHING, AgentsRequest, AnalysisRequest
+from ludoteca.evaluate.arena.requests import (
+    COMPUTING,
+    SEARCHING,
+    AgentsRequest,
+    AnalysisRequest,
+    RequestHandler,
+)
 from ludoteca.evaluate.arena.worker import SearchWorker, SearchWorkers
 
 pytestmark = pytest.mark.interpreted
@@ -360,3 +369,19 @@ def test_real_processes_that_do_not_stop_are_killed(agent):
         worker.close()
 
     run(scenario())
+
+
+def test_a_new_game_with_the_seed_of_one_that_was_set_up_begins_at_the_start_of_the_rules():
+    game = make_game("tictactoe")
+    s = game.new(0)
+    game.step(s, 4)
+    set_up = states_to_bytes(game, batch_of_one(game, s))
+    handler = RequestHandler(lambda: False)
+    legal = []
+    for start in (None, set_up, None):
+        answer = handler.handle(
+            AnalysisRequest("game/play", "tictactoe", "mcts:simulations=50", 0, start, (), 0),
+            lambda *_: None,
+        )
+        legal.append(len(answer["analysis"]["moves"]))
+    assert legal == [9, 8, 9]

@@ -39,7 +39,7 @@ SIMULATED_ITERATIONS = 30  # iterations of each simulated run
 
 
 def main(
-    algorithm: Literal["alphazero", "dqn", "actor-critic"] = "alphazero",
+    algorithm: Literal["alphazero", "dqn", "ppo"] = "alphazero",
     game: str = "connect4",
     executor: str = "local",
     games_per_part: int = 16,

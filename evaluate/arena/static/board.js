@@ -77,7 +77,7 @@ export class BoardView {
     const size = columns > 1 ? Math.abs(cells[1].x - cells[0].x) : 40; // of a cell, in pixels
     const shapes = [];
     for (const [cell, share] of heat) {
-      shapes.push(svg("polygon", { points: cells[cell].outline, class: "heat", opacity: 0.15 + 0.6 * share }));
+      shapes.push(svg("polygon", { points: cells[cell].outline, class: "heat", opacity: 0.15 + 0.6 * Math.max(0, share) }));
     }
     for (const cell of choices) {
       const { x, y } = cells[cell];
