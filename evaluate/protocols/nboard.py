@@ -1,7 +1,7 @@
 """NBoard protocol, version 2: an engine for Othello.
 
-Protocol: https://github.com/weltyc/ntest, instructions/Protocol.htm (version 1), and NBoard's own
-documents (version 2). Unknown commands are ignored, as the protocol demands.
+Protocol: https://github.com/weltyc/ntest, instructions/Protocol.htm (version 1), and the
+documentation of NBoard (version 2). Unknown commands are ignored, as the protocol demands.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ from ludoteca.evaluate.play.analysis import MoveAnalysis
 from ludoteca.evaluate.protocols.engine_session import EngineSession
 from ludoteca.evaluate.protocols.line_server import CommandError, one_line, parse_integer
 
-DEPTH = "{depth}"  # stands for the depth in the spec string of an agent
+DEPTH = "{depth}"  # placeholder in the spec string of an agent
 MAX_DEPTH = 60
 DISCS = 64  # evaluation of a certain win: all discs
 
@@ -33,11 +33,11 @@ class NBoardServer:
         Args:
             agent: spec string of the agent, in which `{depth}` stands for the depth that the
                 other program sets.
-            depth: depth until it sets one.
+            depth: depth until the other program sets one.
             seed: seed of the first game.
 
         Raises:
-            ValueError: if there is no such agent, or it does not play Othello.
+            ValueError: if the agent is unknown, or does not play Othello.
             ImportError: if a package that the agent needs is missing.
         """
         self.closed = False
@@ -126,7 +126,7 @@ class NBoardServer:
             names = variation or (self.session.game.action_names[action],)
             line = "".join(map(_square, names))
             value = _evaluation(analysis) if best else _move_evaluation(analysis, action)
-            yield f"search {line} {value:.2f} 0 {len(names)}"
+            yield f"search {line} {value:.2f} 0 {len(names)}"  # line, value, 0, depth
         yield _statistics(analysis)
         yield "status Waiting"
 
@@ -142,7 +142,7 @@ class NBoardServer:
         yield f"pong {parse_integer(text, 'the number of a ping')}"
 
     def _learn(self, _: str) -> Iterator[str]:
-        """Answer as the protocol demands: agents have no opening book."""
+        """Answer that the game is learned, as the protocol demands, although there is no book."""
         yield "learned"
 
     def _analyze(self, _: str) -> Iterator[str]:
@@ -159,6 +159,7 @@ class NBoardServer:
 
 
 def _square(name: str) -> str:
+    """Return the name of an action in the protocol."""
     return "PA" if name == "pass" else name.upper()
 
 
@@ -181,4 +182,5 @@ def _move_evaluation(analysis: MoveAnalysis, action: int) -> float:
 
 
 def _statistics(analysis: MoveAnalysis) -> str:
+    """Return the answer with the number of nodes and the seconds of the search."""
     return f"nodestats {analysis.simulations} {analysis.seconds:.3f}"
