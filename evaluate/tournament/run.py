@@ -1,4 +1,7 @@
-"""Execution of a tournament in parallel processes, resumable after an interruption."""
+"""Execution of a tournament in parallel processes, resumable after an interruption.
+
+The processes play tasks: some consecutive games of a match, about two seconds long.
+"""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -23,11 +26,13 @@ from ludoteca.progress import progress_bar
 from ludoteca.worker import add_worker_location_to_errors
 
 INITIAL_GAMES = 2  # number of games of a task before the time of a game is known
-SecondsPerGame = dict[tuple[int, tuple[int, int]], float]  # seconds per game, by game and pair
+SecondsPerGame = dict[tuple[int, tuple[int, int]], float]  # by indices of the game and the pair
+# Generator function that yields tasks for workers; its arguments are the log, the matches with
+# missing games, and the seconds per game so far.
 Tasks = Callable[
     [GameLog, list[Match], SecondsPerGame], Iterator[Callable[[], PlayedGames] | _Wait]
 ]
-TASK_SECONDS = 2.0  # intended duration of a task; a killed process loses only its task
+TASK_SECONDS = 2.0  # intended duration of a task; short, as a killed process loses its task
 
 
 def run_tournament(
@@ -89,7 +94,7 @@ def play_missing_games(
 
 
 def _compile(log: GameLog, matches: list[Match], workers: Executor, progress: bool) -> float:
-    """Compile each agent for each game, which fills the workers' cache; return the seconds."""
+    """Compile each agent for each game, which fills the workers' caches; return the seconds."""
     tournament, start = log.tournament, perf_counter()
     game_agents = {(match.game, a): None for match in matches for a in match.pair}
     tasks = (
@@ -114,6 +119,7 @@ def _run_tasks(
         for played_games in workers.run_unordered(tasks(log, matches, seconds_per_game)):
             log.add(played_games)
             count = len(played_games.outcomes)
+            # At least a microsecond, as the number of games of the next task is divided by it.
             seconds_per_game[played_games.match.game, played_games.match.pair] = (
                 max(played_games.seconds, 1e-6) / count
             )
@@ -126,7 +132,10 @@ def _game_tasks(
     matches: list[Match],
     seconds_per_game: SecondsPerGame,
 ) -> Iterator[Callable[[], PlayedGames]]:
-    """Yield the missing games as tasks of about `TASK_SECONDS`, from the latest times per game."""
+    """Yield the missing games as tasks of about `TASK_SECONDS`.
+
+    `seconds_per_game` changes between two tasks: it has the time of a pair's latest finished task.
+    """
     tournament = log.tournament
     for match in matches:
         for low, high in log.missing(match):
@@ -171,8 +180,11 @@ def play_games(tournament: Tournament, match: Match, first: int, count: int) -> 
     )
     assert result.returns is not None
     seats = np.arange(result.returns.shape[1])
+    # Whether the first agent of the pair plays the seat `[count, seats]`: agents alternate.
     is_first = (first + np.arange(count)[:, None] + seats) % 2 == 0
-    best = np.where(is_first, result.returns, -np.inf).max(1)
+    best = np.where(is_first, result.returns, -np.inf).max(
+        1
+    )  # return of the first agent's best seat
     best_other = np.where(is_first, -np.inf, result.returns).max(1)
     letters = "".join(OUTCOME_LETTERS[int(sign) + 1] for sign in np.sign(best - best_other))
     plies = round(result.mean_plies * count)
