@@ -184,7 +184,7 @@ def test_folder_of_another_run_is_rejected(tmp_path):
             "population must be 0 or at least 5 with lr_adapt=True, got 4",
         ),
         (["--tune", "epsilon=0:1", "--batch", "3"], "batch must be a multiple of 2"),
-        (["--tune", "style=|x"], "spsa tunes ranges"),
+        (["--tune", "style=|x"], "spsa tunes only ranges"),
         (["--tune", "epsilon=0:0.5"], "is outside of its range"),
         (["--tune", "epsilon=0:1", "--optimizer", "grid", "--games", "40"], "grid has 8 points"),
         (["--tune", "depth=0:1"], "has no parameter 'depth'"),
