@@ -44,8 +44,8 @@ ABLATIONS: dict[str, tuple[str, Settings]] = {
     ),
 }  # fmt: skip
 ABLATION_GAMES = 20_000
-# Runs beyond the paper, by board size: games, residual blocks, replay ratio (network updates per
-# transition), and the run whose network is the initial one.
+# Runs beyond the paper, by board size: games, residual blocks, replay ratio (how often a transition
+# is sampled on average), and the run whose network is the initial one.
 BEYOND: dict[int, tuple[int, int, float, str | None]] = {
     5: (40_000, 3, 1.0, None),
     6: (40_000, 4, 0.7, None),
