@@ -169,9 +169,15 @@ def play_sequential_match(
 
 
 def _next_slice_size(count: int, seconds: float, num_threads: int) -> int:
-    """Return the number of games of the next slice: as many as fit `SLICE_SECONDS`.
+    """Return the number of games of the next slice, as many as fit `SLICE_SECONDS`.
 
-    At most four times as many as in the last slice, of `count` games in `seconds`.
+    It is an even number, at least two per thread, and at most four times that of the last slice,
+    since its first games may have been slow.
+
+    Args:
+        count: number of games of the last slice.
+        seconds: time of the last slice.
+        num_threads: number of threads.
     """
     games_in_time = count * SLICE_SECONDS / max(seconds, 1e-9)
     return max(
@@ -180,7 +186,10 @@ def _next_slice_size(count: int, seconds: float, num_threads: int) -> int:
 
 
 def _frequency_indices(match_slice: MatchResult, games_per_result: int) -> NDArray[np.int64]:
-    """Return the index of each result in the frequencies: twice the points of the first agent."""
+    """Return the index of each result in the frequencies: twice the points of the first agent.
+
+    A result is a game or a pair of games, see `Sprt.games_per_result`. Shape `[results]`.
+    """
     assert match_slice.returns is not None
     is_first_agent = _seating(match_slice) == 0
     best_first = np.where(is_first_agent, match_slice.returns, -np.inf).max(1)
@@ -191,6 +200,7 @@ def _frequency_indices(match_slice: MatchResult, games_per_result: int) -> NDArr
 
 
 def _seating(match_slice: MatchResult) -> NDArray[np.int64]:
+    """Return the index of the agent in each seat of each game. Shape `[games, seats]`."""
     numbers = match_slice.first_game + np.arange(match_slice.games)
     return assign_seats(numbers, len(match_slice.by_seat), len(match_slice.agents))
 
@@ -199,6 +209,7 @@ def _join_slices(slices: Sequence[MatchResult], names: tuple[str, ...], games: i
     """Return the result of the first `games` games of a match, from its consecutive slices."""
 
     def joined(values: Callable[[MatchResult], Any]) -> Any:
+        """Return the concatenated arrays that `values` returns for each slice."""
         return np.concatenate([values(match_slice) for match_slice in slices])[:games]
 
     returns, seating = joined(lambda match_slice: match_slice.returns), joined(_seating)

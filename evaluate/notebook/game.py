@@ -54,7 +54,7 @@ class NotebookGame:
     def position(self) -> dict[str, Any]:
         """Return the current position as JSON values.
 
-        To the values of `position_view` these are added; cells are `row * columns + column`:
+        These are the values of `position_view`, and (cells are `row * columns + column`):
             targets: the cells to click.
             selected: the cell of the piece to move, or None.
             buttons: pairs `[action, name]` of the actions that are chosen by buttons.
@@ -122,6 +122,7 @@ class NotebookGame:
         )
 
     def _execute(self, message: Any) -> None:
+        """Execute a message of the board; raise a `ValueError` if it is invalid."""
         if not isinstance(message, dict):
             raise ValueError(f"expected a JSON object, got {message!r:.80}")
         layout = self.session.game.layout
@@ -159,6 +160,7 @@ class NotebookGame:
         self._picker = self._new_picker()
 
     def _check_turn(self) -> None:
+        """Raise a `ValueError` unless a person is to move."""
         if not self.session.waits_for_human:
             raise ValueError("the game is over" if self.session.is_over else "an agent is to move")
 

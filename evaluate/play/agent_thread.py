@@ -47,7 +47,7 @@ class AgentThread:
         self._request: GameHistory | None = None
         self._requested_at = 0.0
         self._result: MoveAnalysis | AgentFailure | None = None
-        self._wake = threading.Condition()
+        self._wake = threading.Condition()  # guards the request and its result; set by a request
         self._must_reset = False
         self._thread: threading.Thread | None = None
 

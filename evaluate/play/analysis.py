@@ -93,7 +93,7 @@ class MoveAnalysis:
 def prepare(agent: Agent) -> None:
     """Compile or load the code for `think`, so that the first search is as fast as later ones."""
     agent.prepare()
-    # One simulation suffices; a search with a time limit would not end after it.
+    # One simulation suffices. A search with a time limit would take the whole time.
     if isinstance(agent, MCTSAgent) and agent.seconds is None:
         simulations, agent.simulations = agent.simulations, 1
         try:
@@ -109,7 +109,7 @@ def think(
     catch_up: bool = False,
     seat: int | None = None,
 ) -> MoveAnalysis:
-    """Return an agent's analysis of the present position of a game.
+    """Return an agent's analysis of the current position of a game.
 
     Args:
         agent: the agent.

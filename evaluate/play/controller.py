@@ -162,6 +162,7 @@ class GameController:
         return self._save_path
 
     def _update_advice(self) -> bool:
+        """Request or receive the adviser's analysis; return whether the display has changed."""
         if self.adviser is None or not (self.show_values or self.show_hint):
             return False
         if not self.adviser.is_thinking:

@@ -19,7 +19,7 @@ MARGIN = 16
 INNER_WIDTH = WIDTH - 2 * MARGIN
 GROUND, RAISED, PRESSED, EDGE = "#f8f5ef", "#e6e0d3", "#f4c95d", "#cfc7b6"
 ALARM = "#b3261e"
-LINE_HEIGHT = 20
+LINE_HEIGHT, SMALL_LINE_HEIGHT = 20, 18
 FONT_SIZE, SMALL_FONT = 15.0, 13.0
 BUTTON, GAP = 34, 8  # height of a button, and distance between neighboring elements
 COLUMNS = 3  # columns of buttons
@@ -69,7 +69,7 @@ class Panel:
 
 
 class ClickArea(NamedTuple):
-    """Area of a button, with its key."""
+    """Rectangle of a button, from its top left corner (x, y), and the key that it stands for."""
 
     x: float
     y: float
@@ -89,7 +89,7 @@ def draw_panel(panel: Panel, left: float, height: float) -> tuple[list[Shape], l
     """
     shapes: list[Shape] = [Rectangle(left, 0, WIDTH, height, GROUND)]
     x, y = left + MARGIN, float(MARGIN)
-    y = _seats(shapes, panel.session, x, y)
+    y = _draw_players(shapes, panel.session, x, y)
     for text, color in ((panel.message, ALARM if panel.is_alarm else INK), (panel.note, FAINT)):
         for line in wrap(text, FONT_SIZE, INNER_WIDTH)[:MESSAGE_LINES]:
             shapes.append(Text(x, y + LINE_HEIGHT / 2, line, FONT_SIZE, color, "left"))
@@ -98,14 +98,14 @@ def draw_panel(panel: Panel, left: float, height: float) -> tuple[list[Shape], l
     areas, bottom = [], height - MARGIN
     for buttons in (panel.commands, panel.choices):
         bottom -= -(-len(buttons) // COLUMNS) * (BUTTON + GAP)
-        areas += _buttons(shapes, buttons, x, bottom + GAP)
+        areas += _draw_buttons(shapes, buttons, x, bottom + GAP)
     if panel.analysis is not None:
-        y = _analysis(shapes, panel.session, panel.heading, panel.analysis, x, y)
-    _moves(shapes, panel.session, x, y + GAP, bottom)
+        y = _draw_analysis(shapes, panel.session, panel.heading, panel.analysis, x, y)
+    _draw_moves(shapes, panel.session, x, y + GAP, bottom)
     return shapes, areas
 
 
-def _seats(shapes: list[Shape], session: Session, x: float, y: float) -> float:
+def _draw_players(shapes: list[Shape], session: Session, x: float, y: float) -> float:
     """Draw a line for each player, the mover's raised; return the y below them."""
     for seat, player in enumerate(session.players):
         if seat == session.mover:
@@ -127,10 +127,10 @@ def _is_only_human(session: Session, seat: int) -> bool:
     return session.players[seat] == HUMAN and session.players.count(HUMAN) == 1
 
 
-def _analysis(
+def _draw_analysis(
     shapes: list[Shape], session: Session, heading: str, analysis: MoveAnalysis, x: float, y: float
 ) -> float:
-    """Draw an analysis; return the y below it."""
+    """Draw an analysis from the top left corner (x, y); return the y below it."""
     shapes.append(Rectangle(x, y, INNER_WIDTH, 1, EDGE))
     y += GAP
 
@@ -140,15 +140,16 @@ def _analysis(
     write(shorten(heading, FONT_SIZE, INNER_WIDTH), x, FONT_SIZE, INK, "left")
     y += LINE_HEIGHT + 4
     if analysis.score is not None:
-        y = _score_bar(shapes, session, analysis, x, y)
+        y = _draw_score_bar(shapes, session, analysis, x, y)
     weights, values = analysis.action_weights, analysis.values
     best = analysis.best(MOVES_SHOWN)
     if weights is not None and best:
+        # Columns: name, bar with the weight, visits, value.
         greatest = max(abs(float(weights[action])) for action in best) or 1.0
         if analysis.shares is not None:
             write("visits", x + INNER_WIDTH - 62, SMALL_FONT, FAINT, "right")
         write("value", x + INNER_WIDTH, SMALL_FONT, FAINT, "right")
-        y += LINE_HEIGHT - 2
+        y += SMALL_LINE_HEIGHT
         for action in best:
             weight = float(weights[action])
             name = session.game.action_names[action]
@@ -160,17 +161,17 @@ def _analysis(
                 write(f"{100 * weight:.0f} %", x + INNER_WIDTH - 62, SMALL_FONT, INK, "right")
             if values is not None:
                 write(f"{values[action]:.2f}", x + INNER_WIDTH, SMALL_FONT, INK, "right")
-            y += LINE_HEIGHT - 2
+            y += SMALL_LINE_HEIGHT
     for text in _footnotes(analysis):
         write(shorten(text, SMALL_FONT, INNER_WIDTH), x, SMALL_FONT, FAINT, "left")
-        y += LINE_HEIGHT - 2
+        y += SMALL_LINE_HEIGHT
     return y
 
 
-def _score_bar(
+def _draw_score_bar(
     shapes: list[Shape], session: Session, analysis: MoveAnalysis, x: float, y: float
 ) -> float:
-    """Draw the expected scores of both players as a bar in their colors."""
+    """Draw the expected scores of both players as a bar in their colors; return the y below it."""
     assert analysis.score is not None
     first = analysis.score if analysis.seat == 0 else 1 - analysis.score
     pieces = [player_piece(session.game, seat) for seat in (0, 1)]
@@ -190,6 +191,7 @@ def _score_bar(
 
 
 def _footnotes(analysis: MoveAnalysis) -> list[str]:
+    """Return lines on a proven value, the search speed and the principal variation."""
     notes = []
     if analysis.proven:
         exact = "" if analysis.exact is None else f", {analysis.exact:+d}"
@@ -202,22 +204,24 @@ def _footnotes(analysis: MoveAnalysis) -> list[str]:
     return notes
 
 
-def _moves(shapes: list[Shape], session: Session, x: float, top: float, bottom: float) -> None:
+def _draw_moves(shapes: list[Shape], session: Session, x: float, top: float, bottom: float) -> None:
     """Draw the last moves in two columns of numbered pairs, as many as fit."""
     names = [session.game.action_names[action] for action in session.actions]
     pairs = [" ".join((f"{k // 2 + 1}.", *names[k : k + 2])) for k in range(0, len(names), 2)]
-    lines = int((bottom - top - GAP) / (LINE_HEIGHT - 2))
+    lines = int((bottom - top - GAP) / SMALL_LINE_HEIGHT)
     if not pairs or lines < 1:
         return
     shapes.append(Rectangle(x, top, INNER_WIDTH, 1, EDGE))
     for i, pair in enumerate(pairs[-2 * lines :]):
         text_x = x + i // lines * INNER_WIDTH / 2
-        y = top + GAP + (i % lines + 0.5) * (LINE_HEIGHT - 2)
+        y = top + GAP + (i % lines + 0.5) * SMALL_LINE_HEIGHT
         text = shorten(pair, SMALL_FONT, INNER_WIDTH / 2 - 6)
         shapes.append(Text(text_x, y, text, SMALL_FONT, INK, "left"))
 
 
-def _buttons(shapes: list[Shape], buttons: Sequence[Button], x: float, y: float) -> list[ClickArea]:
+def _draw_buttons(
+    shapes: list[Shape], buttons: Sequence[Button], x: float, y: float
+) -> list[ClickArea]:
     """Draw rows of buttons from the top left corner (x, y); return their areas."""
     areas = []
     width = (INNER_WIDTH - (COLUMNS - 1) * GAP) / COLUMNS

@@ -62,6 +62,7 @@ class Screen:
             self.controller.click(*cell)
 
     def _board(self) -> Scene:
+        """Return the scene of the board, with heat map, hint and marks of cells to click."""
         controller, session = self.controller, self.controller.session
         game, s = session.game, session.current
         heat = self._heat()
@@ -80,6 +81,7 @@ class Screen:
         return marked(picture, game, s, marks)
 
     def _heat(self) -> HeatMap | None:
+        """Return the heat map of the current analysis if the user wants to see it."""
         controller, session = self.controller, self.controller.session
         analysis = controller.current_analysis()
         if not controller.show_values or analysis is None or analysis.action_weights is None:
@@ -145,6 +147,7 @@ class Screen:
         return f"{name} chose {game.action_names[analysis.action]}", analysis
 
     def _choices(self) -> tuple[Button, ...]:
+        """Return the buttons of moves; that of the hint is pressed."""
         controller = self.controller
         names = controller.session.game.action_names
         hinted = (

@@ -74,7 +74,7 @@ class EngineSession:
         """
         had_limit, self._move_seconds = self._move_seconds is not None, seconds
         if seconds is None:
-            if had_limit:
+            if had_limit:  # only a new agent has the limits of the spec string again
                 self._replace_agent(self.game, self.spec)
             return
         self._agent.set_time_control(TimeControl(min(seconds, MAX_SECONDS)))

@@ -95,6 +95,7 @@ class GGPPlayer:
         return match if match is not None and match.start.match == name else None
 
     def _start(self, message: Start) -> str:
+        """Begin a match and wait until its agent is ready; return the answer."""
         with self._lock:
             if not self._available():
                 return BUSY
@@ -115,6 +116,7 @@ class GGPPlayer:
         return READY
 
     def _end(self, message: Stop | Abort) -> str:
+        """End the match of a message; return the answer."""
         match = self._match_named(message.match)
         if match is None or not self._drop(match):
             return BUSY

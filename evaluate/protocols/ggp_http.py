@@ -96,6 +96,7 @@ class GGPHandler(BaseHTTPRequestHandler):
         return
 
     def _answer(self, status: int, text: str) -> None:
+        """Send an HTTP response with a status code and one line of text."""
         data = one_line(text).encode()
         self.send_response(status)
         self.send_header("Content-Type", "text/acl")

@@ -122,6 +122,7 @@ class GameServer(GTPServer):
         return ""
 
     def _genmove(self, arguments: Sequence[str]) -> str:
+        """Choose a move and play it."""
         start = time.perf_counter()
         move = self._reg_genmove(arguments)
         action = self.session.analyze().action
@@ -131,6 +132,7 @@ class GameServer(GTPServer):
         return move
 
     def _reg_genmove(self, arguments: Sequence[str]) -> str:
+        """Choose a move without playing it, as regression tests need."""
         expect_arguments(arguments, 1, 1, "genmove COLOR")
         color = parse_color(arguments[0])
         self.turn_to(color)
@@ -196,6 +198,7 @@ def other_color(color: str) -> str:
 
 
 def _parse_seconds(text: str) -> float:
+    """Return an argument of a command as seconds, which may be fractional."""
     try:
         value = float(text)
     except ValueError:

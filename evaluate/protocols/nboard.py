@@ -43,6 +43,7 @@ class NBoardServer:
         self.closed = False
         self._template = agent
         self.session = EngineSession(make_game("othello"), self._spec(depth), seed)
+        # Functions by command, from the rest of its line to the lines of the answer.
         self._commands: dict[str, Callable[[str], Iterator[str]]] = {
             "nboard": self._nboard,
             "set depth": self._set_depth,
@@ -75,6 +76,7 @@ class NBoardServer:
         return f"status Error: {one_line(message)}\n"
 
     def _spec(self, depth: int) -> str:
+        """Return the agent's spec string with a depth."""
         return self._template.replace(DEPTH, str(depth))
 
     def _nboard(self, version: str) -> Iterator[str]:
@@ -114,11 +116,12 @@ class NBoardServer:
         yield from ()
 
     def _hint(self, text: str) -> Iterator[str]:
+        """Analyze the position; answer with the best moves, as many as `text` demands."""
         count = parse_integer(text, "the number of moves") if text else 1
         yield "status Analyzing"
         analysis = self.session.analyze()
         moves = analysis.best(max(count, 1))
-        if analysis.action not in moves:
+        if analysis.action not in moves:  # the agent's move need not have the highest weight
             moves = [analysis.action, *moves[: max(count, 1) - 1]]
         for action in moves:
             best = action == analysis.action
@@ -146,6 +149,7 @@ class NBoardServer:
         yield "learned"
 
     def _analyze(self, _: str) -> Iterator[str]:
+        """Answer with the value of every position of the game, from the last to the first."""
         yield "status Analyzing"
         for ply in range(len(self.session.history.actions), -1, -1):
             if ply == len(self.session.history.actions) and self.session.history.is_over:

@@ -91,6 +91,7 @@ def scores(match: Mapping[str, Any]) -> list[Score]:
 
 
 def _score(record: Mapping[str, Any]) -> Score:
+    """Return the score of a record of `match_json` for two players."""
     wins, draws, games = record["wins"], record["draws"], record["games"]
     low, high = score_interval(wins, draws, games)
     return Score((wins + draws / 2) / games, low, high, games)

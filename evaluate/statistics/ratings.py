@@ -105,6 +105,7 @@ def rate_orders(orders: Mapping[Order, float], agents: int, confidence: float = 
 
     # The likelihood does not depend on the mean of all strengths; the last term keeps it at 0.
     def loss(t: NDArray[np.float64]) -> float:
+        """Return the negative log-likelihood of the strengths t, `[agents]`."""
         sums = np.log(np.where(is_remaining, np.exp(t - t.max()), 0.0).sum(1)) + t.max()
         return float(games @ sums - counts @ takes_part @ t + t.sum() ** 2 / 2)
 

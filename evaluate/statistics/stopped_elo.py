@@ -73,6 +73,7 @@ def estimate_elo(
         time, position = bound / motion.drift, bound
 
     def worse_probability(score: float) -> float:
+        """Return the probability of a worse outcome than the observed one at a mean score."""
         return test.motion(score, variance).worse_probability(time, position)
 
     error = math.sqrt(variance / time)

@@ -58,6 +58,7 @@ def write_report(study: Study, records_by_part: RecordsByPart, out: Path, folder
     run = provenance(out, records_by_part)
 
     def matching(*patterns: str) -> list[str]:
+        """Return the names of the tasks that match any pattern, in the order of the study."""
         return [
             name for name in study.tasks if any(fnmatchcase(name, pattern) for pattern in patterns)
         ]

@@ -73,7 +73,7 @@ Tasks = dict[str, Task]
 class BestAgent:
     """Placeholder for the agent with the most points in a finished match."""
 
-    match: str
+    match: str  # name of the match's task
 
     def __call__(self, folder: Path) -> str:
         """Return the agent's spec string."""
@@ -85,8 +85,8 @@ class BestAgent:
 class SecondsPerMove:
     """Placeholder for a multiple of the time per move of the first agent of a finished match."""
 
-    match: str
-    factor: float
+    match: str  # name of the match's task
+    factor: float  # factor of the time
 
     def __call__(self, folder: Path) -> str:
         """Return the seconds per move."""
@@ -121,6 +121,7 @@ def match_task(
         module: module that plays the match.
     """
     match_options = {"agents": agents, "games": games, "seed": 1, **(options or {})}
+    # What the placeholders stand for is part of the settings, so that a change makes a new record.
     sources = {"pace": pace.match, "times": pace.factor} if pace else {}
     sources |= {"winners": dict(winners)} if winners else {}
     sources |= {"networks": dict(networks)} if networks else {}

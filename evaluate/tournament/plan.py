@@ -70,8 +70,8 @@ class Tournament:
     time_control: TimeControl | None = None
 
     def __post_init__(self) -> None:
-        made_games = tuple(make_game(game) for game in self.games)
-        object.__setattr__(self, "games", tuple(game.spec for game in made_games))
+        game_objects = tuple(make_game(game) for game in self.games)
+        object.__setattr__(self, "games", tuple(game.spec for game in game_objects))
         object.__setattr__(self, "names", tuple(self.names) or short_names(self.agents))
         if not self.games:
             raise ValueError("a tournament needs a game or more, got none")
@@ -82,8 +82,10 @@ class Tournament:
                 if values.count(value) > 1:
                     raise ValueError(f"{kind}s must be distinct, but {kind} {value!r} comes twice")
         if len(self.names) != len(self.agents):
-            raise ValueError(f"{len(self.agents)} agents need as many names, got {len(self.names)}")
-        for game in made_games:
+            raise ValueError(
+                f"expected a name for each of {len(self.agents)} agents, got {len(self.names)}"
+            )
+        for game in game_objects:
             if game.num_players % 2:
                 raise ValueError(
                     f"expected games with an even number of players, which two agents can share, "

@@ -169,6 +169,7 @@ def provenance_paragraphs(about: dict[str, Any], versions: dict[str, str]) -> tu
 
 
 def _summary(results: Results, analysis: Analysis, ratings: Ratings) -> str:
+    """Return the paragraphs on the best agent and on how the games were played."""
     t, score_name = results.tournament, points_name(results)
     best = int(np.argmax(analysis.total))
     possible = results.games_per_agent * len(t.games)
@@ -243,4 +244,5 @@ def _games(results: Results) -> list[Game]:
 
 
 def _number_of(n: int, noun: str) -> str:
+    """Return a number with its noun, in the plural unless the number is 1."""
     return f"{n} {noun}{'s' * (n != 1)}"

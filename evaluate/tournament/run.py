@@ -119,7 +119,7 @@ def _run_tasks(
         for played_games in workers.run_unordered(tasks(log, matches, seconds_per_game)):
             log.add(played_games)
             count = len(played_games.outcomes)
-            # At least a microsecond, as the number of games of the next task is divided by it.
+            # At least a microsecond, as `_game_tasks` divides by it.
             seconds_per_game[played_games.match.game, played_games.match.pair] = (
                 max(played_games.seconds, 1e-6) / count
             )
@@ -151,16 +151,16 @@ def compile_agent(game: str, agent: str, time_control: TimeControl | None = None
     """Compile the code of a game and an agent, by choosing the agent's first action."""
     with add_worker_location_to_errors(game, agent):
         rules = make_game(game)
-        made_agent = make_agent(agent, rules)
+        agent_object = make_agent(agent, rules)
     compile_match(rules)
     if time_control is not None:
-        made_agent.set_time_control(time_control)
-    made_agent.prepare()
+        agent_object.set_time_control(time_control)
+    agent_object.prepare()
     state, env_index = rules.empty(1), np.zeros(1, np.int64)
     state[0] = rules.new()
     mover = env_index if rules.player is None else np.full(1, rules.player(rules.new()))
-    made_agent.reset(env_index)
-    made_agent.act(state, mover, np.zeros((1, 1), np.uint64), env_index)
+    agent_object.reset(env_index)
+    agent_object.act(state, mover, np.zeros((1, 1), np.uint64), env_index)
 
 
 def play_games(tournament: Tournament, match: Match, first: int, count: int) -> PlayedGames:
@@ -180,11 +180,10 @@ def play_games(tournament: Tournament, match: Match, first: int, count: int) -> 
     )
     assert result.returns is not None
     seats = np.arange(result.returns.shape[1])
-    # Whether the first agent of the pair plays the seat `[count, seats]`: agents alternate.
+    # Whether the first agent of the pair plays the seat, `[count, seats]`: agents alternate. An
+    # agent with several seats has the return of its best one.
     is_first = (first + np.arange(count)[:, None] + seats) % 2 == 0
-    best = np.where(is_first, result.returns, -np.inf).max(
-        1
-    )  # return of the first agent's best seat
+    best = np.where(is_first, result.returns, -np.inf).max(1)
     best_other = np.where(is_first, -np.inf, result.returns).max(1)
     letters = "".join(OUTCOME_LETTERS[int(sign) + 1] for sign in np.sign(best - best_other))
     plies = round(result.mean_plies * count)

@@ -102,7 +102,7 @@ class _Progress:
 def compute_all(
     cells: Cells, workers: Executor, shard: Shard = ALL, threads: int = 1
 ) -> Generator[tuple[int, int], None, Findings]:
-    """Compute the missing cells; after each, yield the numbers of computed and of known cells.
+    """Compute the missing cells; after each, yield two numbers: of computed and of queued cells.
 
     Cells that others depend on come first: the steps of simulated annealing, in sequence for each
     K, and the first grids. Each cell is written as soon as it is computed.
@@ -117,9 +117,9 @@ def compute_all(
         CellMissingError: if cells of other shards are missing, after this shard's are computed.
     """
     study, order = cells.study, count()
-    queue: list[tuple[int, int, Cell]] = []
-    waiting: dict[Cell, list[_Progress]] = {}
-    queued = set[Cell]()
+    queue: list[tuple[int, int, Cell]] = []  # heap by priority, then by order of arrival
+    waiting: dict[Cell, list[_Progress]] = {}  # chains that wait for a missing cell
+    queued = set[Cell]()  # all cells that have been in the queue
 
     def advance(progress: _Progress) -> None:
         """Resume a chain until cells that it needs are missing; put these into the queue."""

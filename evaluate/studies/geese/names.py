@@ -35,6 +35,7 @@ LOOPS = {
     "loop-uib2021": ("uib2021", 20_000, 2_000),
     "loop-default": ("default", 16_384, 2_048),
 }
+# Networks that imitate games of flat Monte Carlo and of the deterministic agent.
 IMITATORS = (*(f"net-{count}" for count in SIMULATIONS), "net-deterministic")
 # Competitions against opponents of the types that the self-play network was trained against.
 OURS = ("ours", "ours-real", "ours-search", "ours-timed", "tree")

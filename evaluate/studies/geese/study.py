@@ -115,7 +115,11 @@ def check_sources(file: Path, episodes: Iterable[Path], bands: tuple[str, ...]) 
 
 
 def thesis_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
-    """Return the competitions of flat Monte Carlo and of networks that imitate it, by name."""
+    """Return the competitions of flat Monte Carlo and of networks that imitate it, by name.
+
+    The competition "simulated" is between the networks that imitate flat Monte Carlo. Its best
+    agent takes part in other competitions, as the placeholder `{simulated}`.
+    """
     teachers = {f"{count}": flat_spec(count, 6) for count in names.SIMULATIONS}
     simulated, best = network_names(teachers), flat_spec(*names.BEST_FLAT)
     tasks = [
@@ -164,6 +168,9 @@ def real_tasks(
 ) -> Tasks:
     """Return the networks that imitate recorded games, and their competitions, by name.
 
+    The best agent of the competition "real" between these networks takes part in other
+    competitions, as the placeholder `{real}`.
+
     Args:
         sources: files of recorded games.
         bands: groups of players whose moves a network learns, see `make_study`.
@@ -211,6 +218,7 @@ def beyond_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
     def add(
         name: str, agents: tuple[str, ...], imitator: str = "", networks: Any = shipped
     ) -> None:
+        """Add a competition; `imitator` is the placeholder `simulated` or `real` in `agents`."""
         requires, games = imitators.get(imitator, ()), GAMES // GAME_DIVISORS.get(name, 1)
         winners = {imitator: imitator} if imitator else None
         tasks.append(competition(name, agents, fast, requires, winners, games, networks))

@@ -54,6 +54,7 @@ def conclusions(wins: Mapping[int, Wins], played: int = thesis.PLAYED) -> list[C
     def wins_difference(
         first: Wins, second: Wins, same_tournament: bool = True
     ) -> tuple[float, float]:
+        """Return `difference` with the number of games of the results."""
         return difference(first, second, played, same_tournament)
 
     names = {
@@ -90,6 +91,8 @@ def difference(
     """
     pairs = played / (len(thesis.POLICIES) - 1) if same_tournament else 0
     shares = np.stack([np.atleast_1d(first), np.atleast_1d(second)]) / thesis.PLAYED
+    # Of the difference of wins in `played` games: the variances of both policies' wins, and twice
+    # the largest possible covariance, 1/4 for each game between them.
     variance = (played * shares * (1 - shares)).sum() + 2 * pairs / 4 * shares.shape[1]
     half_width = Z_95 * float(np.sqrt(variance)) * thesis.PLAYED / played
     center = thesis.PLAYED * float((shares[0] - shares[1]).sum())

@@ -56,7 +56,7 @@ def solve(own: NDArray[np.bool_], enemy: NDArray[np.bool_], links: str) -> Circu
         return Circuit(np.inf, np.inf, no_current)
     # The edges are the last two nodes, which the indices -1 and -2 address.
     count = max(nodes.values(), default=-1) + 3
-    weights = np.zeros((count, count))
+    weights = np.zeros((count, count))  # conductance of the link between two nodes, 0 without one
     for (row, column), node in nodes.items():
         if own[row, column]:
             continue

@@ -78,7 +78,7 @@ def to_one(values: Array) -> Array:
     return np.asarray(values / values.max())
 
 
-@np.errstate(divide="ignore", invalid="ignore")
+@np.errstate(divide="ignore", invalid="ignore")  # undefined values become NaN
 def cell_values(score: str, conductances: Conductances) -> Array:
     """Return the values of the empty cells by one of `SCORES`; NaN if undefined. Shape `[k]`."""
     return SCORES[score](conductances).clip(-1, 1)
@@ -98,7 +98,7 @@ def solved(white: NDArray[np.bool_], black: NDArray[np.bool_], links: str) -> Co
     return Conductances(own, other, *np.array(after).T)
 
 
-@np.errstate(divide="ignore", invalid="ignore")
+@np.errstate(divide="ignore", invalid="ignore")  # undefined values become NaN
 def estimated(
     white: NDArray[np.bool_], black: NDArray[np.bool_], links: str, counted: bool = False
 ) -> Conductances:
@@ -117,6 +117,7 @@ def estimated(
     circuits = both(white, black, links)
     own, other = (one.counted if counted else one.conductance for one in circuits)
     current, other_current = (one.currents[~OCCUPIED] for one in circuits)
+    # If the whole current flows through the cell, a stone there makes the conductance infinite.
     missing = np.where(1 - current < ROUNDING, 0.0, 1 - current)
     more = current**2 / (3 * missing)
     return Conductances(own, other, own + more, np.maximum(other - other_current, 0))

@@ -30,7 +30,8 @@ BUDGETS = (*map(str, ITERATIONS), "time")
 TITLES = (*(f"{count} iterations" for count in ITERATIONS), f"{SECONDS:g} s a move")
 # Networks that show the effect of label noise; all learn from 10,000 games.
 NOISE = ("random-10k", "random-10k-mover", "self-10k", "self-10k-mover")
-NOISE_ITERATIONS = (50, 200)
+NOISE_ITERATIONS = (50, 200)  # simulations per move of the matches of these networks
+# Texts of the report for the opponents and views of the networks.
 OPPONENTS = {"random": "random moves", "self": "itself"}
 VIEWS = {"second": "white", "mover": "player to move"}
 # Opponent and view of each network, as two cells of a Markdown table.
@@ -40,6 +41,6 @@ ORIGINS = {
 
 # Other readings of the paper: the network chooses the moves of the playouts; the tree has one
 # level. A playout evaluates about 500 positions, so the network of these matches is small.
-SMALL_FILTERS, SMALL_HIDDEN = 8, 32
-PLAYOUT_ITERATIONS, PLAYOUT_SECONDS = 20, 0.05
+SMALL_FILTERS, SMALL_HIDDEN = 8, 32  # filters of its convolutions, and units of its hidden layer
+PLAYOUT_ITERATIONS, PLAYOUT_SECONDS = 20, 0.05  # simulations, or time, per move of these matches
 LEVEL_SECONDS = 0.005  # time per move of the matches with a tree of one level
