@@ -109,7 +109,7 @@ def test_values_replace_those_in_the_spec_string():
         (["a=0:1:loog"], "expected NAME=LOW:HIGH"),
         (["a b=0:1"], "expected NAME=LOW:HIGH"),
         (["a=1:0"], "LOW of a must be less than HIGH"),
-        (["a=nan:1"], "must be a number"),
+        (["a=nan:1"], "must be a finite number"),
         (["a=0:1:log"], "must be positive"),
         (["a=0.5:2:int"], "must be integers"),
         (["a=x|x"], "must be different"),
