@@ -28,7 +28,8 @@ FILES = {  # path of each new file in the checkout, by template
 def write_game(name: str, root: Path) -> list[Path]:
     """Write the rules, the registry entry, the perft file, and the page of a new game.
 
-    The rules are those of a small game that passes all tests; the author replaces them.
+    The rules are those of a small game that passes all tests; the author replaces them. The perft
+    file has the number of sequences of moves by length, with which a test compares the rules.
 
     Args:
         name: name of the game, in lower case, such as `"dots_and_boxes"`.

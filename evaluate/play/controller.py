@@ -70,7 +70,7 @@ class GameController:
         self.adviser = None if adviser is None else AgentThread(adviser[1], adviser[0])
         self.file = file
         self._save_path, self._move_delay = file, move_delay
-        self._move_at = 0.0
+        self._move_at = 0.0  # time of `perf_counter` at which the analyzed move is played
         self._seconds_shown = 0
         self._reset_position()
 

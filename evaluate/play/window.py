@@ -33,7 +33,7 @@ def play_in_window(controller: GameController, window: BoardWindow) -> None:
         while not (window.closed or controller.closed):
             events = window.events()
             for event in events:
-                if isinstance(event, str):
+                if isinstance(event, str):  # name of a key; else the pixel (x, y) of a click
                     controller.key(event)
                 else:
                     screen.click(*event)

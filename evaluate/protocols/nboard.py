@@ -85,6 +85,7 @@ class NBoardServer:
         yield "status Waiting"
 
     def _set_depth(self, text: str) -> Iterator[str]:
+        """Replace the agent by one with another depth, in the same position."""
         depth = max(1, min(parse_integer(text, "the depth"), MAX_DEPTH))
         spec, actions = self._spec(depth), list(self.session.history.actions)
         if spec != self.session.spec:

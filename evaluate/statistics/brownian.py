@@ -80,7 +80,7 @@ class StoppedBrownianMotion:
 
     @property
     def _gamma(self) -> float:
-        """The drift per variance, by which probabilities depend on the drift."""
+        """Drift divided by variance."""
         return self.drift / self.variance
 
     def _lower_probability_from(self, x: Array) -> Array:
@@ -99,6 +99,7 @@ class StoppedBrownianMotion:
         """Return the density at x of the positions at `time` of motions that have not stopped.
 
         Two series of the same density: one converges fast at early times, the other at late ones.
+        Near the limit between them, both are accurate with `TERMS` terms.
         """
         position_variance = self.variance * time
         width = self.upper - self.lower

@@ -88,7 +88,7 @@ def with_t_value(frequencies: Array, t: float) -> Array:
             mean = float(p @ scores)
             deviation = math.sqrt(float(p @ (scores - mean) ** 2))
             slope = scores - 0.5 - t * deviation * (1 + ((scores - mean) / deviation) ** 2) / 2
-            if slope.min() >= 0 or slope.max() <= 0:  # no probabilities meet the constraint
+            if slope.min() >= 0 or slope.max() <= 0:  # nothing meets the linearized constraint
                 break
             target = _tilted_probabilities(observed, slope)
             if np.abs(target - p).max() < TOLERANCE:

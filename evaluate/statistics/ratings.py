@@ -79,7 +79,7 @@ def rate_orders(orders: Mapping[Order, float], agents: int, confidence: float = 
 
     Raises:
         ValueError: if the agents fall into groups that did not play each other, or an order
-            contains an agent twice or an index of no agent.
+            contains an agent twice or an invalid index.
     """
     from scipy.optimize import minimize
     from scipy.stats import norm
@@ -136,8 +136,8 @@ def _choices(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
     """Return the choices of the Plackett-Luce model: the best agent among the remaining agents.
 
-    If t agents tie, all their permutations count; each subset of n of them is what remains of the
-    tied agents in 1 / comb(t, n) of the permutations.
+    If k agents tie, all their permutations count; each subset of n of them is what remains of the
+    tied agents in 1 / comb(k, n) of the permutations.
 
     Returns:
         Index of the order of each choice, int64 `[choices]`; its weight, the fraction of the
