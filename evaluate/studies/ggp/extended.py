@@ -26,6 +26,7 @@ def answers(stages: Mapping[str, Results]) -> tuple[dict[str, Any], dict[str, An
         for ratings in (results.ratings,)
     }
     constants = stages["constants"]
+    # The agent of UCB1 with the best constant.
     best = next(a for a in best_first(constants) if constants.tournament.names[a].startswith("UCB"))
     points = constants.points()
     names = {

@@ -63,7 +63,7 @@ def paper_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
         tasks.append(network(f"net-{name}", data[opponent], round(games * scale), view, options))
     tasks += [network_test(name, 100 if fast else TEST_GAMES) for name in NETWORKS]
     for iterations in reversed(names.ITERATIONS):
-        for name in NETWORKS if iterations < 800 else SIZES:
+        for name in NETWORKS if iterations < 800 else SIZES:  # variants only with few iterations
             ours = f"uctnet:{{folder}}/net-{name},simulations={iterations},precision={precision}"
             # Few concurrent games give small batches for the network; leaf batches enlarge them.
             ours += f",leaf_batch={LEAVES}" if fast else ""
@@ -109,6 +109,7 @@ def readings_tasks(fast: bool = False) -> Tasks:
     budget, one_level = f"simulations={iterations}", "max_depth=1"
     timed = f"seconds={names.PLAYOUT_SECONDS},leaf_batch={LEAVES}"
     level_time = f"seconds={names.LEVEL_SECONDS}"
+    # Both agents and the number of games of each match.
     matches: dict[str, tuple[str, str, int]] = {
         "playout-softmax": (f"{value},{budget},playout=softmax", f"{value},{budget}", 60),
         "playout-greedy": (f"{value},{budget},playout=greedy", f"{value},{budget}", 60),

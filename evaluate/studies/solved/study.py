@@ -92,6 +92,7 @@ def training(name: str, game: str, scale: float) -> Task:
         scale: factor of the number of games.
     """
     settings = NETWORKS[name][1]
+    # At least two iterations (`SIZES`).
     games = max(round(settings["games"] * scale), 512)
     settings = {
         "game": game, "log_interval": 1_024 if scale == 1 else 256,
