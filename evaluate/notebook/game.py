@@ -63,7 +63,7 @@ class NotebookGame:
         """
         session, picker = self.session, self._picker
         ply, names = len(session.actions), session.game.action_names
-        view = position_view(session.game, session.current, ply, session.last_action, standing=())
+        view = position_view(session.game, session.current, ply, session.last_action, standings=())
         return view | {
             "targets": list(picker.targets()),
             "selected": picker.selected,
