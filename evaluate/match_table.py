@@ -20,16 +20,15 @@ WIDTH = 80  # columns of a terminal
 def match_text(result: MatchResult, width: int = WIDTH) -> str:
     """Return a match as plain text: results by agent and seat, forfeits, length and speed.
 
-    `print(result)` and `ludoteca match` show it. No line is wider than `width`, except names that
-    cannot be broken.
+    `print(result)` and `ludoteca match` show this text.
 
     Args:
         result: result of the match.
-        width: maximum length of a line.
+        width: maximum characters of a line; only names that cannot be broken are longer.
     """
     game = _game_of(result)
     headings, rows = _headings_and_rows(game, result)
-    lines = _aligned([headings, *rows])
+    lines = _align_columns([headings, *rows])
     lines_per_agent = 1 + len(result.by_seat)
     text = [*_wrapped(_heading(game, result), width), "", f"  {lines[0]}"]
     for a, name in enumerate(agent_names(result)):
@@ -45,7 +44,7 @@ def match_html(result: MatchResult) -> str:
     game = _game_of(result)
     headings, rows = _headings_and_rows(game, result)
     rows_per_agent = 1 + len(result.by_seat)
-    names = [name if p == 0 else "" for name in agent_names(result) for p in range(rows_per_agent)]
+    names = [name if k == 0 else "" for name in agent_names(result) for k in range(rows_per_agent)]
     return html_table(
         ["agent", *headings],
         [[name, *row] for name, row in zip(names, rows, strict=True)],
@@ -63,25 +62,26 @@ def _heading(game: Game | None, result: MatchResult) -> str:
 
 
 def _headings_and_rows(game: Game | None, result: MatchResult) -> tuple[list[str], list[list[str]]]:
-    """Return the headings, and the rows of every agent: of all seats together, then of each."""
+    """Return the headings, and for every agent a row of all seats together and one per seat."""
     multiplayer = _is_multiplayer(game, result)
     rows: list[list[str]] = []
-    for total, seats in zip(result.totals, result.seats, strict=True):
+    for total, by_seat in zip(result.totals, result.seats, strict=True):
         rows.append(["all", *_record_cells(total, multiplayer)])
         rows += [
-            [_seat_name(game, p), *_record_cells(record, multiplayer)]
-            for p, record in enumerate(seats)
+            [_seat_name(game, seat), *_record_cells(record, multiplayer)]
+            for seat, record in enumerate(by_seat)
         ]
     headings = ["seat", "games", "wins", "draws", "losses", "win %", "score"]
     return headings + ["rank"] * multiplayer, rows
 
 
 def _legend(result: MatchResult) -> str:
+    """Return the meaning of the columns `win %` and `score`."""
     multiplayer = _is_multiplayer(_game_of(result), result)
-    shared = (
+    ties = (
         "a first place shared by t seats counts 1 / t" if multiplayer else "a draw counts as half"
     )
-    return f"win %: games won outright (95 % Wilson interval); score: {shared}"
+    return f"win %: games won outright (95 % Wilson interval); score: {ties}"
 
 
 def _is_multiplayer(game: Game | None, result: MatchResult) -> bool:
@@ -95,6 +95,7 @@ def match_summary(game: Game, result: MatchResult) -> str:
 
 
 def _summary(game: Game | None, result: MatchResult, width: int | None) -> list[str]:
+    """Return the lines of `match_summary`, broken at `width` characters unless it is None."""
     lines = []
     if len(result.by_seat) == 2:
         first = result.by_seat[0]
@@ -104,17 +105,18 @@ def _summary(game: Game | None, result: MatchResult, width: int | None) -> list[
         lines.append(
             f"{name} wins {percent(first.win_rate)} ({percent(low)} to {percent(high)}){draws}"
         )
-    if 2 * result.num_distinct_games <= result.games:
+    if 2 * result.num_distinct_games <= result.games:  # at least half of them are repetitions
         lines.append(
             f"only {result.num_distinct_games:,} of the {result.games:,} games are different, as "
-            "deterministic agents repeat theirs: the intervals, which count every game, are too "
-            "narrow; --random-plies 4 begins games with random moves"
+            "deterministic agents repeat games: the intervals, which take all games for "
+            "independent, are too narrow; --random-plies 4 begins games with random moves"
         )
     texts = (forfeit_text(result.forfeits, a, name) for a, name in enumerate(agent_names(result)))
     lines += filter(None, texts)
+    # `times` is empty in matches without a clock.
     for times, name in zip(result.times, agent_names(result), strict=False):
         lines.append(times_text(times, name))
-    speed = result.games / max(result.seconds, 1e-9)
+    speed = result.games / max(result.seconds, 1e-9)  # finite even if the clock did not advance
     lines.append(
         f"{result.mean_plies:.1f} plies a game on average; "
         f"{result.seconds:.2f} s, {speed:,.0f} games/s"
@@ -123,7 +125,10 @@ def _summary(game: Game | None, result: MatchResult, width: int | None) -> list[
 
 
 def match_json(result: MatchResult) -> dict[str, Any]:
-    """Return a result without its replays as JSON values; intervals are 95 % Wilson intervals."""
+    """Return a result without its replays as JSON values.
+
+    `win_interval` is the 95 % Wilson interval of the win rate.
+    """
     return {
         "game": result.game,
         "games": result.games,
@@ -193,8 +198,8 @@ def _wrapped(text: str, width: int) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return a line per row: the first column aligned left, the others right."""
+def _align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the rows as lines of padded columns: the first is aligned left, the others right."""
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     return [
         "  ".join(
@@ -206,6 +211,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _record_cells(record: MatchRecord, multiplayer: bool) -> list[str]:
+    """Return the cells of a row right of the seat; a record without games has no rates."""
     if record.games == 0:
         return ["0"] * 4 + [""] * (2 + multiplayer)
     low, high = wilson(record.wins, record.games)

@@ -24,7 +24,7 @@ def replay_text(replay: Replay, ply: int | None = None) -> Iterator[str]:
 
     Args:
         replay: the replay.
-        ply: number of plies played before the position to show; by default all are shown.
+        ply: number of plies before the position to show; by default all positions are shown.
 
     Raises:
         ValueError: if the replay is invalid, or has fewer plies than `ply`.
@@ -32,7 +32,7 @@ def replay_text(replay: Replay, ply: int | None = None) -> Iterator[str]:
     validate_ply(replay, ply)
     game = make_game(replay.game)
     result = "not finished" if replay.returns is None else f"returns {list(replay.returns)}"
-    players = ", ".join(f"seat {p} {name}" for p, name in enumerate(replay.players))
+    players = ", ".join(f"seat {seat} {name}" for seat, name in enumerate(replay.players))
     yield f"{replay.game}, seed {replay.seed}{f', {players}' if players else ''}"
     for k, (s, action, standing) in enumerate(replay_steps(game, replay)):
         if ply is None or k == ply:
@@ -50,8 +50,8 @@ def draw_replay(
     Args:
         replay: the replay.
         out: the file to write, in the format of its suffix.
-        ply: number of plies played before the position to draw; by default GIF and SVG are
-            animations, and PNG shows the last position.
+        ply: number of plies before the position to draw; by default GIF and SVG are animations of
+            all positions, and PNG shows the last one.
         seconds: seconds per position of an animation; by default see `seconds_per_position`.
 
     Raises:
@@ -60,7 +60,7 @@ def draw_replay(
         OSError: if the file cannot be written.
     """
     if out.suffix not in FORMATS:
-        raise ValueError(f"{out} must end in one of {', '.join(FORMATS)}")
+        raise ValueError(f"expected a file name with the suffix {', '.join(FORMATS)}, got {out}")
     validate_ply(replay, ply)
     scenes = replay_scenes(replay)
     still = scenes[-1 if ply is None else ply]
@@ -84,7 +84,7 @@ def validate_ply(replay: Replay, ply: int | None) -> None:
 
 
 def action_text(game: Game, action: Any) -> str:
-    """Return the name of an action; of a joint action, the name for each player."""
+    """Return the name of an action; for a joint action, the name by number of the player."""
     if not game.simultaneous:
         name: str = game.action_names[action]
         return name

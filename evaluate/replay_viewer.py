@@ -25,7 +25,7 @@ PANEL_WIDTH = 40  # width of the players' names and standings in characters
 def watch_replay(
     replay: Replay, seconds: float | None = None, console: Console | None = None
 ) -> None:
-    """Show a replay in the terminal; without a terminal print all positions.
+    """Show a replay in the terminal as an animation; print all positions if output is no terminal.
 
     Args:
         replay: the replay.
@@ -42,7 +42,7 @@ def watch_replay(
     frames = replay_frames(replay, console.width, console.options.ascii_only)
     if not console.is_terminal:
         for frame in frames:
-            console.print(frame, Text())
+            console.print(frame, Text())  # an empty line after each
         return
     with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
         for frame in frames:
@@ -51,7 +51,7 @@ def watch_replay(
 
 
 def replay_frames(replay: Replay, width: int, plain: bool = False) -> list[RenderableType]:
-    """Return a frame for every position: the board, with the players beside or below it.
+    """Return a frame for every position: the board, with the players to its right or below it.
 
     Args:
         replay: the replay.
@@ -80,6 +80,7 @@ def _panel(
     message: str,
     plain: bool,
 ) -> Text:
+    """Return a heading, a piece, name and standing for each player, and a message below."""
     panel = Text(overflow="fold")
     panel.append(f"{heading}\n\n", Style(dim=True))
     for p, (name, standing) in enumerate(zip(player_names(game, names), standings, strict=True)):
@@ -92,6 +93,7 @@ def _panel(
 
 
 def _board_and_panel(board: Text, panel: Text, width: int) -> RenderableType:
+    """Return the board with the panel to its right, or below it if `width` is too small."""
     columns = max(line.cell_len for line in board.split())
     if columns + PANEL_WIDTH > width:
         return Group(board, Text(), panel)

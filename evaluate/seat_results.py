@@ -19,27 +19,29 @@ def seat_results(match: MatchResult, names: Sequence[str]) -> list[dict[str, Any
         names: names of the seats, or one name for the result over all seats.
 
     Returns:
-        For each seat the counts, the fraction of wins `"win_rate"`, and the bounds `"low"` and
+        For each name the counts, the fraction of wins `"win_rate"`, and the bounds `"low"` and
         `"high"` of its interval. `"distinct"` is the number of distinct games: if all are equal, as
         between two deterministic agents, the interval is that of a single game.
     """
-    all_seats = len(names) == 1
-    records = (match.totals[0],) if all_seats else match.seats[0]
+    is_over_all_seats = len(names) == 1
+    records = (match.totals[0],) if is_over_all_seats else match.seats[0]
     game_numbers = match.first_game + np.arange(match.games)
     seating = assign_seats(game_numbers, make_game(match.game).num_players, len(match.agents))
     results = []
-    for p, (seat, record) in enumerate(zip(names, records, strict=True)):
-        distinct = record.games
+    for seat, (name, record) in enumerate(zip(names, records, strict=True)):
+        num_distinct = record.games
         if match.game_digests is not None:
-            digests = match.game_digests if all_seats else match.game_digests[seating[:, p] == 0]
-            distinct = len(np.unique(digests))
-        wins, games = (min(record.wins, 1), 1) if distinct == 1 else (record.wins, record.games)
+            digests = match.game_digests
+            if not is_over_all_seats:
+                digests = digests[seating[:, seat] == 0]  # games of agent 0 in this seat
+            num_distinct = len(np.unique(digests))
+        wins, games = (min(record.wins, 1), 1) if num_distinct == 1 else (record.wins, record.games)
         low, high = wilson(wins, games)
         results.append(
             {
-                "seat": seat,
+                "seat": name,
                 "games": record.games,
-                "distinct": distinct,
+                "distinct": num_distinct,
                 "wins": record.wins,
                 "draws": record.draws,
                 "losses": record.losses,

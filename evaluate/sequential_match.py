@@ -1,4 +1,7 @@
-"""Sequential match of two agents: it ends when a test (SPRT) of their Elo difference is decided."""
+"""Sequential match of two agents, which ends once a test of their Elo difference is decided.
+
+The test is a sequential probability ratio test (SPRT), see `ludoteca.evaluate.statistics.sprt`.
+"""
 
 import time
 from collections.abc import Callable, Sequence
@@ -21,8 +24,8 @@ from ludoteca.evaluate.statistics.sprt import UNDECIDED, Sprt
 from ludoteca.evaluate.statistics.stopped_elo import StoppedElo, estimate_elo
 from ludoteca.progress import RunStatus, show_progress
 
-MAX_GAMES = 100_000  # default limit
-SLICE_SECONDS = 1.0  # time of a slice of games, after which the test is updated
+MAX_GAMES = 100_000  # default number of games after which an undecided match ends
+SLICE_SECONDS = 1.0  # approximate time of a slice of games, after which the test is updated
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class SequentialResult:
         frequencies: numbers of losses, draws and wins of the first agent, or numbers of pairs of
             games in which it scored 0, 1/2, 1, 3/2 and 2 points. Shape `[3]` or `[5]`.
         llr: log-likelihood ratio of H1 to H0.
-        decision: the accepted hypothesis, "H0" or "H1", or "undecided".
+        decision: the accepted hypothesis `"H0"` or `"H1"`, or `"undecided"`.
         elo: estimate of the Elo difference; None if all results are equal.
         games_played: number of games played, including those after the decision.
         interrupted: whether the user interrupted the match.
@@ -52,10 +55,11 @@ class SequentialResult:
 
 
 def default_counts(game: Game) -> str:
-    """Return the `counts` of an SPRT for a game: pentanomial if the games of a pair begin equally.
+    """Return the `counts` of an SPRT (see `Sprt`) for a game.
 
-    In the second game of a pair the agents exchange seats, and the random plies are the same. Games
-    with chance events begin differently, so they are counted one by one.
+    They are `"pentanomial"` if both games of a pair begin equally: in the second one the agents
+    exchange seats, and the random plies are the same. Games with chance events begin differently,
+    so single games are counted, `"trinomial"`.
     """
     return "trinomial" if "rng" in (game.state.names or ()) else "pentanomial"
 
@@ -88,7 +92,7 @@ def play_sequential_match(
             pentanomial test.
         seed: seed of the match, see `play_match`.
         num_threads: number of threads that share the games.
-        num_replays: maximum number of games, counted from the first, whose replays are returned.
+        num_replays: number of games whose replays are returned, counted from the first.
         random_plies: number of random plies at the beginning of each game, the same for both games
             of a pair.
         progress: show the log-likelihood ratio and its bounds on standard error.
@@ -101,18 +105,18 @@ def play_sequential_match(
     game = make_game(game) if isinstance(game, str) else game
     if len(agents) != 2:
         raise ValueError(
-            f"a sequential test is between 2 agents, got {len(agents)}: "
+            f"expected 2 agents for a sequential test, got {len(agents)}: "
             f"{', '.join(map(str, agents))}"
         )
     integer("max_games", max_games, test.games_per_result, 10**9)
     if max_games % test.games_per_result:
         raise ValueError(
-            f"a pentanomial test counts pairs of games: max_games must be even, got {max_games}"
+            f"max_games must be even, as a pentanomial test counts pairs of games, got {max_games}"
         )
     names = tuple(agent if isinstance(agent, str) else type(agent).__name__ for agent in agents)
     match_agents = make_match_agents(game, agents) if num_threads == 1 else agents
     slices: list[MatchResult] = []
-    num_played, slice_size, interrupted = 0, 2 * num_threads, False
+    num_played, slice_size, interrupted = 0, 2 * num_threads, False  # a pair per thread at first
     llr, decision, counted_games = 0.0, UNDECIDED, 0
     frequencies = np.zeros(5 if test.games_per_result == 2 else 3)
 
@@ -142,7 +146,7 @@ def play_sequential_match(
                 interrupted = True
                 break
             slices.append(match_slice)
-            for result in _result_indices(match_slice, test.games_per_result):
+            for result in _frequency_indices(match_slice, test.games_per_result):
                 frequencies[result] += 1
                 counted_games += test.games_per_result
                 llr = test.llr(frequencies)
@@ -151,6 +155,7 @@ def play_sequential_match(
                     break
             num_played += count
             slice_size = _next_slice_size(count, time.monotonic() - start, num_threads)
+    # Games of the last slice after the decision do not count.
     return SequentialResult(
         test=test,
         match=_join_slices(slices, names, counted_games),
@@ -164,9 +169,15 @@ def play_sequential_match(
 
 
 def _next_slice_size(count: int, seconds: float, num_threads: int) -> int:
-    """Return the number of games of the next slice: as many as fit `SLICE_SECONDS`.
+    """Return the number of games of the next slice, as many as fit `SLICE_SECONDS`.
 
-    At most four times as many as in the last slice, of `count` games in `seconds`.
+    It is an even number, at least two per thread, and at most four times that of the last slice,
+    since its first games may have been slow.
+
+    Args:
+        count: number of games of the last slice.
+        seconds: time of the last slice.
+        num_threads: number of threads.
     """
     games_in_time = count * SLICE_SECONDS / max(seconds, 1e-9)
     return max(
@@ -174,8 +185,11 @@ def _next_slice_size(count: int, seconds: float, num_threads: int) -> int:
     )
 
 
-def _result_indices(match_slice: MatchResult, games_per_result: int) -> NDArray[np.int64]:
-    """Return the index of each result in the frequencies: twice the points of the first agent."""
+def _frequency_indices(match_slice: MatchResult, games_per_result: int) -> NDArray[np.int64]:
+    """Return the index of each result in the frequencies: twice the points of the first agent.
+
+    A result is a game or a pair of games, see `Sprt.games_per_result`. Shape `[results]`.
+    """
     assert match_slice.returns is not None
     is_first_agent = _seating(match_slice) == 0
     best_first = np.where(is_first_agent, match_slice.returns, -np.inf).max(1)
@@ -186,6 +200,7 @@ def _result_indices(match_slice: MatchResult, games_per_result: int) -> NDArray[
 
 
 def _seating(match_slice: MatchResult) -> NDArray[np.int64]:
+    """Return the index of the agent in each seat of each game. Shape `[games, seats]`."""
     numbers = match_slice.first_game + np.arange(match_slice.games)
     return assign_seats(numbers, len(match_slice.by_seat), len(match_slice.agents))
 
@@ -194,6 +209,7 @@ def _join_slices(slices: Sequence[MatchResult], names: tuple[str, ...], games: i
     """Return the result of the first `games` games of a match, from its consecutive slices."""
 
     def joined(values: Callable[[MatchResult], Any]) -> Any:
+        """Return the concatenated arrays that `values` returns for each slice."""
         return np.concatenate([values(match_slice) for match_slice in slices])[:games]
 
     returns, seating = joined(lambda match_slice: match_slice.returns), joined(_seating)

@@ -44,11 +44,16 @@ def sequential_json(result: SequentialResult) -> dict[str, Any]:
 
 
 def _decision(result: SequentialResult) -> str:
+    """Return the sentence about the accepted hypothesis, or about why the test is undecided."""
     test, games = result.test, result.match.games
     first, second = agent_names(result.match)
     unit = "Elo points" if test.model == "logistic" else "points of normalized Elo"
     if result.decision == UNDECIDED:
-        reason = "it was interrupted" if result.interrupted else "it reached the limit of games"
+        reason = (
+            "the match was interrupted"
+            if result.interrupted
+            else "the match reached its maximum number of games"
+        )
         return (
             f"undecided after {games:,} games, because {reason}: {first} is {test.elo0:g} (H0) or "
             f"{test.elo1:g} (H1) {unit} stronger than {second}"
@@ -66,6 +71,7 @@ def _decision(result: SequentialResult) -> str:
 
 
 def _likelihood(result: SequentialResult) -> str:
+    """Return the sentence with the log-likelihood ratio, its bounds and the counted results."""
     test, counts = result.test, " ".join(f"{count:,}" for count in result.frequencies)
     meaning = (
         "pairs of games with 0, 1/2, 1, 3/2 and 2 points"
@@ -79,6 +85,7 @@ def _likelihood(result: SequentialResult) -> str:
 
 
 def _estimate(result: SequentialResult) -> str:
+    """Return the sentence with the estimated Elo difference and its interval."""
     elo = result.elo
     if elo is None:
         return "the Elo difference cannot be estimated, as all results are equal"

@@ -12,7 +12,8 @@ from ludoteca.envs.jit import compiled, factory, kernel
 from ludoteca.envs.records import batch_of_one
 from ludoteca.html_table import html_table
 
-TABLE_FULL = 10.0  # returned by a search in place of a value if the transposition table is full
+TABLE_FULL = 10.0  # returned by a search instead of a value if the transposition table is full
+# Constants of the hash: 2^64 divided by the golden ratio, and shifts from high to low bits.
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 U29, U32 = np.uint64(29), np.uint64(32)
 
@@ -37,7 +38,7 @@ class Solution:
         return f"Solution(returns={self.returns}, best={self.best}, positions={self.positions})"
 
     def __str__(self) -> str:
-        """Return the result and the moves by value as text, in lines of at most 80 characters."""
+        """Return the returns and the moves by value, in lines of at most 80 characters."""
         results = (f"player {p} gets {value:+g}" for p, value in enumerate(self.returns))
         lines = [f"perfect play: {', '.join(results)}"]
         for value in sorted(set(self.actions.values()), reverse=True):
@@ -69,14 +70,15 @@ def solve(game: Game, *, from_state: Any = None, capacity: int = 1 << 22) -> Sol
     games of a few million positions.
 
     Args:
-        game: sequential game without chance events. Positions never repeat, as it ends within
-            `max_plies`.
+        game: sequential game of two players without chance events, with returns in [-1, 1]. As all
+            games end within `max_plies`, no position repeats in a game.
         from_state: the position to solve, one record; by default the initial position.
         capacity: maximum number of positions in the transposition table.
 
     Raises:
-        ValueError: if the game is not such a game, `from_state` is terminal or not a position of
-            the game, or there are more than `capacity` positions.
+        ValueError: if the game is simultaneous, has chance events or not two players, if
+            `from_state` is terminal or not a position of the game, or if there are more than
+            `capacity` positions.
     """
     if game.simultaneous or game.num_players != 2 or "rng" in (game.state.names or ()):
         raise ValueError(
@@ -89,7 +91,7 @@ def solve(game: Game, *, from_state: Any = None, capacity: int = 1 << 22) -> Sol
     if not legal:
         raise ValueError(f"the game is over: nothing is left to solve in {start[0]}")
     search, key_bytes = make_solver(game), field_bytes(game.state)
-    slots = 1 << (capacity * 4 // 3).bit_length()
+    slots = 1 << (capacity * 4 // 3).bit_length()  # a power of two, at most 3/4 of which are taken
     keys = np.zeros((slots, len(key_bytes)), np.uint8)
     taken, values, num_taken = np.zeros(slots, np.bool_), np.zeros(slots), np.zeros(1, np.int64)
     stack = np.repeat(start, game.max_plies + 1)
@@ -103,6 +105,7 @@ def solve(game: Game, *, from_state: Any = None, capacity: int = 1 << 22) -> Sol
         )
         if value == TABLE_FULL:
             raise ValueError(f"{game.spec} has more positions than the capacity, {capacity}")
+        # 0 - value instead of -value, so that a draw is not -0.0.
         action_values[game.action_names[action]] = float(value if mover == 0 else 0 - value)
     value = max(action_values.values())
     best = tuple(name for name, other in action_values.items() if other == value)
@@ -111,7 +114,7 @@ def solve(game: Game, *, from_state: Any = None, capacity: int = 1 << 22) -> Sol
 
 
 def field_bytes(dtype: np.dtype[np.void]) -> NDArray[np.int64]:
-    """Return the indices of a record's bytes that belong to fields, not to padding."""
+    """Return the indices of a record's bytes that belong to fields, not to padding. `[bytes]`."""
     assert dtype.fields is not None
     ranges = [
         np.arange(offset, offset + field.itemsize) for field, offset, *_ in dtype.fields.values()
@@ -123,11 +126,16 @@ def field_bytes(dtype: np.dtype[np.void]) -> NDArray[np.int64]:
 def make_solver(game: Game) -> Any:
     """Return the compiled search below one action.
 
-    The search plays `action` in `stack[0]` and returns the value for player 0. `stack_bytes` is the
-    array of the bytes of `stack`, and `key_bytes` has the indices of the bytes that identify a
-    position. `keys`, `taken` and `values` are a hash table with open addressing: the bytes of the
-    position in each slot, whether the slot is taken, and the value of the position for player 0.
-    `num_taken[0]` is the number of taken slots, at most `capacity`.
+    The search plays `action` in `stack[0]` and returns the value for player 0, in [-1, 1], or
+    `TABLE_FULL`. Its arguments, with a stack of D positions and a hash table of S slots with open
+    addressing:
+        stack: positions from the root to the current one, records `[D]`.
+        stack_bytes: the bytes of `stack`, uint8 `[D, bytes of a record]`.
+        key_bytes: indices of the K bytes that identify a position, int64 `[K]`.
+        keys: identifying bytes of the position in each slot, uint8 `[S, K]`.
+        taken: whether each slot is taken, bool `[S]`.
+        values: value of the position in each slot for player 0, float64 `[S]`.
+        num_taken: number of taken slots, at most `capacity`, int64 `[1]`.
     """
     num_actions = game.num_actions
     legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
@@ -136,7 +144,7 @@ def make_solver(game: Game) -> Any:
 
     @kernel
     def find_slot(position: Any, key_bytes: Any, keys: Any, taken: Any) -> int:
-        """Return the slot that holds a position, or the free slot for it."""
+        """Return the slot that holds a position, given as its bytes, or the free slot for it."""
         hashed = np.uint64(0)
         for k in range(len(key_bytes)):
             hashed = (hashed ^ np.uint64(position[key_bytes[k]])) * MULTIPLIER
@@ -168,7 +176,7 @@ def make_solver(game: Game) -> Any:
         legal = np.zeros((len(stack), num_actions), np.int16)
         num_untried = np.zeros(len(stack), np.int64)  # number of legal actions not tried yet
         slots = np.zeros(len(stack), np.int64)
-        best = np.zeros(len(stack))  # best value so far, for player 0
+        best = np.zeros(len(stack))  # value for player 0 of the best action so far
         stack[1] = stack[0]
         step(stack[1], action)
         depth = 1
@@ -192,7 +200,7 @@ def make_solver(game: Game) -> Any:
                     slots[depth] = slot
                     num_untried[depth] = legal_actions(s, legal[depth])
                     best[depth] = np.inf if player(s) else -np.inf
-                    value = np.nan
+                    value = np.nan  # unknown: its actions are tried first
             # Back up the value until a position has an untried action that may be better.
             while True:
                 if not np.isnan(value):

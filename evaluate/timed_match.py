@@ -23,7 +23,7 @@ from ludoteca.evaluate.statistics.ratings import elo_difference
 from ludoteca.files import write_atomically
 from ludoteca.provenance import package_versions, run_info
 
-PROBE_INTERVAL = 4  # plies between the positions in which `probe` measures the speed
+PROBE_INTERVAL = 4  # plies between the positions in which `probe` measures the search speed
 
 
 def timed_match(
@@ -44,7 +44,8 @@ def timed_match(
         game: the game's spec string.
         games: number of games; the agents alternate in moving first.
         seed: seed of the match.
-        batch: number of concurrent games; with 1, the time per move is that of a single game.
+        batch: number of concurrent games, whose moves agents choose together; with 1, the time per
+            move is that of a single game.
         probe: whether to measure also the simulations per second of searches, in single positions
             of the first two games.
         random_plies: number of random plies at the beginning of each game, the same in two
@@ -104,7 +105,7 @@ def play_timed(
         game: the game.
         agents: spec strings of the agents.
         games: number of games.
-        options: other arguments of `play_match`.
+        **options: other arguments of `play_match`.
     """
     timed_agents = [TimedAgent(spec, game) for spec in agents]
     result = play_match(game, timed_agents, games, **options)
@@ -121,8 +122,8 @@ class TimedAgent(Agent):
     Attributes:
         agent: the wrapped agent, which chooses the actions.
         name: spec string of the agent.
-        moves: number of actions chosen.
-        seconds: total time of these choices.
+        moves: number of actions that it has chosen.
+        seconds: total time of these choices, in seconds of the wall clock.
     """
 
     def __init__(self, spec: str, game: Game):
@@ -165,13 +166,16 @@ class TimedAgent(Agent):
 def simulation_speed(agent: Any, positions: list[Any]) -> dict[str, float]:
     """Return the number of simulations of a search and the simulations per second.
 
-    Both are medians over the positions, as there are many more simulations near the end of a game,
-    where playouts are short. The dict is empty for agents that have neither a method `search(s)`
-    nor `search_positions(states)`.
+    Both are medians over the positions, as short playouts near the end of a game allow many more
+    simulations.
 
     Args:
         agent: the agent.
         positions: positions that are not terminal, one record each.
+
+    Returns:
+        `"simulations"` and `"simulations_per_second"`; an empty dictionary for agents that have
+        neither a method `search(s)` nor `search_positions(states)`.
     """
     if not hasattr(agent, "search") and not hasattr(agent, "search_positions"):
         return {}

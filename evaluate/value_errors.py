@@ -18,9 +18,10 @@ from ludoteca.evaluate.timed_match import TimedAgent
 from ludoteca.files import write_atomically
 from ludoteca.provenance import run_info
 
-# Phases of a game: bounds of the number of moves played before, the upper one excluded.
+# Phases of a game: bounds `low <= plies < high` of the number of plies before a position, by name.
 PHASES = {f"{low} to {low + 9}": (low, low + 10) for low in range(0, 50, 10)}
 PHASES |= {"50 and more": (50, 10**6)}
+BATCH_SIZE = 4096  # positions that the network evaluates at a time
 
 
 def value_errors(
@@ -34,10 +35,10 @@ def value_errors(
 ) -> dict[str, Any]:
     """Predict the results of newly played games with a value network, and write its errors.
 
-    The network evaluates all positions in which an agent moves.
+    The network evaluates all positions but the last of each game.
 
     Args:
-        network: folder of the network's training.
+        network: folder of the network's training run.
         player: spec string of the agent that plays the games.
         opponents: opponents of the player: spec strings, or `self` for the player itself; each
             is tested separately.
@@ -57,13 +58,13 @@ def value_errors(
         recorders = [
             PositionRecorder(spec, game_object, plies_played) for spec in (player, opponent_spec)
         ]
-        # All games in one batch, so that game k has index k.
+        # One batch of all games, so that `env_indices` are the numbers of the games.
         result = play_match(game_object, recorders, games, seed=seed, batch_size=games)
         assert result.returns is not None
         records = [record for recorder in recorders for record in recorder.records]
         states, seats, env_indices, plies = map(np.concatenate, zip(*records, strict=True))
         targets = result.returns[env_indices, 0].astype(np.float32)
-        batches = [slice(k, k + 4096) for k in range(0, len(states), 4096)]
+        batches = [slice(k, k + BATCH_SIZE) for k in range(0, len(states), BATCH_SIZE)]
         predicted = np.concatenate(
             [
                 runner(view.encode(states[batch], seats[batch])) * view.signs(seats[batch])
@@ -85,8 +86,8 @@ class PositionRecorder(TimedAgent):
     """Agent that records the positions in which it moves.
 
     Attributes:
-        records: arrays of each call of `act`: positions, seats, indices of the games, and numbers
-            of plies played before. Shape `[K]` each.
+        records: arrays of each call of `act` with K games: positions, seats, indices of the games,
+            and numbers of plies before the positions. Shape `[K]` each.
     """
 
     def __init__(self, spec: str, game: Game, plies_played: NDArray[np.int64]):
@@ -95,8 +96,8 @@ class PositionRecorder(TimedAgent):
         Args:
             spec: spec string of the agent.
             game: the game.
-            plies_played: number of plies played in each game, which all agents of a match share
-                and update. Shape `[games]`.
+            plies_played: number of plies played in each game, an array that all agents of a match
+                share and update. Shape `[games]`.
         """
         super().__init__(spec, game)
         self._plies_played = plies_played
@@ -114,12 +115,13 @@ def error_statistics(values: NDArray[np.float32], targets: NDArray[np.float32]) 
     """Return the errors of predicted values.
 
     Args:
-        values: predicted values. Shape `[positions]`.
-        targets: returns of the games. Shape `[positions]`.
+        values: predicted values for player 0. Shape `[positions]`.
+        targets: returns of player 0 in the games. Shape `[positions]`.
 
     Returns:
         `"positions"`: number of positions. `"loss"`: mean squared error. `"accuracy"`: fraction of
-        values with the sign of the return, among the positions of games that were not drawn.
+        values with the sign of the return, among the positions of games that were not drawn; 0.5 if
+        all were drawn.
     """
     decisive = targets != 0
     is_correct = (values > 0) == (targets > 0)

@@ -1,9 +1,10 @@
 """Pages of the games in docs/games: tables generated from the code, prose by the author.
 
-`python -m ludoteca.evaluate.new_game.pages` generates the tables of all pages, which stand between
-two comments. The tables of facts and parameters are generated completely. In other tables the
-author writes spec strings, action numbers and meanings, and the code adds the names of actions and
-the shapes.
+`python -m ludoteca.evaluate.new_game.pages` generates the tables of all pages. In a page, the
+tables stand between the comments `START` and `END`, each in a section of its own. The tables of
+facts and parameters are generated completely. In the tables of actions and of other parameter
+values the author writes the spec strings, action numbers and meanings, and the code adds the names
+of the actions and the sizes of the games.
 """
 
 import argparse
@@ -36,32 +37,37 @@ def write_tables(text: str, name: str) -> str:
         ValueError: if the page has no tables between the two comments.
     """
     before, sections, after = _split_page(text, name)
-    sections = SECTION.sub(lambda match: _generate_section(match, name), sections)
+    sections = SECTION.sub(lambda section: _generate_section(section, name), sections)
     return f"{before}{START}{sections}{END}{after}"
 
 
 def tables(text: str, name: str) -> dict[str, list[Row]]:
-    """Return the rows of the tables of a page, without headings, by the title of the section.
+    """Return the rows of the tables of a page, without headings, by the heading of the section.
 
     Raises:
         ValueError: if the page has no tables between the two comments.
     """
     sections = SECTION.finditer(_split_page(text, name)[1])
-    return {match["heading"]: rows_of(match["body"]) for match in sections}
+    return {section["heading"]: rows_of(section["body"]) for section in sections}
 
 
 def _split_page(text: str, name: str) -> tuple[str, str, str]:
     """Return the text before the tables, the sections of the tables, and the text after them."""
     if text.count(START) != 1 or text.count(END) != 1:
-        raise ValueError(f"the page of {name} needs {START.strip()} and {END.strip()}, once each")
+        raise ValueError(
+            f"the page of {name} must have {START.strip()} and {END.strip()} exactly once each"
+        )
     before, sections_and_after = text.split(START)
     sections, after = sections_and_after.split(END)
     return before, sections, after
 
 
-def _generate_section(match: re.Match[str], name: str) -> str:
-    """Return a section of the page with its table generated, if the code knows such a table."""
-    heading, rows = match["heading"], rows_of(match["body"])
+def _generate_section(section: re.Match[str], name: str) -> str:
+    """Return a section with its table generated; sections with other headings stay unchanged.
+
+    A heading may name another spec string than that of the game, as in "Actions of `go:size=9`".
+    """
+    heading, rows = section["heading"], rows_of(section["body"])
     title, _, spec = heading.partition(" of ")
     game = make_game(spec.strip("`") or name)
     if title == "Facts":
@@ -70,13 +76,13 @@ def _generate_section(match: re.Match[str], name: str) -> str:
         body = table(["parameter", "default", "values"], parameters(name), text_columns=3)
     elif title == "Other parameter values":
         headings = ["spec", "observation", "actions", "longest game"]
-        sized = [[row[0], *sizes(make_game(row[0].strip("`")))] for row in rows]
-        body = table(headings, sized, text_columns=4)
+        rows_with_sizes = [[row[0], *sizes(make_game(row[0].strip("`")))] for row in rows]
+        body = table(headings, rows_with_sizes, text_columns=4)
     elif title == "Actions":
-        named = [[row[0], action_names(game, row[0]), row[2]] for row in rows]
-        body = table(["actions", "names", "meaning"], named, text_columns=3)
+        rows_with_names = [[row[0], action_names(game, row[0]), row[2]] for row in rows]
+        body = table(["actions", "names", "meaning"], rows_with_names, text_columns=3)
     else:
-        return match[0]
+        return section[0]
     return f"## {heading}\n\n{body}\n\n"
 
 
@@ -96,7 +102,7 @@ def facts(game: Game) -> list[Row]:
 
 
 def sizes(game: Game) -> Row:
-    """Return the shape of an observation, the number of actions, and the longest game."""
+    """Return three cells: shape and range of observations, number of actions, longest game."""
     unit = "plies (joint moves)" if game.simultaneous else "plies"
     shape = " x ".join(map(str, game.observation_shape))
     observation = f"{shape}, 0 to {game.observation_high}"
@@ -113,9 +119,9 @@ def parameters(name: str) -> list[Row]:
     ]
 
 
-def action_names(game: Game, numbers: str) -> str:
+def action_names(game: Game, action_range: str) -> str:
     """Return the names of the first and the last action of a range, such as "`a1` to `c3`"."""
-    names = [f"`{game.action_names[action]}`" for action in action_numbers(numbers)]
+    names = [f"`{game.action_names[action]}`" for action in action_numbers(action_range)]
     return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
 
 
@@ -140,7 +146,11 @@ def index_rows() -> list[Row]:
 
 
 def write_index(text: str) -> str:
-    """Return the index with its table of games generated from the registry."""
+    """Return the index page `docs/games/README.md` with its table generated from the registry.
+
+    Raises:
+        ValueError: if it has no table of games, or several.
+    """
     headings = ["game", "id", "players", "page"]
     written, count = re.subn(
         r"^\| game \| id \|.*\n(?:\|.*\n)+",
@@ -149,14 +159,18 @@ def write_index(text: str) -> str:
         flags=re.MULTILINE,
     )
     if count != 1:
-        raise ValueError("docs/games/README.md needs one table of games")
+        raise ValueError(
+            "docs/games/README.md must have exactly one table with the columns game, id, ..., "
+            f"got {count}"
+        )
     return written
 
 
 def rows_of(section: str) -> list[Row]:
-    """Return the rows of the table in a section, without its heading."""
+    """Return the rows of the table in a section, without its headings."""
     lines = [line for line in section.splitlines() if line.startswith("|")]
-    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines[2:]]
+    rows = lines[2:]  # after the headings and the line below them
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in rows]
 
 
 def generated_pages(folder: Path) -> Iterator[tuple[Path, str]]:

@@ -18,7 +18,7 @@ from ludoteca.evaluate.new_game.pages import write_index, write_tables
 from ludoteca.files import write_atomically
 
 REGISTRY = "envs/registry.py"
-FILES = {
+FILES = {  # path of each new file in the checkout, by template
     "game.py.tmpl": "envs/games/$name.py",
     "perft.txt.tmpl": "tests/games/perft/$name.txt",
     "page.md.tmpl": "docs/games/$name.md",
@@ -28,7 +28,8 @@ FILES = {
 def write_game(name: str, root: Path) -> list[Path]:
     """Write the rules, the registry entry, the perft file, and the page of a new game.
 
-    The rules are those of a small game that passes all tests; the author replaces them.
+    The rules are those of a small game that passes all tests; the author replaces them. The perft
+    file has the number of sequences of moves by length, with which a test compares the rules.
 
     Args:
         name: name of the game, in lower case, such as `"dots_and_boxes"`.
@@ -56,12 +57,13 @@ def write_game(name: str, root: Path) -> list[Path]:
         text = (templates / template).read_text(encoding="utf-8")
         write_atomically(path, Template(text).substitute(names))
     target = f"ludoteca.envs.games.{name}:{name}"
-    _edit(root / REGISTRY, lambda text: _add_line(text, f'    "{id_of(name)}": "{target}",\n'))
-    GAMES[id_of(name)] = target  # also in this process
+    _edit(root / REGISTRY, lambda text: _register(text, f'    "{id_of(name)}": "{target}",\n'))
+    GAMES[id_of(name)] = target  # this process has imported the registry before the edit
     game = make_game(name)
     _edit(paths["page.md.tmpl"], lambda text: write_tables(text, name))
     index = root / "docs" / "games" / "README.md"
     _edit(index, write_index)
+    # Any seed gives an image; a constant one gives the same image in every run.
     write_atomically(image, png(scene(game, *middle_position(game, seed=5))))
     return [paths["game.py.tmpl"], root / REGISTRY, *list(paths.values())[1:], index, image]
 
@@ -69,8 +71,8 @@ def write_game(name: str, root: Path) -> list[Path]:
 def _check_name(name: str) -> None:
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name) or keyword.iskeyword(name):
         raise ValueError(
-            "a game's name has lower-case letters, digits and single underscores, such as "
-            f"dots_and_boxes; got {name!r}"
+            "the name of a game must consist of lower-case letters, digits and single underscores, "
+            f"such as dots_and_boxes, and be no Python keyword, got {name!r}"
         )
     names = names_taken()
     if plain_name(name) in names:
@@ -81,12 +83,13 @@ def _check_root(root: Path) -> None:
     imported = Path(ludoteca.envs.__file__).resolve().parent
     if imported != (root / "envs").resolve():
         raise ValueError(
-            f"{root} is not the checkout that ludoteca is imported from, which has {imported}; a "
-            "game of your own package needs no checkout: see `ludoteca new-package`"
+            f"{root} is not the checkout that ludoteca is imported from: that one contains "
+            f"{imported}; a game in a package of your own needs no checkout, see "
+            "`ludoteca new-package`"
         )
 
 
-def _add_line(text: str, line: str) -> str:
+def _register(text: str, line: str) -> str:
     """Return the source of the registry with `line` added to the end of `GAMES`."""
     pattern = re.compile(r"^GAMES = {\n(?:    .*\n)*(?=}\n)", re.MULTILINE)
     match = pattern.search(text)
@@ -96,4 +99,5 @@ def _add_line(text: str, line: str) -> str:
 
 
 def _edit(path: Path, change: Callable[[str], str]) -> None:
+    """Replace the text of a file by what `change` returns for it."""
     write_atomically(path, change(path.read_text(encoding="utf-8")))

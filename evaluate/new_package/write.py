@@ -10,7 +10,7 @@ import ludoteca
 from ludoteca.envs.register import id_of
 from ludoteca.files import write_atomically
 
-# Paths of the files by template; the paths are templates, too.
+# Paths of the files by template; `$module` in a path stands for the name of the Python module.
 FILES = {
     "pyproject.toml.tmpl": "pyproject.toml",
     "README.md.tmpl": "README.md",
@@ -32,17 +32,19 @@ def write_package(name: str, folder: str | Path) -> list[Path]:
         The written files.
 
     Raises:
-        ValueError: if the name is not a valid name of a package, or the folder is not empty.
+        ValueError: if the name is not allowed for a package, or the folder is not empty.
         OSError: if a file cannot be written.
     """
     if not re.fullmatch(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*", name):
         raise ValueError(
-            "a package's name has lower-case letters, digits and single hyphens, such as my-games; "
-            f"got {name!r}"
+            "the name of a package must consist of lower-case letters, digits and single hyphens "
+            f"or underscores, such as my-games, got {name!r}"
         )
     module = name.replace("-", "_")
     if keyword.iskeyword(module) or module == "ludoteca":
-        raise ValueError(f"{name!r} cannot be the name of a package; choose another")
+        raise ValueError(
+            f"the name of a package must not be a Python keyword or ludoteca, got {name!r}"
+        )
     folder = Path(folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ValueError(f"{folder} is not an empty folder; choose another with --folder")

@@ -1,4 +1,4 @@
-"""Boards in notebooks that people play on, with the extra `notebook`."""
+"""Interactive boards in notebooks; clicks need the optional dependencies `notebook`."""
 
 from ludoteca.evaluate.notebook.board import play_board
 from ludoteca.evaluate.notebook.game import NotebookGame

@@ -1,4 +1,4 @@
-"""Board to play on in a notebook."""
+"""Interactive board for a notebook."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,10 +13,10 @@ def play_board(
     players: Sequence[str] = (HUMAN, "mcts:simulations=1000"),
     seed: int = 0,
 ) -> Any:
-    """Return a board to play on in a notebook.
+    """Return an interactive board, which a notebook displays.
 
-    Its cells are clicked as in the windows and pages of this package. Without the extra `notebook`
-    the board is a picture, and `board.play("4")` makes a move by its name.
+    A person moves by clicks on cells. Without the optional dependencies `notebook` the board is a
+    picture, and `board.play("4")` makes the move of that name.
 
     Args:
         game: spec string of a sequential game, or the game.
@@ -24,18 +24,19 @@ def play_board(
         seed: seed of the first game; the next game has the next seed.
 
     Returns:
-        A `BoardWidget`, whose `game` is a `NotebookGame`; a `NotebookGame` without the extra.
+        A `BoardWidget`, whose `game` is a `NotebookGame`; only the `NotebookGame` without the
+        optional dependencies.
 
     Raises:
         ValueError: if the game is simultaneous, the number of players is wrong, none of them is
-            human, or there is no such game or agent.
+            human, or a game or agent is unknown.
     """
-    played = NotebookGame(game, players, seed)
+    notebook_game = NotebookGame(game, players, seed)
     try:
         from ludoteca.evaluate.notebook.widget import BoardWidget
     except ModuleNotFoundError as error:
         if error.name not in ("anywidget", "traitlets"):
             raise
-        played.let_agents_move()
-        return played
-    return BoardWidget(played)
+        notebook_game.let_agents_move()
+        return notebook_game
+    return BoardWidget(notebook_game)

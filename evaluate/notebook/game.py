@@ -1,4 +1,4 @@
-"""Game on a board of a notebook: what is shown, and what clicks do."""
+"""Game on a board of a notebook: its state as JSON values, and the messages of the board."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,7 +19,8 @@ class NotebookGame:
 
     Attributes:
         session: positions, actions and players.
-        note: message below the board: an agent that thinks or has failed, or an error.
+        note: text below the board: which agent is thinking or has failed, or why the last message
+            of the board was refused; else empty.
     """
 
     def __init__(self, game: str | Game, players: Sequence[str], seed: int = 0):
@@ -28,38 +29,42 @@ class NotebookGame:
         Args:
             game: spec string of a sequential game, or the game.
             players: `"human"` or the spec string of an agent, by seat.
-            seed: seed of the first game.
+            seed: seed of the first game; the next game has the next seed.
 
         Raises:
             ValueError: see `play_board`.
         """
-        made = make_game(game) if isinstance(game, str) else game
-        self.session = Session(made, players, seed)
+        game = make_game(game) if isinstance(game, str) else game
+        self.session = Session(game, players, seed)
         if HUMAN not in players:
             raise ValueError(f"players must include {HUMAN!r}, got {', '.join(players)}")
         self.note = ""
         self._agent_threads = {
-            seat: AgentThread(make_agent(spec, made), spec)
+            seat: AgentThread(make_agent(spec, game), spec)
             for seat, spec in enumerate(players)
             if spec != HUMAN
         }
-        self._has_failed = False
+        self._agent_has_failed = False
         self._picker = self._new_picker()
 
     def board(self) -> dict[str, Any]:
-        """Return what no move changes, as JSON values: see `board_view`."""
+        """Return the shape of the board and its pieces as JSON values, see `board_view`."""
         return board_view(self.session.game)
 
     def position(self) -> dict[str, Any]:
         """Return the current position as JSON values.
 
-        They are those of `position_view`, and `targets`, the cells to click, `selected`, the cell
-        of the piece to move or None, `buttons`, the actions to choose by buttons as pairs of number
-        and name, `can_undo` and `note`.
+        These are the values of `position_view`, and (cells are `row * columns + column`):
+            targets: the cells to click.
+            selected: the cell of the piece to move, or None.
+            buttons: pairs `[action, name]` of the actions that are chosen by buttons.
+            can_undo: whether a person has moved.
+            note: see the attribute.
         """
         session, picker = self.session, self._picker
         ply, names = len(session.actions), session.game.action_names
-        return position_view(session.game, session.current, ply, session.last_action, ()) | {
+        view = position_view(session.game, session.current, ply, session.last_action, standings=())
+        return view | {
             "targets": list(picker.targets()),
             "selected": picker.selected,
             "buttons": [[action, names[action]] for action in picker.options or picker.buttons()],
@@ -68,7 +73,7 @@ class NotebookGame:
         }
 
     def play(self, name: str) -> None:
-        """Play a person's move by its name, and let the agents answer.
+        """Play a person's move by its name, then the moves of agents until a person is to move.
 
         Raises:
             ValueError: if a person is not to move, or the move is illegal.
@@ -79,10 +84,10 @@ class NotebookGame:
         self.let_agents_move()
 
     def receive(self, message: Any) -> None:
-        """Execute a message of the board; agents move in `let_agents_move`.
+        """Execute a message of the board, without the agents' moves (see `let_agents_move`).
 
-        Messages are objects with `type`: `click` with `cell`, `play` with `action`, `undo` and
-        `restart`. After one that fails, `note` has the reason.
+        A message is a dictionary: `{"type": "click", "cell": c}`, `{"type": "play", "action": a}`,
+        `{"type": "undo"}` or `{"type": "restart"}`. If it is refused, `note` has the reason.
         """
         try:
             self._execute(message)
@@ -94,29 +99,30 @@ class NotebookGame:
         """Play the moves of agents until a person is to move, or an agent fails.
 
         Args:
-            show: called before and after each move.
+            show: callback before and after each move, which displays the position and the note.
         """
-        while (mover := self.session.mover) in self._agent_threads and not self._has_failed:
+        while (mover := self.session.mover) in self._agent_threads and not self._agent_has_failed:
             assert mover is not None
             thread = self._agent_threads[mover]
             self.note = f"{thread.name} is thinking"
             show()
-            answer = thread.think(self.session)
-            if isinstance(answer, AgentFailure):
-                self._has_failed, self.note = True, str(answer)
+            result = thread.think(self.session)
+            if isinstance(result, AgentFailure):
+                self._agent_has_failed, self.note = True, str(result)
             else:
-                self.session.play(answer.action)
+                self.session.play(result.action)
                 self.note = ""
             self._picker = self._new_picker()
             show()
 
     def _repr_svg_(self) -> str:
-        """Return the board as SVG, for notebooks without the extra."""
+        """Return the board as SVG, which notebooks display without the optional dependencies."""
         return render(
             self.session.game, self.session.current, "svg", last_action=self.session.last_action
         )
 
     def _execute(self, message: Any) -> None:
+        """Execute a message of the board; raise a `ValueError` if it is invalid."""
         if not isinstance(message, dict):
             raise ValueError(f"expected a JSON object, got {message!r:.80}")
         layout = self.session.game.layout
@@ -129,13 +135,14 @@ class NotebookGame:
                     self._play(action)
             case "play":
                 self._check_turn()
+                # `_play` has the exact bound; this one only keeps the number in an error short.
                 self._play(integer("action", message.get("action"), 0, 2**31))
             case "undo":
                 self.session.undo()
-                self._begin()
+                self._reset_agents()
             case "restart":
                 self.session.restart()
-                self._begin()
+                self._reset_agents()
             case kind:
                 raise ValueError(f"unknown message {kind!r:.80}")
 
@@ -145,14 +152,15 @@ class NotebookGame:
         self.session.play(action)
         self._picker = self._new_picker()
 
-    def _begin(self) -> None:
-        """Continue from another position, in which agents have no memory of the game."""
+    def _reset_agents(self) -> None:
+        """Reset agents and picker, as the position does not follow from the agents' last one."""
         for thread in self._agent_threads.values():
             thread.cancel(new_game=True)
-        self._has_failed = False
+        self._agent_has_failed = False
         self._picker = self._new_picker()
 
     def _check_turn(self) -> None:
+        """Raise a `ValueError` unless a person is to move."""
         if not self.session.waits_for_human:
             raise ValueError("the game is over" if self.session.is_over else "an agent is to move")
 

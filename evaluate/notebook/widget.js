@@ -1,25 +1,26 @@
-// Board of a notebook: draws `board` and `position`, and sends clicks as messages.
+// Board of a notebook: draws `board` and `position`, and sends clicks as messages. Their contents
+// are those of `NotebookGame.board`, `position` and `receive`. Lengths are in pixels of the SVG.
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
 
 function shape(name, attributes) {
-  const made = document.createElementNS(NAMESPACE, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
+  const element = document.createElementNS(NAMESPACE, name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  return element;
 }
 
-function button(text, isEnabled, act) {
-  const made = document.createElement("button");
-  made.textContent = text;
-  made.disabled = !isEnabled;
-  made.addEventListener("click", act);
-  return made;
+function button(text, isEnabled, onClick) {
+  const element = document.createElement("button");
+  element.textContent = text;
+  element.disabled = !isEnabled;
+  element.addEventListener("click", onClick);
+  return element;
 }
 
-// Marks of cells to click: a ring around a piece, a dot in an empty cell, a frame if selected.
-function mark(board, position, cell) {
+// Mark of a cell to click: a ring around a piece, or a dot in an empty cell.
+function targetMark(board, position, cell) {
   const { x, y } = board.cells[cell];
-  const size = board.width / (board.columns + 1);
+  const size = board.width / (board.columns + 1);  // about the width of a cell
   const style = { cx: x, cy: y, fill: "#2563eb", "fill-opacity": 0.7, class: "ludoteca-target" };
   if (!position.codes[cell]) return shape("circle", { ...style, r: 0.1 * size });
   return shape("circle", {
@@ -35,20 +36,20 @@ function render({ model, el }) {
     role: "group",
     "aria-label": board.title,
   });
-  const base = shape("g", {});
+  const base = shape("g", {});  // the empty board
   base.innerHTML = board.base;
   const pieces = shape("g", {});
   const marks = shape("g", { "pointer-events": "none" });
-  const cells = board.cells.map((cell, number) => {
-    const send = () => model.send({ type: "click", cell: number });
-    const made = shape("polygon", { points: cell.outline, fill: "transparent", role: "button" });
-    made.addEventListener("click", send);
-    made.addEventListener("keydown", (event) => {
+  const cells = board.cells.map((cell, index) => {
+    const send = () => model.send({ type: "click", cell: index });
+    const area = shape("polygon", { points: cell.outline, fill: "transparent", role: "button" });
+    area.addEventListener("click", send);
+    area.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== " ") return;
       event.preventDefault();
       send();
     });
-    return made;
+    return area;
   });
   picture.append(base, pieces, marks, ...cells);
   const status = document.createElement("div");
@@ -61,17 +62,18 @@ function render({ model, el }) {
     const position = model.get("position");
     pieces.innerHTML = position.svg;
     const targets = new Set(position.targets);
-    marks.replaceChildren(...position.targets.map((cell) => mark(board, position, cell)));
+    marks.replaceChildren(...position.targets.map((cell) => targetMark(board, position, cell)));
     if (position.selected !== null) {
       marks.append(shape("polygon", {
         points: board.cells[position.selected].outline,
         fill: "none", stroke: "#2563eb", "stroke-width": 3, class: "ludoteca-selected",
       }));
     }
-    cells.forEach((cell, number) => {
-      const isTarget = targets.has(number);
-      const piece = position.codes[number] ? board.pieces[position.codes[number] - 1] : "empty";
-      cell.setAttribute("aria-label", `${board.cells[number].name}, ${piece}`);
+    cells.forEach((cell, index) => {
+      const isTarget = targets.has(index);
+      const code = position.codes[index];  // 0 if empty, else 1 + the index of the piece
+      const piece = code ? board.pieces[code - 1] : "empty";
+      cell.setAttribute("aria-label", `${board.cells[index].name}, ${piece}`);
       cell.setAttribute("aria-disabled", String(!isTarget));
       cell.setAttribute("tabindex", isTarget ? "0" : "-1");
       cell.style.cursor = isTarget ? "pointer" : "default";

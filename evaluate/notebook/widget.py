@@ -1,4 +1,4 @@
-"""Widget of a board in notebooks: needs the extra `notebook`."""
+"""Widget of a board in notebooks, which needs the optional dependencies `notebook`."""
 
 from pathlib import Path
 from typing import Any
@@ -10,14 +10,15 @@ from ludoteca.evaluate.notebook.game import NotebookGame
 
 
 class BoardWidget(anywidget.AnyWidget):
-    """Board that shows a game and takes clicks.
+    """Board that shows a game and accepts clicks.
 
     Attributes:
         game: the game; `game.session` has its positions and actions.
-        board: what no move changes, see `NotebookGame.board`.
+        board: shape of the board and its pieces, see `NotebookGame.board`.
         position: the current position, see `NotebookGame.position`.
     """
 
+    # anywidget's name for the JavaScript module
     _esm = Path(__file__).with_name("widget.js")
     board = traitlets.Dict().tag(sync=True)
     position = traitlets.Dict().tag(sync=True)

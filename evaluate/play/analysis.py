@@ -30,9 +30,9 @@ class SupportsActionValues(Protocol):
     """Agent with action values."""
 
     def values(self, s: Any) -> NDArray[np.floating[Any]]:
-        """Return the value of every action for the player to move, in [-1, 1] by and large.
+        """Return the value of every action for the player to move, about in [-1, 1].
 
-        Shape `[num_actions]`, or `[rows, columns]` where actions are cells.
+        Shape `[num_actions]`, or `[rows, columns]` if actions are cells.
         """
 
 
@@ -48,16 +48,17 @@ class MoveAnalysis:
         shares: visit shares of the actions, NaN for actions without visits. Shape
             `[num_actions]`; None if the agent does not search.
         values: value of each action for the player to move, NaN where unknown: mean scores in
-            [0, 1] of a search, otherwise Q. Shape `[num_actions]`; None without values.
+            [0, 1] of a search, otherwise action values Q, about in [-1, 1]. Shape
+            `[num_actions]`; None if the agent has no values.
         visits: visit counts of the actions of a search, or None. Shape `[num_actions]`.
         priors: probabilities of the actions by a policy network, or None. Shape `[num_actions]`.
         score: expected score of the player to move: 1 for a win, 0.5 for a draw, 0 for a loss.
         proven: `"win"`, `"draw"` or `"loss"` for the player to move, or `""`.
         exact: score of the player to move if the position was solved to the end (in Othello, the
             disc difference); else None.
-        simulations: number of simulations.
-        seconds: time of the analysis.
-        variation: principal variation, by names of moves.
+        simulations: number of simulations of the search; 0 without one.
+        seconds: time of the search; 0 without one.
+        variation: principal variation, as names of moves.
     """
 
     agent: str
@@ -90,8 +91,9 @@ class MoveAnalysis:
 
 
 def prepare(agent: Agent) -> None:
-    """Compile or load the code for `think`, so that the first search is as fast as others."""
+    """Compile or load the code for `think`, so that the first search is as fast as later ones."""
     agent.prepare()
+    # One simulation suffices. A search with a time limit would take the whole time.
     if isinstance(agent, MCTSAgent) and agent.seconds is None:
         simulations, agent.simulations = agent.simulations, 1
         try:
@@ -107,18 +109,18 @@ def think(
     catch_up: bool = False,
     seat: int | None = None,
 ) -> MoveAnalysis:
-    """Return an agent's analysis of the present position of a game.
+    """Return an agent's analysis of the current position of a game.
 
     Args:
         agent: the agent.
         name: name of the agent.
         history: the game, which must not change meanwhile; a `snapshot` for another thread.
-        catch_up: replay the agent's earlier turns first, which agents that follow games need after
-            an undo.
+        catch_up: reset the agent and replay its earlier turns first, which agents with a memory of
+            the game need after an undo.
         seat: the player to act; by default the player to move in a sequential game.
 
     Raises:
-        ValueError: if it chooses an illegal action.
+        ValueError: if the agent forfeits a sequential game or chooses an illegal action.
         Exception: any exception that the agent raises.
     """
     seat = history.mover if seat is None else seat
@@ -127,7 +129,7 @@ def think(
         agent.reset(ENV_INDEX)
         for k, s in enumerate(history.positions[:-1]):
             if seat in history.players_to_act_at(k):
-                _act(agent, s, seat, _stream(history, seat, k))
+                _act(agent, s, seat, _random_stream(history, seat, k))
     analysis = _think(agent, name, history, seat)
     if analysis.action == FORFEIT and not history.game.simultaneous:
         raise ValueError(
@@ -138,7 +140,10 @@ def think(
 
 
 def check_action(history: GameHistory, seat: int, action: int) -> None:
-    """Raise a `ValueError` unless an agent's action is legal."""
+    """Raise a `ValueError` unless an agent's action is legal.
+
+    In simultaneous games `FORFEIT` is allowed, too.
+    """
     legal = history.legal(seat)
     allowed = [FORFEIT, *legal] if history.game.simultaneous else legal
     if action not in allowed:
@@ -147,14 +152,15 @@ def check_action(history: GameHistory, seat: int, action: int) -> None:
         )
 
 
-def _stream(history: GameHistory, seat: int, ply: int | None = None) -> NDArray[np.uint64]:
-    """Return the random stream of a seat's action."""
+def _random_stream(history: GameHistory, seat: int, ply: int | None = None) -> NDArray[np.uint64]:
+    """Return the random stream of a seat's action after `ply` plies, by default the next. `[1]`."""
     return history.rng(ply, seat if history.game.simultaneous else None)
 
 
-@np.errstate(over="ignore")  # kernels may count on integers that wrap around
+@np.errstate(over="ignore")  # kernels may rely on integers that wrap around
 def _think(agent: Agent, name: str, history: GameHistory, seat: int) -> MoveAnalysis:
-    s, rng, ply = history.current, _stream(history, seat), len(history.actions)
+    """Return the analysis of `think` without its checks: by a search, action values or `act`."""
+    s, rng, ply = history.current, _random_stream(history, seat), len(history.actions)
     if isinstance(agent, MCTSAgent) and agent.reuse:
         tree = agent.tree_of(int(ENV_INDEX[0]), seat)
         return analysis_of_search(history.game, name, ply, seat, agent.search(s, rng, tree))
@@ -169,10 +175,11 @@ def _think(agent: Agent, name: str, history: GameHistory, seat: int) -> MoveAnal
         return MoveAnalysis(name, ply, seat, action)
     values = _by_action(agent.values(s), history.legal(seat), history.game.num_actions)
     best = float(np.nanmax(np.clip(values, -1, 1), initial=-1))
-    return MoveAnalysis(name, ply, seat, action, values=values, score=(best + 1) / 2)
+    return MoveAnalysis(name, ply, seat, action, values=values, score=(best + 1) / 2)  # from Q
 
 
 def _act(agent: Agent, s: Any, seat: int, rng: NDArray[np.uint64]) -> int:
+    """Return the agent's action in a batch of one game, position `s`, with random stream `[1]`."""
     actions = agent.act(
         batch_of_one(agent.game, s), np.array([seat], np.int64), rng.reshape(1, 1), ENV_INDEX
     )
@@ -182,7 +189,7 @@ def _act(agent: Agent, s: Any, seat: int, rng: NDArray[np.uint64]) -> int:
 def analysis_of_search(
     game: Game, name: str, ply: int, seat: int, report: SearchReport
 ) -> MoveAnalysis:
-    """Return the analysis that a search of a position has reported."""
+    """Return the analysis of a position after `ply` plies from the report of a search by `name`."""
     shares, values, priors = np.full((3, game.num_actions), np.nan)
     counts = np.zeros(game.num_actions, np.int64)
     score = None
@@ -215,7 +222,10 @@ def analysis_of_search(
 
 
 def _by_action(values: ArrayLike, legal: list[int], num_actions: int) -> NDArray[np.float64]:
-    """Return the values of legal actions, NaN of others; there may be fewer values than actions."""
+    """Return the values of legal actions, NaN for others. Shape `[num_actions]`.
+
+    If actions are cells, actions off the board (such as a pass) have no entry in `values`.
+    """
     flat_values = np.asarray(values, np.float64).ravel()
     by_action = np.full(num_actions, np.nan)
     known = [action for action in legal if action < len(flat_values)]

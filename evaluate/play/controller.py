@@ -14,8 +14,8 @@ from ludoteca.evaluate.play.session import HUMAN, Session
 class GameController:
     """State of an interactive game: session, agents, analyses and display options.
 
-    `tick` advances time; `key` and `click` handle input. After an agent has failed, the
-    only commands are save and quit.
+    `tick` advances time; `key` and `click` handle input. After an agent has failed, the only
+    commands are save and quit.
 
     Attributes:
         session: the current game, with its players and history.
@@ -62,14 +62,15 @@ class GameController:
         self.closed = False
         self.analysis: MoveAnalysis | None = None
         self.advice: MoveAnalysis | None = None
-        self._handled_answer: MoveAnalysis | AgentFailure | None = None  # the adviser's
+        # The adviser's last answer, once `advice` or `note` shows it.
+        self._handled_advice: MoveAnalysis | AgentFailure | None = None
         self.agent_threads = {
             seat: AgentThread(agent, session.players[seat]) for seat, agent in agents.items()
         }
         self.adviser = None if adviser is None else AgentThread(adviser[1], adviser[0])
         self.file = file
         self._save_path, self._move_delay = file, move_delay
-        self._move_at = 0.0
+        self._move_at = 0.0  # time of `perf_counter` at which the analyzed move is played
         self._seconds_shown = 0
         self._reset_position()
 
@@ -86,7 +87,7 @@ class GameController:
         return commands | {"s": ("save", self._save), "q": ("quit", self._quit)}
 
     def key(self, name: str) -> None:
-        """Handle a key; unknown ones are ignored."""
+        """Handle a key by its name: a character, `space` or `escape`; other keys are ignored."""
         name = "q" if name == "escape" else name
         commands, actions = self.commands(), self.picker.keys()
         if name in commands:
@@ -121,7 +122,7 @@ class GameController:
         if answer is None:
             shown_before, self._seconds_shown = self._seconds_shown, int(agent_thread.seconds)
             return shown_before != self._seconds_shown
-        if answer is not self.analysis:
+        if answer is not self.analysis:  # a new one: shown for `move_delay` before it is played
             self.analysis, self._move_at = answer, time.perf_counter() + self._move_delay
             return True
         if time.perf_counter() < self._move_at:
@@ -142,7 +143,7 @@ class GameController:
             return True
         if session.waits_for_human:
             wants_advice = self.adviser is not None and (self.show_values or self.show_hint)
-            return not wants_advice or self._handled_answer is not None
+            return not wants_advice or self._handled_advice is not None
         return HUMAN not in session.players and self.current_analysis() is not None
 
     def current_analysis(self) -> MoveAnalysis | None:
@@ -161,14 +162,15 @@ class GameController:
         return self._save_path
 
     def _update_advice(self) -> bool:
+        """Request or receive the adviser's analysis; return whether the display has changed."""
         if self.adviser is None or not (self.show_values or self.show_hint):
             return False
         if not self.adviser.is_thinking:
             self.adviser.ask(self.session)
         answer = self.adviser.answer()
-        if answer is None or answer is self._handled_answer:
+        if answer is None or answer is self._handled_advice:
             return False
-        self._handled_answer = answer
+        self._handled_advice = answer
         if isinstance(answer, AgentFailure):
             self.note, self.show_hint = str(answer), False
         else:
@@ -186,7 +188,7 @@ class GameController:
         session = self.session
         legal = session.legal() if session.waits_for_human else []
         self.picker = ActionPicker(session.game, session.current, legal)
-        self.advice, self._handled_answer, self.show_hint = None, None, False
+        self.advice, self._handled_advice, self.show_hint = None, None, False
         self._seconds_shown = 0
         for agent_thread in self._all_threads():
             agent_thread.cancel()

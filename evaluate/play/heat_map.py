@@ -10,15 +10,15 @@ from ludoteca.envs.render.status import board_codes
 from ludoteca.evaluate.play.action_picker import cells_of
 from ludoteca.evaluate.play.analysis import MoveAnalysis
 
-MIN_SHARE = 0.005  # smaller shares, which would round to 0.00, are not shown
+MIN_SHARE = 0.005  # smaller visit shares, which would be displayed as 0.00, are omitted
 
 
 class HeatMap(NamedTuple):
-    """Numbers on cells.
+    """Numbers that are drawn on cells.
 
     Attributes:
-        values: numbers of empty cells, or NaN. Shape `[rows, columns]`.
-        labels: numbers of cells with pieces, by `row * columns + column`.
+        values: numbers on empty cells, NaN elsewhere. Shape `[rows, columns]`.
+        labels: numbers on cells with pieces, as text, by `row * columns + column`.
     """
 
     values: NDArray[np.float64]
@@ -30,10 +30,16 @@ class HeatMap(NamedTuple):
 
 
 def heat_map(game: Game, s: object, analysis: MoveAnalysis, selected: int | None) -> HeatMap:
-    """Return the weights of moves by the cell that a player clicks to select them.
+    """Return the weights of moves (`MoveAnalysis.action_weights`), each on the cell to click.
 
-    For moving pieces, it is the piece, with the sum of the visit fractions of all its moves, or the
-    maximum of their values. With a `selected` piece, it is the target of each move.
+    Where pieces move, that is the cell of the piece, with the sum of the visit shares of its moves
+    or the maximum of their values. Once a piece is selected, it is the target of each move.
+
+    Args:
+        game: the game.
+        s: the position, a record.
+        analysis: the analysis of the position.
+        selected: cell of the selected piece, or None.
     """
     codes = board_codes(game, s).ravel()
     numbers = np.full(codes.size, np.nan)

@@ -19,8 +19,8 @@ class GameHistory:
 
     Attributes:
         game: the game.
-        seed: seed of the game.
-        positions: all positions; the last is the current one.
+        seed: seed of the game's and the agents' random numbers.
+        positions: all positions, records; the last is the current one.
         actions: the actions so far; `actions[k]` led from `positions[k]` to `positions[k + 1]`. In
             simultaneous games, each is a tuple with an entry per player.
         is_set_up: whether the first position is not that of the rules.
@@ -31,7 +31,7 @@ class GameHistory:
 
         Args:
             game: the game.
-            seed: seed of the game.
+            seed: seed of the game's and the agents' random numbers.
             start: first position, a record; by default that of the rules.
 
         Raises:
@@ -56,7 +56,7 @@ class GameHistory:
     @property
     def is_over(self) -> bool:
         """Whether the game has ended."""
-        with np.errstate(over="ignore"):
+        with _allow_overflow():
             return bool(self.game.is_terminal(self.current))
 
     @property
@@ -76,7 +76,7 @@ class GameHistory:
         game = self.game
         if game.is_active is None:
             return (self.mover_at(ply),)
-        with np.errstate(over="ignore"):
+        with _allow_overflow():
             return tuple(
                 p for p in range(game.num_players) if game.is_active(self.positions[ply], p)
             )
@@ -84,17 +84,17 @@ class GameHistory:
     def mover_at(self, ply: int) -> int:
         """Return the player to move after `ply` plies of a sequential game."""
         assert self.game.player is not None
-        with np.errstate(over="ignore"):
+        with _allow_overflow():
             return int(self.game.player(self.positions[ply]))
 
     def legal(self, player: int | None = None) -> list[int]:
-        """Return the legal actions, of `player` in simultaneous games; none at the end."""
+        """Return the legal actions, in simultaneous games those of `player`; none if it is over."""
         return [] if self.is_over else self.game.legal(self.current, player)
 
     def play(self, action: Action) -> None:
         """Play an action of the player to move, or one action per player.
 
-        In simultaneous games, the entries of players that are out must be 0.
+        In simultaneous games, the entries of players that do not act must be 0.
 
         Raises:
             ValueError: if it is illegal.
@@ -109,7 +109,7 @@ class GameHistory:
                     f"the legal actions are {legal}"
                 )
         s = copy_position(self.game, self.current)
-        with np.errstate(over="ignore"):
+        with _allow_overflow():
             self.game.step(s, np.array(action) if self.game.simultaneous else action)
         self.positions.append(s)
         self.actions.append(action)
@@ -129,9 +129,9 @@ class GameHistory:
         if not self.is_over:
             return None
         scores = np.zeros(self.game.num_players, np.float32)
-        with np.errstate(over="ignore"):
+        with _allow_overflow():
             self.game.returns(self.current, scores)
-        return tuple(round(float(x), 6) for x in scores)
+        return tuple(round(float(x), 6) for x in scores)  # float32 has 6 exact decimals
 
     def to_replay(self, players: Sequence[str] = ()) -> Replay:
         """Return the game so far, with the names of the players by seat."""
@@ -139,10 +139,10 @@ class GameHistory:
         return Replay(self.game.spec, self.seed, actions, self.returns(), tuple(players))
 
     def rng(self, ply: int | None = None, player: int | None = None) -> NDArray[np.uint64]:
-        """Return the random stream of the action after `ply` plies, by default the next. `[1]`.
+        """Return the random stream of the action after `ply` plies, by default the next.
 
-        It depends only on the seed, the number of plies and, in simultaneous games, the player, so
-        that games repeat after an undo.
+        The stream depends only on the seed, the number of plies and, in simultaneous games, the
+        player, so that agents repeat their moves after an undo. Shape `[1]`.
         """
         ply = len(self.actions) if ply is None else ply
         entropy = [self.seed, ply] if player is None else [self.seed, ply, player]
@@ -162,6 +162,11 @@ class GameHistory:
                 raise ValueError(
                     f"action {entry} of player {p} is illegal: the legal actions are {legal}"
                 )
+
+
+def _allow_overflow() -> np.errstate:
+    """Return a context for calls of the rules, which may rely on integers that wrap around."""
+    return np.errstate(over="ignore")
 
 
 def copy_position(game: Game, s: Any) -> Any:

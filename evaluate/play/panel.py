@@ -12,27 +12,35 @@ from ludoteca.envs.render.status import player_name, player_piece
 from ludoteca.evaluate.play.analysis import MoveAnalysis
 from ludoteca.evaluate.play.session import HUMAN, Session
 
+# Lengths, coordinates and font sizes are in pixels of the unscaled panel.
 WIDTH = 320
-LEAST_HEIGHT = 700
+MIN_HEIGHT = 700
 MARGIN = 16
-INSIDE = WIDTH - 2 * MARGIN
+INNER_WIDTH = WIDTH - 2 * MARGIN
 GROUND, RAISED, PRESSED, EDGE = "#f8f5ef", "#e6e0d3", "#f4c95d", "#cfc7b6"
 ALARM = "#b3261e"
-LINE = 20  # height of a line of text
-SIZE, SMALL = 15.0, 13.0
-BUTTON, GAP = 34, 8  # height of a button, and room between things
+LINE_HEIGHT, SMALL_LINE_HEIGHT = 20, 18
+FONT_SIZE, SMALL_FONT = 15.0, 13.0
+BUTTON, GAP = 34, 8  # height of a button, and distance between neighboring elements
 COLUMNS = 3  # columns of buttons
 MESSAGE_LINES = 4  # maximum lines of the message
 MOVES_SHOWN = 6  # maximum candidate moves of the agent
 
 
 class Button(NamedTuple):
-    """Button with the effect of a key."""
+    """Button with the effect of a key.
+
+    Attributes:
+        key: name of the key.
+        label: text of the button.
+        is_down: whether the button is drawn as pressed.
+        is_choice: whether the button plays a move.
+    """
 
     key: str
     label: str
     is_down: bool = False
-    is_choice: bool = False  # among moves
+    is_choice: bool = False
 
 
 @dataclass(frozen=True)
@@ -40,14 +48,14 @@ class Panel:
     """Content of the panel.
 
     Attributes:
-        session: the games.
-        message: message to the user.
+        session: the current game and its players.
+        message: whose turn it is, the result of the game, or a failure.
         is_alarm: whether the message is about a failure.
-        note: message of the last command.
+        note: message about the last command, or empty.
         heading: heading of the analysis.
         analysis: an agent's analysis, or None.
         choices: buttons of moves.
-        commands: buttons of commands, below.
+        commands: buttons of commands, below those of moves.
     """
 
     session: Session
@@ -61,7 +69,7 @@ class Panel:
 
 
 class ClickArea(NamedTuple):
-    """Area of a button, with its key."""
+    """Rectangle of a button, from its top left corner (x, y), and the key that it stands for."""
 
     x: float
     y: float
@@ -75,110 +83,119 @@ class ClickArea(NamedTuple):
 
 
 def draw_panel(panel: Panel, left: float, height: float) -> tuple[list[Shape], list[ClickArea]]:
-    """Return the shapes of a panel with its left side at x = `left`, and its buttons."""
+    """Return the shapes of a panel and the areas of its buttons.
+
+    The panel has its left side at x = `left` and is `height` high.
+    """
     shapes: list[Shape] = [Rectangle(left, 0, WIDTH, height, GROUND)]
     x, y = left + MARGIN, float(MARGIN)
-    y = _seats(shapes, panel.session, x, y)
+    y = _draw_players(shapes, panel.session, x, y)
     for text, color in ((panel.message, ALARM if panel.is_alarm else INK), (panel.note, FAINT)):
-        for line in wrap(text, SIZE, INSIDE)[:MESSAGE_LINES]:
-            shapes.append(Text(x, y + LINE / 2, line, SIZE, color, "left"))
-            y += LINE
+        for line in wrap(text, FONT_SIZE, INNER_WIDTH)[:MESSAGE_LINES]:
+            shapes.append(Text(x, y + LINE_HEIGHT / 2, line, FONT_SIZE, color, "left"))
+            y += LINE_HEIGHT
     y += GAP
     areas, bottom = [], height - MARGIN
     for buttons in (panel.commands, panel.choices):
         bottom -= -(-len(buttons) // COLUMNS) * (BUTTON + GAP)
-        areas += _buttons(shapes, buttons, x, bottom + GAP)
+        areas += _draw_buttons(shapes, buttons, x, bottom + GAP)
     if panel.analysis is not None:
-        y = _analysis(shapes, panel.session, panel.heading, panel.analysis, x, y)
-    _moves(shapes, panel.session, x, y + GAP, bottom)
+        y = _draw_analysis(shapes, panel.session, panel.heading, panel.analysis, x, y)
+    _draw_moves(shapes, panel.session, x, y + GAP, bottom)
     return shapes, areas
 
 
-def _seats(shapes: list[Shape], session: Session, x: float, y: float) -> float:
+def _draw_players(shapes: list[Shape], session: Session, x: float, y: float) -> float:
     """Draw a line for each player, the mover's raised; return the y below them."""
     for seat, player in enumerate(session.players):
         if seat == session.mover:
-            shapes.append(Rectangle(x - 8, y, INSIDE + 16, 30, RAISED, 8))
+            shapes.append(Rectangle(x - 8, y, INNER_WIDTH + 16, 30, RAISED, 8))
         piece = player_piece(session.game, seat)
         shapes += piece_shapes(piece, x + 10, y + 15, 25)
         name = player_name(session.game, seat)
-        label = f"{name}: {'you' if _only_human(session, seat) else player}"
-        shapes.append(Text(x + 30, y + 15, shorten(label, SIZE, INSIDE - 30), SIZE, INK, "left"))
+        label = f"{name}: {'you' if _is_only_human(session, seat) else player}"
+        shapes.append(
+            Text(
+                x + 30, y + 15, shorten(label, FONT_SIZE, INNER_WIDTH - 30), FONT_SIZE, INK, "left"
+            )
+        )
         y += 34
     return y + GAP / 2
 
 
-def _only_human(session: Session, seat: int) -> bool:
+def _is_only_human(session: Session, seat: int) -> bool:
     return session.players[seat] == HUMAN and session.players.count(HUMAN) == 1
 
 
-def _analysis(
+def _draw_analysis(
     shapes: list[Shape], session: Session, heading: str, analysis: MoveAnalysis, x: float, y: float
 ) -> float:
-    """Draw an analysis; return the y below it."""
-    shapes.append(Rectangle(x, y, INSIDE, 1, EDGE))
+    """Draw an analysis from the top left corner (x, y); return the y below it."""
+    shapes.append(Rectangle(x, y, INNER_WIDTH, 1, EDGE))
     y += GAP
 
-    def write(text: str, at: float, size: float, color: str, anchor: str) -> None:
-        shapes.append(Text(at, y + LINE / 2, text, size, color, anchor))
+    def write(text: str, text_x: float, size: float, color: str, anchor: str) -> None:
+        shapes.append(Text(text_x, y + LINE_HEIGHT / 2, text, size, color, anchor))
 
-    write(shorten(heading, SIZE, INSIDE), x, SIZE, INK, "left")
-    y += LINE + 4
+    write(shorten(heading, FONT_SIZE, INNER_WIDTH), x, FONT_SIZE, INK, "left")
+    y += LINE_HEIGHT + 4
     if analysis.score is not None:
-        y = _bar(shapes, session, analysis, x, y)
+        y = _draw_score_bar(shapes, session, analysis, x, y)
     weights, values = analysis.action_weights, analysis.values
     best = analysis.best(MOVES_SHOWN)
     if weights is not None and best:
+        # Columns: name, bar with the weight, visits, value.
         greatest = max(abs(float(weights[action])) for action in best) or 1.0
         if analysis.shares is not None:
-            write("visits", x + INSIDE - 62, SMALL, FAINT, "right")
-        write("value", x + INSIDE, SMALL, FAINT, "right")
-        y += LINE - 2
+            write("visits", x + INNER_WIDTH - 62, SMALL_FONT, FAINT, "right")
+        write("value", x + INNER_WIDTH, SMALL_FONT, FAINT, "right")
+        y += SMALL_LINE_HEIGHT
         for action in best:
             weight = float(weights[action])
             name = session.game.action_names[action]
-            write(shorten(name, SMALL, 66), x, SMALL, INK, "left")
-            length = max(1.0, abs(weight) / greatest * (INSIDE - 180))
+            write(shorten(name, SMALL_FONT, 66), x, SMALL_FONT, INK, "left")
+            length = max(1.0, abs(weight) / greatest * (INNER_WIDTH - 180))
             color = mix(POSITIVE if weight >= 0 else ALARM, "#ffffff", 0.35)
-            shapes.append(Rectangle(x + 68, y + 5, length, LINE - 10, color, 2))
+            shapes.append(Rectangle(x + 68, y + 5, length, LINE_HEIGHT - 10, color, 2))
             if analysis.shares is not None:
-                write(f"{100 * weight:.0f} %", x + INSIDE - 62, SMALL, INK, "right")
+                write(f"{100 * weight:.0f} %", x + INNER_WIDTH - 62, SMALL_FONT, INK, "right")
             if values is not None:
-                write(f"{values[action]:.2f}", x + INSIDE, SMALL, INK, "right")
-            y += LINE - 2
+                write(f"{values[action]:.2f}", x + INNER_WIDTH, SMALL_FONT, INK, "right")
+            y += SMALL_LINE_HEIGHT
     for text in _footnotes(analysis):
-        write(shorten(text, SMALL, INSIDE), x, SMALL, FAINT, "left")
-        y += LINE - 2
+        write(shorten(text, SMALL_FONT, INNER_WIDTH), x, SMALL_FONT, FAINT, "left")
+        y += SMALL_LINE_HEIGHT
     return y
 
 
-def _bar(
+def _draw_score_bar(
     shapes: list[Shape], session: Session, analysis: MoveAnalysis, x: float, y: float
 ) -> float:
-    """Draw the expected scores of both players as a bar in their colors."""
+    """Draw the expected scores of both players as a bar in their colors; return the y below it."""
     assert analysis.score is not None
     first = analysis.score if analysis.seat == 0 else 1 - analysis.score
     pieces = [player_piece(session.game, seat) for seat in (0, 1)]
     shapes += [
-        Rectangle(x - 1, y - 1, INSIDE + 2, 14, FAINT, 4),
-        Rectangle(x, y, INSIDE, 12, pieces[1].color, 3),
-        Rectangle(x, y, max(1.0, first * INSIDE), 12, pieces[0].color, 3),
+        Rectangle(x - 1, y - 1, INNER_WIDTH + 2, 14, FAINT, 4),
+        Rectangle(x, y, INNER_WIDTH, 12, pieces[1].color, 3),
+        Rectangle(x, y, max(1.0, first * INNER_WIDTH), 12, pieces[0].color, 3),
     ]
     y += 22
-    for score, piece, at, anchor in (
+    for score, piece, text_x, anchor in (
         (first, pieces[0], x, "left"),
-        (1 - first, pieces[1], x + INSIDE, "right"),
+        (1 - first, pieces[1], x + INNER_WIDTH, "right"),
     ):
-        shapes.append(Text(at, y, f"{piece.name} {score:.2f}", SMALL, INK, anchor))
-    shapes.append(Text(x + INSIDE / 2, y, "expected score", SMALL, FAINT))
+        shapes.append(Text(text_x, y, f"{piece.name} {score:.2f}", SMALL_FONT, INK, anchor))
+    shapes.append(Text(x + INNER_WIDTH / 2, y, "expected score", SMALL_FONT, FAINT))
     return y + 14
 
 
 def _footnotes(analysis: MoveAnalysis) -> list[str]:
+    """Return lines on a proven value, the search speed and the principal variation."""
     notes = []
     if analysis.proven:
-        by = "" if analysis.exact is None else f", {analysis.exact:+d}"
-        notes.append(f"proven {analysis.proven}{by} for the player to move")
+        exact = "" if analysis.exact is None else f", {analysis.exact:+d}"
+        notes.append(f"proven {analysis.proven}{exact} for the player to move")
     if analysis.simulations:
         rate = analysis.simulations / max(analysis.seconds, 1e-9)
         notes.append(f"{analysis.simulations:,} simulations, {rate:,.0f} a second")
@@ -187,26 +204,31 @@ def _footnotes(analysis: MoveAnalysis) -> list[str]:
     return notes
 
 
-def _moves(shapes: list[Shape], session: Session, x: float, top: float, bottom: float) -> None:
+def _draw_moves(shapes: list[Shape], session: Session, x: float, top: float, bottom: float) -> None:
     """Draw the last moves in two columns of numbered pairs, as many as fit."""
     names = [session.game.action_names[action] for action in session.actions]
     pairs = [" ".join((f"{k // 2 + 1}.", *names[k : k + 2])) for k in range(0, len(names), 2)]
-    lines = int((bottom - top - GAP) / (LINE - 2))
+    lines = int((bottom - top - GAP) / SMALL_LINE_HEIGHT)
     if not pairs or lines < 1:
         return
-    shapes.append(Rectangle(x, top, INSIDE, 1, EDGE))
+    shapes.append(Rectangle(x, top, INNER_WIDTH, 1, EDGE))
     for i, pair in enumerate(pairs[-2 * lines :]):
-        at, y = x + i // lines * INSIDE / 2, top + GAP + (i % lines + 0.5) * (LINE - 2)
-        shapes.append(Text(at, y, shorten(pair, SMALL, INSIDE / 2 - 6), SMALL, INK, "left"))
+        text_x = x + i // lines * INNER_WIDTH / 2
+        y = top + GAP + (i % lines + 0.5) * SMALL_LINE_HEIGHT
+        text = shorten(pair, SMALL_FONT, INNER_WIDTH / 2 - 6)
+        shapes.append(Text(text_x, y, text, SMALL_FONT, INK, "left"))
 
 
-def _buttons(shapes: list[Shape], buttons: Sequence[Button], x: float, y: float) -> list[ClickArea]:
+def _draw_buttons(
+    shapes: list[Shape], buttons: Sequence[Button], x: float, y: float
+) -> list[ClickArea]:
+    """Draw rows of buttons from the top left corner (x, y); return their areas."""
     areas = []
-    width = (INSIDE - (COLUMNS - 1) * GAP) / COLUMNS
+    width = (INNER_WIDTH - (COLUMNS - 1) * GAP) / COLUMNS
     for i, button in enumerate(buttons):
         row, column = divmod(i, COLUMNS)
-        at = x + column * (width + GAP), y + row * (BUTTON + GAP)
-        area = ClickArea(*at, width, BUTTON, button.key)
+        corner = x + column * (width + GAP), y + row * (BUTTON + GAP)
+        area = ClickArea(*corner, width, BUTTON, button.key)
         edge = POSITIVE if button.is_choice else EDGE
         fill = PRESSED if button.is_down else RAISED
         shapes += [
@@ -215,10 +237,12 @@ def _buttons(shapes: list[Shape], buttons: Sequence[Button], x: float, y: float)
         ]
         middle = area.y + BUTTON / 2
         key = button.key if len(button.key) == 1 else ""
-        room = width - 20 - CHARACTER_WIDTH * SMALL * len(key)
+        room = width - 20 - CHARACTER_WIDTH * SMALL_FONT * len(key)
         shapes += [
-            Text(area.x + 10, middle, shorten(button.label, SIZE, room), SIZE, INK, "left"),
-            Text(area.x + width - 10, middle, key, SMALL, FAINT, "right"),
+            Text(
+                area.x + 10, middle, shorten(button.label, FONT_SIZE, room), FONT_SIZE, INK, "left"
+            ),
+            Text(area.x + width - 10, middle, key, SMALL_FONT, FAINT, "right"),
         ]
         areas.append(area)
     return areas

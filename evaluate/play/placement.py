@@ -4,11 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ludoteca.envs.render.shapes import Shape, scaled, shifted
-from ludoteca.evaluate.play.panel import LEAST_HEIGHT, WIDTH, ClickArea
+from ludoteca.evaluate.play.panel import MIN_HEIGHT, WIDTH, ClickArea
 
-LEAST_SIZE = 560, 560  # of a window in pixels; in a smaller one, the picture of this size is scaled
-LARGEST_PANEL = 2.0  # scale of the panel
-MOST_PIXELS = 4_000_000  # of a picture; in a larger window it is scaled
+# The window scales the picture if their sizes differ.
+MIN_PICTURE_SIZE = 560, 560  # width and height in pixels, even if the window is smaller
+MAX_PIXELS = 4_000_000  # of the picture, even if the window is larger
+MAX_PANEL_SCALE = 2.0
 
 
 @dataclass(frozen=True)
@@ -20,13 +21,13 @@ class Placement:
     top: float
 
     def place(self, shapes: Iterable[Shape]) -> tuple[Shape, ...]:
-        """Return shapes of the inner picture in the outer one."""
+        """Return shapes of the inner picture, in the coordinates of the outer one."""
         if self.scale != 1:
             shapes = (scaled(shape, self.scale) for shape in shapes)
         return tuple(shifted(shape, self.left, self.top) for shape in shapes)
 
     def place_area(self, area: ClickArea) -> ClickArea:
-        """Return an area of the inner picture in the outer one."""
+        """Return an area of the inner picture, in the coordinates of the outer one."""
         scale, x, y = self.scale, area.x, area.y
         return ClickArea(
             self.left + scale * x,
@@ -63,7 +64,7 @@ class WindowLayout:
 def window_layout(
     board_width: int, board_height: int, size: tuple[int, int] | None = None
 ) -> WindowLayout:
-    """Return the layout of a window: the board is as large as it fits beside the panel.
+    """Return the layout of a window, with the largest board that fits beside the panel.
 
     Args:
         board_width: width of the board's picture in pixels.
@@ -71,25 +72,25 @@ def window_layout(
         size: width and height of the window; by default that of the board beside a panel, both
             unscaled.
     """
-    natural = board_width + WIDTH, max(board_height, LEAST_HEIGHT)
+    natural = board_width + WIDTH, max(board_height, MIN_HEIGHT)
     width, height = natural if size is None else _bounded(size)
-    # In low windows the panel shrinks, so that its content fits; in large ones it grows, too.
-    least = min(1.0, height / LEAST_HEIGHT)
-    panel_scale = min(max(min(width / natural[0], height / natural[1]), least), LARGEST_PANEL)
-    room = width - WIDTH * panel_scale
-    scale = min(room / board_width, height / board_height)
-    left, top = (room - scale * board_width) // 2, (height - scale * board_height) // 2
+    # The panel grows with the window. It shrinks only in windows lower than its content.
+    min_scale = min(1.0, height / MIN_HEIGHT)
+    panel_scale = min(max(min(width / natural[0], height / natural[1]), min_scale), MAX_PANEL_SCALE)
+    panel_left = width - WIDTH * panel_scale
+    scale = min(panel_left / board_width, height / board_height)
+    left, top = (panel_left - scale * board_width) // 2, (height - scale * board_height) // 2
     return WindowLayout(
         width,
         height,
         Placement(scale, left, top),
-        Placement(panel_scale, room, 0),
+        Placement(panel_scale, panel_left, 0),
         height / panel_scale,
     )
 
 
 def _bounded(size: tuple[int, int]) -> tuple[int, int]:
-    """Return the size of the picture for a window, neither too small nor too large."""
-    width, height = max(size[0], LEAST_SIZE[0]), max(size[1], LEAST_SIZE[1])
-    shrink = min(1.0, (MOST_PIXELS / (width * height)) ** 0.5)
+    """Return the size of the picture for a window of `size`, within the bounds of this module."""
+    width, height = max(size[0], MIN_PICTURE_SIZE[0]), max(size[1], MIN_PICTURE_SIZE[1])
+    shrink = min(1.0, (MAX_PIXELS / (width * height)) ** 0.5)
     return int(width * shrink), int(height * shrink)

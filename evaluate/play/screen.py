@@ -20,8 +20,8 @@ class Screen:
 
     Attributes:
         controller: the controller of the game to show.
-        layout: places of board and panel in the last picture.
-        areas: areas of the buttons in the last picture.
+        layout: placements of board and panel in the last picture that was drawn.
+        areas: areas of the buttons in that picture.
     """
 
     layout: WindowLayout
@@ -32,9 +32,11 @@ class Screen:
         self.draw()
 
     def draw(self, size: tuple[int, int] | None = None) -> Scene:
-        """Return the scene, for a window of a size in pixels or in its own size.
+        """Return the scene of board and panel.
 
-        Its size is that of the window, within the bounds of `placement`.
+        Args:
+            size: width and height of the window in pixels, within the bounds of `placement`; by
+                default the unscaled size of board and panel.
         """
         board = self._board()
         layout = self.layout = window_layout(board.width, board.height, size)
@@ -60,6 +62,7 @@ class Screen:
             self.controller.click(*cell)
 
     def _board(self) -> Scene:
+        """Return the scene of the board, with heat map, hint and marks of cells to click."""
         controller, session = self.controller, self.controller.session
         game, s = session.game, session.current
         heat = self._heat()
@@ -78,6 +81,7 @@ class Screen:
         return marked(picture, game, s, marks)
 
     def _heat(self) -> HeatMap | None:
+        """Return the heat map of the current analysis if the user wants to see it."""
         controller, session = self.controller, self.controller.session
         analysis = controller.current_analysis()
         if not controller.show_values or analysis is None or analysis.action_weights is None:
@@ -90,7 +94,7 @@ class Screen:
         heading, analysis = self._analysis()
         return Panel(
             session=controller.session,
-            message=self._turn() if failure is None else str(failure),
+            message=self._status() if failure is None else str(failure),
             is_alarm=failure is not None,
             note=controller.note,
             heading=heading,
@@ -99,8 +103,8 @@ class Screen:
             commands=self._commands(),
         )
 
-    def _turn(self) -> str:
-        """Return the status message: player to move, waiting, or result of the game."""
+    def _status(self) -> str:
+        """Return the status message: what the player to move does or may do, or the result."""
         controller, session = self.controller, self.controller.session
         game, picker, mover = session.game, controller.picker, session.mover
         if mover is None:
@@ -115,7 +119,7 @@ class Screen:
             waiting = f", {controller.seconds} s" if controller.seconds else ""
             return f"{name} is thinking{waiting}"
         if controller.show_hint and controller.advice is None:
-            return "looking for a hint"
+            return "computing a hint"
         if controller.show_hint and controller.advice is not None:
             return f"hint: {game.action_names[controller.advice.action]}"
         if picker.options:
@@ -143,6 +147,7 @@ class Screen:
         return f"{name} chose {game.action_names[analysis.action]}", analysis
 
     def _choices(self) -> tuple[Button, ...]:
+        """Return the buttons of moves; that of the hint is pressed."""
         controller = self.controller
         names = controller.session.game.action_names
         hinted = (
@@ -157,9 +162,13 @@ class Screen:
 
     def _commands(self) -> tuple[Button, ...]:
         controller = self.controller
-        down = {"v": controller.show_values, "h": controller.show_hint, "space": controller.paused}
+        is_down = {
+            "v": controller.show_values,
+            "h": controller.show_hint,
+            "space": controller.paused,
+        }
         return tuple(
-            Button(key, label, down.get(key, False))
+            Button(key, label, is_down.get(key, False))
             for key, (label, _) in controller.commands().items()
         )
 

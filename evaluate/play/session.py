@@ -1,4 +1,4 @@
-"""Session of interactive games: positions, players, undo and saving."""
+"""Session of interactive games: history of the current game, players, undo and saving."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -52,10 +52,10 @@ class Session(GameHistory):
             self.play(find_action(self.game, name, self.legal()))
 
     def undo(self) -> bool:
-        """Undo up to the last decision of a human, or one ply if there are only agents.
+        """Return to the last decision of a human, or one ply back if there are only agents.
 
         Returns:
-            Whether there was such a position.
+            Whether there was an action to undo.
         """
         decisions = [
             k
@@ -109,7 +109,7 @@ def find_action(game: Game, text: str, legal: Sequence[int]) -> int:
 
 
 def seat_name(session: Session, seat: int) -> str:
-    """Return the name of a seat with its player, such as `"black (human)"`."""
+    """Return the name of a player and who plays it, such as `"black (human)"`."""
     return f"{player_name(session.game, seat)} ({session.players[seat]})"
 
 

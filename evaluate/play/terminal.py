@@ -17,14 +17,14 @@ HELP = """a move by its name, or
   save [FILE]  write the game to a file
   quit"""
 AFTER_FAILURE = "save [FILE] writes the game so far, quit ends"
-SHOWN_MOVES = 4  # best moves in an agent's analysis
+MOVES_SHOWN = 4  # maximum number of best moves in the text of an analysis
 
 
 class Terminal:
     """Interactive game in the terminal: commands from standard input, printed boards.
 
     Attributes:
-        session: the games.
+        session: the current game and its players.
         failure: failure of an agent that ended the game, or None.
     """
 
@@ -38,10 +38,11 @@ class Terminal:
         """Start a game.
 
         Args:
-            session: the games.
+            session: the first game, at its start or after some moves.
             agent_threads: the agents, by seat.
             adviser: agent for hints for humans.
-            file: file to save games to if the command names none.
+            file: file for a `save` command without a file name; by default every game has its own
+                file, named after the game and the time.
         """
         self.session = session
         self.failure: AgentFailure | None = None
@@ -75,7 +76,7 @@ class Terminal:
         self._show()
 
     def _ask(self, mover: int | None) -> None:
-        """Read and run one command."""
+        """Read and execute one line of input: a command, or a move of the player `mover`."""
         if mover is None or self.failure is not None:
             prompt = "> "
         else:
@@ -168,7 +169,7 @@ class Terminal:
         if analysis.action_weights is not None:
             kind = "values" if analysis.shares is None else "visit shares"
             best = (
-                f"{names[a]} {analysis.action_weights[a]:.2f}" for a in analysis.best(SHOWN_MOVES)
+                f"{names[a]} {analysis.action_weights[a]:.2f}" for a in analysis.best(MOVES_SHOWN)
             )
             parts.append(f"{kind} {', '.join(best)}")
         if analysis.simulations:

@@ -10,7 +10,7 @@ from ludoteca.envs.render.window import BoardWindow
 from ludoteca.evaluate.play.controller import GameController
 from ludoteca.evaluate.play.screen import Screen
 
-IDLE = 0.02  # seconds between checks of the user's input
+POLL_SECONDS = 0.02  # between checks of the user's input
 
 
 def open_window(controller: GameController) -> BoardWindow:
@@ -28,20 +28,20 @@ def open_window(controller: GameController) -> BoardWindow:
 def play_in_window(controller: GameController, window: BoardWindow) -> None:
     """Play until the user closes the window or quits; the window is closed afterwards."""
     screen = Screen(controller)
-    shown = None  # size of the window at the last picture
+    shown_size = None  # size of the window at the last picture
     try:
         while not (window.closed or controller.closed):
             events = window.events()
             for event in events:
-                if isinstance(event, str):
+                if isinstance(event, str):  # name of a key; else the pixel (x, y) of a click
                     controller.key(event)
                 else:
                     screen.click(*event)
-            if controller.tick() or events or window.size != shown:
+            if controller.tick() or events or window.size != shown_size:
                 window.show(rgb_array(screen.draw(window.size)))
-                shown = window.size
+                shown_size = window.size
             else:
-                time.sleep(IDLE)
+                time.sleep(POLL_SECONDS)
     finally:
         window.close()
 

@@ -1,1 +1,1 @@
-"""Text protocols in which other programs use agents as engines."""
+"""Text protocols by which other programs use agents as engines: GTP, HTP, NBoard and GGP."""

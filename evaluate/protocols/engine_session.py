@@ -1,4 +1,4 @@
-"""Session of an engine: the game that another program plays, and the agent that analyzes it."""
+"""Session of an engine: the game that another program controls, and the agent that analyzes it."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from ludoteca.evaluate.protocols.line_server import CommandError
 
 
 class EngineSession:
-    """Consecutive games of two players, all moves of which come from another program.
+    """Consecutive games of two players, whose moves another program sends.
 
     Attributes:
         spec: spec string of the agent.
@@ -29,7 +29,7 @@ class EngineSession:
             seed: seed of the first game; the next game has the next seed.
 
         Raises:
-            ValueError: if there is no such agent, or it does not play the game.
+            ValueError: if the agent is unknown, or does not play the game.
             ImportError: if a package that the agent needs is missing.
         """
         self.spec = spec
@@ -48,8 +48,8 @@ class EngineSession:
         """Begin the next game, by default with the same agent.
 
         Args:
-            game: the game.
-            spec: spec string of the agent.
+            game: a sequential game of two players.
+            spec: spec string of the agent; by default the last one.
             start: the first position, a record; by default that of the rules.
 
         Raises:
@@ -59,12 +59,12 @@ class EngineSession:
         if game is not self.game or spec != self.spec:
             self._replace_agent(game, spec)
         self.history = GameHistory(game, (self.history.seed + 1) % 2**64, start)
-        self._forget()
+        self._reset_agent()
 
     def limit_time(self, seconds: float | None) -> None:
-        """Set the time limit of a move, in place of the limits of the spec string.
+        """Set the time limit of a move, which replaces the limits of the spec string.
 
-        The agent is compiled here, so that this takes no time of a move.
+        The agent is compiled here, so that compilation takes no time of a move.
 
         Args:
             seconds: time limit of a move; None for the limits of the spec string.
@@ -74,7 +74,7 @@ class EngineSession:
         """
         had_limit, self._move_seconds = self._move_seconds is not None, seconds
         if seconds is None:
-            if had_limit:
+            if had_limit:  # only a new agent has the limits of the spec string again
                 self._replace_agent(self.game, self.spec)
             return
         self._agent.set_time_control(TimeControl(min(seconds, MAX_SECONDS)))
@@ -95,7 +95,7 @@ class EngineSession:
         if not self.history.actions:
             raise CommandError("cannot undo: no move has been played")
         self.history.truncate(len(self.history.actions) - 1)
-        self._forget()
+        self._reset_agent()
 
     def analyze(self) -> MoveAnalysis:
         """Return the agent's analysis of the current position.
@@ -117,13 +117,14 @@ class EngineSession:
         """
         earlier = self.history.snapshot()
         earlier.truncate(ply)
-        self._forget()
+        self._reset_agent()
         try:
             return self._think(earlier)
         finally:
-            self._forget()
+            self._reset_agent()
 
     def _replace_agent(self, game: Game, spec: str) -> None:
+        """Make an agent for the game, with the time limit of a move that is in force."""
         try:
             agent = make_agent(spec, game)
         except (ValueError, OSError, ImportError) as error:
@@ -135,11 +136,12 @@ class EngineSession:
             self._prepare()
 
     def _prepare(self) -> None:
+        """Compile and reset the agent; a `CommandError` says why that failed."""
         self._thread = AgentThread(self._agent, self.spec)
         self._thread.cancel(new_game=True)
         try:
             self._thread.prepare()
-        except Exception as error:  # as in `AgentThread.think`
+        except Exception as error:  # a failure of the agent does not end the server
             raise CommandError(str(failure_of(self.spec, error))) from None
 
     def _think(self, history: GameHistory) -> MoveAnalysis:
@@ -148,6 +150,7 @@ class EngineSession:
             raise CommandError(str(analysis))
         return analysis
 
-    def _forget(self) -> None:
+    def _reset_agent(self) -> None:
+        """Discard the last analysis, and what the agent remembers of the game."""
         self._analysis = None
         self._thread.cancel(new_game=True)

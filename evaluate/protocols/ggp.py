@@ -1,4 +1,8 @@
-"""Player of General Game Playing: one match at a time, in the protocol of GGP-Base."""
+"""Player of General Game Playing (GGP): one match at a time, in the protocol of GGP-Base.
+
+A game manager sends the rules of a game in the Game Description Language (GDL), then requests moves
+over HTTP.
+"""
 
 import sys
 import threading
@@ -33,14 +37,17 @@ class GGPPlayer:
             spec: spec string of the agent that plays.
             name: name of the player, one word.
             seed: seed of the first match; the next match has the next seed.
-            quiet: whether nothing is written to standard error.
+            quiet: whether to omit the log of matches on standard error.
 
         Raises:
-            ValueError: if there is no such agent, or an argument is out of range.
+            ValueError: if the agent is unknown, or an argument is out of range.
         """
         find_maker(spec)
         if not name.isidentifier():
-            raise ValueError(f"name must be a word of letters, digits and _, got {name!r:.80}")
+            raise ValueError(
+                f"name must consist of letters, digits and _, and begin with no digit, got "
+                f"{name!r:.80}"
+            )
         self._spec, self._name, self._quiet = spec, name, quiet
         self._seed = check_seed(seed)
         self._lock = threading.Lock()
@@ -63,9 +70,9 @@ class GGPPlayer:
             case Start():
                 return self._start(message)
             case Play():
-                playing = self._current(message.match)
-                chosen = None if playing is None else playing.move(message.moves)
-                return BUSY if chosen is None else chosen
+                playing = self._match_named(message.match)
+                move = None if playing is None else playing.move(message.moves)
+                return BUSY if move is None else move
             case Stop() | Abort():
                 return self._end(message)
 
@@ -78,14 +85,17 @@ class GGPPlayer:
         self._folder.cleanup()
 
     def _available(self) -> bool:
+        """Return whether a match may begin: without a match, or if the last one was abandoned."""
         match = self._match
         return match is None or match.is_idle
 
-    def _current(self, name: str) -> GGPMatch | None:
+    def _match_named(self, name: str) -> GGPMatch | None:
+        """Return the current match if it has this name, else None."""
         match = self._match
         return match if match is not None and match.start.match == name else None
 
     def _start(self, message: Start) -> str:
+        """Begin a match and wait until its agent is ready; return the answer."""
         with self._lock:
             if not self._available():
                 return BUSY
@@ -106,7 +116,8 @@ class GGPPlayer:
         return READY
 
     def _end(self, message: Stop | Abort) -> str:
-        match = self._current(message.match)
+        """End the match of a message; return the answer."""
+        match = self._match_named(message.match)
         if match is None or not self._drop(match):
             return BUSY
         if isinstance(message, Abort):
@@ -116,13 +127,13 @@ class GGPPlayer:
         return DONE
 
     def _drop(self, match: GGPMatch) -> bool:
-        """End a match; return whether it was the present one."""
+        """End a match; return whether it was the current one."""
         with self._lock:
-            is_present = self._match is match
-            if is_present:
+            is_current = self._match is match
+            if is_current:
                 self._match = None
         match.close()
-        return is_present
+        return is_current
 
     def _show(self, text: str) -> None:
         if not self._quiet:

@@ -1,4 +1,4 @@
-"""Agent in a thread, which plays a rule sheet: its moves are waited for until a deadline."""
+"""Thread in which an agent searches for the moves of a GGP match, each until a deadline."""
 
 import queue
 import threading
@@ -15,8 +15,8 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.gdl.actions import bare_term
 from ludoteca.envs.records import batch_of_one
 
-REPORT_SECONDS = 0.05  # between two readings of the best move so far
-JointMove = tuple[str, ...]  # a move of each role, as a term
+REPORT_SECONDS = 0.05  # between two readings of the best move of a search so far
+JointMove = tuple[str, ...]  # a move of each role, as a GDL term
 
 
 @dataclass
@@ -25,8 +25,8 @@ class _Request:
 
     Attributes:
         moves: the joint moves so far.
-        deadline: time of `time.monotonic` at which nobody waits for the answer any more.
-        action: the agent's action, or the best one so far; None without any.
+        deadline: time of `time.monotonic` at which `AgentWorker.choose` stops waiting.
+        action: the agent's action, or the best one so far; None before the first report.
         done: set when the search has ended.
     """
 
@@ -40,7 +40,7 @@ class AgentWorker:
     """Thread in which an agent is made, and searches for moves in one match.
 
     Attributes:
-        is_ready: set when the agent is prepared, or cannot be.
+        is_ready: set when the agent is prepared or its preparation has failed.
         problem: why the agent cannot play, or `""`.
     """
 
@@ -49,19 +49,21 @@ class AgentWorker:
 
         Args:
             make: function that returns the prepared agent.
-            seat: the role that it plays.
+            seat: index of the role that it plays.
             rng: random stream of the agent, uint64 `[1]`.
         """
         self.is_ready, self.problem = threading.Event(), ""
         self._make, self._seat, self._rng = make, seat, rng
         self._requests: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
-        self._names: tuple[str, ...] = ()  # of the game's actions
+        self._names: tuple[str, ...] = ()  # names of the game's actions
         self._closed = False
-        # A daemon: a long search or compilation does not keep the program from ending.
+        # A daemon thread, so that the program can end during a long search or compilation.
         threading.Thread(target=self._work, daemon=True).start()
 
     def choose(self, moves: tuple[JointMove, ...], deadline: float) -> str | None:
-        """Return the name of the agent's action, or of the best one at the deadline, or None.
+        """Return the name of the agent's action, or of the best one at the deadline.
+
+        It is None if there is no such action.
 
         Args:
             moves: the joint moves so far.
@@ -75,31 +77,33 @@ class AgentWorker:
         return None if request.action is None else self._names[request.action]
 
     def close(self) -> None:
-        """End the thread, after the present search or compilation."""
+        """End the thread, after the current search or compilation."""
         self._closed = True
         self._requests.put(None)
 
     def _work(self) -> None:
         try:
             agent = self._make()
-            tracker, self._names = _Tracker(agent.game), tuple(agent.game.action_names)
+            follower, self._names = _GameFollower(agent.game), tuple(agent.game.action_names)
             agent.reset(np.zeros(1, np.int64))
             self.is_ready.set()
             while (request := self._requests.get()) is not None:
-                if time.monotonic() < request.deadline and tracker.follow(request.moves):
-                    request.action = self._search(agent, tracker.s, request)
+                if time.monotonic() < request.deadline and follower.follow(request.moves):
+                    request.action = self._search(agent, follower.s, request)
                 request.done.set()
-        except Exception as error:  # moves are then random
+        except Exception as error:  # the match continues with random moves
             self.problem = f"{type(error).__name__}: {' '.join(str(error).split())}"
             self.is_ready.set()
 
     def _search(self, agent: Agent, s: Any, request: _Request) -> int:
-        read = time.monotonic()
+        """Return the agent's action in position `s`; keep the best one so far in the request."""
+        last_report = time.monotonic()
 
-        def monitor(report: MakeReport) -> bool:
-            nonlocal read
-            if time.monotonic() - read >= REPORT_SECONDS:
-                request.action, read = report().action, time.monotonic()
+        def monitor(make_report: MakeReport) -> bool:
+            """Return whether the search must stop."""
+            nonlocal last_report
+            if time.monotonic() - last_report >= REPORT_SECONDS:
+                request.action, last_report = make_report().action, time.monotonic()
             return self._closed or time.monotonic() >= request.deadline
 
         if isinstance(agent, SupportsMonitor):
@@ -109,36 +113,38 @@ class AgentWorker:
         return int(action)
 
 
-class _Tracker:
-    """Position of a game from a rule sheet, which follows the joint moves of a match.
+class _GameFollower:
+    """Position of the agent's game, which follows the joint moves of a match.
+
+    The game is the package's version of the GDL rules.
 
     Attributes:
-        s: the position.
+        s: the position, a record.
     """
 
     def __init__(self, game: Game):
         self.s = game.new()
-        self._game, self._done = game, 0
+        self._game, self._num_played = game, 0
         self._actions = {name: i for i, name in enumerate(game.action_names)}
 
     def follow(self, moves: tuple[JointMove, ...]) -> bool:
-        """Make the joint moves that are new; return whether the agent can choose a move there.
+        """Play the joint moves that are new; return whether the agent can choose a move then.
 
-        The game of the package may be over before the match: at its limit of moves, or in a game
-        that was taken for sequential and is not.
+        It cannot if the agent's game is over before the match, at the game's maximum number of
+        plies, or if the game was classified as sequential but is simultaneous.
         """
         game = self._game
-        with np.errstate(over="ignore"):
-            for joint in moves[self._done :]:
+        with np.errstate(over="ignore"):  # rules may rely on integers that wrap around
+            for joint in moves[self._num_played :]:
                 if game.is_terminal(self.s):
                     return False
                 actions = [self._actions.get(bare_term(move), -1) for move in joint]
                 if game.player is not None:
                     action = actions[game.player(self.s)]
-                    if action < 0:
+                    if action < 0:  # not an action of the player to move
                         return False
                     game.step(self.s, action)
                 else:
                     game.step(self.s, np.array(actions))
-                self._done += 1
+                self._num_played += 1
             return not game.is_terminal(self.s)

@@ -1,4 +1,4 @@
-"""HTTP server of a player of General Game Playing: a message in each POST request."""
+"""HTTP server of a player of General Game Playing (GGP): each POST request is a message."""
 
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -10,7 +10,7 @@ from ludoteca.evaluate.protocols.ggp import GGPPlayer
 from ludoteca.evaluate.protocols.ggp_messages import MessageError
 from ludoteca.evaluate.protocols.line_server import one_line
 
-MAX_REQUEST = MAX_BYTES + (1 << 16)  # bytes: a rule sheet and the rest of a message
+MAX_REQUEST = MAX_BYTES + (1 << 16)  # bytes: the rules of a game and the rest of a message
 MAX_CONNECTIONS = 16
 READ_SECONDS = 20.0  # for reading a request
 
@@ -24,14 +24,14 @@ class GGPServer(ThreadingHTTPServer):
         """Open the port.
 
         Args:
-            address: host and port; port 0 is a free one.
+            address: host and port; with port 0 the system chooses a free port.
             player: the player.
 
         Raises:
             OSError: if the port cannot be opened.
         """
         self.player = player
-        self._free = threading.BoundedSemaphore(MAX_CONNECTIONS)
+        self._free_connections = threading.BoundedSemaphore(MAX_CONNECTIONS)
         super().__init__(address, GGPHandler)
 
     @property
@@ -42,7 +42,7 @@ class GGPServer(ThreadingHTTPServer):
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Answer a request in a thread, or close it if there are too many."""
-        if self._free.acquire(blocking=False):
+        if self._free_connections.acquire(blocking=False):
             super().process_request(request, client_address)
         else:
             self.shutdown_request(request)
@@ -52,10 +52,10 @@ class GGPServer(ThreadingHTTPServer):
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self._free.release()
+            self._free_connections.release()
 
     def handle_error(self, request: socket | Any, client_address: Any) -> None:
-        """Ignore connections that break; answers of the player cannot fail otherwise."""
+        """Ignore broken connections: other errors of a request have become its answer."""
         return
 
 
@@ -68,19 +68,19 @@ class GGPHandler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Answer a message."""
-        # Pages in a browser send their origin; a game manager has none.
+        # Web pages in a browser send their origin, game managers do not.
         if self.headers.get("Origin") is not None:
-            self._answer(403, "requests of web pages are refused")
+            self._answer(403, "expected a request of a game manager, got one of a web page")
             return
         length = self.headers.get("Content-Length", "")
         if not (length.isascii() and length.isdigit() and len(length) <= 12):
-            self._answer(411, "expected a Content-Length")
+            self._answer(411, "expected a Content-Length, a number of bytes")
             return
         if int(length) > MAX_REQUEST:
             self._answer(413, f"expected at most {MAX_REQUEST:,} bytes, got {int(length):,}")
             return
         body = self.rfile.read(int(length))
-        if len(body) < int(length):
+        if len(body) < int(length):  # the client has closed the connection
             return
         try:
             self._answer(200, self.server.player.respond(body.decode(errors="replace")))
@@ -96,6 +96,7 @@ class GGPHandler(BaseHTTPRequestHandler):
         return
 
     def _answer(self, status: int, text: str) -> None:
+        """Send an HTTP response with a status code and one line of text."""
         data = one_line(text).encode()
         self.send_response(status)
         self.send_header("Content-Type", "text/acl")

@@ -1,4 +1,4 @@
-"""Match of General Game Playing: the rules of a `START` message, the position and the agent."""
+"""Match of General Game Playing (GGP): the rules of a `START` message, position and agent."""
 
 import hashlib
 import random
@@ -21,7 +21,7 @@ from ludoteca.evaluate.protocols.ggp_agent import AgentWorker, JointMove
 from ludoteca.evaluate.protocols.ggp_messages import MessageError, Start
 from ludoteca.files import write_atomically
 
-IDLE_SECONDS = 60.0  # beyond the clocks; a match without messages for longer may be replaced
+IDLE_SECONDS = 60.0  # time without messages, beyond the clocks, after which a match is abandoned
 
 
 class GGPMatch:
@@ -51,13 +51,13 @@ class GGPMatch:
         self._spec, self._folder, self._show = spec, folder, show
         self._random = random.Random(seed)
         self._rng = np.full(1, self._random.getrandbits(64), np.uint64)
-        self._turn = threading.Lock()
-        self._compiled = threading.Event()
+        self._turn = threading.Lock()  # held while a request for a move is answered
+        self._compiled = threading.Event()  # set when the rules are compiled or have failed to
         self._problem = ""
         self._machine: RuleMachine | None = None
         self._seat = 0
         self._moves: tuple[JointMove, ...] = ()
-        self._received: list[JointMove] = []  # moves that are not made yet
+        self._received: list[JointMove] = []  # joint moves that are not in `_moves` yet
         self._closed = False
         self._worker: AgentWorker | None = None
         self._control = TimeControl(start.play_clock, start.start_clock)
@@ -65,7 +65,7 @@ class GGPMatch:
 
     @property
     def is_idle(self) -> bool:
-        """Whether there was no message for so long that the manager must have given up."""
+        """Whether there was no message for so long that the manager must have stopped."""
         clocks = max(self.start.start_clock, self.start.play_clock)
         return time.monotonic() - self.last_message > 2 * clocks + IDLE_SECONDS
 
@@ -73,7 +73,7 @@ class GGPMatch:
         """Wait until the agent is prepared or the start clock ends.
 
         Raises:
-            MessageError: if the rules are faulty, or have no such role.
+            MessageError: if the rules are invalid, or do not have the role.
         """
         deadline = self.last_message + answer_seconds(self.start.start_clock)
         self._compiled.wait(max(0.0, deadline - time.monotonic()))
@@ -119,7 +119,7 @@ class GGPMatch:
         """Make the last joint move, and return the goals of all roles as text.
 
         Raises:
-            MessageError: if a move is illegal, or the rules are faulty.
+            MessageError: if a move is illegal, or the rules are invalid.
         """
         self.close()
         self._receive(moves)
@@ -136,7 +136,7 @@ class GGPMatch:
             )
 
     def close(self) -> None:
-        """End the search."""
+        """End the search and the thread of the agent."""
         self._closed = True
         if self._worker is not None:
             self._worker.close()
@@ -160,6 +160,7 @@ class GGPMatch:
         self._compiled.set()
 
     def _make_agent(self) -> Agent:
+        """Return the prepared agent for the rules; it is called in the agent's thread."""
         digest = hashlib.sha256(self.start.rules.encode()).hexdigest()[:16]
         file = self._folder / f"rules_{digest}.kif"
         write_atomically(file, self.start.rules)
@@ -169,6 +170,7 @@ class GGPMatch:
         return agent
 
     def _wait_for_rules(self, deadline: float) -> RuleMachine:
+        """Return the compiled rules, or raise a `MessageError` if there are none at `deadline`."""
         self._compiled.wait(max(0.0, deadline - time.monotonic()))
         if self._machine is None:
             raise MessageError(self._problem or "the rules are still being compiled")
@@ -180,15 +182,16 @@ class GGPMatch:
             self._received.append(moves)
 
     def _advance(self, machine: RuleMachine) -> None:
-        """Make the joint moves that have been received; an illegal one changes nothing."""
+        """Make the joint moves that have been received; an illegal one is dropped with an error."""
         while self._received:
             self._step(machine, self._received.pop(0))
 
     def _step(self, machine: RuleMachine, moves: JointMove) -> None:
+        """Make one joint move, or raise a `MessageError` if it is illegal."""
         roles = machine.network.roles
         if len(moves) != len(roles):
             raise MessageError(
-                f"expected a move of each of {len(roles)} roles, got {len(moves)}: "
+                f"expected one move for each of {len(roles)} roles, got {len(moves)}: "
                 f"{' '.join(moves):.200}"
             )
         if machine.is_terminal():
@@ -210,13 +213,13 @@ class GGPMatch:
             if bare_term(move) == chosen:
                 return move
         move = self._random.choice(legal)
-        self._show(f"{self._spec} has no move in time: random move {move}")
+        self._show(f"{self._spec} returned no legal move in time: random move {move}")
         return move
 
 
 def answer_seconds(clock: float) -> float:
-    """Return the seconds after which an answer is sent: the clock less half of a search's reserve.
+    """Return the seconds after which an answer is sent: the mean of clock and thinking time.
 
-    Searches end before, see `TimeControl.thinking_seconds`.
+    A search ends earlier, after `TimeControl.thinking_seconds`; the rest is for the network.
     """
     return (clock + TimeControl(clock).thinking_seconds) / 2

@@ -1,8 +1,9 @@
-"""Messages of the protocol of General Game Playing, as GGP-Base sends them.
+"""Messages of the protocol of General Game Playing (GGP), as GGP-Base sends them.
 
-A message is a list: `(INFO)`, `(PREVIEW (RULES) CLOCK)`, `(START MATCH ROLE (RULES) START PLAY)`,
-`(PLAY MATCH MOVES)`, `(STOP MATCH MOVES)` or `(ABORT MATCH)`. Clocks are seconds; moves are `NIL`
-before the first joint move, then a list with the last move of each role.
+A message is a list: `(INFO)`, `(PREVIEW (RULES) CLOCK)`, `(START MATCH ROLE (RULES) START_CLOCK
+PLAY_CLOCK)`, `(PLAY MATCH MOVES)`, `(STOP MATCH MOVES)` or `(ABORT MATCH)`. Clocks are seconds;
+moves are `NIL` before the first joint move, then a list with the last move of each role. `(PING)`
+means the same as `(INFO)`.
 """
 
 from collections.abc import Callable
@@ -27,7 +28,7 @@ class Info:
 
 @dataclass(frozen=True)
 class Preview:
-    """Rules of a match that may follow, and seconds for looking at them."""
+    """Rules of a match that may follow, and the seconds in which the player may study them."""
 
     rules: str
     clock: int
@@ -40,7 +41,7 @@ class Start:
     Attributes:
         match: name of the match.
         role: role of the player.
-        rules: text of the rule sheet.
+        rules: the rules in the Game Description Language.
         start_clock: seconds until the answer to this message.
         play_clock: seconds until the answer to `Play`.
     """
@@ -85,11 +86,11 @@ def parse_message(text: str) -> Message:
         MessageError: if it is not a message of the protocol.
     """
     kind, *items = split_list(text) or [""]
-    reader, expected = _READERS.get(kind.lower(), (None, 0))
+    reader, num_arguments = _READERS.get(kind.lower(), (None, 0))
     if reader is None:
         raise MessageError(f"expected a message {', '.join(_READERS).upper()}, got {kind!r:.80}")
-    if len(items) != expected:
-        raise MessageError(f"{kind.upper()} needs {expected} arguments, got {len(items)}")
+    if len(items) != num_arguments:
+        raise MessageError(f"{kind.upper()} needs {num_arguments} arguments, got {len(items)}")
     return reader(items)
 
 
@@ -103,7 +104,7 @@ def split_list(text: str) -> list[str]:
     depth, begin, is_over = 0, 0, False
     for token in TOKEN.finditer(text):
         word = token.group()
-        if word[0] == ";":
+        if word[0] == ";":  # a comment
             continue
         if is_over or (depth == 0 and word != "("):
             raise MessageError(f"expected a list in parentheses, got {text!r:.80}")
@@ -134,6 +135,7 @@ def _start(items: list[str]) -> Start:
 
 
 def _name(text: str) -> str:
+    """Return the name of a match, validated."""
     if text[0] == "(" or len(text) > MAX_NAME:
         raise MessageError(
             f"the name of a match must be one word of at most {MAX_NAME} characters, got "
@@ -143,7 +145,7 @@ def _name(text: str) -> str:
 
 
 def _term(text: str, what: str) -> str:
-    """Return a term as the package writes it."""
+    """Return a GDL term in this package's notation; `what` names the term in errors."""
     try:
         (statement,) = parse(text, what)
     except GDLError as error:
@@ -152,12 +154,14 @@ def _term(text: str, what: str) -> str:
 
 
 def _rules(text: str) -> str:
+    """Return the text of a list of rules without its parentheses."""
     if text[0] != "(":
         raise MessageError(f"the rules must be a list of facts and rules, got {text!r:.80}")
     return text[1:-1]
 
 
 def _clock(text: str, what: str) -> int:
+    """Return the seconds of a clock; `what` names the clock in errors."""
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
     if not 1 <= number <= MAX_CLOCK:
         raise MessageError(
@@ -172,6 +176,7 @@ def _moves(text: str) -> tuple[str, ...]:
     return tuple(_term(item, "move") for item in split_list(text))
 
 
+# Function that makes the message from its arguments, and their number, by the first word.
 _READERS: dict[str, tuple[Callable[[list[str]], Message], int]] = {
     "info": (lambda items: Info(), 0),
     "ping": (lambda items: Info(), 0),

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from ludoteca import __version__
 from ludoteca.evaluate.protocols.line_server import CommandError, one_line
 
-IDENTIFIED = re.compile(r"([0-9]{1,10})(?![^ ])")  # a command may have a number
+COMMAND_ID = re.compile(r"([0-9]{1,10})(?![^ ])")  # optional number before a command
 CONTROL = dict.fromkeys([*range(32), 127])  # characters that the protocol ignores
 
 
@@ -19,7 +19,7 @@ class GTPServer:
     Attributes:
         name: name of the engine.
         closed: whether the command `quit` has been executed.
-        commands: the commands, functions of their arguments that return text.
+        commands: functions by name of the command, from its arguments to the text of its response.
     """
 
     def __init__(self, name: str):
@@ -39,9 +39,9 @@ class GTPServer:
         text = line.partition("#")[0].replace("\t", " ").translate(CONTROL).strip()
         if not text:
             return
-        number, identified = "", IDENTIFIED.match(text)
-        if identified:
-            number, text = identified[1], text[identified.end() :]
+        number, command_id = "", COMMAND_ID.match(text)
+        if command_id:
+            number, text = command_id[1], text[command_id.end() :]
         name, *arguments = text.split() or [""]
         try:
             if name not in self.commands:

@@ -7,7 +7,8 @@ sends `time_left` corrects the clocks; without it the engine measures its own mo
 from dataclasses import dataclass
 
 MIN_MOVE_SECONDS = 1e-3  # time of a move when the clock has run out
-# Moves that the rest of the main time is divided by at least, so that it never runs out by itself.
+# Minimum divisor of the rest of the main time (unless fewer moves are possible): no move may take
+# more than a third of it.
 MIN_MOVES_LEFT = 3.0
 # Expected number of own moves as a fraction of the largest possible number. A fraction of 1 would
 # leave half of the time unused in games that end on a partly empty board, as Hex does.
@@ -39,11 +40,13 @@ class GTPClock:
     def __init__(self, main_seconds: float, period_seconds: float, period_moves: int):
         """Start the clocks.
 
+        There is no time limit if both times are 0, or if the byo-yomi time is above 0 but
+        `period_moves` is 0 (GTP 2, section 4.2).
+
         Args:
             main_seconds: main time of each color.
             period_seconds: byo-yomi time. With 0, all moves are made in the main time.
-            period_moves: number of moves in each byo-yomi period. With 0 and a byo-yomi time above
-                0 there is no time limit, and none without any time.
+            period_moves: number of moves in each byo-yomi period.
         """
         has_periods = period_moves > 0 and period_seconds > 0
         self.is_limited = has_periods or (main_seconds > 0 and period_seconds == 0)
@@ -55,7 +58,13 @@ class GTPClock:
         self._clocks = {}
 
     def set_left(self, color: str, seconds: float, moves: int) -> None:
-        """Set the time of a color: of the main time if `moves` is 0, else of the period."""
+        """Set the time that is left to a color.
+
+        Args:
+            color: `"black"` or `"white"`.
+            seconds: time left: main time if `moves` is 0, else time of the byo-yomi period.
+            moves: number of moves left in the period, or 0.
+        """
         clock = self._clock(color)
         if moves == 0:
             clock.main_seconds = seconds
@@ -63,7 +72,7 @@ class GTPClock:
             clock.main_seconds, clock.period_seconds, clock.period_moves = 0.0, seconds, moves
 
     def spend(self, color: str, seconds: float) -> None:
-        """Subtract the time of a move."""
+        """Subtract the time of a move; after the last move of a period the next one begins."""
         clock = self._clock(color)
         if clock.main_seconds > 0:
             in_period = max(0.0, seconds - clock.main_seconds)
@@ -77,10 +86,10 @@ class GTPClock:
             _, clock.period_seconds, clock.period_moves = self._settings
 
     def move_seconds(self, color: str, max_moves_left: int) -> float:
-        """Return the time of a color's next move.
+        """Return the seconds for a color's next move.
 
-        It is an equal part of the main time, for the expected number of moves, and an equal part of
-        the byo-yomi period.
+        These are the main time divided by the expected number of moves left, plus the byo-yomi time
+        divided by the moves left in the period.
 
         Args:
             color: the color to move.

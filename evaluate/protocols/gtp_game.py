@@ -1,4 +1,4 @@
-"""Games of two colors in GTP: commands of play and of the time that all games share."""
+"""GTP commands of play and time that all games of two colors share."""
 
 import math
 import time
@@ -12,6 +12,7 @@ from ludoteca.evaluate.protocols.gtp import GTPServer, expect_arguments
 from ludoteca.evaluate.protocols.gtp_clock import GTPClock
 from ludoteca.evaluate.protocols.line_server import CommandError, parse_integer
 
+# Color by its name or abbreviation in a command.
 COLORS = {"b": "black", "black": "black", "w": "white", "white": "white"}
 RESIGN = "resign"
 
@@ -32,7 +33,7 @@ class GameServer(GTPServer):
             seed: seed of the first game.
 
         Raises:
-            ValueError: if there is no such agent, or it does not play the game.
+            ValueError: if the agent is unknown, or does not play the game.
             ImportError: if a package that the agent needs is missing.
         """
         super().__init__(f"ludoteca {agent}")
@@ -121,6 +122,7 @@ class GameServer(GTPServer):
         return ""
 
     def _genmove(self, arguments: Sequence[str]) -> str:
+        """Choose a move and play it."""
         start = time.perf_counter()
         move = self._reg_genmove(arguments)
         action = self.session.analyze().action
@@ -130,6 +132,7 @@ class GameServer(GTPServer):
         return move
 
     def _reg_genmove(self, arguments: Sequence[str]) -> str:
+        """Choose a move without playing it, as regression tests need."""
         expect_arguments(arguments, 1, 1, "genmove COLOR")
         color = parse_color(arguments[0])
         self.turn_to(color)
@@ -142,7 +145,7 @@ class GameServer(GTPServer):
         return ""
 
     def _showboard(self, _: Sequence[str]) -> str:
-        """Return the board, which begins in a line of its own, without empty lines."""
+        """Return the board in lines after the `=` of the response; an empty line would end it."""
         text = board_text(self.session.game, self.session.history.current)
         return "\n" + "\n".join(line for line in text.splitlines() if line)
 
@@ -181,11 +184,11 @@ def parse_color(text: str) -> str:
     """Return `"black"` or `"white"`.
 
     Raises:
-        CommandError: if the text is neither of them, nor abbreviates one.
+        CommandError: if the text is neither a color nor its first letter.
     """
     color = COLORS.get(text.lower())
     if color is None:
-        raise CommandError(f"syntax error: expected black or white, got {text:.40}")
+        raise CommandError(f"syntax error: expected black, b, white or w, got {text:.40}")
     return color
 
 
@@ -195,10 +198,11 @@ def other_color(color: str) -> str:
 
 
 def _parse_seconds(text: str) -> float:
+    """Return an argument of a command as seconds, which may be fractional."""
     try:
         value = float(text)
     except ValueError:
         value = math.nan
     if not 0 <= value < math.inf:
-        raise CommandError(f"syntax error: expected a number that is not negative, got {text:.40}")
+        raise CommandError(f"syntax error: expected seconds, 0 or more, got {text:.40}")
     return value

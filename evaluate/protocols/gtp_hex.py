@@ -1,7 +1,8 @@
 """Hex in GTP: board sizes, moves, the swap and the score.
 
-Cells are named as everywhere in Hex, a1 in the acute corner and no letter left out. The swap is
-`swap-pieces`, see `ludoteca.envs.formats.sgf_hex`. On an empty board either color may begin.
+Cells are named as everywhere in Hex, with a1 in the acute corner and without the gap of Go after
+the letter h. The swap is `swap-pieces`, see `ludoteca.envs.formats.sgf_hex`. On an empty board
+either color may begin.
 """
 
 from ludoteca.envs.game import Game
@@ -9,7 +10,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.protocols.gtp_game import GameServer, other_color
 from ludoteca.evaluate.protocols.line_server import CommandError
 
-SWAP, SWAPS = "swap-pieces", ("swap-pieces", "swap")
+SWAP, SWAP_NAMES = "swap-pieces", ("swap-pieces", "swap")
 SIZES = range(2, 20)
 
 
@@ -28,7 +29,7 @@ class HexServer(GameServer):
         return SWAP if name == "swap" else name
 
     def turn_to(self, color: str) -> None:
-        """Make a color the color to move, which is possible on an empty board.
+        """Make a color the color to move; on an empty board it may be either color.
 
         Raises:
             CommandError: if the other color is to move, or the game is over.
@@ -50,7 +51,7 @@ class HexServer(GameServer):
         """
         self.turn_to(color)
         names = self.session.game.action_names
-        name = "swap" if move in SWAPS else move
+        name = "swap" if move in SWAP_NAMES else move
         legal = self.session.history.legal()
         if name not in names:
             hint = "; this game has no swap" if name == "swap" else ""
@@ -67,7 +68,7 @@ class HexServer(GameServer):
             CommandError: if there is no such board.
         """
         if size not in SIZES:
-            raise CommandError(f"unacceptable size: expected a square of 2 to 19, got {size}")
+            raise CommandError(f"unacceptable size: expected 2 to 19, got {size}")
         return make_game("hex", **{**self.session.game.params, "board_size": size})
 
     def score_text(self) -> str:

@@ -1,8 +1,8 @@
 """Othello in GTP: board sizes, moves, passes and the score.
 
-The conventions are those of GRhino and Quarry, the engines and controllers of Debian: a player
-without a move is passed over, and `pass` is what `genmove` answers for it. Controllers may send
-passes, too.
+The conventions are those of the engine GRhino and the controller Quarry: the color that can move is
+to move without a `pass` of the other color, and `genmove` of a color without a legal move answers
+`pass` but changes nothing. Controllers may send passes, too.
 """
 
 from collections.abc import Sequence
@@ -15,13 +15,13 @@ from ludoteca.evaluate.protocols.gtp_game import GameServer, other_color, parse_
 from ludoteca.evaluate.protocols.line_server import CommandError
 
 PASS = "pass"
-GAME = "Othello"  # the name that Quarry gives to the game
+GAME = "Othello"  # name of the game in Quarry's commands
 PLAYER_COLORS = ("black", "white")
 SIZES = (4, 6, 8)
 
 
 class OthelloServer(GameServer):
-    """Engine for Othello that answers GTP commands, with those by which Quarry sets the game."""
+    """Engine for Othello that answers GTP commands, with Quarry's `list_games` and `set_game`."""
 
     def __init__(self, game: Game, agent: str, seed: int = 0):
         super().__init__(game, agent, seed)
@@ -38,7 +38,7 @@ class OthelloServer(GameServer):
         return self.session.game.action_names[action]
 
     def turn_to(self, color: str) -> None:
-        """Make a color the color to move, which is possible if the other one has to pass.
+        """Make a color the color to move, by the pass of the other color if that one must pass.
 
         Raises:
             CommandError: if the other color is to move, or the game is over.
@@ -58,6 +58,7 @@ class OthelloServer(GameServer):
         Raises:
             CommandError: if the move is illegal.
         """
+        # A controller sends the pass that `turn_to` has already played.
         if move == PASS and self.color == other_color(color) and self._has_just_passed():
             return
         self.turn_to(color)
@@ -89,7 +90,7 @@ class OthelloServer(GameServer):
     def max_moves_left(self) -> int:
         """Return the largest number of moves that the color to move can still make."""
         discs = sum(int(count(discs)) for discs in self.session.history.current.discs)
-        squares = self.session.game.num_actions - 1
+        squares = self.session.game.num_actions - 1  # all actions but the pass
         return max((squares - discs + 1) // 2, 1)
 
     @property
@@ -104,12 +105,12 @@ class OthelloServer(GameServer):
         return bool(self.session.history.last_action == self._pass)
 
     def _genmove(self, arguments: Sequence[str]) -> str:
-        return self._passed_over(arguments) or super()._genmove(arguments)
+        return self._forced_pass(arguments) or super()._genmove(arguments)
 
     def _reg_genmove(self, arguments: Sequence[str]) -> str:
-        return self._passed_over(arguments) or super()._reg_genmove(arguments)
+        return self._forced_pass(arguments) or super()._reg_genmove(arguments)
 
-    def _passed_over(self, arguments: Sequence[str]) -> str:
+    def _forced_pass(self, arguments: Sequence[str]) -> str:
         """Return `pass` if the color to move has to pass, else an empty text."""
         expect_arguments(arguments, 1, 1, "genmove COLOR")
         is_to_move = parse_color(arguments[0]) == self.color

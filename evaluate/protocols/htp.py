@@ -1,8 +1,7 @@
-"""Hex Text Protocol: GTP for Hex with the commands that HexGui displays.
+"""Hex Text Protocol (HTP): GTP for Hex with analysis commands of the graphical program HexGui.
 
-HexGui is a graphical program for Hex: https://github.com/ryanbhayward/hexgui. It asks for the
-list of commands that it shall offer, one in a line: type of the display, title, command. `%c`
-stands for a color.
+HexGui (https://github.com/ryanbhayward/hexgui) requests the list of the commands for its menu. A
+line of the list has the type of the display, the title and the command; `%c` stands for a color.
 """
 
 from collections.abc import Sequence
@@ -69,7 +68,10 @@ class HTPServer(HexServer):
         return " ".join(names or [self.move_name(analysis.action)])
 
     def _pairs(self, actions: Sequence[int], numbers: NDArray[np.float64] | None, kind: str) -> str:
-        """Return cells with their numbers, the best first; the swap is not a cell."""
+        """Return the names of cells, each with its number, in the order of `actions`.
+
+        The swap, which has no cell, is omitted. `kind` names the numbers in the error.
+        """
         if numbers is None:
             raise CommandError(f"{self.session.spec} does not return {kind} of moves")
         names = self.session.game.action_names

@@ -1,4 +1,4 @@
-"""Loop of a server on standard input and output: one command in a line, answers as text."""
+"""Loop of a server on standard input and output: each line is a command, answered as text."""
 
 import sys
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ class LineServer(Protocol):
         """Execute a command and yield the parts of its answer."""
 
     def refuse(self, message: str) -> str:
-        """Return the answer to a line that is not a command."""
+        """Return the answer to a line that is too long to be a command."""
 
 
 def serve(server: LineServer, lines: BinaryIO | None = None, out: TextIO | None = None) -> None:
@@ -59,11 +59,11 @@ def one_line(text: str) -> str:
 
 
 def parse_integer(text: str, name: str) -> int:
-    """Return the integer that a text of a command holds.
+    """Return an argument of a command as an integer; `name` names the argument in errors.
 
     Raises:
         CommandError: if it is not a short sequence of ASCII digits.
     """
     if not (text.isascii() and text.isdigit() and len(text) <= 9):
-        raise CommandError(f"{name} must be an integer, got {text:.40}")
+        raise CommandError(f"{name} must be an integer of at most 9 digits, got {text:.40}")
     return int(text)

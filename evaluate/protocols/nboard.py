@@ -1,7 +1,7 @@
 """NBoard protocol, version 2: an engine for Othello.
 
-Protocol: https://github.com/weltyc/ntest, instructions/Protocol.htm (version 1), and NBoard's own
-documents (version 2). Unknown commands are ignored, as the protocol demands.
+Protocol: https://github.com/weltyc/ntest, instructions/Protocol.htm (version 1), and the
+documentation of NBoard (version 2). Unknown commands are ignored, as the protocol demands.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ from ludoteca.evaluate.play.analysis import MoveAnalysis
 from ludoteca.evaluate.protocols.engine_session import EngineSession
 from ludoteca.evaluate.protocols.line_server import CommandError, one_line, parse_integer
 
-DEPTH = "{depth}"  # stands for the depth in the spec string of an agent
+DEPTH = "{depth}"  # placeholder in the spec string of an agent
 MAX_DEPTH = 60
 DISCS = 64  # evaluation of a certain win: all discs
 
@@ -33,16 +33,17 @@ class NBoardServer:
         Args:
             agent: spec string of the agent, in which `{depth}` stands for the depth that the
                 other program sets.
-            depth: depth until it sets one.
+            depth: depth until the other program sets one.
             seed: seed of the first game.
 
         Raises:
-            ValueError: if there is no such agent, or it does not play Othello.
+            ValueError: if the agent is unknown, or does not play Othello.
             ImportError: if a package that the agent needs is missing.
         """
         self.closed = False
         self._template = agent
         self.session = EngineSession(make_game("othello"), self._spec(depth), seed)
+        # Functions by command, from the rest of its line to the lines of the answer.
         self._commands: dict[str, Callable[[str], Iterator[str]]] = {
             "nboard": self._nboard,
             "set depth": self._set_depth,
@@ -75,6 +76,7 @@ class NBoardServer:
         return f"status Error: {one_line(message)}\n"
 
     def _spec(self, depth: int) -> str:
+        """Return the agent's spec string with a depth."""
         return self._template.replace(DEPTH, str(depth))
 
     def _nboard(self, version: str) -> Iterator[str]:
@@ -83,6 +85,7 @@ class NBoardServer:
         yield "status Waiting"
 
     def _set_depth(self, text: str) -> Iterator[str]:
+        """Replace the agent by one with another depth, in the same position."""
         depth = max(1, min(parse_integer(text, "the depth"), MAX_DEPTH))
         spec, actions = self._spec(depth), list(self.session.history.actions)
         if spec != self.session.spec:
@@ -114,11 +117,12 @@ class NBoardServer:
         yield from ()
 
     def _hint(self, text: str) -> Iterator[str]:
+        """Analyze the position; answer with the best moves, as many as `text` demands."""
         count = parse_integer(text, "the number of moves") if text else 1
         yield "status Analyzing"
         analysis = self.session.analyze()
         moves = analysis.best(max(count, 1))
-        if analysis.action not in moves:
+        if analysis.action not in moves:  # the agent's move need not have the highest weight
             moves = [analysis.action, *moves[: max(count, 1) - 1]]
         for action in moves:
             best = action == analysis.action
@@ -126,7 +130,7 @@ class NBoardServer:
             names = variation or (self.session.game.action_names[action],)
             line = "".join(map(_square, names))
             value = _evaluation(analysis) if best else _move_evaluation(analysis, action)
-            yield f"search {line} {value:.2f} 0 {len(names)}"
+            yield f"search {line} {value:.2f} 0 {len(names)}"  # line, value, 0, depth
         yield _statistics(analysis)
         yield "status Waiting"
 
@@ -142,10 +146,11 @@ class NBoardServer:
         yield f"pong {parse_integer(text, 'the number of a ping')}"
 
     def _learn(self, _: str) -> Iterator[str]:
-        """Answer as the protocol demands: agents have no opening book."""
+        """Answer that the game is learned, as the protocol demands, although there is no book."""
         yield "learned"
 
     def _analyze(self, _: str) -> Iterator[str]:
+        """Answer with the value of every position of the game, from the last to the first."""
         yield "status Analyzing"
         for ply in range(len(self.session.history.actions), -1, -1):
             if ply == len(self.session.history.actions) and self.session.history.is_over:
@@ -159,6 +164,7 @@ class NBoardServer:
 
 
 def _square(name: str) -> str:
+    """Return the name of an action in the protocol."""
     return "PA" if name == "pass" else name.upper()
 
 
@@ -181,4 +187,5 @@ def _move_evaluation(analysis: MoveAnalysis, action: int) -> float:
 
 
 def _statistics(analysis: MoveAnalysis) -> str:
+    """Return the answer with the number of nodes and the seconds of the search."""
     return f"nodestats {analysis.simulations} {analysis.seconds:.3f}"

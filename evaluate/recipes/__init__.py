@@ -1,4 +1,5 @@
-"""Recipes: short programs that train an agent with an RL library, each in an environment with it.
+"""Recipes: short programs in `docs/recipes/` that train an agent with an RL library.
 
-`make recipes` runs the recipes in `docs/recipes/` and writes the table of their results.
+`make recipes` runs each recipe in a virtual environment with its library, and writes the table of
+the results.
 """

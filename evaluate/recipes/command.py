@@ -19,7 +19,7 @@ from ludoteca.provenance import run_info
 ADAPTER_TESTS = Path("tests/adapters")
 RESULTS = Path("docs/results/recipes")  # folder of the results, relative to a checkout
 MIN_SCORE = 0.9  # minimum score against random moves from each seat
-LOG_TAIL = 2000  # characters of a log that an error message shows
+LOG_TAIL = 2000  # number of last characters of a log that an error message shows
 
 
 def run_recipes(
@@ -47,7 +47,7 @@ def run_recipes(
         table_only: run nothing: write the table from existing results.
 
     Raises:
-        ValueError: if there is no such recipe, or, after all have run, if a recipe failed.
+        ValueError: if a recipe is unknown; after all recipes have run, if one failed.
     """
     root = root.absolute()
     selected = find_recipes(root, recipes)
@@ -61,7 +61,7 @@ def run_recipes(
             if tests:
                 log = folder / f"{library}.tests.log"
                 run_tests(members[0], libraries[library], python, log, time_limit)
-        except (ValueError, OSError) as error:
+        except (ValueError, OSError) as error:  # without environment or tests, all recipes fail
             problems |= {recipe.name: str(error) for recipe in members}
             print(error, file=sys.stderr, flush=True)
             continue
@@ -84,7 +84,7 @@ def run_recipes(
 
 
 def run_tests(recipe: Recipe, library: Library, python: Path, log: Path, time_limit: float) -> None:
-    """Run the tests of a recipe's library, if it has tests.
+    """Run the adapter tests of a recipe's library, if it has tests.
 
     Args:
         recipe: any recipe of the library.
@@ -98,7 +98,8 @@ def run_tests(recipe: Recipe, library: Library, python: Path, log: Path, time_li
     """
     files = [recipe.root / ADAPTER_TESTS / name for name in library.tests]
     if existing := [path for path in files if path.exists()]:
-        # Without errors for deprecation warnings, which old packages cause with newer ones.
+        # "-W default": unlike in this package's tests, warnings are no errors, as libraries may use
+        # deprecated functions. "-P": the folders of recipes and tests do not hide packages.
         command = [python, "-P", "-m", "pytest", "-q", "-rs", "-W", "default", *existing]
         _run(command, f"the tests of {recipe.library}", log, time_limit, recipe.root)
 
@@ -120,7 +121,7 @@ def run_recipe(
     """
     out = (folder / f"{recipe.name}.json").absolute()
     out.unlink(missing_ok=True)
-    # A command that is valid in any checkout.
+    # The recorded command works in any checkout.
     about = run_info(command=f"python -m ludoteca.evaluate.recipes {recipe.name}")
     with tempfile.TemporaryDirectory() as working_folder:  # for files that the recipe saves
         arguments = [str(recipe.file), str(out), *library.packages]
@@ -159,8 +160,8 @@ def check_scores(results: dict[str, Any]) -> None:
         if min(seat_scores) < MIN_SCORE:
             listed = ", ".join(f"{score:.3f}" for score in seat_scores)
             raise ValueError(
-                f"against random it scores {listed} from its seats, expected at least "
-                f"{MIN_SCORE:g} from each"
+                f"expected a score of at least {MIN_SCORE:g} against random from each seat, got "
+                f"{listed}"
             )
 
 
@@ -175,7 +176,7 @@ def _run(command: list[Any], subject: str, log: Path, time_limit: float, cwd: st
         cwd: working directory.
 
     Raises:
-        ValueError: if it fails or reaches the time limit, with the end of its output.
+        ValueError: if it fails or reaches the time limit; the message has the end of its output.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("w+") as output:

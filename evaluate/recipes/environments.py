@@ -3,7 +3,7 @@
 A recipe is `docs/recipes/NAME.py`. Its library is the longest prefix of NAME that has a file of
 requirements, `docs/recipes/requirements/LIBRARY.txt`: `rllib_geese.py` runs in the environment of
 `rllib.txt`. The libraries' requirements conflict, so each has its own environment,
-`.venv-recipes-LIBRARY`, in which the checkout is installed, too.
+`.venv-recipes-LIBRARY`, in which this package is installed from the checkout.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ class Recipe(NamedTuple):
 
     @property
     def file(self) -> Path:
-        """The path of the program; it does not exist for a library without recipes."""
+        """The path of the program; it does not exist if the library has no recipes."""
         return self.root / RECIPES / f"{self.name}.py"
 
     @property
@@ -55,7 +55,7 @@ class Recipe(NamedTuple):
 def find_recipes(root: Path, only: Sequence[str] = ()) -> list[Recipe]:
     """Return the recipes of a checkout, sorted by library and name.
 
-    A library without recipes has one entry with the library's name, for its tests.
+    A library without recipes has one entry with the library's name, so that its tests run.
 
     Args:
         root: path of the checkout.
@@ -91,7 +91,7 @@ def find_recipes(root: Path, only: Sequence[str] = ()) -> list[Recipe]:
 def make_environment(recipe: Recipe) -> Path:
     """Make the recipe's virtual environment unless it is up to date; return its interpreter.
 
-    It is made again when its requirements, those of this package, or Python's version change.
+    It is remade when its requirements, those of this package, or Python's version change.
 
     Raises:
         OSError: if a package cannot be installed.
@@ -110,7 +110,7 @@ def make_environment(recipe: Recipe) -> Path:
             subprocess.run(command, check=True)
         except subprocess.CalledProcessError as error:
             raise OSError(
-                f"the environment of {recipe.library} cannot be made: "
+                f"the environment of {recipe.library} could not be made: "
                 f"{' '.join(map(str, command))} ended with status {error.returncode}"
             ) from None
     stamp.write_text(key)

@@ -1,8 +1,8 @@
-"""Execution of one recipe, by the interpreter that has its library.
+"""Execution of one recipe, by the interpreter of its library's environment.
 
 `python -m ludoteca.evaluate.recipes.execute RECIPE.py OUT.json PACKAGE...` runs the program, reads
-the results from its global variables, measures the speed of the native vector environment, and
-writes both with the versions of the packages.
+the results from its global variables, measures the speed of the native vector environment (this
+package's `GameVectorEnv`), and writes both with the versions of the packages.
 """
 
 import json
@@ -25,30 +25,32 @@ from ludoteca.files import write_atomically
 
 MATCHES = ("against_random", "self_play", "geese")
 MIN_GAMES = 400  # minimum number of games of a match
-NATIVE_ENVS = 64  # size of the native vector environment
-NATIVE_SECONDS = 2.0
+NATIVE_ENVS = 64  # number of games of the native vector environment
+NATIVE_SECONDS = 2.0  # duration of the measurement of its speed
 
 
 def read_results(names: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the results in the global variables of a recipe, for JSON.
+    """Return the results in the global variables of a recipe as JSON values.
 
     Args:
         names: the program's global variables at its end: `steps` and `seconds` of training, and
-            the results of matches, `against_random` and `self_play`, or `geese`, or all three.
+            `MatchResult`s in `against_random` and `self_play`, or in `geese`, or in all three.
 
     Raises:
         ValueError: if a variable is missing, or its type or value is invalid.
     """
     steps, seconds = names.get("steps"), names.get("seconds")
     if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
-        raise ValueError(f"expected steps, a number of environment steps, got {steps!r:.80}")
+        raise ValueError(
+            f"steps must be the number of environment steps, at least 1, got {steps!r:.80}"
+        )
     if not isinstance(seconds, int | float) or not math.isfinite(seconds) or seconds <= 0:
-        raise ValueError(f"expected seconds, the training time, got {seconds!r:.80}")
+        raise ValueError(f"seconds must be the training time, positive, got {seconds!r:.80}")
     matches = {name: names[name] for name in MATCHES if name in names}
     if not ("geese" in matches or {"against_random", "self_play"} <= set(matches)):
         raise ValueError(
-            "expected results of matches named against_random and self_play, or geese; "
-            f"got {', '.join(matches) or 'none'}"
+            "expected results of matches in the variables against_random and self_play, or in "
+            f"geese; got {', '.join(matches) or 'none'}"
         )
     for name, result in matches.items():
         _check_match(name, result)
@@ -60,6 +62,7 @@ def read_results(names: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_match(name: str, result: Any) -> None:
+    """Raise a `ValueError` unless `result` is a long enough match of an agent against random."""
     if not isinstance(result, MatchResult):
         raise ValueError(f"{name} must be a result of play_match, got {result!r:.80}")
     others = set(result.agents[1:])
@@ -84,8 +87,8 @@ def native_speed(game: str, seconds: float = NATIVE_SECONDS) -> dict[str, Any]:
         seconds: approximate duration of the measurement.
 
     Returns:
-        `"steps"` of the agent, each with the opponents' replies, their time in `"seconds"`, and the
-        `"game"` and `"num_envs"`.
+        `"steps"`, the number of the agent's moves, each with the opponents' replies; their time
+        `"seconds"`; `"game"`, the spec string; and `"num_envs"`, the number of games in the batch.
     """
     envs = GameVectorEnv(
         make_game(game),
@@ -108,7 +111,7 @@ def native_speed(game: str, seconds: float = NATIVE_SECONDS) -> dict[str, Any]:
 def main(arguments: Sequence[str]) -> None:
     """Run a recipe; write its results as JSON.
 
-    The recipe's folder is not on `sys.path`, since recipes have the names of libraries.
+    The recipe's folder is not on `sys.path`, as a recipe named like its library would hide it.
 
     Args:
         arguments: the recipe, the file for the results, and packages whose versions are recorded.

@@ -13,15 +13,15 @@ from ludoteca.files import read_json, write_atomically
 LIBRARIES = RECIPES / "libraries.toml"
 TABLE = RECIPES / "README.md"
 PAGES = Path("docs/libraries")
-FIELDS = {"title", "packages", "works", "glue_before", "glue"}  # and perhaps "tests"
+FIELDS = {"title", "packages", "works", "glue_before", "glue"}  # required; "tests" is optional
 
 
 class Library(NamedTuple):
     """A library's entry in `docs/recipes/libraries.toml`.
 
     Attributes:
-        title: the library's name, as shown.
-        packages: its distributions, whose versions are shown.
+        title: the library's name in the tables.
+        packages: its distributions, whose versions the tables show.
         works: supported features, in a few words.
         glue_before: lines that a user must write without the adapter, or the reason why it failed.
         glue: lines that a user must write with the adapter.
@@ -58,6 +58,10 @@ class Score(NamedTuple):
 def read_libraries(root: Path, needed: Collection[str] = ()) -> dict[str, Library]:
     """Return the entries of `docs/recipes/libraries.toml`, by library.
 
+    Args:
+        root: the checkout's folder.
+        needed: names of libraries that must have an entry.
+
     Raises:
         ValueError: if an entry is missing or has other fields.
     """
@@ -65,7 +69,10 @@ def read_libraries(root: Path, needed: Collection[str] = ()) -> dict[str, Librar
     libraries = {}
     for name, entry in tomllib.loads(path.read_text(encoding="utf-8")).items():
         if not isinstance(entry, dict) or set(entry) - {"tests"} != FIELDS:
-            raise ValueError(f"{path}: [{name}] must have the fields {', '.join(sorted(FIELDS))}")
+            raise ValueError(
+                f"{path}: [{name}] must have the fields {', '.join(sorted(FIELDS))}, and no other "
+                "but tests"
+            )
         entry = {"tests": [f"test_{name}.py"], **entry}
         lists = {key: tuple(entry[key]) for key in ("packages", "tests")}
         libraries[name] = Library(**entry | lists)
@@ -84,13 +91,14 @@ def scores(match: Mapping[str, Any]) -> list[Score]:
 
 
 def _score(record: Mapping[str, Any]) -> Score:
+    """Return the score of a record of `match_json` for two players."""
     wins, draws, games = record["wins"], record["draws"], record["games"]
     low, high = score_interval(wins, draws, games)
     return Score((wins + draws / 2) / games, low, high, games)
 
 
 def summary(results: Mapping[str, Any]) -> str:
-    """Return a recipe's results in one line."""
+    """Return a recipe's training speed and time, and its scores from each seat, in one line."""
     parts = [f"{_rate(results)} steps/s, {results['seconds']:.0f} s"]
     for name, match in results["matches"].items():
         seats = ", ".join(f"{seat.score:.3f}" for seat in scores(match))
@@ -181,12 +189,12 @@ def table_text(root: Path, libraries: Mapping[str, Library], results: list[dict[
             ),
             table(("recipe", "versions"), map(_versions, results), text_columns=2),
         ]
-    done = {result["library"] for result in results}
+    measured = {result["library"] for result in results}
     if missing := [
-        result for result in libraries if result not in done and _has_recipe(root, result)
+        library for library in libraries if library not in measured and _has_recipe(root, library)
     ]:
         parts.append(
-            f"Not yet measured: {', '.join(libraries[result].title for result in missing)}."
+            f"Not yet measured: {', '.join(libraries[library].title for library in missing)}."
         )
     return "\n\n".join(parts) + "\n"
 
@@ -235,6 +243,7 @@ def _title(root: Path, name: str, library: Library) -> str:
 
 
 def _rate(results: Mapping[str, Any]) -> str:
+    """Return the training steps per second as text."""
     return number(round(results["steps"] / results["seconds"]))
 
 
@@ -268,6 +277,7 @@ def _speed_row(results: Mapping[str, Any]) -> list[Any]:
 
 
 def _origin(results: Mapping[str, Any]) -> list[Any]:
+    """Return the row of the date and machine of a recipe's results."""
     about = results["about"]
     load = about["load_average_at_start"]
     return [

@@ -1,7 +1,7 @@
 """Aggregate scores of training runs over tasks and seeds, with stratified bootstrap intervals.
 
 Agarwal et al., "Deep reinforcement learning at the edge of the statistical precipice", NeurIPS
-2021, section 4. Definitions are those of its library, rliable.
+2021, section 4. Definitions are those of the authors' library, rliable.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ludoteca.envs.params import integer
 
 Array = NDArray[np.float64]
-RESAMPLES = 10_000
+RESAMPLES = 10_000  # default number of bootstrap samples
 MAX_CHUNK = 2_000_000  # maximum number of scores in memory at once
 
 
@@ -57,7 +57,10 @@ def median(scores: Array) -> Array:
 
 
 def optimality_gap(scores: Array) -> Array:
-    """Return 1 minus the mean of the scores; scores above 1 count as 1."""
+    """Return 1 minus the mean of the scores, `[..., runs, tasks]` to `[...]`.
+
+    Scores above 1 count as 1.
+    """
     gaps: Array = 1 - np.minimum(scores, 1.0).mean((-2, -1))
     return gaps
 
@@ -103,7 +106,7 @@ def bootstrap(
     Args:
         aggregate: function of arrays of scores, such as `interquartile_mean`.
         scores: arguments of the function. Shape `[runs, tasks]` each.
-        confidence: level of the interval.
+        confidence: level of the interval, between 0 and 1.
         resamples: number of bootstrap samples.
         seed: seed of the samples.
 
@@ -120,6 +123,7 @@ def bootstrap(
     integer("resamples", resamples, 1, 10**7)
     rng = np.random.default_rng(seed)
     runs = max(len(array) for array in arrays)
+    # With two arrays, an aggregate may compare all pairs of their runs.
     size = max(array.size for array in arrays) * (runs if len(arrays) > 1 else 1)
     chunk = max(1, MAX_CHUNK // size)
     values = np.concatenate(

@@ -10,7 +10,7 @@ from ludoteca.envs.params import choice
 
 LOGISTIC, NORMALIZED = "logistic", "normalized"
 ELO_MODELS = (LOGISTIC, NORMALIZED)
-TRINOMIAL, PENTANOMIAL = 3, 5  # numbers of frequencies
+TRINOMIAL, PENTANOMIAL = 3, 5  # numbers of possible results, see `check_frequencies`
 NORMALIZED_ELO = 800 / math.log(10)  # points per standard deviation of a game's score
 
 

@@ -10,8 +10,8 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, flo
     From Wilson, "Probable inference, the law of succession, and statistical inference", Journal of
     the American Statistical Association 22, 1927. Without trials it is (0, 1).
 
-    It holds for independent trials that succeed or fail. Scores in which draws count as half are
-    not such trials: the more draws, the more the interval would be too wide.
+    The interval is for independent trials that succeed or fail. For mean scores with draws, which
+    vary less, it would be too wide: see `score_interval`.
 
     Raises:
         ValueError: if `successes` is not from 0 to `n`, or `confidence` not between 0 and 1.
@@ -46,6 +46,6 @@ def score_interval(wins: int, draws: int, n: int, confidence: float = 0.95) -> t
     score, drawn = (wins + draws / 2) / n, draws / n
     middle = (2 * n * score + z2) / (2 * (n + z2))
     product = (n * score * score + z2 * drawn / 4) / (n + z2)  # product of the two solutions
-    half = sqrt(max(middle * middle - product, 0.0))
-    # The score is inside of the interval, despite rounding.
-    return max(min(middle - half, score), 0.0), min(max(middle + half, score), 1.0)
+    half_width = sqrt(max(middle * middle - product, 0.0))
+    # Despite rounding errors, the score must lie in the interval, and the interval in [0, 1].
+    return max(min(middle - half_width, score), 0.0), min(max(middle + half_width, score), 1.0)

@@ -24,7 +24,7 @@ from ludoteca.evaluate.statistics.elo_models import (
 
 Array = NDArray[np.float64]
 
-PRIOR = 1e-3  # frequency given to results that did not occur, as in Fishtest
+PRIOR = 1e-3  # assumed frequency of results that did not occur, as in Fishtest
 MAX_ITERATIONS, TOLERANCE = 200, 1e-9  # of the fixed-point iteration under normalized Elo
 
 
@@ -40,7 +40,8 @@ def log_likelihood_ratio(
         model: scale of the differences, "logistic" or "normalized".
 
     Raises:
-        ValueError: if the frequencies are invalid, or no probabilities have such a difference.
+        ValueError: if the frequencies are invalid, or no probabilities of the results have one of
+            the Elo differences.
     """
     counts = check_frequencies(frequencies)
     choice("model", model, ELO_MODELS)
@@ -56,7 +57,7 @@ def log_likelihood_ratio(
 
 
 def with_mean(frequencies: Array, mean: float) -> Array:
-    """Return the most likely probabilities of the results whose mean score is `mean`.
+    """Return the most likely probabilities of the results whose mean score is `mean`, `[results]`.
 
     They are f / (1 + x (a - mean)) with the relative frequencies f, the scores a, and the x for
     which the mean score is `mean` (Van den Bergh, "MLE for multinomials", proposition 1.1).
@@ -65,13 +66,13 @@ def with_mean(frequencies: Array, mean: float) -> Array:
         ValueError: if `mean` is not between 0 and 1.
     """
     if not 0 < mean < 1:
-        raise ValueError(f"a mean score must be between 0 and 1, got {mean}")
+        raise ValueError(f"the mean score must be between 0 and 1, got {mean}")
     observed, scores = _frequencies_and_scores(frequencies)
     return _tilted_probabilities(observed, scores - mean)
 
 
 def with_t_value(frequencies: Array, t: float) -> Array:
-    """Return the most likely probabilities whose (mean - 1/2) / standard deviation is `t`.
+    """Return the most likely probabilities with (mean - 1/2) / standard deviation = t, `[results]`.
 
     Fixed-point iteration of Van den Bergh, "Normalized Elo in practice", section 4.1: the
     constraint, linearized at the current probabilities, has the form of `with_mean`.
@@ -87,25 +88,25 @@ def with_t_value(frequencies: Array, t: float) -> Array:
             mean = float(p @ scores)
             deviation = math.sqrt(float(p @ (scores - mean) ** 2))
             slope = scores - 0.5 - t * deviation * (1 + ((scores - mean) / deviation) ** 2) / 2
-            if slope.min() >= 0 or slope.max() <= 0:
+            if slope.min() >= 0 or slope.max() <= 0:  # nothing meets the linearized constraint
                 break
             target = _tilted_probabilities(observed, slope)
             if np.abs(target - p).max() < TOLERANCE:
                 return target
             p = p + step * (target - p)
     raise ValueError(
-        f"no probabilities of the results {frequencies.tolist()} have a t value of {t:.3g} (mean "
-        "score - 1/2, by the standard deviation); choose Elo differences nearer to 0"
+        f"no probabilities of the results {frequencies.tolist()} have a t value of {t:.3g}, (mean "
+        "score - 1/2) / standard deviation; choose Elo differences nearer to 0"
     )
 
 
 def _frequencies_and_scores(frequencies: Array) -> tuple[Array, Array]:
-    """Return the relative frequencies, and the score of each result."""
+    """Return the relative frequency and the score of each result, `[results]` each."""
     return frequencies / frequencies.sum(), np.linspace(0, 1, len(frequencies))
 
 
 def _tilted_probabilities(observed: Array, values: Array) -> Array:
-    """Return `observed / (1 + x values)` with the x for which the mean of `values` is 0."""
+    """Return p = observed / (1 + x values), with the x for which the mean p @ values is 0."""
     from scipy.optimize import brentq
 
     def mean(x: float) -> float:
@@ -122,7 +123,10 @@ def _tilted_probabilities(observed: Array, values: Array) -> Array:
 def _root_between_poles(
     brentq: Callable[..., float], mean: Callable[[float], float], a: float, b: float
 ) -> float:
-    """Return the root of a decreasing function between two poles."""
+    """Return the root of `mean`, which falls from +inf at the pole a to -inf at the pole b.
+
+    The bracket of the search comes closer to the poles until it contains the root.
+    """
     margin = (b - a) * 1e-3
     while mean(a + margin) < 0 or mean(b - margin) > 0:
         margin /= 10

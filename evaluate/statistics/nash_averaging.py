@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from ludoteca.evaluate.statistics.alpha_rank import check_payoffs
 
 Array = NDArray[np.float64]
-MIN_PROBABILITY = 1e-9  # agents with lower probabilities do not belong to an equilibrium
-MIN_DISTANCE = 1e-7  # equilibria with a smaller distance are considered equal
-TOLERANCE = 1e-5  # maximum advantage of an agent over the equilibrium
+# Tolerances of the numerical solution, with advantages scaled to at most 1.
+MIN_PROBABILITY = 1e-9  # an agent with a lower probability does not belong to an equilibrium
+MIN_DISTANCE = 1e-7  # equilibria whose probabilities differ less are considered equal
+TOLERANCE = 1e-5  # maximum advantage of an agent over the equilibrium, which is 0 in theory
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,10 @@ def nash_average(advantages: ArrayLike) -> NashAverage:
 
 
 def _extreme_equilibria(advantages: Array) -> Array:
-    """Return equilibria `[agents, agents]`; row k has the highest probability of agent k."""
+    """Return an equilibrium for each agent, the one with the highest probability of that agent.
+
+    Shape `[agents, agents]`: `[k, a]` is the probability of agent a in the equilibrium of agent k.
+    """
     from scipy.optimize import linprog
 
     agents = len(advantages)
@@ -99,6 +103,7 @@ def _max_entropy_equilibrium(advantages: Array) -> Array:
     from scipy.special import logsumexp, softmax
 
     def loss(multipliers: Array) -> tuple[float, Array]:
+        """Return the dual objective and its gradient."""
         logits = -multipliers @ advantages
         return float(logsumexp(logits)), -advantages @ softmax(logits)
 

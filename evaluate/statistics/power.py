@@ -18,7 +18,7 @@ MIN_DISTANCE = 1e-4  # minimum distance of the mean score from 1/2
 
 @dataclass(frozen=True)
 class PowerAnalysis:
-    """Power analysis of the test in a match that one agent is stronger than the other.
+    """Power analysis of a test, in a match, of the hypothesis that two agents are equally strong.
 
     Attributes:
         score: assumed mean score of the first agent; not 1/2.
@@ -37,13 +37,13 @@ class PowerAnalysis:
         real("alpha", self.alpha, 1e-9, 0.5)
         if abs(self.score - 0.5) < MIN_DISTANCE:
             raise ValueError(
-                f"score must differ from 0.5 by {MIN_DISTANCE} or more, got {self.score:g}: no "
-                "match shows that equal agents differ"
+                f"score must differ from 0.5 by {MIN_DISTANCE} or more, got {self.score:g}: equal "
+                "agents have no difference that a match could detect"
             )
-        self._deviations()  # raises if so many draws are impossible
+        self._deviations()  # raises a `ValueError` if so many draws are impossible at this score
 
     def games(self, power: float = 0.8) -> int:
-        """Return the number of games, an even one, with which a match detects the difference.
+        """Return the smallest even number of games with which a match detects the difference.
 
         Args:
             power: probability of detecting the difference.
@@ -55,10 +55,9 @@ class PowerAnalysis:
 
         real("power", power, self.alpha, 1 - 1e-9)
         null_deviation, alternative_deviation = self._deviations()
-        standardized = (
-            self._critical() * null_deviation + float(norm.ppf(power)) * alternative_deviation
-        )
-        games = (max(standardized, 0.0) / abs(self.score - 0.5)) ** 2
+        # The difference of the mean score from 1/2 that is needed, times the root of the games.
+        needed = self._critical() * null_deviation + float(norm.ppf(power)) * alternative_deviation
+        games = (max(needed, 0.0) / abs(self.score - 0.5)) ** 2
         return max(2, 2 * math.ceil(games / 2))
 
     def power(self, games: int) -> float:
@@ -77,6 +76,7 @@ class PowerAnalysis:
         )
 
     def _critical(self) -> float:
+        """Return the number of standard errors from 1/2 beyond which a mean is significant."""
         from scipy.stats import norm
 
         return float(norm.isf(self.alpha / 2 if self.two_sided else self.alpha))

@@ -45,7 +45,7 @@ class Nemenyi:
 
 
 def ranks(scores: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the ranks of the agents in each game: 1 for the highest score; ties have mean ranks.
+    """Return the ranks of the agents in each game: 1 for the highest score, mean ranks for ties.
 
     Args:
         scores: scores. Shape `[games, agents]`, like the result.
@@ -97,8 +97,10 @@ def nemenyi(scores: NDArray[Any], alpha: float = 0.05) -> Nemenyi:
     games, agents = _check_shape(scores)
     standard_error = math.sqrt(agents * (agents + 1) / (6 * games)) / math.sqrt(2)
     means = ranks(scores).mean(0)
+    # The integration of the distribution is slow, so it is done once for each distinct difference;
+    # the rounding makes differences equal that differ by rounding errors.
     differences = np.abs(means[:, None] - means).round(9)
-    values, inverse = np.unique(differences, return_inverse=True)  # the integration is slow
+    values, inverse = np.unique(differences, return_inverse=True)
     return Nemenyi(
         critical_difference=float(studentized_range.isf(alpha, agents, np.inf)) * standard_error,
         p=studentized_range.sf(values / standard_error, agents, np.inf)[inverse].reshape(
@@ -110,8 +112,13 @@ def nemenyi(scores: NDArray[Any], alpha: float = 0.05) -> Nemenyi:
 def groups(means: NDArray[Any], critical_difference: float) -> list[tuple[int, int]]:
     """Return the maximal groups of agents whose mean ranks do not differ significantly.
 
-    Each group is `(low, high)`, indices from the best agent, both included. Groups of one agent
-    are omitted.
+    Args:
+        means: mean ranks. Shape `[agents]`.
+        critical_difference: see `Nemenyi`.
+
+    Returns:
+        Groups `(low, high)` of indices in the order of mean ranks, from the best agent; both are
+        included. Groups of one agent are omitted.
     """
     ordered = np.sort(np.asarray(means, np.float64))
     intervals: list[tuple[int, int]] = []
@@ -123,10 +130,11 @@ def groups(means: NDArray[Any], critical_difference: float) -> list[tuple[int, i
 
 
 def _check_shape(scores: NDArray[Any]) -> tuple[int, int]:
+    """Return the numbers of games and agents, validated."""
     games, agents = np.shape(scores)
     if games < MIN_RANKED_GAMES or agents < MIN_RANKED_AGENTS:
         raise ValueError(
-            f"needs at least {MIN_RANKED_GAMES} games and {MIN_RANKED_AGENTS} agents, got {games} "
-            f"and {agents}"
+            f"a rank test needs at least {MIN_RANKED_GAMES} games and {MIN_RANKED_AGENTS} agents, "
+            f"got {games} and {agents}"
         )
     return games, agents

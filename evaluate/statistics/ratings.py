@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-ELO_PER_UNIT = 400 / math.log(10)  # Elo points per unit of the logistic scale
+ELO_PER_UNIT = 400 / math.log(10)  # Elo points per unit of log-odds, the scale of strengths t
 VIRTUAL_DRAWS = 1.0  # draws added for every pair that played, which keep ratings finite
-Order = tuple[tuple[int, ...], ...]  # agents of a game, the best first; tied ones share a tuple
+# Final order of a game: tuples of agents that share a place, from the first place.
+Order = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Ratings:
     """Elo ratings; their mean is 0.
 
     Attributes:
-        elo: ratings. Shape `[agents]`. A difference of 100 means an expected score of 64 %.
+        elo: ratings; a difference of 100 means an expected score of 64 %. Shape `[agents]`.
         low: lower ends of the confidence intervals. Shape `[agents]`.
         high: upper ends. Shape `[agents]`.
     """
@@ -38,7 +39,8 @@ def rate(wins: NDArray[Any], draws: NDArray[Any], confidence: float = 0.95) -> R
     """Rate agents by games of two players; a draw counts as half a win.
 
     Agent i scores 1 / (1 + exp(t_j - t_i)) on average against agent j (Bradley and Terry, "Rank
-    analysis of incomplete block designs", Biometrika 39, 1952): `rate_orders` with two agents.
+    analysis of incomplete block designs", Biometrika 39, 1952). This is the special case of
+    `rate_orders` for games of two agents.
 
     Args:
         wins: `wins[i, j]` is the number of wins of i against j. Shape `[agents, agents]`.
@@ -67,7 +69,8 @@ def rate_orders(orders: Mapping[Order, float], agents: int, confidence: float = 
 
     The intervals are normal, with a covariance that is valid even if the model is not (White,
     "Maximum likelihood estimation of misspecified models", Econometrica 50, 1982): results vary
-    less than the model predicts if many games are drawn. They refer to differences from the mean.
+    less than the model predicts if many games are drawn. They are intervals of the difference of a
+    rating from the mean of all ratings.
 
     Args:
         orders: number of games by the final order of the agents.
@@ -75,8 +78,8 @@ def rate_orders(orders: Mapping[Order, float], agents: int, confidence: float = 
         confidence: level of the intervals.
 
     Raises:
-        ValueError: if the agents fall into groups that did not play each other, or an order has
-            an agent twice, or an unknown agent.
+        ValueError: if the agents fall into groups that did not play each other, or an order
+            contains an agent twice or an invalid index.
     """
     from scipy.optimize import minimize
     from scipy.stats import norm
@@ -87,12 +90,12 @@ def rate_orders(orders: Mapping[Order, float], agents: int, confidence: float = 
         return Ratings(np.zeros(agents), np.zeros(agents), np.zeros(agents))
     for i, j in {pair for order in positive_orders for pair in _pairs(order)}:
         positive_orders[((i, j),)] = positive_orders.get(((i, j),), 0.0) + VIRTUAL_DRAWS
-    counts = np.array(list(positive_orders.values()))
-    takes_part = np.array(
+    counts = np.array(list(positive_orders.values()))  # games `[orders]`
+    takes_part = np.array(  # 1 if the agent is in the order `[orders, agents]`
         [[a in sum(order, ()) for a in range(agents)] for order in positive_orders], float
     )
     choice_order, weights, is_remaining = _choices(positive_orders, agents)
-    games = counts[choice_order] * weights
+    games = counts[choice_order] * weights  # weighted games `[choices]`
 
     def probabilities(t: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probability of each agent in each choice. Shape `[choices, agents]`."""
@@ -100,8 +103,9 @@ def rate_orders(orders: Mapping[Order, float], agents: int, confidence: float = 
         p: NDArray[np.float64] = strengths / strengths.sum(1, keepdims=True)
         return p
 
-    # The likelihood does not depend on the mean of all ratings; the sum of squares keeps it at 0.
+    # The likelihood does not depend on the mean of all strengths; the last term keeps it at 0.
     def loss(t: NDArray[np.float64]) -> float:
+        """Return the negative log-likelihood of the strengths t, `[agents]`."""
         sums = np.log(np.where(is_remaining, np.exp(t - t.max()), 0.0).sum(1)) + t.max()
         return float(games @ sums - counts @ takes_part @ t + t.sum() ** 2 / 2)
 
@@ -115,8 +119,8 @@ def rate_orders(orders: Mapping[Order, float], agents: int, confidence: float = 
         return curvature
 
     t = minimize(loss, np.zeros(agents), jac=gradient, hess=hessian, method="trust-exact").x
+    # Gradient of the loss of one game of each order `[orders, agents]`.
     errors = -takes_part
-    # The errors are the gradient of the loss by order.
     np.add.at(errors, choice_order, weights[:, None] * probabilities(t))
     inverse = np.linalg.inv(hessian(t))
     covariance = inverse @ (errors.T * counts @ errors) @ inverse
@@ -130,9 +134,10 @@ def rate_orders(orders: Mapping[Order, float], agents: int, confidence: float = 
 def _choices(
     orders: Mapping[Order, float], agents: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the sequential choices of orders: of the best agent among the remaining agents.
+    """Return the choices of the Plackett-Luce model: the best agent among the remaining agents.
 
-    If t agents tie, each subset of n of them remains in 1 / comb(t, n) of their permutations.
+    If k agents tie, all their permutations count; each subset of n of them is what remains of the
+    tied agents in 1 / comb(k, n) of the permutations.
 
     Returns:
         Index of the order of each choice, int64 `[choices]`; its weight, the fraction of the
@@ -156,17 +161,22 @@ def _places(order: Order) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
 
 
 def _pairs(order: Order) -> Iterator[tuple[int, int]]:
+    """Yield the pairs `(i, j)`, i < j, of agents that played the game."""
     yield from combinations(sorted(sum(order, ())), 2)
 
 
 def _check_orders(orders: Mapping[Order, float], agents: int) -> None:
+    """Raise a `ValueError` unless the orders are valid and connect all agents."""
     from scipy.sparse.csgraph import connected_components
 
     have_played = np.zeros((agents, agents), np.bool_)
     for order in orders:
         members = sum(order, ())
         if len(set(members)) < len(members) or not set(members) <= set(range(agents)):
-            raise ValueError(f"an order must have agents from 0 to {agents - 1} once, got {order}")
+            raise ValueError(
+                f"an order must contain agents from 0 to {agents - 1}, each at most once, "
+                f"got {order}"
+            )
         for i, j in _pairs(order):
             have_played[i, j] = True
     count, group = connected_components(have_played, directed=False)

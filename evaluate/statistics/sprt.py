@@ -27,8 +27,8 @@ from ludoteca.evaluate.statistics.elo_models import (
 from ludoteca.evaluate.statistics.likelihood_ratio import log_likelihood_ratio
 
 MAX_ELO = 1000.0  # maximum absolute Elo difference of a hypothesis
-UNDECIDED, ACCEPT_H0, ACCEPT_H1 = "undecided", "H0", "H1"
-COUNTS = ("pentanomial", "trinomial")
+UNDECIDED, ACCEPT_H0, ACCEPT_H1 = "undecided", "H0", "H1"  # verdicts
+COUNTS = ("pentanomial", "trinomial")  # kinds of results, see `Sprt.counts`
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class Sprt:
         alpha: maximum probability of accepting H1 if the difference is `elo0`.
         beta: maximum probability of accepting H0 if the difference is `elo1`.
         model: scale of the differences, "logistic" or "normalized".
-        counts: results of which the likelihood is computed: "pentanomial", pairs of games from the
-            same opening with the seats swapped, or "trinomial", single games, assumed to be
-            independent.
+        counts: what a result is: with "pentanomial" the sum of scores of a pair of games from the
+            same opening with the seats exchanged, with "trinomial" the score of a single game.
+            Results are assumed to be independent.
     """
 
     elo0: float
@@ -102,17 +102,17 @@ class Sprt:
     def motion(self, mean: float, variance: float) -> StoppedBrownianMotion:
         """Return the Brownian motion that approximates the log-likelihood ratio of a test.
 
-        The unit of time is one result. For results with mean score m and variance v, the ratio
-        changes by (s1 - s0) (2 m - s0 - s1) / (2 v) on average, with variance (s1 - s0)^2 / v; s0
-        and s1 are the scores of the hypotheses (Van den Bergh, "A practical introduction to the
-        GSPRT", section 4).
+        The unit of time is one result. For results with mean score m and variance v, a result
+        changes the ratio by (s1 - s0) (2 m - s0 - s1) / (2 v) on average, with variance
+        (s1 - s0)^2 / v; s0 and s1 are the mean scores under H0 and H1 (Van den Bergh, "A practical
+        introduction to the GSPRT", section 4).
 
         Args:
             mean: mean score of a result, true or estimated.
             variance: variance of the score of a result; the score of a pair is the mean of its
                 games.
         """
-        deviation = math.sqrt(variance * self.games_per_result)
+        deviation = math.sqrt(variance * self.games_per_result)  # of the score of one game
         s0, s1 = (score_at(elo, self.model, deviation) for elo in (self.elo0, self.elo1))
         drift = (s1 - s0) * (2 * mean - s0 - s1) / (2 * variance)
         return StoppedBrownianMotion(self.lower, self.upper, drift, (s1 - s0) ** 2 / variance)
@@ -132,6 +132,7 @@ class Sprt:
         return 1 - self._motion_at(elo, draws, correlation).lower_probability()
 
     def _motion_at(self, elo: float, draws: float, correlation: float) -> StoppedBrownianMotion:
+        """Return the Brownian motion at a true Elo difference; arguments as `expected_games`."""
         game_variance = score_variance(elo, draws, self.model)
         mean = score_at(elo, self.model, math.sqrt(game_variance))
         variance = game_variance
@@ -149,11 +150,12 @@ def score_variance(elo: float, draws: float, model: str = LOGISTIC) -> float:
         model: scale of the difference.
 
     Raises:
-        ValueError: if this fraction of draws is impossible at this difference.
+        ValueError: if the fraction of draws is impossible at this Elo difference.
     """
     draws = real("draws", draws, 0, 1)
     if model == NORMALIZED:
-        # s = 1/2 + t sigma in sigma^2 = s (1 - s) - d / 4 gives sigma^2 (1 + t^2) = (1 - d) / 4.
+        # Inserting s = 1/2 + t sigma into sigma^2 = s (1 - s) - d / 4 gives
+        # sigma^2 (1 + t^2) = (1 - d) / 4.
         t = score_at(elo, NORMALIZED, 1.0) - 0.5
         variance = (1 - draws) / 4 / (1 + t * t)
         mean = 0.5 + t * math.sqrt(variance)

@@ -1,8 +1,8 @@
 """Estimate of the Elo difference after a sequential test.
 
 A test stops when the results are extreme, so their mean is a biased estimate: it is too far from
-the middle of the hypotheses. The median-unbiased estimate is too high as often as too low under the
-stopping rule (Siegmund, "Sequential Analysis", 1985, section 4.5).
+the middle of the two hypotheses. The median-unbiased estimate is too high as often as too low under
+the stopping rule (Siegmund, "Sequential Analysis", 1985, section 4.5).
 """
 
 import math
@@ -16,7 +16,7 @@ from ludoteca.evaluate.statistics.elo_models import check_frequencies, mean_and_
 from ludoteca.evaluate.statistics.ratings import elo_difference
 from ludoteca.evaluate.statistics.sprt import Sprt
 
-EDGE = 1e-9  # minimum distance of mean scores from 0 and 1
+EDGE = 1e-9  # minimum distance from 0 and 1 of the mean scores that are tried
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,11 @@ def estimate_elo(
     interval is exact only for small differences and many games. If the ratio is beyond a bound, the
     test is assumed to have stopped when the motion crossed it.
 
+    Args:
+        test: the test.
+        frequencies: results up to the end of the test, see `check_frequencies`.
+        confidence: level of the interval, between 0 and 1.
+
     Returns:
         The estimate, or None if all results are equal, so that their variance is unknown.
     """
@@ -68,6 +73,7 @@ def estimate_elo(
         time, position = bound / motion.drift, bound
 
     def worse_probability(score: float) -> float:
+        """Return the probability of a worse outcome than the observed one at a mean score."""
         return test.motion(score, variance).worse_probability(time, position)
 
     error = math.sqrt(variance / time)
@@ -75,18 +81,18 @@ def estimate_elo(
         _quantile(worse_probability, probability, mean, error)
         for probability in (0.5, (1 + confidence) / 2, (1 - confidence) / 2)
     ]
-    elo, low, high, uncorrected = (_elo(score) for score in (*scores, mean))
+    elo, low, high, uncorrected = (_elo_of_score(score) for score in (*scores, mean))
     return StoppedElo(elo, low, high, uncorrected, confidence)
 
 
 def _quantile(
     worse_probability: Callable[[float], float], probability: float, mean: float, error: float
 ) -> float:
-    """Return the mean score at which `worse_probability`, a decreasing function, has a value.
+    """Return the mean score at which `worse_probability` is `probability`; 0 or 1 if none is.
 
     Args:
-        worse_probability: probability of a worse outcome, as a function of the mean score.
-        probability: the value.
+        worse_probability: probability of a worse outcome by mean score, a decreasing function.
+        probability: the probability to reach.
         mean: mean score at which the search begins.
         error: standard error of the mean: the first step of the search.
     """
@@ -108,6 +114,7 @@ def _quantile(
     return float(brentq(lambda score: worse_probability(score) - probability, low, high))
 
 
-def _elo(score: float) -> float:
+def _elo_of_score(score: float) -> float:
+    """Return the logistic Elo difference of a mean score, infinite at 0 and 1."""
     difference = elo_difference(score)
     return math.copysign(math.inf, score - 0.5) if difference is None else difference

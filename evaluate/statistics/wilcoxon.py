@@ -30,10 +30,10 @@ class SignedRank:
 def signed_rank(first: NDArray[Any], second: NDArray[Any]) -> SignedRank:
     """Test whether two agents are equally good, from their scores in the same games.
 
-    Games with equal scores are omitted, as in Wilcoxon, "Individual comparisons by
-    ranking methods", 1945. Equal differences share the mean of their ranks. The p value is the
-    exact fraction of the 2^n assignments of signs to the n ranks that are as extreme or more. (That
-    is SciPy's `wilcoxon(method="exact")` if no two differences are equal, and its
+    Games with equal scores are omitted, as in Wilcoxon, "Individual comparisons by ranking
+    methods", 1945. Equal absolute differences share the mean of their ranks. The p value is the
+    exact fraction of the 2^n assignments of signs to the n ranks that are at least as extreme.
+    (That is SciPy's `wilcoxon(method="exact")` if no two differences are equal, and its
     `PermutationMethod` with all permutations otherwise.)
 
     Args:
@@ -44,11 +44,10 @@ def signed_rank(first: NDArray[Any], second: NDArray[Any]) -> SignedRank:
 
     differences = np.asarray(first, np.float64) - np.asarray(second, np.float64)
     differences = differences[differences != 0]
-    doubled_ranks = np.rint(2 * rankdata(np.abs(differences))).astype(
-        np.int64
-    )  # ranks may be halves
+    # Mean ranks may be halves; doubled ranks are integers.
+    doubled_ranks = np.rint(2 * rankdata(np.abs(differences))).astype(np.int64)
     plus, total = int(doubled_ranks[differences > 0].sum()), int(doubled_ranks.sum())
-    num_subsets = np.zeros(total + 1)  # number of subsets of the games by rank sum
+    num_subsets = np.zeros(total + 1)  # number of subsets of the games by sum of doubled ranks
     num_subsets[0] = 1.0
     for rank in doubled_ranks:
         num_subsets[rank:] += num_subsets[: total + 1 - rank].copy()
@@ -72,7 +71,7 @@ def all_pairs(scores: NDArray[Any]) -> list[tuple[int, int, SignedRank]]:
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Correct p values for the number of tests (family-wise error rate).
+    """Return p values corrected for the number of tests (family-wise error rate), in their order.
 
     Holm, "A simple sequentially rejective multiple test procedure", 1979.
     """

@@ -1,1 +1,1 @@
-"""Studies: experiments of the source documents, one command each, compared with their figures."""
+"""Studies: reproductions of published experiments, one command each, with a comparing report."""

@@ -13,7 +13,7 @@ SUMMARIES = {
     "othello": "Value networks and AlphaZero in Othello.",
     "solved": "AlphaZero in games that are solved.",
 }
-EXPERIMENTS = {  # the parameters of each `reproduce` are the options
+EXPERIMENTS = {  # the options of each command are the parameters of its `reproduce`
     name: Command(f"ludoteca.evaluate.studies.{name}.study:reproduce", summary, resumes=True)
     for name, summary in SUMMARIES.items()
 }
@@ -21,7 +21,7 @@ DESCRIPTION = "Reproduce the study of a paper. `--fast` runs all tasks with few 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return its exit status: 2 if the arguments are wrong."""
+    """Run the command line; return the exit status: 0, or 2 if the arguments are invalid."""
     arguments = sys.argv[1:] if arguments is None else arguments
     prog = "python -m ludoteca.evaluate.studies"
     return run_commands(EXPERIMENTS, arguments, prog, DESCRIPTION, noun="experiment")

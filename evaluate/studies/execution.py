@@ -1,8 +1,8 @@
 """Execution of the tasks of a study, in local processes or on the workers of an executor.
 
-A worker may be on another machine, without the study's folder. So it runs a task in a temporary
-folder: the artifacts that the task requires are sent to the worker, and the folder of the task's
-artifact is sent back.
+A task is a command that writes an artifact, such as a file of results. A worker may be on another
+machine without the study's folder, so it runs a task in a temporary folder: the artifacts that the
+task requires are sent to the worker, and the folder of the task's artifact is sent back.
 """
 
 import io
@@ -26,17 +26,26 @@ from ludoteca.shared import Shared
 
 
 class TaskQueue:
-    """Queue of tasks: names of the `waiting` ones, in order, and of the `running` ones.
+    """Queue of tasks, each of which starts after the tasks that it requires.
 
-    The caller removes a task from `running` when it is finished.
+    Attributes:
+        waiting: names of the tasks that have not started, in order.
+        running: names of the tasks that have started; the caller removes finished ones.
     """
 
     def __init__(self, tasks: Tasks, waiting: Iterable[str]):
-        """Make the queue of the tasks whose names are `waiting`."""
+        """Make the queue.
+
+        Args:
+            tasks: tasks by name.
+            waiting: names of the tasks to run, in order.
+        """
         self._tasks, self.waiting, self.running = tasks, list(waiting), set[str]()
 
     def take(self) -> str | None:
-        """Return the name of a task whose required tasks are finished, or None; it is then running.
+        """Move the first task whose required tasks are finished to `running`; return its name.
+
+        None if all waiting tasks require unfinished ones.
 
         Raises:
             RuntimeError: if the tasks require each other.
@@ -73,6 +82,7 @@ def run_on_workers(
     archives: dict[str, Shared[bytes]] = {}
 
     def required_archives(task: Task) -> dict[str, Shared[bytes]]:
+        """Return the archives of the required folders; each is sent to the workers once."""
         for name in task.requires:
             required = tasks[name].artifact(folder).parent if name in tasks else folder / name
             if name not in archives and required.is_dir():
@@ -80,6 +90,7 @@ def run_on_workers(
         return {name: archives[name] for name in task.requires if name in archives}
 
     def next_task(worker: int) -> WorkerTask[bytes] | _Wait | None:
+        """Return a task that can start; `WAIT` if a running one must end first; None at the end."""
         name = queue.take()
         if name is None:
             return WAIT if queue.waiting else None
@@ -117,7 +128,7 @@ def run_task(
         run_command(task, folder, run)
         task_folder = task.artifact(folder).parent
         for file in task_folder.glob("*.json"):
-            # Paths as JSON writes them, without the quotes.
+            # In JSON text, paths are escaped; [1:-1] removes the quotes.
             old_path, new_path = (json.dumps(path)[1:-1] for path in (temporary, study_folder))
             file.write_text(file.read_text().replace(old_path, new_path))
         return pack(folder, task_folder)
@@ -134,12 +145,12 @@ def run_command(
         run: function that runs a command and returns the completed process.
 
     Raises:
-        RuntimeError: if the command fails, with the end of its error output.
+        RuntimeError: if the command fails; the message has the end of its error output.
     """
     command = [sys.executable, *task.arguments(folder)]
-    done = run(command)
-    if done.returncode != 0:
-        raise RuntimeError(f"{task.name} failed: {' '.join(command)}\n{done.stderr[-2000:]}")
+    completed = run(command)
+    if completed.returncode != 0:
+        raise RuntimeError(f"{task.name} failed: {' '.join(command)}\n{completed.stderr[-2000:]}")
 
 
 def pack(folder: Path, subfolder: Path) -> bytes:
@@ -151,7 +162,7 @@ def pack(folder: Path, subfolder: Path) -> bytes:
 
 
 def unpack(content: bytes, folder: Path) -> None:
-    """Extract an archive of `pack` in a folder; no partly extracted files are left."""
+    """Extract an archive of `pack` in a folder, completely or not at all."""
     with (
         tarfile.open(fileobj=io.BytesIO(content)) as archive,
         TemporaryDirectory(prefix=".", dir=folder) as temporary,

@@ -1,6 +1,7 @@
-"""Selection policies that the studies compare.
+"""Selection policies of tree search that the studies compare.
 
-The list is fixed: policies that are added to the package later do not change published results.
+The list is constant, so that policies that are added to the package do not change published
+results.
 """
 
 PUBLISHED_POLICIES = (

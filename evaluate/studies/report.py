@@ -1,4 +1,7 @@
-"""Reports of studies: Jinja2 templates in Markdown, rendered with the records of the tasks."""
+"""Reports of studies: Jinja2 templates in Markdown, rendered with the records of the tasks.
+
+A record holds the results and settings of a finished task, see `ludoteca.evaluate.studies.study`.
+"""
 
 import json
 from collections.abc import Mapping
@@ -41,9 +44,9 @@ def render(template: str, names: Mapping[str, Any]) -> str:
 def write_report(study: Study, records_by_part: RecordsByPart, out: Path, folder: Path) -> None:
     """Write `report.md`, `results.json` and the figures; sections without records are omitted.
 
-    In the template, `records` has all records by task, `has(PATTERN, ...)` is whether all tasks of
-    such names have records, and `select(PATTERN, ...)` returns the records of these tasks by name,
-    in the order of the study.
+    In the template, `records` has all records by name of the task. Patterns are wildcards for such
+    names: `has(PATTERN, ...)` returns whether all tasks that match have records, and
+    `select(PATTERN, ...)` returns their records by name, in the order of the study.
 
     Args:
         study: the study.
@@ -55,6 +58,7 @@ def write_report(study: Study, records_by_part: RecordsByPart, out: Path, folder
     run = provenance(out, records_by_part)
 
     def matching(*patterns: str) -> list[str]:
+        """Return the names of the tasks that match any pattern, in the order of the study."""
         return [
             name for name in study.tasks if any(fnmatchcase(name, pattern) for pattern in patterns)
         ]
@@ -87,7 +91,7 @@ def write_report(study: Study, records_by_part: RecordsByPart, out: Path, folder
 def provenance(out: Path, records: RecordsByPart) -> dict[str, Any]:
     """Return the provenance of a report, `"about"` (command, date, machine) and `"versions"`.
 
-    A report that is written again from the same records keeps its provenance.
+    A report that is rewritten from the same records keeps its provenance.
 
     Args:
         out: folder of the report.
@@ -96,6 +100,7 @@ def provenance(out: Path, records: RecordsByPart) -> dict[str, Any]:
     path = out / RESULTS_FILE
     if path.exists():
         content = read_json(path)
+        # The comparison needs the types of JSON: lists instead of tuples, text as keys.
         if {part: content.get(part) for part in records} == json.loads(json.dumps(records)):
             return {key: content[key] for key in ("about", "versions")}
     return {"about": run_info(), "versions": package_versions()}
@@ -115,8 +120,9 @@ def provenance_lines(records: RecordsByPart, versions: Mapping[str, str]) -> str
     dates = sorted(run["date"][:16] for run in runs)
     machines = {f"{run['cpu']}, {run['cores']} cores" for run in runs}
     used = [dict(versions), *(record["versions"] for record in all_records if "versions" in record)]
-    texts = {", ".join(f"{name} {number}" for name, number in each.items()): None for each in used}
-    return f"""- Finished from {dates[0]} to {dates[-1]} (UTC); versions: {"; ".join(texts)}
+    texts = (", ".join(f"{name} {number}" for name, number in each.items()) for each in used)
+    distinct_texts = "; ".join(dict.fromkeys(texts))
+    return f"""- Finished from {dates[0]} to {dates[-1]} (UTC); versions: {distinct_texts}
 - Machine: {"; ".join(sorted(machines))}"""
 
 
@@ -132,29 +138,37 @@ def with_interval(value: float, interval: tuple[float, float]) -> str:
 
 
 def wilson_share(count: int, total: int) -> str:
-    """Return the percentage that `count` is of `total`, with its Wilson 95 % interval."""
+    """Return 100 * count / total, a percentage, with its Wilson 95 % interval."""
     return with_interval(100 * count / total, wilson(count, total))
 
 
 def points_share(total: Mapping[str, int]) -> str:
-    """Return the percentage of points, a draw being half a point, with its 95 % interval."""
+    """Return the percentage of points (a draw is half a point) with its 95 % interval.
+
+    Args:
+        total: numbers of `"wins"`, `"draws"` and `"games"` of an agent.
+    """
     points = 100 * (total["wins"] + total["draws"] / 2) / total["games"]
     return with_interval(points, score_interval(total["wins"], total["draws"], total["games"]))
 
 
 def strength(total: Mapping[str, int]) -> str:
-    """Return whether an agent is stronger than its rival, by the 95 % interval of its points."""
+    """Return whether an agent is stronger than its opponent, by the 95 % interval of its points.
+
+    Args:
+        total: numbers of `"wins"`, `"draws"` and `"games"` of the agent.
+    """
     low, high = score_interval(total["wins"], total["draws"], total["games"])
     return "stronger" if low > 0.5 else "weaker" if high < 0.5 else "no significant difference"
 
 
 def precisions(records: Records) -> str:
-    """Return the numeric precisions in which the networks of training records computed."""
+    """Return the numeric precisions of the networks in some records of training runs, as text."""
     return ", ".join(sorted({record["training"]["precision"] for record in records.values()}))
 
 
 def minutes(records: Records) -> tuple[float, float]:
-    """Return the total minutes of the training runs and of the matches among some records."""
+    """Return the total minutes of the training runs and of the other tasks among some records."""
     training = sum(run["training"]["seconds"] for run in records.values() if "training" in run)
     return training / 60, sum(run["seconds"] for run in records.values() if "seconds" in run) / 60
 

@@ -1,4 +1,8 @@
-"""Runner of studies: runs unfinished tasks, and writes the report after each of them."""
+"""Runner of studies: runs unfinished tasks, and writes the report after each of them.
+
+A study has parts, a part has tasks, and a task is a command that writes an artifact. See
+`ludoteca.evaluate.studies.study`.
+"""
 
 import json
 import os
@@ -29,7 +33,7 @@ from ludoteca.lock import lock_folder
 from ludoteca.progress import progress_bar
 
 SETTINGS_FILE = "settings.json"  # file with the settings of a task, in the folder of its artifact
-RUNS = Path("runs/reproduce")
+RUNS = Path("runs/reproduce")  # default folder of the artifacts of all studies
 HELP_ON_RESUMING = """An interrupted or killed run resumes when the same command is given again. The
 report is written after each task: it has the sections whose tasks are all finished."""
 
@@ -53,6 +57,7 @@ def study_command(make: Callable[..., Study], summary: str) -> Callable[..., Non
             choice("precision", make_options["precision"], ("auto", "float32", "bfloat16"))
         run_study(make(**make_options), **bound.arguments)
 
+    # The help texts of the options are the `Args:` of both docstrings.
     help_texts = [(getdoc(each) or "").partition("Args:\n")[2] for each in (make, run_study)]
     lines = "\n".join(text.partition("\n\n")[0] for text in help_texts)
     reproduce.__doc__ = f"{summary}\n\n{HELP_ON_RESUMING}\n\nArgs:\n{lines}"
@@ -99,9 +104,12 @@ def run_study(
     default_out = folder / "report" if study.fast else Path("docs/results") / study.name
     out = default_out if out is None else out
     records, tasks = read_records(out, study.parts, study.is_valid_record), study.tasks
-    part_by_task = {name: of for of, part_tasks in study.parts.items() for name in part_tasks}
+    part_by_task = {
+        name: part_name for part_name, part_tasks in study.parts.items() for name in part_tasks
+    }
 
     def add_record(name: str) -> None:
+        """Write the report with the record of a finished task, unless it has that record."""
         record, part_records = make_record(tasks[name], folder), records[part_by_task[name]]
         if record is not None and record != part_records.get(name):
             part_records[name] = record
@@ -145,11 +153,12 @@ def run_part(
     Args:
         part: name of the part.
         task_names: names of the part's tasks.
-        skip: names of tasks that are not run.
+        skip: names of tasks to skip.
         tasks: all tasks by name, required ones first.
         folder: folder of all tasks.
         run: function that runs tasks in their order.
     """
+    # `tasks` in reverse order, so that the tasks required by required tasks are selected, too.
     selected = {name for name in task_names if name not in skip}
     print(f"{part}: {len(selected)} of {len(task_names)} tasks", file=sys.stderr)
     for name in reversed(list(tasks)):
@@ -169,22 +178,23 @@ def run_tasks(
 ) -> None:
     """Run the unfinished tasks, `processes` at a time.
 
-    The tasks' processes end with this process; after Ctrl-C they first save their work.
+    If this process ends, so do the tasks' processes; after Ctrl-C they first save their work.
 
     Args:
         tasks: tasks by name; a task starts when its required tasks are finished.
         folder: folder of all tasks.
         processes: number of tasks that run at a time.
         show_progress: whether to show a progress bar.
-        on_finish: called with the name of each finished task, first of those finished before.
+        on_finish: function that is called with the name of each finished task; tasks that were
+            finished before come first.
         single_threaded: whether numeric libraries use one thread in each process.
         executor: executor of the commands, see `ludoteca.executor.make_executor`. A worker of a
             cluster restarts a task if its process or machine dies.
 
     Raises:
-        RuntimeError: if a command fails, with the end of its error output.
+        RuntimeError: if a command fails; the message has the end of its error output.
         ValueError: if an artifact was made with other settings, or another process runs tasks in
-            this folder.
+            the folder.
     """
     unfinished = [name for name, task in tasks.items() if not is_finished(task, folder)]
     for name in tasks.keys() - set(unfinished):
@@ -192,12 +202,13 @@ def run_tasks(
     if not unfinished:
         return
     folder.mkdir(parents=True, exist_ok=True)
-    _lock = lock_folder(folder)  # until this function returns
+    _lock = lock_folder(folder)  # held until this function returns
     variables = dict.fromkeys(THREAD_VARIABLES, "1") if single_threaded else {}
     num_finished = len(tasks) - len(unfinished)
     with progress_bar(len(tasks), show_progress, "tasks", done=num_finished) as advance:
 
         def finish(name: str) -> None:
+            """Write the settings beside a new artifact, and report the finished task."""
             task_folder = tasks[name].artifact(folder).parent
             write_atomically(
                 task_folder / SETTINGS_FILE, json.dumps(settings_of(tasks[name])) + "\n"
@@ -216,10 +227,10 @@ def run_tasks(
             while queue.waiting or running:
                 while len(running) < processes and (next_name := queue.take()) is not None:
                     running[pool.submit(run_command, tasks[next_name], folder, run)] = next_name
-                for done in wait(running, return_when=FIRST_COMPLETED).done:
-                    done.result()
-                    queue.running.discard(running[done])
-                    finish(running.pop(done))
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    future.result()  # raises the error of a failed command
+                    queue.running.discard(running[future])
+                    finish(running.pop(future))
 
 
 def is_finished(task: Task, folder: Path) -> bool:
@@ -235,7 +246,7 @@ def is_finished(task: Task, folder: Path) -> bool:
     if file.exists() and read_json(file) != settings_of(task):
         raise ValueError(
             f"{artifact.parent} has results of the task {task.name} with other settings: expected "
-            f"{json.dumps(settings_of(task))}, got {file.read_text()}; remove it, or give another "
-            "folder with --runs"
+            f"{json.dumps(settings_of(task))}, got {file.read_text()}; remove the folder, or "
+            "choose another one for all tasks with --runs"
         )
     return True

@@ -1,7 +1,8 @@
 """Reproduction study of a paper: its tasks, and the records of finished tasks.
 
 A task is a command that writes an artifact, such as a file of results. Its record is the part of
-the artifact that the report's `results.json` keeps.
+the artifact that the report's `results.json` keeps. Each task has a folder for its artifact, all in
+one folder per study: "the folder of all tasks".
 """
 
 import csv
@@ -14,7 +15,7 @@ from typing import Any
 from ludoteca.files import read_json
 
 Records = Mapping[str, dict[str, Any]]  # records of finished tasks, by name
-RecordsByPart = dict[str, dict[str, dict[str, Any]]]
+RecordsByPart = dict[str, dict[str, dict[str, Any]]]  # the same by part of the study and name
 # File name of the artifact of most tasks, and of the file with all records beside a report.
 RESULTS_FILE = "results.json"
 GAMES_FILE = "games.npz"  # file name of the artifact of tasks that generate or convert games
@@ -24,9 +25,9 @@ GAMES_FILE = "games.npz"  # file name of the artifact of tasks that generate or 
 class Task:
     """Task: one command, `python -m MODULE`, and the artifact that it writes.
 
-    In the texts of options, `{folder}` is replaced by the folder of all tasks, `{artifact}` by the
-    file that the command writes, and further names by the values of `placeholders`. A text with
-    spaces, or a tuple, is several values.
+    In the values of options, `{folder}` is replaced by the folder of all tasks, `{artifact}` by the
+    file that the command writes, and names in `placeholders` by the values of their functions. An
+    option whose value is a tuple, or text with spaces, is given several values.
     """
 
     name: str
@@ -47,7 +48,7 @@ class Task:
     summarize: Callable[[Path], dict[str, Any]] | None = None
 
     def artifact(self, folder: Path) -> Path:
-        """Return the path of the artifact, which exists as soon as the task is finished."""
+        """Return the path of the artifact, which exists if and only if the task is finished."""
         return folder / (self.directory or self.name) / self.artifact_name
 
     def arguments(self, folder: Path) -> list[str]:
@@ -72,7 +73,7 @@ Tasks = dict[str, Task]
 class BestAgent:
     """Placeholder for the agent with the most points in a finished match."""
 
-    match: str
+    match: str  # name of the match's task
 
     def __call__(self, folder: Path) -> str:
         """Return the agent's spec string."""
@@ -84,8 +85,8 @@ class BestAgent:
 class SecondsPerMove:
     """Placeholder for a multiple of the time per move of the first agent of a finished match."""
 
-    match: str
-    factor: float
+    match: str  # name of the match's task
+    factor: float  # factor of the time
 
     def __call__(self, folder: Path) -> str:
         """Return the seconds per move."""
@@ -112,14 +113,15 @@ def match_task(
         games: number of games.
         requires: names of the tasks whose artifacts the agents or the placeholders read.
         options: further options of the match.
-        pace: value of the placeholder `{seconds}` in the spec strings.
-        winners: placeholders in the spec strings, each with the name of the match whose best agent
-            replaces it.
-        networks: fingerprints of shipped networks, by the spec strings of their agents. With
-            another network it is another match, which has another folder.
+        pace: time per move that replaces the placeholder `{seconds}` in the spec strings.
+        winners: names of matches whose best agent replaces a placeholder in the spec strings, by
+            placeholder.
+        networks: fingerprints of shipped networks, by the spec strings of their agents. They are
+            part of the folder's name, so that a match with a retrained network is played anew.
         module: module that plays the match.
     """
     match_options = {"agents": agents, "games": games, "seed": 1, **(options or {})}
+    # What the placeholders stand for is part of the settings, so that a change makes a new record.
     sources = {"pace": pace.match, "times": pace.factor} if pace else {}
     sources |= {"winners": dict(winners)} if winners else {}
     sources |= {"networks": dict(networks)} if networks else {}
@@ -142,7 +144,7 @@ class Study:
     # Function of all records and the folder of all tasks; returns figures as PNG files, by name.
     draw: Callable[[Records, Path], dict[str, bytes]] | None = None
     fast: bool = False  # whether the tasks are reduced to a test of the software
-    unavailable: Mapping[str, str] = field(default_factory=dict)  # why parts cannot run, by part
+    unavailable: Mapping[str, str] = field(default_factory=dict)  # reasons why parts cannot run
     skipped_tasks: frozenset[str] = frozenset()  # names of tasks that cannot run
     # Limits on the number of concurrent tasks, by part.
     processes: Mapping[str, int] = field(default_factory=dict)
@@ -176,7 +178,7 @@ def make_record(task: Task, folder: Path) -> dict[str, Any] | None:
 
 
 def settings_of(task: Any) -> Any:
-    """Return the settings of a task with the types that JSON has."""
+    """Return the settings of a task, converted to the types of JSON for comparisons."""
     settings = getattr(task, "settings", None)
     return json.loads(json.dumps(task.options if settings is None else settings))
 
@@ -188,8 +190,8 @@ def read_records(
 ) -> RecordsByPart:
     """Return the valid records beside a report, by part and name.
 
-    Records of unknown tasks and invalid records are omitted, as are records of tasks that require
-    a task whose record is omitted.
+    Omitted are records of unknown tasks, invalid records, and records of tasks that require a task
+    whose record is omitted.
 
     Args:
         out: folder of the report.
@@ -209,12 +211,17 @@ def read_records(
                 if is_equal or (is_valid is not None and is_valid(record, task)):
                     valid_names.add(name)
     return {
-        part: {name: v for name, v in content.get(part, {}).items() if name in valid_names}
+        part: {k: record for k, record in content.get(part, {}).items() if k in valid_names}
         for part in parts
     }
 
 
 def read_metrics(folder: Path, column: str) -> list[dict[str, str]]:
-    """Return the rows of a training run's `metrics.csv` in which a column has a value."""
+    """Return the rows of a training run's `metrics.csv` in which a column is not empty.
+
+    Args:
+        folder: folder of the training run.
+        column: name of the column.
+    """
     with (folder / "metrics.csv").open() as file:
         return [row for row in csv.DictReader(file) if row[column]]

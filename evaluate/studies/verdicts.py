@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 HOLDS, FAILS, INCONCLUSIVE = "holds", "does not hold", "inconclusive"
 UNCORRECTED = "holds only without Holm's correction"
-LEVEL = 0.05
+LEVEL = 0.05  # significance level
 
 
 def verdict_by_interval(low: float, high: float) -> str:
@@ -29,7 +29,7 @@ def verdict_by_test(p: float, corrected: float, as_claimed: bool) -> str:
     Args:
         p: p-value of the test.
         corrected: p-value corrected for the number of tests.
-        as_claimed: whether the measured difference has the sign of the claimed one.
+        as_claimed: whether the measured difference has the claimed sign.
     """
     if corrected < LEVEL:
         return HOLDS if as_claimed else FAILS

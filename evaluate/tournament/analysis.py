@@ -25,7 +25,7 @@ class Difference:
     Attributes:
         pair: indices of the agents.
         test: result of the test.
-        holm: p value after Holm's correction for the number of pairs.
+        holm: p value with Holm's correction for the number of pairs.
     """
 
     pair: tuple[int, int]
@@ -38,7 +38,7 @@ class Analysis:
     """Statistics of the points of agents in games.
 
     Attributes:
-        points: points. Shape `[games, agents]`.
+        points: points of each agent in each game. Shape `[games, agents]`.
         total: sum over the games. Shape `[agents]`.
         mean: mean over the games. Shape `[agents]`.
         sd: sample standard deviation over the games, `[agents]`; None with one game.
@@ -66,7 +66,7 @@ def analyze(points: NDArray[Any]) -> Analysis:
     """Compute the statistics of points, and the tests that have enough games and agents.
 
     Args:
-        points: points. Shape `[games, agents]`.
+        points: points of each agent in each game. Shape `[games, agents]`.
     """
     games, agents = points.shape
     has_rank_tests = games >= MIN_RANKED_GAMES and agents >= MIN_RANKED_AGENTS

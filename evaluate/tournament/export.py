@@ -1,4 +1,8 @@
-"""Export of all numbers of a tournament, as CSV and as JSON."""
+"""Export of all numbers of a tournament, as CSV and as JSON.
+
+A tournament plays several games (kinds, such as Hex): "the games of a pair" are those that two
+agents played of one kind.
+"""
 
 import csv
 import io
@@ -42,7 +46,7 @@ def pair_json(results: Results, pair: PairResult) -> dict[str, Any]:
 
 
 def to_csv(pairs: Sequence[dict[str, Any]]) -> str:
-    """Return CSV with a line for every result of `pair_json`."""
+    """Return the results of `pair_json` as CSV, a line for each."""
     rows = []
     for pair in pairs:
         low, high = pair["win_interval"]
@@ -53,7 +57,11 @@ def to_csv(pairs: Sequence[dict[str, Any]]) -> str:
 
 
 def csv_text(rows: Sequence[dict[str, Any]]) -> str:
-    """Return rows as CSV, with the names of the columns in the first line."""
+    """Return rows as CSV, with the names of the columns in the first line.
+
+    Args:
+        rows: values by column, at least one row; all rows have the same columns.
+    """
     file = io.StringIO()
     writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
     writer.writeheader()
@@ -62,7 +70,7 @@ def csv_text(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def to_json(results: Results, analysis: Analysis) -> dict[str, Any]:
-    """Return all numbers except the pairs' as JSON values."""
+    """Return all numbers of a tournament but those of `pair_json`, as JSON values."""
     t = results.tournament
     ratings, nash = results.ratings, nash_average(results.advantages())
     numbers = {
@@ -86,7 +94,7 @@ def to_json(results: Results, analysis: Analysis) -> dict[str, Any]:
             | {
                 "game": t.games[match.game],
                 "agent": t.names[forfeit.agent],
-                "against": t.names[sum(match.pair) - forfeit.agent],
+                "against": t.names[sum(match.pair) - forfeit.agent],  # the other agent of the pair
                 "repeat": match.repeat,
                 "game_of_match": forfeit.game,
             }

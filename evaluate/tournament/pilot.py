@@ -21,8 +21,8 @@ from ludoteca.evaluate.tournament.run import (
 )
 from ludoteca.executor import LOCAL, WAIT, _Wait
 
-TASKS_PER_PAIR = 3
-SAMPLE_SECONDS = 1.0  # intended duration of a task
+TASKS_PER_PAIR = 3  # number of tasks of each pair in each game
+SAMPLE_SECONDS = 1.0  # intended duration of a pilot task
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class PilotRun:
         tournament: the tournament.
         played: number of games in the log.
         seconds_per_game: expected mean over the missing games.
-        slowest: seconds per game of the slowest pair and game, and their names.
+        slowest: seconds per game of the slowest pair in its slowest game, and their names.
         compile_seconds: seconds of compilation before the first game.
         forecast: forecast of the time of the missing games.
     """
@@ -46,7 +46,7 @@ class PilotRun:
     forecast: Forecast
 
     def lines(self, price: float) -> list[str]:
-        """Return the plan as text; `price` is the price of a core hour in dollars."""
+        """Return the lines of the plan; `price` is the price of a core hour in dollars."""
         num_missing = self.tournament.total_games - self.played
         seconds, name = self.slowest
         return [
@@ -73,7 +73,7 @@ def play_pilot(
 ) -> PilotRun:
     """Play some games of every pair in every game, and forecast the remaining time.
 
-    These are games of the tournament and stay in its log.
+    The games are those of the tournament, so they stay in its log.
 
     Args:
         tournament: the tournament.
@@ -91,6 +91,7 @@ def play_pilot(
         )
         num_missing = (log.outcomes == MISSING).sum((2, 3))
         seconds_per_game = log.seconds / np.maximum((log.outcomes != MISSING).sum((2, 3)), 1)
+        # The last task gives the best estimate: it has the most games, and no first ones.
         for (game, pair), seconds in last_seconds.items():
             seconds_per_game[game, tournament.pairs.index(pair)] = seconds
         total = float((seconds_per_game * num_missing).sum())
@@ -116,15 +117,17 @@ def play_pilot(
 def _pilot_tasks(
     log: GameLog, matches: list[Match], seconds_per_game: SecondsPerGame
 ) -> Iterator[Callable[[], PlayedGames] | _Wait]:
-    """Yield `TASKS_PER_PAIR` tasks of every pair, sized by the `seconds_per_game` of its last task.
+    """Yield `TASKS_PER_PAIR` tasks of every pair in every game, or `WAIT`.
 
-    The first games of a process take longer, and few games give a poor estimate.
+    The number of games of a task follows from the `seconds_per_game` of the pair's last task: the
+    first games of a process take longer, and few games give a poor estimate.
     """
     first_matches = {(match.game, match.pair): match for match in reversed(matches)}
     ranges = {key: log.missing(match)[0] for key, match in sorted(first_matches.items())}
     for _ in range(TASKS_PER_PAIR):
         for key, (low, high) in ranges.items():
-            # Wait until the games of the last task of this pair are in the log.
+            # Wait until the games of this pair's last task are in the log: then the first missing
+            # games are those from `low`, or none.
             while log.missing(first_matches[key])[:1] not in ([], [(low, high)]):
                 yield WAIT
             count = (

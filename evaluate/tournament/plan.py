@@ -1,4 +1,8 @@
-"""Plan of a tournament: games, agents, and matches with their seeds."""
+"""Plan of a tournament: games, agents, and matches with their seeds.
+
+"Games" of a tournament are both the kinds of games, such as Hex 7x7 (`Tournament.games`), and the
+single games that are played (`games_per_pair`).
+"""
 
 import hashlib
 import re
@@ -15,17 +19,17 @@ from ludoteca.envs.registry import make_game
 from ludoteca.envs.validation import check_seed
 from ludoteca.evaluate.match_clock import validate_time_control
 
-DRAW_VALUES = ("half", "loss")
+DRAW_VALUES = ("half", "loss")  # see `Tournament.draws`
 
 
 @dataclass(frozen=True)
 class Match:
-    """Match of two agents in one game: one repetition of the games of a pair.
+    """Match of two agents in one kind of game: one of the `repeats` that share its games.
 
     Attributes:
-        game: index of the game.
-        pair: indices of the two agents.
-        repeat: number of the repetition, from 0.
+        game: index of the kind of game in the tournament.
+        pair: indices of the two agents in the tournament.
+        repeat: index of the match among those of the pair in the game, from 0.
     """
 
     game: int
@@ -37,8 +41,8 @@ class Match:
 class Tournament:
     """Round robin: every two agents play each other in every game.
 
-    Two agents alternate in moving first. In a game of four players, each agent holds every other
-    seat, and the agent with the best seat wins.
+    Two agents alternate in moving first. In a game of four players, each agent plays every other
+    seat, and the agent with the highest return in one of its seats wins.
 
     Attributes:
         games: spec strings of the games.
@@ -47,8 +51,9 @@ class Tournament:
         repeats: number of matches of equal length into which these games are divided.
         seed: seed of the tournament, which makes it reproducible if the agents draw random numbers
             only from the streams passed to them.
-        draws: value of a draw in the tables: `"half"` a win, or a `"loss"` for both agents.
-        names: names of the agents; by default, the differences of their spec strings.
+        draws: value of a draw in the tables: `"half"` (half a win for both agents) or `"loss"` (a
+            loss for both).
+        names: names of the agents; by default see `short_names`.
         time_control: time control of the games, or None.
 
     Raises:
@@ -65,22 +70,27 @@ class Tournament:
     time_control: TimeControl | None = None
 
     def __post_init__(self) -> None:
-        loaded_games = tuple(make_game(game) for game in self.games)
-        object.__setattr__(self, "games", tuple(game.spec for game in loaded_games))
+        game_objects = tuple(make_game(game) for game in self.games)
+        object.__setattr__(self, "games", tuple(game.spec for game in game_objects))
         object.__setattr__(self, "names", tuple(self.names) or short_names(self.agents))
         if not self.games:
-            raise ValueError("a tournament needs a game")
+            raise ValueError("a tournament needs a game or more, got none")
         if len(self.agents) < 2:
             raise ValueError(f"a tournament needs two agents or more, got {len(self.agents)}")
         for kind, values in (("game", self.games), ("agent", self.agents), ("name", self.names)):
             for value in values:
                 if values.count(value) > 1:
-                    raise ValueError(f"{kind} {value!r} comes twice")
+                    raise ValueError(f"{kind}s must be distinct, but {kind} {value!r} comes twice")
         if len(self.names) != len(self.agents):
-            raise ValueError(f"{len(self.agents)} agents need as many names, got {len(self.names)}")
-        for game in loaded_games:
+            raise ValueError(
+                f"expected a name for each of {len(self.agents)} agents, got {len(self.names)}"
+            )
+        for game in game_objects:
             if game.num_players % 2:
-                raise ValueError(f"pairs cannot share the {game.num_players} seats of {game.spec}")
+                raise ValueError(
+                    f"expected games with an even number of players, which two agents can share, "
+                    f"got {game.spec} with {game.num_players}"
+                )
             if self.time_control is not None:
                 validate_time_control(game, self.time_control)
         for agent in self.agents:
@@ -89,8 +99,8 @@ class Tournament:
         integer("games_per_pair", self.games_per_pair, 2, 10**9)
         if self.games_per_pair % (2 * self.repeats):
             raise ValueError(
-                "games_per_pair must be a multiple of twice the repeats, so that in each of them "
-                f"both agents move first equally often; got {self.games_per_pair} games and "
+                "games_per_pair must be a multiple of twice the repeats, so that both agents move "
+                f"first equally often in each repeat; got {self.games_per_pair} games and "
                 f"{self.repeats} repeats"
             )
         check_seed(self.seed)
@@ -124,7 +134,7 @@ class Tournament:
         """Return the seed of a match; it does not depend on other matches of the tournament."""
         first, second = (self.agents[a] for a in match.pair)
         text = repr((self.seed, self.games[match.game], first, second, match.repeat))
-        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1  # below 2^63
 
     def identity(self) -> dict[str, Any]:
         """Return the settings that determine the games, as JSON values."""
@@ -141,7 +151,8 @@ def short_names(agents: Sequence[str]) -> tuple[str, ...]:
     """Return short names for agents: their spec strings without the parameters that all share.
 
     `mcts:policy=etc,simulations=9` and `mcts:policy=ucb1,simulations=9` become `etc` and `ucb1`.
-    Spec strings that differ in more than one parameter keep the parameters' names.
+    If the spec strings differ in more than one parameter, the names of the parameters are kept. If
+    two short names are equal, all names are the whole spec strings.
     """
     if len(agents) < 2:
         return tuple(agents)
@@ -163,9 +174,10 @@ def short_names(agents: Sequence[str]) -> tuple[str, ...]:
 
 
 def split_specs(texts: Sequence[str]) -> tuple[str, ...]:
-    """Split spec strings that are joined by commas: `"hex:board_size=7,swap=True,connect4"`.
+    """Return the single spec strings of texts in which they are joined by commas.
 
-    A text `NAME=VALUE` after a comma is a parameter of the spec string before it.
+    `"hex:board_size=7,swap=True,connect4"` becomes `hex:board_size=7,swap=True` and `connect4`: a
+    part `NAME=VALUE` after a comma is a parameter of the spec string before it.
     """
     specs: list[str] = []
     for text in texts:
@@ -178,6 +190,9 @@ def split_specs(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _params_of(text: str) -> list[tuple[str, str]]:
-    """Return the parameters of a spec string as `(key, value)`; a value may have an empty key."""
+    """Return the parameters of a spec string as pairs `(key, value)`.
+
+    The key is empty for a parameter without a name, such as the network in `az:othello`.
+    """
     parts = [part.partition("=") for part in text.split(",") if part]
     return [(key, value) if equals else ("", key) for key, equals, value in parts]

@@ -1,4 +1,8 @@
-"""Played games of a tournament: the lines of its log, and the outcome of every game."""
+"""Played games of a tournament: the lines of its log, and the outcome of every game.
+
+A match of two agents is played in tasks of some consecutive games; a line of the log holds the
+games of a task. The first agent of a pair is the one with the lower index.
+"""
 
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -10,7 +14,7 @@ from ludoteca.evaluate.forfeits import Forfeit
 from ludoteca.evaluate.match_clock import NO_MOVES, MoveTimes, times_from_json, times_json
 from ludoteca.evaluate.tournament.plan import Match, Tournament
 
-OUTCOME_LETTERS = "LDW"  # outcomes -1, 0 and 1 of the first agent of the pair
+OUTCOME_LETTERS = "LDW"  # letters of the outcomes -1, 0 and 1 for the first agent of a pair
 MISSING = np.int8(-2)  # outcome of a game that has not been played
 
 
@@ -24,7 +28,7 @@ class PlayedGames:
         outcomes: a letter of `OUTCOME_LETTERS` per game, for the first agent of the pair.
         plies: total number of plies.
         seconds: total playing time.
-        forfeits: forfeits, with the index of the agent in the pair, 0 or 1.
+        forfeits: forfeits; their `agent` is the index in the pair, 0 or 1.
         times: times of the moves of both agents, or empty without a clock.
     """
 
@@ -46,7 +50,7 @@ class GameOutcomes:
             Shape `[games, pairs, repeats, games_per_match]`.
         plies: number of plies played, by game and pair. Shape `[games, pairs]`.
         seconds: playing time, by game and pair. Shape `[games, pairs]`.
-        forfeits: matches and their forfeits, with the index of the agent in the tournament.
+        forfeits: pairs of a match and a forfeit in it; its `agent` is the index in the tournament.
         times: times of each agent's moves, or empty without a clock.
     """
 
@@ -77,7 +81,7 @@ class GameOutcomes:
         return view
 
     def missing(self, match: Match) -> list[tuple[int, int]]:
-        """Return the missing games of a match as ranges `low <= k < high`."""
+        """Return the missing games of a match as ranges `(low, high)` of games low <= k < high."""
         is_missing = np.concatenate([[False], self.match_outcomes(match) == MISSING, [False]])
         bounds = np.flatnonzero(np.diff(is_missing.astype(np.int8)))
         return [(int(low), int(high)) for low, high in bounds.reshape(-1, 2)]
@@ -128,7 +132,7 @@ class GameOutcomes:
             and all(forfeit.agent in (0, 1) for forfeit in played.forfeits)
             and len(played.times) == (0 if t.time_control is None else 2)
         ):
-            raise ValueError(f"{played!s:.400} is not of this tournament")
+            raise ValueError(f"expected games of this tournament, got {played!s:.400}")
         if (self.match_outcomes(match)[played.first : high] != MISSING).any():
             raise ValueError(f"games {played.first} to {high - 1} of {match} were played before")
 
@@ -141,7 +145,7 @@ class GameOutcomes:
         self.match_outcomes(played.match)[played.first : played.first + len(outcomes)] = outcomes
         self.plies[game_and_pair] += played.plies
         self.seconds[game_and_pair] += played.seconds
-        for a, times in zip(played.match.pair, played.times, strict=False):
+        for a, times in zip(played.match.pair, played.times, strict=False):  # none without a clock
             self.times[a] += times
         self.forfeits += [
             (played.match, replace(forfeit, agent=played.match.pair[forfeit.agent]))
@@ -150,7 +154,7 @@ class GameOutcomes:
 
 
 def to_line(played: PlayedGames) -> dict[str, Any]:
-    """Return the line of the log of some games, as JSON values."""
+    """Return some games as a line of the log, as JSON values."""
     line = {
         "game": played.match.game,
         "pair": played.match.pair,

@@ -12,7 +12,8 @@ from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.statistics.ranks import groups
 from ludoteca.evaluate.statistics.ratings import Ratings
 
-DPI, COLORS = 110, 96
+# Sizes of figures are in inches; offsets along rows of agents are fractions of a row.
+DPI, COLORS = 110, 96  # resolution, and number of colors of the PNG files
 BLUE, GRAY, LIGHT = "#2f6db5", "#555555", "#dfe8f3"
 MARKERS = "osD^vP*Xhd<>"
 MAX_LEGEND = len(MARKERS)  # maximum number of games with a legend
@@ -26,13 +27,14 @@ def box_plot(
     max_points: int,
     score_name: str,
 ) -> bytes:
-    """Draw the distribution of each agent's points over the games.
+    """Draw the distribution of each agent's points over the games, as a PNG file.
 
     Args:
-        points: points. Shape `[games, agents]`.
+        points: points of each agent in each game. Shape `[games, agents]`.
         names: names of the agents.
         games: titles of the games.
-        max_points: maximum number of points.
+        max_points: maximum number of points in a game, which is the number of times an agent played
+            it.
         score_name: name of the points, such as `"wins"`.
     """
     order = np.argsort(np.median(points, axis=0), kind="stable")
@@ -51,7 +53,7 @@ def box_plot(
     rows = np.arange(1, len(names) + 1)
     for g, title in enumerate(games):
         has_legend = g < MAX_LEGEND and len(games) <= MAX_LEGEND
-        offset = 0.18 * (g / max(len(games) - 1, 1) * 2 - 1)  # equal points do not overlap
+        offset = 0.18 * (g / max(len(games) - 1, 1) * 2 - 1)  # so that equal points do not overlap
         axes.plot(
             points[g, order],
             rows + offset,
@@ -71,13 +73,15 @@ def box_plot(
 
 
 def shorten(name: str, length: int = 36) -> str:
-    """Return a name of at most `length` characters: a longer name loses its middle."""
+    """Return a name of at most `length` characters; a longer one has `…` instead of its middle."""
     start = length // 3
     return name if len(name) <= length else f"{name[:start]}…{name[1 - length + start :]}"
 
 
 def heat_map(fractions: NDArray[np.float64], names: Sequence[str], score_name: str) -> bytes:
-    """Draw pairwise results: percentages of the row's agent against the column's, the best first.
+    """Draw pairwise results as a PNG file: percentages of the row's agent against the column's.
+
+    Agents are in descending order of their sums.
 
     Args:
         fractions: fractions of points, row against column, 0 on the diagonal. Shape
@@ -98,14 +102,14 @@ def heat_map(fractions: NDArray[np.float64], names: Sequence[str], score_name: s
         for a in range(n):
             for b in range(n):
                 if a != b:
-                    dark = abs(percentages[a, b] - 50) > 30
+                    is_dark = abs(percentages[a, b] - 50) > 30  # the color of the cell
                     axes.text(
                         b,
                         a,
                         f"{percentages[a, b]:.0f}",
                         ha="center",
                         va="center",
-                        color="white" if dark else "black",
+                        color="white" if is_dark else "black",
                         fontsize=min(10, 22 * cell),
                     )
     figure.colorbar(image, ax=axes, label="%")
@@ -114,7 +118,7 @@ def heat_map(fractions: NDArray[np.float64], names: Sequence[str], score_name: s
 
 
 def rating_plot(ratings: Ratings, names: Sequence[str]) -> bytes:
-    """Draw the ratings with their intervals, the best on top."""
+    """Draw the ratings with their intervals as a PNG file, the best on top."""
     order = np.argsort(ratings.elo, kind="stable")
     figure, axes = _figure(8.0, 1.5 + 0.38 * len(names))
     elo, rows = ratings.elo[order], np.arange(len(names))
@@ -136,7 +140,16 @@ def rating_plot(ratings: Ratings, names: Sequence[str]) -> bytes:
 def rank_plot(
     mean_ranks: NDArray[np.float64], names: Sequence[str], critical_difference: float
 ) -> bytes:
-    """Draw the critical difference diagram: bars join agents without significant differences."""
+    """Draw the critical difference diagram of Demsar (2006) as a PNG file.
+
+    Agents are points on an axis of mean ranks; bars below it join agents without significant
+    differences. Units of the axes are ranks for x, and 0.42 inches for y.
+
+    Args:
+        mean_ranks: mean rank of each agent over the games. Shape `[agents]`.
+        names: names of the agents.
+        critical_difference: see `Nemenyi`.
+    """
     n = len(names)
     order = np.argsort(mean_ranks, kind="stable")
     bars = groups(mean_ranks, critical_difference)

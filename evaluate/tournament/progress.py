@@ -17,12 +17,13 @@ from ludoteca.evaluate.tournament.played_games import GameOutcomes, PlayedGames
 from ludoteca.files import read_json
 from ludoteca.line_log import INVALID_LINE, LineReader
 
+# Limits of a plan, as the folder may come from an untrusted source.
 MAX_PLAN_BYTES = 1 << 20
-MAX_GAMES = 10_000_000  # planned games of a tournament that is read
-MAX_AGENTS = 64
-READ_BYTES = 1 << 20  # of the log in one `update`
-NEWEST = 20  # lines of the log that are kept
-CURVE_POINTS = 60  # at most
+MAX_GAMES = 10_000_000  # number of planned games
+MAX_AGENTS = 64  # also the maximum number of kinds of games
+READ_BYTES = 1 << 20  # maximum bytes of the log that one `update` reads
+NUM_NEWEST = 20  # number of lines of the log in `newest`
+CURVE_POINTS = 60  # maximum number of points of `curve`
 
 
 class TournamentProgress:
@@ -34,8 +35,8 @@ class TournamentProgress:
         wins: wins of agent a against b in game g. Shape `[games, agents, agents]`.
         draws: draws of agents a and b in game g. Shape `[games, agents, agents]`.
         newest: the last lines of the log, the newest last.
-        curve: number of games, and the ratings of the agents after them (NaN without games), at
-            regular intervals of the games.
+        curve: pairs of a number of games and the ratings after these games, `[agents]`, NaN for
+            agents without games; at regular intervals.
         is_complete: whether the whole log has been read.
     """
 
@@ -43,8 +44,8 @@ class TournamentProgress:
         """Read the plan of a tournament; `update` reads its games.
 
         Raises:
-            ValueError: if it is damaged, or the tournament is too large.
-            OSError: if it cannot be read.
+            ValueError: if the plan is damaged, or the tournament is too large.
+            OSError: if the plan cannot be read.
         """
         self._plan = folder / TOURNAMENT_FILE
         self._version = _version(self._plan)
@@ -53,7 +54,7 @@ class TournamentProgress:
         agents = len(self.tournament.agents)
         self.wins = np.zeros((len(self.tournament.games), agents, agents), np.int64)
         self.draws = np.zeros_like(self.wins)
-        self.newest: deque[PlayedGames] = deque(maxlen=NEWEST)
+        self.newest: deque[PlayedGames] = deque(maxlen=NUM_NEWEST)
         self.curve: list[tuple[int, NDArray[np.float64]]] = []
         self.is_complete = False
         self.games_read = 0
@@ -72,12 +73,13 @@ class TournamentProgress:
             ValueError: if the log is damaged.
             OSError: if it cannot be read.
         """
-        self.is_complete = self._log.read(self._take, READ_BYTES)
+        self.is_complete = self._log.read(self._add_line, READ_BYTES)
 
     def ratings(self) -> Ratings | None:
         """Return the ratings of the agents over all games so far, NaN for agents without games.
 
-        None if the agents fall into groups that did not play each other yet, or without SciPy.
+        They are None if the agents fall into groups that have not played each other yet, or if
+        SciPy is missing.
         """
         wins, draws = self.wins.sum(0), self.draws.sum(0)
         present = np.flatnonzero((wins + wins.T + draws).any(0))
@@ -92,7 +94,8 @@ class TournamentProgress:
         columns[:, present] = rated.elo, rated.low, rated.high
         return Ratings(*columns)
 
-    def _take(self, line: Any) -> None:
+    def _add_line(self, line: Any) -> None:
+        """Count the games of a line of the log; add a point to `curve` after each interval."""
         played = self.games.parse(line)
         self.games.apply(played)
         game, (a, b) = played.match.game, played.match.pair
@@ -109,7 +112,7 @@ class TournamentProgress:
 
 
 def _version(path: Path) -> tuple[int, ...]:
-    """Return numbers that differ after a file was replaced."""
+    """Return inode, size and time of a file, which change if it is replaced."""
     status = path.stat()
     return status.st_ino, status.st_size, status.st_mtime_ns
 
@@ -118,19 +121,24 @@ def _read_plan(path: Path) -> Tournament:
     """Return the tournament that `GameLog` has written to a folder.
 
     Raises:
-        ValueError: if it is damaged, or too large.
-        OSError: if it cannot be read.
+        ValueError: if the file is damaged, or the tournament is too large.
+        OSError: if the file cannot be read.
     """
     plan = read_json(path, MAX_PLAN_BYTES)
     try:
         if plan["format"] != FORMAT_VERSION:
-            raise ValueError(f"its format is {plan['format']!r:.40}, expected {FORMAT_VERSION}")
+            raise ValueError(f"expected format {FORMAT_VERSION}, got {plan['format']!r:.40}")
         count, agents = plan["games_per_pair"], tuple(plan["agents"])
         if len(agents) > MAX_AGENTS or len(plan["games"]) > MAX_AGENTS:
-            raise ValueError(f"it has {len(agents)} agents and {len(plan['games'])} games")
+            raise ValueError(
+                f"expected at most {MAX_AGENTS} agents and games, got {len(agents)} agents and "
+                f"{len(plan['games'])} games"
+            )
         total = comb(len(agents), 2) * len(plan["games"])
         if type(count) is not int or count * total > MAX_GAMES:
-            raise ValueError(f"{count!r:.40} games per pair are more than {MAX_GAMES:,} games")
+            raise ValueError(
+                f"expected at most {MAX_GAMES:,} games in total, got {count!r:.40} games per pair"
+            )
         clock = plan.get("time_control")
         with untrusted_names(path):
             return Tournament(

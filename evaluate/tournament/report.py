@@ -33,7 +33,7 @@ def write_report(results: Results, folder: str | Path, **about: Any) -> None:
     Args:
         results: results of the tournament.
         folder: the folder; it is made if it does not exist.
-        about: other entries of the provenance, such as the number of processes.
+        **about: other entries of the provenance, such as the number of processes.
 
     Raises:
         OSError: if a file cannot be written.
@@ -62,7 +62,7 @@ def points_name(results: Results) -> str:
 
 
 def point_fractions(results: Results) -> NDArray[np.float64]:
-    """Return the fraction of the points of agent a against b over all games, `[a, b]`."""
+    """Return the fraction of all points in their games that a won against b, `[agents, agents]`."""
     draw_points = 0.0 if results.tournament.draws == "loss" else 0.5
     played = len(results.tournament.games) * results.tournament.games_per_pair
     points: NDArray[np.float64] = (results.wins() + draw_points * results.draws()).sum(0) / played
@@ -70,7 +70,10 @@ def point_fractions(results: Results) -> NDArray[np.float64]:
 
 
 def draw_figures(results: Results, analysis: Analysis) -> dict[str, bytes]:
-    """Return the figures as PNG files by name; some need several games, or three agents."""
+    """Return the figures as PNG files by name: those that the tournament has data for.
+
+    The figure of points needs several games, that of ranks also three agents.
+    """
     names, score_name = tuple(map(plots.shorten, results.tournament.names)), points_name(results)
     figures = {
         "heat_map.png": plots.heat_map(point_fractions(results), names, f"Share of {score_name}"),
@@ -91,7 +94,14 @@ def draw_figures(results: Results, analysis: Analysis) -> dict[str, bytes]:
 def to_markdown(
     results: Results, analysis: Analysis, about: dict[str, Any], versions: dict[str, str]
 ) -> str:
-    """Return the report in Markdown; `about` and `versions` are its provenance."""
+    """Return the report in Markdown.
+
+    Args:
+        results: results of the tournament.
+        analysis: statistics of the points.
+        about: command, date and machine of the run, see `run_provenance`.
+        versions: versions of the packages.
+    """
     t, score_name = results.tournament, points_name(results)
     names, games = t.names, game_titles(results)
     ratings = results.ratings
@@ -148,7 +158,7 @@ def to_markdown(
 
 
 def provenance_paragraphs(about: dict[str, Any], versions: dict[str, str]) -> tuple[str, ...]:
-    """Return two paragraphs: the command; and date, machine and versions."""
+    """Return two paragraphs: the command, and a line with date, machine and versions."""
     machine = ", ".join(
         f"{about[key]} {unit}"
         for key, unit in (("processes", "processes"), ("cores", "cores"), ("cpu", ""))
@@ -159,6 +169,7 @@ def provenance_paragraphs(about: dict[str, Any], versions: dict[str, str]) -> tu
 
 
 def _summary(results: Results, analysis: Analysis, ratings: Ratings) -> str:
+    """Return the paragraphs on the best agent and on how the games were played."""
     t, score_name = results.tournament, points_name(results)
     best = int(np.argmax(analysis.total))
     possible = results.games_per_agent * len(t.games)
@@ -196,7 +207,7 @@ def _clock_section(results: Results) -> tuple[str, ...]:
 
 
 def figure_links(analysis: Analysis) -> dict[str, str]:
-    """Return the links to figures that are not always drawn, or the reason for their absence."""
+    """Return the links to the figures of points and ranks, or text if a figure is missing."""
     points, ranks = "![Points over the games](points.png)", "![Mean ranks](ranks.png)"
     if len(analysis.points) == 1:
         points = "With one game there is no spread over games to draw."
@@ -233,4 +244,5 @@ def _games(results: Results) -> list[Game]:
 
 
 def _number_of(n: int, noun: str) -> str:
+    """Return a number with its noun, in the plural unless the number is 1."""
     return f"{n} {noun}{'s' * (n != 1)}"

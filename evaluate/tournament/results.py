@@ -1,4 +1,7 @@
-"""Results of a tournament: outcomes, and counts by pair, agent and game."""
+"""Results of a tournament: outcomes, and counts by pair, agent and game.
+
+In shapes and indices, g is a kind of game, a and b are agents, and r is a repeat (match of a pair).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,11 +28,11 @@ class PairResult:
         wins: wins of the first agent of the pair.
         draws: drawn games.
         losses: losses of the first agent.
-        wins_first: wins of the first agent in seat 0, moving first.
+        wins_first: wins of the first agent in seat 0, in which it moves first.
         wins_second: wins of the first agent in seat 1.
         losses_first: losses of the first agent in seat 0.
         losses_second: losses of the first agent in seat 1.
-        wins_by_repeat: wins of the first agent in each repeat.
+        wins_by_repeat: wins of the first agent in each repeat (match of the pair).
         mean_plies: mean number of plies of a game.
     """
 
@@ -59,7 +62,7 @@ class Results:
         outcomes: outcome of every game for the first agent of the pair: 1, 0 or -1. Shape
             `[games, pairs, repeats, games_per_match]`.
         seconds: playing time, summed over all processes.
-        forfeits: matches and their forfeits, sorted by match and game.
+        forfeits: pairs of a match and a forfeit in it, sorted by match and game.
         times: times of each agent's moves, or empty without a clock.
     """
 
@@ -72,6 +75,16 @@ class Results:
         forfeits: Sequence[tuple[Match, Forfeit]] = (),
         times: Sequence[MoveTimes] = (),
     ):
+        """Combine the results of all games.
+
+        Args:
+            tournament: the tournament.
+            outcomes: see the attribute.
+            plies: number of plies played, by game and pair. Shape `[games, pairs]`.
+            seconds: playing times, of any shape: only their sum counts.
+            forfeits: pairs of a match and a forfeit in it.
+            times: times of each agent's moves, or empty without a clock.
+        """
         self.tournament, self.outcomes, self._plies = tournament, outcomes, plies
         self.seconds, self.times = float(seconds.sum()), tuple(times)
         self.forfeits = sorted(
@@ -172,6 +185,7 @@ class Results:
         return counts
 
     def _pair_result(self, game: int, k: int) -> PairResult:
+        """Return the result of pair k in a game."""
         outcomes = self.outcomes[game, k]
         first, second = outcomes[:, ::2], outcomes[:, 1::2]  # seats alternate
         return PairResult(

@@ -1,4 +1,7 @@
-"""Execution of a tournament in parallel processes, resumable after an interruption."""
+"""Execution of a tournament in parallel processes, resumable after an interruption.
+
+The processes play tasks: some consecutive games of a match, about two seconds long.
+"""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -23,11 +26,13 @@ from ludoteca.progress import progress_bar
 from ludoteca.worker import add_worker_location_to_errors
 
 INITIAL_GAMES = 2  # number of games of a task before the time of a game is known
-SecondsPerGame = dict[tuple[int, tuple[int, int]], float]  # seconds per game, by game and pair
+SecondsPerGame = dict[tuple[int, tuple[int, int]], float]  # by indices of the game and the pair
+# Generator function that yields tasks for workers; its arguments are the log, the matches with
+# missing games, and the seconds per game so far.
 Tasks = Callable[
     [GameLog, list[Match], SecondsPerGame], Iterator[Callable[[], PlayedGames] | _Wait]
 ]
-TASK_SECONDS = 2.0  # intended duration of a task; a killed process loses only its task
+TASK_SECONDS = 2.0  # intended duration of a task; short, as a killed process loses its task
 
 
 def run_tournament(
@@ -89,7 +94,7 @@ def play_missing_games(
 
 
 def _compile(log: GameLog, matches: list[Match], workers: Executor, progress: bool) -> float:
-    """Compile each agent for each game, which fills the workers' cache; return the seconds."""
+    """Compile each agent for each game, which fills the workers' caches; return the seconds."""
     tournament, start = log.tournament, perf_counter()
     game_agents = {(match.game, a): None for match in matches for a in match.pair}
     tasks = (
@@ -114,6 +119,7 @@ def _run_tasks(
         for played_games in workers.run_unordered(tasks(log, matches, seconds_per_game)):
             log.add(played_games)
             count = len(played_games.outcomes)
+            # At least a microsecond, as `_game_tasks` divides by it.
             seconds_per_game[played_games.match.game, played_games.match.pair] = (
                 max(played_games.seconds, 1e-6) / count
             )
@@ -126,7 +132,10 @@ def _game_tasks(
     matches: list[Match],
     seconds_per_game: SecondsPerGame,
 ) -> Iterator[Callable[[], PlayedGames]]:
-    """Yield the missing games as tasks of about `TASK_SECONDS`, from the latest times per game."""
+    """Yield the missing games as tasks of about `TASK_SECONDS`.
+
+    `seconds_per_game` changes between two tasks: it has the time of a pair's latest finished task.
+    """
     tournament = log.tournament
     for match in matches:
         for low, high in log.missing(match):
@@ -142,16 +151,16 @@ def compile_agent(game: str, agent: str, time_control: TimeControl | None = None
     """Compile the code of a game and an agent, by choosing the agent's first action."""
     with add_worker_location_to_errors(game, agent):
         rules = make_game(game)
-        made_agent = make_agent(agent, rules)
+        agent_object = make_agent(agent, rules)
     compile_match(rules)
     if time_control is not None:
-        made_agent.set_time_control(time_control)
-    made_agent.prepare()
+        agent_object.set_time_control(time_control)
+    agent_object.prepare()
     state, env_index = rules.empty(1), np.zeros(1, np.int64)
     state[0] = rules.new()
     mover = env_index if rules.player is None else np.full(1, rules.player(rules.new()))
-    made_agent.reset(env_index)
-    made_agent.act(state, mover, np.zeros((1, 1), np.uint64), env_index)
+    agent_object.reset(env_index)
+    agent_object.act(state, mover, np.zeros((1, 1), np.uint64), env_index)
 
 
 def play_games(tournament: Tournament, match: Match, first: int, count: int) -> PlayedGames:
@@ -171,6 +180,8 @@ def play_games(tournament: Tournament, match: Match, first: int, count: int) -> 
     )
     assert result.returns is not None
     seats = np.arange(result.returns.shape[1])
+    # Whether the first agent of the pair plays the seat, `[count, seats]`: agents alternate. An
+    # agent with several seats has the return of its best one.
     is_first = (first + np.arange(count)[:, None] + seats) % 2 == 0
     best = np.where(is_first, result.returns, -np.inf).max(1)
     best_other = np.where(is_first, -np.inf, result.returns).max(1)

@@ -15,15 +15,15 @@ from ludoteca.evaluate.tournament.results import Results
 def read_results(folder: Path) -> Results:
     """Return the results in a report.
 
-    The report counts games by pair, seat and outcome, so these counts and everything computed from
-    them are restored; the repeat of a game and forfeits are not.
+    The report counts games by pair, seat and outcome. These counts and everything computed from
+    them are restored; forfeits and the repeat (match) of each game are not.
 
     Args:
         folder: folder of the report.
 
     Raises:
         FileNotFoundError: if there is no `results.json`.
-        ValueError: if its pairs differ from those of its tournament.
+        ValueError: if the number of pairs in the file is not that of its tournament.
     """
     path = folder / "results.json"
     if not path.exists():
@@ -52,12 +52,13 @@ def read_results(folder: Path) -> Results:
     outcomes = np.zeros((games, pairs, played), np.int8)
     plies = np.zeros((games, pairs), np.float64)
     for k, pair in enumerate(content["pairs"]):
-        where = divmod(k, pairs)
-        for seat in range(2):  # seats alternate
-            row = outcomes[where][seat::2]
+        game_and_pair = divmod(k, pairs)
+        for seat in range(2):
+            # Agent a plays seat 0 in even games, seat 1 in odd ones.
+            games_in_seat = outcomes[game_and_pair][seat::2]
             wins, losses = pair[f"wins_a_in_seat_{seat}"], pair[f"wins_b_in_seat_{1 - seat}"]
-            row[:wins], row[wins : wins + losses] = 1, -1
-        plies[where] = pair["mean_plies"] * played
+            games_in_seat[:wins], games_in_seat[wins : wins + losses] = 1, -1
+        plies[game_and_pair] = pair["mean_plies"] * played
     return Results(
         tournament,
         outcomes.reshape(games, pairs, tournament.repeats, -1),

@@ -1,4 +1,4 @@
-"""Sections of a tournament report: points, ranks, significance tests and ratings."""
+"""Sections of a tournament report in Markdown: points, ranks, significance tests and ratings."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -20,7 +20,7 @@ MAX_MATRIX_AGENTS = 12  # maximum number of agents in a matrix of tests
 
 
 def points_table(analysis: Analysis, names: Sequence[str], games: Sequence[str]) -> str:
-    """Return the table of points by game and agent, with totals; the most points are bold."""
+    """Return the table of points by game and agent, with totals; the most in a game are bold."""
     rows = [
         [title, *(bold(number(x), x == max(row)) for x in row)]
         for title, row in zip(games, analysis.points.tolist(), strict=True)
@@ -49,7 +49,7 @@ def rank_table(analysis: Analysis, names: Sequence[str], games: Sequence[str]) -
 
 
 def forfeits_table(forfeits: Sequence[Forfeit], names: Sequence[str]) -> str:
-    """Return the table of forfeits by agent, with reasons; `""` if there are none."""
+    """Return the table of forfeits by agent, with reasons; `""` without forfeits."""
     rows = []
     for a, name in enumerate(names):
         of_agent = [forfeit for forfeit in forfeits if forfeit.agent == a]
@@ -163,16 +163,23 @@ def wilcoxon_text(analysis: Analysis, names: Sequence[str]) -> str:
 
 
 def nash_table(average: NashAverage, mass: NDArray[np.float64], names: Sequence[str]) -> str:
-    """Return the table of Nash averaging and alpha-rank, the highest Nash rating first."""
+    """Return the table of Nash averaging and alpha-rank, the highest Nash rating first.
+
+    Args:
+        average: the Nash average.
+        mass: alpha-rank mass of each agent. Shape `[agents]`.
+        names: names of the agents.
+    """
     order = sorted(
         range(len(names)),
+        # Rounded, so that ratings that differ by numerical errors only are equal.
         key=lambda a: (-round(float(average.ratings[a]), 4), -average.probabilities[a], -mass[a]),
     )
     rows = [
         (
             names[a],
             f"{average.probabilities[a]:.3f}",
-            f"{round(float(average.ratings[a]), 3) + 0.0:+.3f}",
+            f"{round(float(average.ratings[a]), 3) + 0.0:+.3f}",  # + 0.0 turns -0.0 into 0.0
             f"{mass[a]:.3f}",
         )
         for a in order
@@ -183,7 +190,14 @@ def nash_table(average: NashAverage, mass: NDArray[np.float64], names: Sequence[
 def rating_table(
     overall: Ratings, by_game: Sequence[Ratings], titles: Sequence[str], names: Sequence[str]
 ) -> str:
-    """Return the table of ratings with their intervals, the best first, and by game."""
+    """Return the table of ratings with their intervals, the best first.
+
+    Args:
+        overall: ratings over all games.
+        by_game: ratings in each game, which have a column each if there are several games.
+        titles: titles of the games.
+        names: names of the agents.
+    """
     several = len(titles) > 1
     rows = []
     for a in np.argsort(-overall.elo, kind="stable"):

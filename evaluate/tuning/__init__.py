@@ -1,4 +1,4 @@
 """Tuning of agents' parameters by playing games: parameters, optimizers, runs and reports.
 
-It depends on `ludoteca.evaluate.match`; only `ludoteca.evaluate.cli` imports it.
+This package depends on `ludoteca.evaluate.match`; only `ludoteca.evaluate.cli` imports it.
 """

@@ -1,6 +1,6 @@
 """Log of the evaluations of a tuning run: an append-only file, one line per evaluation.
 
-A resumed run first passes the logged scores to its optimizer.
+A resumed run makes a new optimizer and first passes it the logged scores instead of playing games.
 """
 
 from collections.abc import Mapping
@@ -15,15 +15,15 @@ SETTINGS_FILE, EVALUATIONS_FILE = "settings.json", "evaluations.jsonl"
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Result of the games of an agent with certain values of the tuned parameters.
+    """Result of the games of an agent with one choice of values of the tuned parameters.
 
     Attributes:
-        values: values of the parameters by name, as in the agent's spec string.
+        values: values of the parameters by name, as text of the agent's spec string.
         wins: number of games won.
         draws: number of games drawn.
         losses: number of games lost.
-        opponent_values: values of the opponent, if the points of a pair played each other; None if
-            the opponents were other agents.
+        opponent_values: values of the opponent if it was the same agent with other values (a pair
+            of an optimizer); None if the opponents were other agents.
     """
 
     values: dict[str, str]
@@ -72,14 +72,17 @@ class EvaluationLog(LineLog):
             raise
 
     def add(self, evaluation: Evaluation) -> None:
-        """Add an evaluation to the file, then to `evaluations`."""
+        """Append an evaluation to the file, then to `evaluations`."""
         self.append(asdict(evaluation))
         self.evaluations.append(evaluation)
 
 
 def _parse(fields: dict[str, Any]) -> Evaluation:
+    """Return the evaluation of a line of the log, validated."""
     evaluation = Evaluation(**fields)
     counts = (evaluation.wins, evaluation.draws, evaluation.losses)
     if not all(type(count) is int and count >= 0 for count in counts) or not sum(counts):
-        raise ValueError(f"expected numbers of wins, draws and losses, got {counts!r:.80}")
+        raise ValueError(
+            f"expected numbers of wins, draws and losses, at least one game, got {counts!r:.80}"
+        )
     return evaluation

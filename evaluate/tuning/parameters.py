@@ -1,4 +1,8 @@
-"""Parameters to tune: ranges or choices of values, and their keys in spec strings of agents."""
+"""Parameters to tune: ranges or choices of values, and their keys in spec strings of agents.
+
+An optimizer of d parameters sees points of the unit cube `[0, 1]^d`. The coordinate of a parameter
+is its position; `TunedParameter.value` maps it to the value in the agent's spec string.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,15 +10,13 @@ from math import exp, isfinite, log
 
 from ludoteca.agents.registry import split_agent_spec
 
-FLAGS = ("log", "int")
+FLAGS = ("log", "int")  # what may follow a range
 DIGITS = 4  # significant digits of a value
 
 
 @dataclass(frozen=True)
 class TunedParameter:
     """Tuned parameter of an agent: a range of values, or choices.
-
-    Optimizers see a value as a position in [0, 1].
 
     Attributes:
         name: key in the agent's spec string, such as `"policy.alpha"`.
@@ -44,7 +46,7 @@ class TunedParameter:
         return str(round(value)) if self.is_integer else f"{value:.{DIGITS}g}"
 
     def position(self, text: str) -> float:
-        """Return the position in [0, 1] of a value.
+        """Return the position in [0, 1] of a value; for a choice, the middle of its interval.
 
         Raises:
             ValueError: if the text is not a value of the parameter.
@@ -53,7 +55,7 @@ class TunedParameter:
             if text not in self.choices:
                 raise ValueError(
                     f"the agent's {self.name}={text} is not among the choices "
-                    f"{'|'.join(self.choices)}"
+                    f"{'|'.join(self.choices)}: start with one of them"
                 )
             return (self.choices.index(text) + 0.5) / len(self.choices)
         value = _number(text, f"the agent's {self.name}")
@@ -66,7 +68,10 @@ class TunedParameter:
         return (value - self.low) / (self.high - self.low)
 
     def levels(self, count: int) -> list[float]:
-        """Return up to `count` evenly spaced positions with different values; choices: one each."""
+        """Return up to `count` evenly spaced positions with different values.
+
+        A parameter with choices has one position for each choice instead.
+        """
         if self.choices:
             return [(k + 0.5) / len(self.choices) for k in range(len(self.choices))]
         positions = [k / (count - 1) for k in range(count)]
@@ -83,7 +88,7 @@ def parse_parameter(text: str) -> TunedParameter:
     """
     name, equals, values = text.partition("=")
     expected = (
-        "expected NAME=LOW:HIGH, with :int or :log after it, or NAME=A|B|C, such as "
+        "expected NAME=LOW:HIGH, optionally followed by :int or :log, or NAME=A|B|C, such as "
         f"policy.alpha=0.01:2:log, got {text!r}"
     )
     if not equals or not all(part.isidentifier() for part in name.split(".")):
@@ -122,7 +127,7 @@ def parse_parameters(texts: Sequence[str]) -> tuple[TunedParameter, ...]:
 
 
 def start_positions(spec: str, parameters: Sequence[TunedParameter]) -> list[float]:
-    """Return the positions of the values in an agent's spec string; 0.5 for missing values.
+    """Return the positions of the parameters in an agent's spec string; 0.5 for missing ones.
 
     Raises:
         ValueError: if a value is outside of its range or choices.
@@ -135,7 +140,7 @@ def start_positions(spec: str, parameters: Sequence[TunedParameter]) -> list[flo
 
 
 def with_values(spec: str, values: Mapping[str, str]) -> str:
-    """Return an agent's spec string with other values of parameters."""
+    """Return an agent's spec string with `values` of some parameters, replaced or added."""
     text = split_agent_spec(spec)[1]
     name = spec.removesuffix(text).removesuffix(":")
     items = dict.fromkeys(filter(None, text.split(",")))
@@ -154,10 +159,11 @@ def values_at(parameters: Sequence[TunedParameter], point: Sequence[float]) -> d
 
 
 def _number(text: str, name: str) -> float:
+    """Return a text as a finite number; `name` names it in the error."""
     try:
         value = float(text)
     except ValueError:
         value = float("nan")
     if not isfinite(value):
-        raise ValueError(f"{name} must be a number, got {text!r}")
+        raise ValueError(f"{name} must be a finite number, got {text!r}")
     return value

@@ -26,7 +26,7 @@ def values_table(result: TuningResult) -> TerminalTable:
 
 
 def matches_table(result: TuningResult) -> TerminalTable:
-    """Return the table of the final matches of the tuned agent."""
+    """Return the table of the final matches of the tuned agent; scores with 95 % intervals."""
     table = TerminalTable(
         ["opponent", "games", "wins", "draws", "losses", "score %", "95 % interval", "Elo"],
         title=f"{result.agent} against",
@@ -56,7 +56,7 @@ def write_report(result: TuningResult, folder: Path) -> None:
 
 
 def tuning_json(result: TuningResult) -> dict[str, Any]:
-    """Return the result as JSON values; the evaluations themselves are in the log."""
+    """Return the result as JSON values, with the number of evaluations, which are in the log."""
     return {
         "game": result.game,
         "agent": result.agent,
@@ -70,7 +70,7 @@ def tuning_json(result: TuningResult) -> dict[str, Any]:
 
 
 def tuning_png(result: TuningResult) -> bytes:
-    """Return a PNG figure of the evaluated values and their scores, with a row per parameter."""
+    """Return a PNG figure of the evaluated values: a row per parameter, scores as colors."""
     parameters = result.parameters
     figure = Figure(figsize=(7, 0.8 + 1.8 * len(parameters)), layout="constrained")
     rows = figure.subplots(len(parameters), 1, sharex=True, squeeze=False)[:, 0]
@@ -78,7 +78,7 @@ def tuning_png(result: TuningResult) -> bytes:
     scores = [evaluation.score for evaluation in result.evaluations]
     for parameter, axes in zip(parameters, rows, strict=True):
         texts = [evaluation.values[parameter.name] for evaluation in result.evaluations]
-        choices = {text: k for k, text in enumerate(parameter.choices)}
+        choices = {text: k for k, text in enumerate(parameter.choices)}  # choice -> y coordinate
         values = [choices[text] if choices else float(text) for text in texts]
         best = result.values[parameter.name]
         points = axes.scatter(numbers, values, c=scores, cmap="viridis", s=12, vmin=0, vmax=1)

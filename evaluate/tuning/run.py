@@ -1,4 +1,9 @@
-"""Tuning run: an optimizer proposes values, games score them, and matches measure the result."""
+"""Tuning run: an optimizer proposes values, games score them, and matches measure the result.
+
+A point is a choice of values for all tuned parameters, in the unit cube of `parameters`. Its
+evaluation is the result of `batch` games. Some optimizers propose pairs of points, whose agents
+play each other.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +34,7 @@ from ludoteca.progress import progress_bar
 
 @dataclass(frozen=True)
 class FinalMatch:
-    """Match of the tuned agent, of games that the optimizer did not use.
+    """Match of the tuned agent, with games that the optimizer did not use.
 
     Attributes:
         opponent: spec string of the opponent.
@@ -38,7 +43,7 @@ class FinalMatch:
         losses: number of games lost.
         score: mean score; a draw counts as half a win.
         interval: 95 % interval of the score.
-        elo: Elo difference; None if all games were won or lost.
+        elo: Elo difference, tuned agent minus opponent; None if all games were won or all lost.
     """
 
     opponent: str
@@ -104,10 +109,10 @@ def tune_agent(
         parameters: texts of the parameters, see `parse_parameter`.
         out: folder of the run.
         optimizer: spec string of the optimizer, see `OPTIMIZERS`.
-        against: spec strings of the opponents; by default the agent with the starting values. With
-            SPSA, by default the two points of a pair play each other.
+        against: spec strings of the opponents. By default the opponent is the agent with the
+            starting values; with SPSA the two points of a pair play each other.
         games: total number of games of the evaluations.
-        batch: number of games of an evaluation, shared by the opponents.
+        batch: number of games of an evaluation, divided equally among the opponents.
         match_games: number of games of each final match.
         random_plies: number of random plies at the beginning of each game.
         seed: seed of the optimizer and of the games.
@@ -129,9 +134,9 @@ def tune_agent(
     min_batch = 2 * len(opponents)
     if integer("batch", batch, min_batch, 10**6) % min_batch:
         raise ValueError(
-            f"batch must be a multiple of {min_batch}, two games for each opponent, got {batch}"
+            f"batch must be a multiple of {min_batch} (two games for each opponent), got {batch}"
         )
-    make_match_agents(game, [start_agent, *opponents[:1]])  # raises if they cannot play
+    make_match_agents(game, [start_agent, *opponents[:1]])  # raises if they cannot play the game
     plays_pairs = find_optimizer(optimizer).plays_pairs and not against
     evaluations = games // batch * (2 if plays_pairs else 1)
     optimizer_object = make_optimizer(optimizer, tuned, start, evaluations, check_seed(seed))
@@ -211,7 +216,13 @@ class _Evaluator:
         return len(points) if self._opponents else len(points) // 2
 
     def evaluate(self, points: Points, k: int, first_game: int) -> Evaluation:
-        """Play the games of point `k`, or of the first point of pair `k` against the second."""
+        """Play the games of point `k`, or of the first point of pair `k` against the second.
+
+        Args:
+            points: points as the optimizer returned them, pairs in two rows. Shape `[n, d]`.
+            k: index of the point or pair.
+            first_game: number of the first game, by which its random streams are chosen.
+        """
         if not self._opponents:
             first, second = (
                 values_at(self._parameters, points[row].tolist()) for row in (2 * k, 2 * k + 1)
@@ -229,7 +240,7 @@ class _Evaluator:
         return Evaluation(values, wins, draws, losses)
 
     def scores(self, evaluations: Sequence[Evaluation]) -> NDArray[np.float64]:
-        """Return the scores of all points. Shape `[n]`."""
+        """Return the scores of all points; a pair has one evaluation for both. Shape `[n]`."""
         scores = np.array([evaluation.score for evaluation in evaluations])
         return scores if self._opponents else np.stack([scores, 1 - scores], 1).ravel()
 
@@ -250,7 +261,10 @@ class _Evaluator:
 def _optimize(
     optimizer: Optimizer, evaluator: _Evaluator, log: EvaluationLog, games: int, progress: bool
 ) -> None:
-    """Evaluate points until the games are used up; logged evaluations are not played again."""
+    """Evaluate points until the games do not suffice for the next ones.
+
+    The first evaluations are taken from the log, as long as there are any.
+    """
     logged = iter(tuple(log.evaluations))
     played = 0
     with progress_bar(games, progress) as advance:
@@ -270,6 +284,7 @@ def _optimize(
 
 
 def _final_match(result: MatchResult, opponent: str) -> FinalMatch:
+    """Return the result of the first agent, which is the tuned one, against an opponent."""
     record = result.totals[0]
     score = (record.wins + record.draws / 2) / record.games
     return FinalMatch(

@@ -116,9 +116,9 @@ def test_a_large_tournament_is_read_in_parts(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("plan", "lines", "reason"),
     [
-        ({"format": 9}, "", "format is 9"),
+        ({"format": 9}, "", "expected format 1, got 9"),
         ({"games": ["interactive:Throwing"]}, "", "not imported"),
-        ({"games_per_pair": 10**9}, "", "more than 10,000,000 games"),
+        ({"games_per_pair": 10**9}, "", "at most 10,000,000 games"),
         ({"agents": ["a"] * 100}, "", "100 agents"),
         ({}, '{"game": 7}\n', "line 1"),
         ({}, "[]\n", "line 1"),

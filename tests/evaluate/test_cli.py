@@ -149,7 +149,7 @@ def test_parameters_are_options_or_in_the_spec_string(capsys, tmp_path, argument
         ),
         (["exploit", "best-response", "tron", "--agent", "random"], "two"),
         (["replay", "nowhere.json"], "nowhere.json: No such file or directory"),
-        (["render", "hex", "--out", "hex.jpg"], "hex.jpg must end in one of .gif, .png, .svg"),
+        (["render", "hex", "--out", "hex.jpg"], "the suffix .gif, .png, .svg, got hex.jpg"),
         (["render", "tictactoe", "--out", "x.png", "--ply", "99"], "ply must be from 0 to"),
     ],
 )

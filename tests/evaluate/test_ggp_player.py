@@ -261,7 +261,7 @@ def test_faulty_rules_are_refused(serve, rules, problem):
 @pytest.mark.parametrize(
     ("message", "problem"),
     [
-        ("(PLAY m (noop))", "expected a move of each of 2 roles, got 1: noop"),
+        ("(PLAY m (noop))", "expected one move for each of 2 roles, got 1: noop"),
         (
             "(PLAY m ((mark 7 7) noop))",
             "the move (mark 7 7) of x is illegal: the legal moves are (mark a 1)",

@@ -103,7 +103,7 @@ def test_time_per_move_and_its_end(timed):
     ask(server, "time_left w 0 0", "time_settings 0 1 0", "genmove w")
     assert times == [3, 3, 3, None]
     assert ask(server, "time_left w 5 1", "time_settings 1 1 x") == [
-        "= ", "? BYO_YOMI_STONES must be an integer, got x",
+        "= ", "? BYO_YOMI_STONES must be an integer of at most 9 digits, got x",
     ]  # fmt: skip
 
 

@@ -50,7 +50,7 @@ def whole_game(controller, seed=0):
 @pytest.mark.parametrize("human", [0, 1])
 def test_whole_game_is_played_by_clicks(spec, human, pygame, monkeypatch, tmp_path):
     monkeypatch.setattr(window, "rgb_array", blank)
-    monkeypatch.setattr(window, "IDLE", 0.001)
+    monkeypatch.setattr(window, "POLL_SECONDS", 0.001)
     game = make_game(spec)
     controller = sit(game, make_agent("random", game), human, file=tmp_path / "game.json")
     controller.session.seed = 5

@@ -186,7 +186,7 @@ def test_environments_are_made_again_when_requirements_change(
     assert len(calls) == 6
     recipe.requirements.write_text("broken\n")
     for _ in range(2):  # it does not count as made
-        with pytest.raises(OSError, match=r"environment of fake cannot be made: .* status 1"):
+        with pytest.raises(OSError, match=r"environment of fake could not be made: .* status 1"):
             make_environment(recipe)
     assert len(calls) == 8
 
@@ -194,11 +194,11 @@ def test_environments_are_made_again_when_requirements_change(
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"steps": None}, "expected steps, a number of environment steps, got None"),
-        ({"steps": True}, "expected steps"),
-        ({"steps": 0}, "expected steps"),
-        ({"seconds": float("nan")}, "expected seconds, the training time, got nan"),
-        ({"seconds": 0}, "expected seconds"),
+        ({"steps": None}, "steps must be the number of environment steps, at least 1, got None"),
+        ({"steps": True}, "steps must be"),
+        ({"steps": 0}, "steps must be"),
+        ({"seconds": float("nan")}, "seconds must be the training time, positive, got nan"),
+        ({"seconds": 0}, "seconds must be"),
         ({"self_play": 0.9}, r"self_play must be a result of play_match, got 0\.9"),
         (
             {"self_play": lambda: match(("random", "greedy"))},
@@ -223,14 +223,12 @@ def test_weak_recipe_results_raise(change: dict[str, Any], problem: str) -> None
 
 def test_recorded_recipe_results_are_validated() -> None:
     names = {"steps": 7, "seconds": 1.5, "other": 1, "against_random": match()}
-    with pytest.raises(ValueError, match="named against_random and self_play, or geese; got aga"):
+    with pytest.raises(ValueError, match="against_random and self_play, or in geese; got aga"):
         read_results(names)
     both = read_results(names | {"self_play": match()})
     assert (both["steps"], both["seconds"]) == (7, 1.5)
     assert set(both["matches"]) == {"against_random", "self_play"}
-    with pytest.raises(
-        ValueError, match=r"scores 0\.\d+, 0\.\d+ from its seats, expected at least"
-    ):
+    with pytest.raises(ValueError, match=r"against random from each seat, got 0\.\d+, 0\.\d+"):
         check_scores(both)
     geese = read_results({"steps": 7, "seconds": 1, "geese": match()})
     check_scores(geese)  # no such floor there

@@ -133,7 +133,10 @@ def test_replay_command_shows_positions(capsys, file, sleeps):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--out", "game.mp4"], "game.mp4 must end in one of .gif, .png, .svg"),
+        (
+            ["--out", "game.mp4"],
+            "expected a file name with the suffix .gif, .png, .svg, got game.mp4",
+        ),
         (["--out", "game.gif", "--seconds", "0"], "times must be positive, got 0.0"),
         (["--watch", "--seconds", "-1"], "seconds must be positive, got -1.0"),
         (["--watch", "--out", "game.gif"], "expected either --watch or --out, got both"),

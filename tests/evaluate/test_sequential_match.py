@@ -107,7 +107,7 @@ def test_interruption_keeps_the_finished_games(monkeypatch):
     assert result.interrupted
     assert result.decision == "undecided"
     assert result.match.games == calls[-1] == 2 * sum(result.frequencies)
-    assert "because it was interrupted" in " ".join(sequential_text(result).split())
+    assert "because the match was interrupted" in " ".join(sequential_text(result).split())
 
     calls[:] = [0, 0]  # the first slice is interrupted
     with pytest.raises(KeyboardInterrupt):
@@ -123,7 +123,7 @@ def test_interrupted_command_prints_the_result_and_exits_with_status_130(capsys,
     monkeypatch.setattr(sequential_match, "play_match", play)
     status, out, err = run(capsys, "match", "tictactoe", "--sprt", "0", "5")
     assert (status, err) == (130, "interrupted\n")
-    assert "undecided after 2 games, because it was interrupted" in out
+    assert "undecided after 2 games, because the match was interrupted" in out
 
 
 def test_command_prints_the_decision_and_writes_it(capsys, tmp_path):
@@ -145,7 +145,7 @@ def test_command_prints_the_decision_and_writes_it(capsys, tmp_path):
 def test_limit_of_games_leaves_the_match_undecided(capsys):
     status, out, _ = run(capsys, "match", "tictactoe", "--sprt", "0", "1", "--games", "20")
     assert status == 0
-    assert "undecided after 20 games, because it reached the limit of games" in out
+    assert "undecided after 20 games, because the match reached its maximum number of games" in out
 
 
 @pytest.mark.parametrize(
@@ -154,11 +154,17 @@ def test_limit_of_games_leaves_the_match_undecided(capsys):
         (["--alpha", "0.01"], "are options of a sequential test: give the hypotheses, too"),
         (["--sprt", "20", "0"], "elo0 must be less than elo1, got elo0=20, elo1=0"),
         (["--sprt", "0", "20", "--alpha", "0.7"], "alpha must be a number from 1e-09 to 0.499"),
-        (["--sprt", "0", "20", "--games", "7"], "max_games must be even, got 7"),
-        (["--sprt", "0", "20", "--agents", "random"], "is between 2 agents, got 1: random"),
+        (
+            ["--sprt", "0", "20", "--games", "7"],
+            "max_games must be even, as a pentanomial test counts pairs of games, got 7",
+        ),
+        (
+            ["--sprt", "0", "20", "--agents", "random"],
+            "expected 2 agents for a sequential test, got 1: random",
+        ),
         (
             ["--sprt", "0", "20", "--agents", "random", "greedy", "random"],
-            "a sequential test is between 2 agents, got 3: random, greedy, random",
+            "expected 2 agents for a sequential test, got 3: random, greedy, random",
         ),
     ],
 )

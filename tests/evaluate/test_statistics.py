@@ -253,7 +253,9 @@ def test_ratings_of_orders_maximize_the_likelihood():
 
 def test_invalid_orders_raise():
     for order in (((0,), (1,), (0,)), ((0,), (3,))):
-        with pytest.raises(ValueError, match="an order must have agents from 0 to 2 once, got"):
+        with pytest.raises(
+            ValueError, match="an order must contain agents from 0 to 2, each at most once, got"
+        ):
             rate_orders({order: 1, ((0,), (1,), (2,)): 1}, 3)
     assert rate_orders({((0,),): 3}, 1).elo.tolist() == [0]
 

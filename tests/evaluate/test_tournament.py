@@ -116,7 +116,7 @@ def test_each_agent_of_a_pair_holds_two_of_four_seats(tmp_path):
         ({"agents": ("random",)}, "needs two agents or more, got 1"),
         ({"agents": ("random", "random")}, "agent 'random' comes twice"),
         ({"agents": ("random", "nobody")}, "unknown agent 'nobody'"),
-        ({"names": ("one",)}, "2 agents need as many names, got 1"),
+        ({"names": ("one",)}, "expected a name for each of 2 agents, got 1"),
         ({"names": ("one", "one")}, "name 'one' comes twice"),
         ({"games_per_pair": 10, "repeats": 2}, "multiple of twice the repeats.*got 10 games and 2"),
         ({"seed": -1}, "a seed must be"),

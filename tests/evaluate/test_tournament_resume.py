@@ -144,7 +144,7 @@ def test_log_rejects_repeated_and_foreign_games(tmp_path, invalid):
     with GameLog(SMALL_TOURNAMENT, tmp_path) as log:
         log.add(played_games(2, "WD"))
         content = (tmp_path / GAMES_FILE).read_bytes()
-        with pytest.raises(ValueError, match=r"played before|not of this tournament"):
+        with pytest.raises(ValueError, match=r"played before|expected games of this tournament"):
             log.add(invalid)
     assert (tmp_path / GAMES_FILE).read_bytes() == content
 

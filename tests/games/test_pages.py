@@ -627,7 +627,9 @@ def test_tables_are_written_from_the_game() -> None:
     index = page("README").replace("| Hex |", "| Hexagons |")
     assert index != page("README")
     assert write_index(index) == page("README")
-    with pytest.raises(ValueError, match="the page of hex needs <!-- tables --> and <!-- end -->"):
+    with pytest.raises(
+        ValueError, match="the page of hex must have <!-- tables --> and <!-- end -->"
+    ):
         write_tables("# Hex\n", "hex")
 
 

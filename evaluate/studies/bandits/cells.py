@@ -1,6 +1,8 @@
 """Study of the best constant of UCB1: its settings, the alphas that it tries, and its cells.
 
-A cell is the unit of computation and of storage: the regrets of one policy in a block of problems.
+Alpha is UCB1's exploration constant, and K the number of arms of a bandit problem. A cell is the
+unit of computation and of storage: the regrets of one policy in a block of problems. A chain is a
+generator that yields the cells that it needs for one result.
 """
 
 import json
@@ -20,24 +22,24 @@ from ludoteca.evaluate.studies.bandits.uaemex2021 import ARMS
 from ludoteca.evaluate.studies.policies import PUBLISHED_POLICIES
 from ludoteca.files import read_json, write_atomically
 
-Regrets = NDArray[np.float64]
+Regrets = NDArray[np.float64]  # `[problems]`, or `[problems, checkpoints]` over the rounds
 
 
 @dataclass(frozen=True)
 class BanditStudy:
     """Settings of the study; the defaults are smaller than the thesis' experiment, see `FULL`."""
 
-    arms: tuple[int, ...] = ARMS  # the numbers of arms K
+    arms: tuple[int, ...] = ARMS  # numbers of arms K for which the best alpha is sought
     problems: int = 1000  # problems for each K, with success probabilities sampled from [0, 1)
     runs: int = 1  # runs of each problem
     rounds: int = 100_000  # pulls in each run
-    alphas: int = 10  # values of alpha in each grid; the second is around the first one's best
+    alphas: int = 10  # values of alpha in each grid; the second grid refines the first one's best
     annealing_steps: int = 40  # steps of simulated annealing for each K
-    annealing_problems: int = 200  # problems, the first ones, that evaluate an alpha in annealing
+    annealing_problems: int = 200  # number of (first) problems that evaluate an alpha in annealing
     curve_arms: tuple[int, ...] = (2, 10, 100)  # numbers of arms for which policies are compared
     curve_problems: int = 200  # problems of the comparison of policies over the rounds
     curve_rounds: int = 10_000  # pulls in each run of that comparison
-    block: int = 100  # problems of a cell
+    block: int = 100  # number of problems of a cell
     seed: int = 1  # seed of all random numbers
 
     def __post_init__(self) -> None:
@@ -62,8 +64,8 @@ class BanditStudy:
         return intervals(0.5, 0.0, self.alphas)
 
 
-# The thesis' own size: about 2 * 10^12 pulls for the grids, and 7 * 10^12 for simulated annealing,
-# whose number of steps the thesis does not give.
+# The thesis' experiment in full size: about 2 * 10^12 pulls for the grids, and 7 * 10^12 for
+# simulated annealing, whose number of steps the thesis does not give.
 FULL = BanditStudy(
     runs=100, annealing_steps=60, annealing_problems=1000, curve_problems=1000,
     curve_rounds=100_000, block=50,
@@ -71,7 +73,7 @@ FULL = BanditStudy(
 
 
 def intervals(high: float, low: float, count: int) -> list[float]:
-    """Return `count` numbers from `high` to `low`, each halfway from the one before to `low`.
+    """Return `count` numbers from `high` to `low`, each halfway between the previous one and `low`.
 
     Algorithm 16 of the thesis, in the form that its tables 4.18 and 4.19 show.
     """
@@ -98,10 +100,17 @@ def annealing(
 ) -> Generator[float, float, None]:
     """Minimize a cost over x in [0, 1] by simulated annealing, after algorithm 13 of the thesis.
 
-    Yields each x to evaluate, and is sent its cost. The first x is sampled from [0, 1], each later
-    one within `step_size` of the current one. A lower cost is accepted, a higher one with
-    probability exp(-increase / temperature), and the temperature is multiplied by `beta` after
-    each step. Numbers are rounded to 6 decimals.
+    The generator yields each x to evaluate; the caller sends the cost of x. The first x is sampled
+    from [0, 1], each later one within `step_size` of the current one. A lower cost is accepted, a
+    higher one with probability exp(-increase / temperature), and the temperature is multiplied by
+    `beta` after each step. Each x is rounded to 6 decimals, as it is part of a cell's file name.
+
+    Args:
+        steps: number of steps after the first x.
+        seed: seed of the samples.
+        temperature: temperature of the first step.
+        beta: factor of the temperature after each step.
+        step_size: maximum distance of the next x from the current one.
     """
     rng = np.random.default_rng(seed)
     x = round(rng.random(), 6)
@@ -115,7 +124,7 @@ def annealing(
 
 
 def log_spaced(rounds: int) -> list[int]:
-    """Return numbers of rounds up to `rounds`, evenly spaced on a logarithmic scale."""
+    """Return numbers of rounds from 10 to `rounds`, evenly spaced on a logarithmic scale."""
     steps = np.geomspace(10, rounds, 60) if rounds > 10 else np.array([rounds])
     return sorted({int(x) for x in steps.round()} | {rounds})
 
@@ -124,13 +133,14 @@ def log_spaced(rounds: int) -> list[int]:
 class Cell:
     """Cell: the regrets of a policy in each problem of a block.
 
-    With an alpha it has the final regrets of UCB1, else the regrets of `policy` over the rounds.
+    With an alpha it has the final regrets of UCB1, without one the regrets of `policy` after each
+    checkpoint of `log_spaced`.
     """
 
     arms: int  # number of arms of the problems
     block: int  # index of the block of problems
-    alpha: float | None = None  # constant of UCB1
-    policy: str = "ucb1"
+    alpha: float | None = None  # exploration constant of UCB1
+    policy: str = "ucb1"  # name of the selection policy
 
     @property
     def name(self) -> str:
@@ -147,7 +157,8 @@ class Cell:
             threads: number of threads that share the problems.
 
         Returns:
-            A list with the final regret of each problem, or with a list by checkpoint.
+            The final regret of each problem, or for each problem a list of the regrets after each
+            checkpoint.
         """
         curve, start = self.alpha is None, self.block * study.block
         count = study.curve_problems if curve else study.problems
@@ -168,13 +179,13 @@ class Cell:
 
 
 class Cells:
-    """Folder with the computed cells of a study, each a small file."""
+    """Folder with the computed cells of a study, each of which is a small file."""
 
     def __init__(self, study: BanditStudy, folder: Path) -> None:
         """Open a folder that is new or has cells of the same study.
 
         Raises:
-            ValueError: if it has cells of a study with other settings.
+            ValueError: if the folder has cells of a study with other settings.
         """
         self.study, self.folder = study, folder / "cells"
         text, file = json.dumps(asdict(study), indent=2) + "\n", folder / "study.json"
@@ -194,13 +205,13 @@ class Cells:
         return np.concatenate([read_json(self.file(cell)) for cell in cells])
 
 
-# Generator that yields the cells that it needs, is resumed when they are computed, and returns a
-# result.
+# Generator that yields the cells that it needs, is resumed when these are computed, and at last
+# returns a result.
 Chain = Generator[list[Cell], None, Any]
 
 
 def blocks(study: BanditStudy, arms: int, alphas: Iterable[float], problems: int) -> list[Cell]:
-    """Return the cells of some alphas, for the first `problems` problems."""
+    """Return the cells of UCB1 with some alphas, for the first `problems` problems of some arms."""
     return [Cell(arms, block, a) for a in alphas for block in range(problems // study.block)]
 
 

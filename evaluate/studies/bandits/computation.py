@@ -1,4 +1,8 @@
-"""Computation of the cells of the study of bandits by the workers of an executor."""
+"""Computation of the cells of the study of bandits by the workers of an executor.
+
+A cell holds the regrets of one policy in a block of problems; a chain is a generator that yields
+the cells that it needs for one result. Several machines may each compute one shard of the cells.
+"""
 
 import heapq
 import json
@@ -32,17 +36,21 @@ class CellMissingError(Exception):
 
 @dataclass(frozen=True)
 class Shard:
-    """Shard of the study: the cells whose number is `index` modulo `count`."""
+    """Shard of the study: the cells whose number is `index` modulo `count`.
+
+    A cell's number is its position among the cells that a chain yields at once, or the number of
+    the chain.
+    """
 
     index: int = 0
     count: int = 1
 
     @classmethod
     def parse(cls, text: str) -> "Shard":
-        """Return the shard of a text `"i/n"`.
+        """Parse a shard from a text `"i/n"`.
 
         Raises:
-            ValueError: if the text is invalid.
+            ValueError: if the text is not `i/n` with i from 0 to n - 1.
         """
         index, slash, count = text.partition("/")
         if not (slash and index.isdigit() and count.isdigit() and int(index) < int(count)):
@@ -54,7 +62,7 @@ class Shard:
         return number % self.count == self.index
 
 
-ALL, NOTHING = Shard(), Shard(-1)
+ALL, NOTHING = Shard(), Shard(-1)  # no number is -1 modulo 1
 
 
 @dataclass(frozen=True)
@@ -78,7 +86,14 @@ class _Progress:
     """
 
     def __init__(self, priority: int, chain: Chain, number: int | None = None):
-        """Make the progress of a chain; with a `number`, all its cells are in the same shard."""
+        """Make the progress of a chain.
+
+        Args:
+            priority: priority of the chain's cells.
+            chain: the chain.
+            number: number of all cells of the chain, so that they are in one shard; by default the
+                position of each cell.
+        """
         self.priority, self.chain, self.number = priority, chain, number
         self.num_missing = 0
         self.result: Any = None
@@ -87,7 +102,7 @@ class _Progress:
 def compute_all(
     cells: Cells, workers: Executor, shard: Shard = ALL, threads: int = 1
 ) -> Generator[tuple[int, int], None, Findings]:
-    """Compute the missing cells; yield the numbers of computed cells and of cells to compute.
+    """Compute the missing cells; after each, yield two numbers: of computed and of queued cells.
 
     Cells that others depend on come first: the steps of simulated annealing, in sequence for each
     K, and the first grids. Each cell is written as soon as it is computed.
@@ -102,9 +117,9 @@ def compute_all(
         CellMissingError: if cells of other shards are missing, after this shard's are computed.
     """
     study, order = cells.study, count()
-    queue: list[tuple[int, int, Cell]] = []
-    waiting: dict[Cell, list[_Progress]] = {}
-    queued = set[Cell]()
+    queue: list[tuple[int, int, Cell]] = []  # heap by priority, then by order of arrival
+    waiting: dict[Cell, list[_Progress]] = {}  # chains that wait for a missing cell
+    queued = set[Cell]()  # all cells that have been in the queue
 
     def advance(progress: _Progress) -> None:
         """Resume a chain until cells that it needs are missing; put these into the queue."""
@@ -132,6 +147,7 @@ def compute_all(
     started: list[Cell] = []
 
     def next_task(worker: int) -> Task[Any] | _Wait | None:
+        """Return the next cell's task, `WAIT` if running cells may lead to more, else None."""
         if not queue:
             return WAIT if len(started) > num_computed else None
         started.append(heapq.heappop(queue)[2])
@@ -172,7 +188,7 @@ def run_study(
     Args:
         study: settings of the study.
         folder: folder of the cells; must not have cells of a study with other settings.
-        shard: compute the cells of this shard only; `NOTHING` to join the cells of shards.
+        shard: compute the cells of this shard only; with `NOTHING`, only read the computed cells.
         threads: threads that share the problems of a cell.
         workers: executor whose workers compute cells; by default this process.
         quiet: whether to hide the progress.

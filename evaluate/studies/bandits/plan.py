@@ -10,7 +10,7 @@ from ludoteca.evaluate.studies.bandits.cells import BanditStudy, Cell
 from ludoteca.evaluate.studies.policies import PUBLISHED_POLICIES
 from ludoteca.evaluate.studies.report import render
 
-MEASURED_PROBLEMS = 10  # problems of each cell of the sample
+MEASURED_PROBLEMS = 10  # number of problems that are played of each cell of the sample
 
 
 @dataclass(frozen=True)
@@ -43,18 +43,20 @@ class Plan:
 def make_plan(study: BanditStudy) -> Plan:
     """Measure a sample of cells in this process, and predict the computing time of the study.
 
-    The sample has one cell for each K, and for each policy and K of the curves, with some problems
-    and one run of each. Cells of other alphas of the same K are assumed to take the same time, as
-    they have the same number of rounds.
+    The sample has one cell for each number of arms K, and one for each policy and K of the curves.
+    Some problems of these cells are played, with one run of each problem. Cells of other alphas
+    with the same K are assumed to take the same time, as they have the same number of rounds.
     """
     start, steps = clock(), study.annealing_steps + 1
-    # The middle of the first grid: with a lower alpha fewer arms are explored, with a higher more.
+    # The middle of the first grid stands for all alphas: lower ones explore fewer arms, higher ones
+    # more.
     alpha = study.grid[study.alphas // 2]
     per_block = [_seconds(Cell(k, 0, alpha), study) for k in study.arms]
     curves = [Cell(k, 0, policy=policy) for k in study.curve_arms for policy in PUBLISHED_POLICIES]
     per_curve = [_seconds(cell, study) for cell in curves]
     stages = {  # seconds of a cell for each K or curve, and the number of such cells
-        # The ends of the second grid are in the first grid.
+        # Both grids, without the ends of the second one, which are in the first, and the three
+        # constants 1/K, e/(2K) and 2.
         "grids": (per_block, (2 * study.alphas - 2 + 3) * (study.problems // study.block)),
         "annealing": (per_block, steps * (study.annealing_problems // study.block)),
         "curves": (per_curve, -(-study.curve_problems // study.block)),
@@ -70,7 +72,7 @@ def make_plan(study: BanditStudy) -> Plan:
 def _seconds(cell: Cell, study: BanditStudy) -> float:
     """Return the estimated CPU seconds of a cell, without compilation, from a few problems."""
     small = replace(study, runs=1)
-    cell.play(replace(small, rounds=100, curve_rounds=100), MEASURED_PROBLEMS)
+    cell.play(replace(small, rounds=100, curve_rounds=100), MEASURED_PROBLEMS)  # compiles
     start = process_time()
     cell.play(small, MEASURED_PROBLEMS)
     return (process_time() - start) * study.block / MEASURED_PROBLEMS * study.runs

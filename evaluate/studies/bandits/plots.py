@@ -11,6 +11,7 @@ from ludoteca.evaluate.studies.bandits.computation import Findings
 
 
 def _axes(**labels: Any) -> tuple[Figure, Any]:
+    """Return a figure and its axes, with a logarithmic y axis and other properties of the axes."""
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
     axes.set(yscale="log", **labels)
@@ -19,7 +20,11 @@ def _axes(**labels: Any) -> tuple[Figure, Any]:
 
 
 def alphas_by_arms(rows: list[dict[str, Any]]) -> bytes:
-    """Draw the best alpha by K: ours, the thesis', and the curves 1/K and e/(2K)."""
+    """Draw the best alpha by K: ours, the thesis', and the curves 1/K and e/(2K); return PNG.
+
+    Args:
+        rows: rows of `report.alpha_rows`.
+    """
     figure, axes = _axes(xlabel="arms K", ylabel="alpha", title="Best alpha of UCB1")
     column = {name: np.array([row[name] for row in rows], float) for name in rows[0]}  # None: NaN
     arms, ours = column["arms"], column["intervals"]
@@ -36,7 +41,11 @@ def alphas_by_arms(rows: list[dict[str, Any]]) -> bytes:
 
 
 def regret_by_alpha(rows: list[dict[str, Any]]) -> bytes:
-    """Draw the regret by alpha, a line for each K."""
+    """Draw the regret by alpha, a line for each K; return PNG.
+
+    Args:
+        rows: rows of `report.regret_rows`.
+    """
     labels = {"xlabel": "alpha (0 is not shown)", "ylabel": "mean regret"}
     figure, axes = _axes(xscale="log", title="Regret of UCB1 (dots: the lowest)", **labels)
     arms = sorted({row["arms"] for row in rows})
@@ -50,7 +59,7 @@ def regret_by_alpha(rows: list[dict[str, Any]]) -> bytes:
 
 
 def curves(findings: Findings) -> bytes:
-    """Draw the regret of all policies over the rounds, in one panel for each K."""
+    """Draw the regret of all policies over the rounds, in one panel for each K; return PNG."""
     figure = Figure(figsize=(5 * len(findings.curves) + 2, 6), layout="constrained")
     grid = figure.subplots(1, len(findings.curves), squeeze=False)[0]
     for axes, (k, by_policy) in zip(grid, findings.curves.items(), strict=True):

@@ -70,7 +70,10 @@ def to_markdown(about: Mapping[str, Any], alphas: Rows, regrets: Rows, curves: R
 
 
 def alpha_rows(findings: Findings) -> Rows:
-    """Return a row for each K: the best alphas, the thesis' ones, and their regrets."""
+    """Return a row for each K: our best alphas, the thesis' ones, and the regrets of our run.
+
+    `"intervals"` is the best alpha of the two grids, `"annealing"` that of simulated annealing.
+    """
     rows = []
     for k in findings.study.arms:
         regrets, best = findings.regrets[k], findings.best[k]
@@ -100,8 +103,8 @@ def alpha_rows(findings: Findings) -> Rows:
 def not_worse(regrets: dict[float, Regrets], best: float) -> tuple[float, float]:
     """Return the lowest and highest alpha whose regret is not significantly above the best's.
 
-    All alphas played the same problems with the same rewards, so that the differences are taken
-    problem by problem, and their mean is compared with 1.96 of its standard errors.
+    All alphas played the same problems with the same rewards, so the differences are taken problem
+    by problem, and their mean is compared with 1.96 times its standard error.
 
     Args:
         regrets: regret in each problem, by alpha.
@@ -110,7 +113,8 @@ def not_worse(regrets: dict[float, Regrets], best: float) -> tuple[float, float]
     not_worse_alphas = [best]
     for alpha, values in regrets.items():
         excess = values - regrets[best]
-        if not excess.mean() > 1.96 * standard_error(excess):  # NaN for a single problem
+        # With a single problem the standard error is NaN, and no alpha counts as worse.
+        if not excess.mean() > 1.96 * standard_error(excess):
             not_worse_alphas.append(alpha)
     return min(not_worse_alphas), max(not_worse_alphas)
 

@@ -47,8 +47,8 @@ def reproduce(
         runs: folder for the computed results, with a folder for each experiment.
         full: run the thesis' experiment in full size, about 10^13 pulls, instead of the reduced
             one.
-        problems: number of problems for each number of arms, a multiple of 100; 100 take a minute
-            or two.
+        problems: number of problems for each number of arms, a multiple of 100; 100 problems take a
+            minute or two.
         shard: i/n: compute only the i-th of n shards, from 0.
         merge: compute nothing: write the report from the results of the shards.
         seed: seed of all random numbers.

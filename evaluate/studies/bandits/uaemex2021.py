@@ -4,10 +4,10 @@ Valencia, "Desarrollo de una política de selección para General Game Playing b
 del bandido multi-armado", Universidad Autónoma del Estado de México, 2021.
 """
 
-ARMS = (2, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
+ARMS = (2, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100)  # numbers of arms K
 
-# Table 4.20: the alpha of lowest regret, by the grids ("intervals") and by simulated annealing, for
-# each of ARMS.
+# Table 4.20: a row for each of ARMS with the alpha of lowest regret by the grids ("intervals") and
+# by simulated annealing.
 _ALPHAS = """
 0.21875     0.231920917666258
 0.1484375   0.150946812286281
@@ -26,8 +26,9 @@ BY_INTERVALS, BY_ANNEALING = (
     for column in zip(*(line.split() for line in _ALPHAS.strip().splitlines()), strict=True)
 )
 
-# Table 4.18: mean regret after 100,000 rounds, by alpha and for each of ARMS. (For K = 10 and 30
-# the second grid of the thesis does not lie around the lowest of these, but around its neighbor.)
+# Table 4.18: a row for each alpha with the mean regret after 100,000 rounds for each of ARMS. (For
+# K = 10 and 30 the second grid of the thesis does not lie around the alpha with the lowest regret,
+# but around a neighboring one.)
 _TABLE = """
 0.5          32.8760  209.4334  423.7802  630.8992  845.3931 1049.5631 1250.4386 1450.0861 1649.4340 1838.9901 2035.2917
 0.25         18.2583  116.3316  234.4191  350.0860  466.4262  577.2316  693.2197  805.4397  917.4059 1021.6371 1132.6837

@@ -1,6 +1,6 @@
-"""Conclusions of Martín Miralles' thesis on Hungry Geese, and the verdicts of our records on them.
+"""Conclusions of Martín Miralles' thesis on Hungry Geese, and verdicts on them by our results.
 
-`uib2021` cites the thesis.
+`uib2021` cites the thesis. A record has the results of a task of the study, such as a match.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,8 +16,8 @@ from ludoteca.evaluate.studies.study import Records
 from ludoteca.evaluate.studies.verdicts import FAILS, HOLDS, INCONCLUSIVE, verdict_by_interval
 
 # Weights of the agents' scores in the competition "factors" (125 and 1000 simulations with depth 4,
-# then both with depth 6): effect of the depth, effect of the number of simulations, and the
-# difference of both effects.
+# then 125 and 1000 with depth 6). The weighted sums are the effect of the depth, the effect of the
+# number of simulations, and the difference of both effects.
 DEPTH_EFFECT, SIMULATIONS_EFFECT = (-0.5, -0.5, 0.5, 0.5), (-0.5, 0.5, -0.5, 0.5)
 EFFECT_DIFFERENCE = tuple(
     depth - simulations for depth, simulations in zip(DEPTH_EFFECT, SIMULATIONS_EFFECT, strict=True)
@@ -25,15 +25,15 @@ EFFECT_DIFFERENCE = tuple(
 
 
 class Conclusion(NamedTuple):
-    """Conclusion of the thesis, the verdict on it, and the numbers that decide."""
+    """Conclusion of the thesis, and our verdict on it."""
 
-    claim: str
-    verdict: str
-    evidence: str
+    claim: str  # statement of the thesis
+    verdict: str  # verdict by our results, see `verdicts`
+    evidence: str  # the numbers that decide the verdict
 
 
 def conclusions(records: Records) -> list[Conclusion]:
-    """Check the conclusions in `conclusions.md.j2` whose tasks have records.
+    """Return the conclusions in `conclusions.md.j2` whose tasks have records, with verdicts.
 
     Each block `{% call conclude(claim, verdict) %}` of the template is a conclusion, and the text
     in the block is its evidence. The template is rendered only to collect them.
@@ -44,6 +44,7 @@ def conclusions(records: Records) -> list[Conclusion]:
     checked: list[Conclusion] = []
 
     def conclude(claim: str, verdict: str, caller: Callable[[], str]) -> str:
+        """Add a conclusion; `caller` (Jinja2's name) renders the body of the block."""
         checked.append(Conclusion(claim, verdict, " ".join(caller().split())))
         return ""
 
@@ -53,23 +54,37 @@ def conclusions(records: Records) -> list[Conclusion]:
 
 
 def score_contrast(match: Mapping[str, Any], weights: Sequence[float]) -> Difference:
-    """Return the mean of a weighted sum of the agents' scores, each in [-1, 1], in a match."""
+    """Return the mean over games of a weighted sum of the agents' scores, each in [-1, 1].
+
+    Args:
+        match: record of the match.
+        weights: weights of the agents. Shape `[agents]`.
+    """
     outcomes = read_outcomes(match["outcomes"])
     return difference(outcomes.scores, outcomes.games, weights)
 
 
 def survival_contrast(match: Mapping[str, Any], weights: Sequence[float]) -> Difference:
-    """Return the mean of a weighted sum of the agents' survivals, each 0 or 1, in a match."""
+    """Return the mean over games of a weighted sum of the agents' survivals, each 0 or 1.
+
+    Args:
+        match: record of the match.
+        weights: weights of the agents. Shape `[agents]`.
+    """
     outcomes = read_outcomes(match["outcomes"])
     return difference(outcomes.alive.astype(float), outcomes.games, weights)
 
 
 def dead_ends(records: Records) -> dict[str, Any]:
-    """Return the verdict on whether most deaths of flat Monte Carlo are in dead ends, and counts.
+    """Return the verdict on the claim that most deaths of flat Monte Carlo are in dead ends.
 
     The number of deaths in dead ends is at least that of forced deaths (no other move would have
-    helped), and at most that of all deaths without avoidable collisions of heads. The result also
-    has the shares of forced deaths in the matches against agents of other types.
+    helped), and at most that of all deaths except avoidable collisions of heads.
+
+    Returns:
+        `"verdict"`; the counts of all `"deaths"`, of `"forced"` ones and of `"avoidable"`
+        collisions of heads; and `"shares_against_others"`, the fractions of forced deaths in
+        matches against agents of other types.
     """
     lives = [agent["lives"] for name in FLAT for agent in records[name]["agents"]]
     deaths = sum(counts["deaths"] for counts in lives)
@@ -83,7 +98,7 @@ def dead_ends(records: Records) -> dict[str, Any]:
 
 
 def forced_shares(records: Records, agent: str) -> list[float]:
-    """Return the shares of forced deaths in all deaths of an agent, by match.
+    """Return the fraction of forced deaths among the deaths of an agent, for each match.
 
     Args:
         records: records of all tasks.
@@ -99,5 +114,5 @@ def forced_shares(records: Records, agent: str) -> list[float]:
 
 
 def share_range(shares: Sequence[float]) -> str:
-    """Return the range of shares in %, such as `"21 % to 40 %"`."""
+    """Return the range of fractions as text, such as `"21 % to 40 %"`; `"-"` without any."""
     return f"{percent(min(shares))} to {percent(max(shares))}" if shares else "-"

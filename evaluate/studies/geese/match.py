@@ -1,6 +1,7 @@
 """Match of Hungry Geese with the fates of the geese: wins, lengths, causes of death.
 
-The command is `python -m ludoteca.evaluate.studies.geese.match`.
+The command is `python -m ludoteca.evaluate.studies.geese.match`. A goose is the piece of one player
+in one game; `lives` has its fate. Shapes: G games, P players of a game.
 """
 
 import json
@@ -37,10 +38,14 @@ def geese_match(
         agents: spec strings of two or more agents.
         out: JSON file for the results.
         game: spec string of `hungry_geese`.
-        games: number of games; all agents play in every seat in turn.
-        first: number of the first games, whose results are also reported separately.
+        games: number of games; agents change seats from game to game, so that each plays in every
+            seat.
+        first: number of games, from the first one, whose results are also written separately.
         seed: seed of the match.
         batch: number of games that are played at a time.
+
+    Raises:
+        ValueError: if the game is not Hungry Geese, or an argument is out of range.
     """
     integer("first", first, 1, 10**9)
     rules = make_game(game)
@@ -62,7 +67,7 @@ def geese_match(
 
 
 def fate_counts(lives: Lives, selected: NDArray[np.bool_]) -> dict[str, Any]:
-    """Return the counts and mean values of the fates of some of the geese, for JSON.
+    """Return counts and means of the fates of the selected geese, as JSON values.
 
     Args:
         lives: the fates of all geese.
@@ -83,10 +88,10 @@ def fate_counts(lives: Lives, selected: NDArray[np.bool_]) -> dict[str, Any]:
 
 
 def outcomes(lives: Lives, seat_agents: NDArray[np.int64]) -> dict[str, int]:
-    """Return the number of games by their outcome, of a match with as many agents as seats.
+    """Return the number of games by outcome, for a match with as many agents as seats.
 
-    An outcome is a text with the agents' places, 1 the best, in the order of the agents; agents
-    that tie share the mean of their places. Places of geese that survived have a star: `"2 1* 3.5
+    An outcome is a text with the place of each agent, in the order of the agents; 1 is the best,
+    and agents that tie share the mean of their places. A star marks geese that survived: `"2 1* 3.5
     3.5"`.
 
     Args:
@@ -102,6 +107,7 @@ def outcomes(lives: Lives, seat_agents: NDArray[np.int64]) -> dict[str, int]:
 
 
 def _counts(causes: NDArray[np.int8]) -> dict[str, int]:
+    """Return the number of deaths by name of the cause, from indices in `CAUSES`."""
     return {name: int((causes == k).sum()) for k, name in enumerate(CAUSES)}
 
 

@@ -5,36 +5,37 @@ from pathlib import Path
 
 from ludoteca.agents.networks.weights import shipped_weights
 
-SIMULATIONS = (125, 250, 500, 1000)
-# Competition of flat Monte Carlo -> simulations and depth of each agent. "factors" is not in the
-# thesis: it separates the effects of more depth and of more simulations.
+SIMULATIONS = (125, 250, 500, 1000)  # per move, of the thesis' flat Monte Carlo agents
+# Simulations and playout depth of each agent in the competitions of flat Monte Carlo. "factors" is
+# not in the thesis: it separates the effects of depth and of simulations.
 FLAT = {
     "depth-4": tuple((count, 4) for count in SIMULATIONS),
     "depth-6": tuple((count, 6) for count in SIMULATIONS),
     "mixed": ((125, 4), (250, 4), (500, 6), (1000, 6)),
     "factors": ((125, 4), (1000, 4), (125, 6), (1000, 6)),
 }
-BEST_FLAT = (1000, 6)
-# The thesis' rule-based agent, in two readings of its text: without a food to go for, it takes the
-# first valid move, or follows its tail.
+BEST_FLAT = (1000, 6)  # simulations and playout depth of the best one
+# The thesis' rule-based agent, in two readings of its text: without food to go to, the agent takes
+# the first valid move, or it follows its tail.
 LITERAL = "deterministic:variant=thesis"
 LITERAL_TAIL = f"{LITERAL},tail=True"
-# Finals -> rule-based agent, and number of games.
+# Rule-based agent and number of games of each final.
 FINALS = {
     "final": (LITERAL, 500), "final-tail": (LITERAL_TAIL, 500),
     "final-default": ("deterministic", 2_000),
 }  # fmt: skip
 SHIPPED = "geese"  # name of the self-play network that comes with the package
-# Competitions of the self-play network against three copies of an agent of another type than those
-# that it was trained against -> that agent.
+# Agent in the competitions of the self-play network against three copies of one agent, of a type
+# that it was not trained against.
 OUTSIDERS = {"ours-mcts": "mcts:simulations=500", "ours-random-safe": "random_safe"}
 TARGET = 0.6  # fraction of games that the self-play network should win, and that it should survive
-# Networks that learn by self-play -> preset of the training run, games, and games between
-# evaluations. The thesis does not give the number of games of its self-play loop.
+# Preset of the training run, games, and games between evaluations, for each network that learns by
+# self-play. The thesis does not give the number of games of its self-play loop.
 LOOPS = {
     "loop-uib2021": ("uib2021", 20_000, 2_000),
     "loop-default": ("default", 16_384, 2_048),
 }
+# Networks that imitate games of flat Monte Carlo and of the deterministic agent.
 IMITATORS = (*(f"net-{count}" for count in SIMULATIONS), "net-deterministic")
 # Competitions against opponents of the types that the self-play network was trained against.
 OURS = ("ours", "ours-real", "ours-search", "ours-timed", "tree")

@@ -1,4 +1,7 @@
-"""Outcomes of games of Hungry Geese: differences between agents, and their ratings."""
+"""Outcomes of games of Hungry Geese: differences between agents, and their ratings.
+
+An outcome is the places of all agents of a match, and which of them survived.
+"""
 
 import math
 from collections import Counter
@@ -30,7 +33,10 @@ class Outcomes:
 
     @property
     def scores(self) -> NDArray[np.float64]:
-        """The scores, `[outcomes, agents]`: mean over rivals of 1 if ahead of it, -1 if behind."""
+        """Mean over an agent's opponents of 1 if it is ahead, 0 if tied, -1 if it is behind.
+
+        Shape `[outcomes, agents]`.
+        """
         agents = self.places.shape[1]
         scores: NDArray[np.float64] = (agents + 1 - 2 * self.places) / (agents - 1)
         return scores
@@ -73,7 +79,7 @@ def difference(
 
 
 def orders(outcomes: Outcomes, indices: Sequence[int]) -> Counter[Order]:
-    """Return the number of games by the order in which the agents finished, for `rate_orders`.
+    """Return the number of games by the final order of the agents, for `rate_orders`.
 
     Args:
         outcomes: outcomes of a competition.
@@ -93,7 +99,7 @@ def rate_all(competitions: Mapping[str, tuple[Sequence[str], Outcomes]]) -> dict
         competitions: names of the agents and outcomes of the games, by competition.
 
     Returns:
-        Ratings by agent, each of this agent alone.
+        Ratings by agent; each holds the numbers of one agent instead of arrays.
     """
     unconnected = list(competitions.values())
     names = list(unconnected[0][0]) if unconnected else []

@@ -19,10 +19,15 @@ Labels = Mapping[str, str]  # labels of networks, by the names of their tasks
 
 
 def compare_counts(matches: Records, labels: Labels) -> tuple[int, list[str]]:
-    """Compare the thesis' counts of wins and deaths with ours.
+    """Compare the thesis' counts of wins and deaths with ours, by Fisher's exact test.
+
+    Args:
+        matches: our records of the thesis' competitions.
+        labels: labels of networks.
 
     Returns:
-        The number of counts, and descriptions of those that differ significantly from ours.
+        The number of compared counts, and descriptions of those that differ significantly from
+        ours, with the thesis' count and our percentage.
     """
     from scipy.stats import fisher_exact
 
@@ -42,16 +47,16 @@ def compare_counts(matches: Records, labels: Labels) -> tuple[int, list[str]]:
 
 
 def slowest(records: Records) -> float:
-    """Return the seconds per move of the slowest agent of a final.
+    """Return the seconds per move of the slowest agent in the fastest of the finals.
 
-    It is the lowest such time of the finals: other programs slowed some of them down.
+    Other finals took longer because other programs ran at the same time.
     """
     finals = [records[name]["agents"] for name in FINALS if name in records]
     return min(float(max(agent["seconds_per_move"] for agent in agents)) for agents in finals)
 
 
 def rivals(match: Mapping[str, Any], labels: Labels) -> tuple[str, str]:
-    """Return the rivals of a competition's first agent, and whether it was trained against them."""
+    """Return the opponents of a match's first agent, and whether it was trained against them."""
     ours, *others = (agent["agent"] for agent in match["agents"])
     # Only networks are trained; `"-"` stands for a tree search.
     card = load_card("ac", SHIPPED) if ours.startswith("ac:") else None
@@ -63,7 +68,12 @@ def rivals(match: Mapping[str, Any], labels: Labels) -> tuple[str, str]:
 
 
 def both_targets(counts: tuple[int, int], games: int) -> str:
-    """Return whether both counts reach the target, by the Wilson 95 % intervals of their shares."""
+    """Return whether both counts reach the fraction `TARGET` of the games, by Wilson intervals.
+
+    Args:
+        counts: numbers of games won and of games survived.
+        games: number of games.
+    """
     intervals = [wilson(count, games) for count in counts]
     if all(low >= TARGET for low, _ in intervals):
         return "yes"
@@ -88,9 +98,9 @@ def ratings(records: Records, labels: Labels) -> list[tuple[str, Ratings, dict[s
 
 
 def total_lives(records: Records, labels: Labels) -> dict[str, dict[str, int]]:
-    """Return the total counts of geese, wins and deaths by cause, in competitions of four agents.
+    """Return the total counts of geese, wins and deaths by cause, by title of the agent.
 
-    They are by the agents' titles.
+    Only matches of four agents count.
     """
     totals: dict[str, dict[str, int]] = {}
     matches = [match["agents"] for match in records.values() if "outcomes" in match]
@@ -105,5 +115,5 @@ def total_lives(records: Records, labels: Labels) -> dict[str, dict[str, int]]:
 
 
 def causes_of(totals: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """Return the causes of death that occur in the counts of any agent."""
+    """Return the causes of death that occur at all, from the counts of `total_lives`."""
     return [cause for cause in CAUSES if any(counts[cause] for counts in totals.values())]

@@ -14,19 +14,22 @@ from ludoteca.evaluate.studies.study import GAMES_FILE, Study, Task, Tasks, matc
 from ludoteca.files import read_json, write_atomically
 
 GAMES = 2_000  # games of a competition
-IMITATED_GAMES = 1_000  # games for imitation; half as many of the deterministic agent's longer ones
+# Games of an agent that a network imitates; half as many for the deterministic agent, whose games
+# are longer.
+IMITATED_GAMES = 1_000
 SEARCH = "simulations=32"  # search options of the self-play network
-# Time per move of that network with a time limit. Kaggle's limit, 1 s, would take days.
+# Seconds per move of that network with a time limit. With Kaggle's limit, 1 s, the matches would
+# take days.
 SECONDS = 0.05
 TIMED_SEARCH = f"simulations=100000,seconds={SECONDS}"
-# Competitions of the self-play network -> divisor of their number of games.
+# Divisor of `GAMES` for each competition of the self-play network.
 GAME_DIVISORS = {
     "ours": 1, "ours-search": 2, "ours-timed": 20, "ours-search-or-not": 8,
     "ours-timed-or-not": 20, "ours-mcts": 4, "ours-random-safe": 4, "tree": 2,
 }  # fmt: skip
-TREE = "mcts:simulations=1000"  # tree search without a network, in the same competition
-# Groups of agents whose recorded moves a network learns, the weakest first, in place of the
-# thesis' ranges of ratings: names of agents of the public episodes.
+TREE = "mcts:simulations=1000"  # tree search without a network, in the competition of the network
+# Groups of agents whose recorded moves a network learns, the weakest first; they replace the
+# thesis' ranges of ratings. The names are those of agents in public recorded games ("episodes").
 BANDS = (
     "kaggle-greedy+crazy-goose+straightforward-bfs+risk-averse-greedy",
     "thesis-deterministic+boilergoose",
@@ -51,7 +54,8 @@ def make_study(
             of each group. A group is names of agents joined by `+`, or a range of ratings as in the
             thesis, `900-1000 1001-1100 1101-1200 1201-inf`. The report only keeps results of the
             same groups.
-        fast: learn from few games and play few, in some minutes, to check that everything runs.
+        fast: learn from few games and play few games, in some minutes, to check that everything
+            runs.
         precision: numeric precision of the networks: "float32", "bfloat16", which is several times
             faster on processors that support it, or "auto", the faster one.
     """
@@ -106,12 +110,16 @@ def check_sources(file: Path, episodes: Iterable[Path], bands: tuple[str, ...]) 
     elif (before := read_json(file)) != sources:
         raise ValueError(
             f"the networks in {file.parent} learn from {before}, not from {sources}: give another "
-            "folder with --runs, or delete this one"
+            "folder with --runs, or delete that folder"
         )
 
 
 def thesis_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
-    """Return the competitions of flat Monte Carlo and of networks that imitate it, by name."""
+    """Return the competitions of flat Monte Carlo and of networks that imitate it, by name.
+
+    The competition "simulated" is between the networks that imitate flat Monte Carlo. Its best
+    agent takes part in other competitions, as the placeholder `{simulated}`.
+    """
     teachers = {f"{count}": flat_spec(count, 6) for count in names.SIMULATIONS}
     simulated, best = network_names(teachers), flat_spec(*names.BEST_FLAT)
     tasks = [
@@ -158,7 +166,17 @@ def real_tasks(
     fast: bool = False,
     precision: str = "auto",
 ) -> Tasks:
-    """Return the networks that imitate recorded games, and their competitions, by name."""
+    """Return the networks that imitate recorded games, and their competitions, by name.
+
+    The best agent of the competition "real" between these networks takes part in other
+    competitions, as the placeholder `{real}`.
+
+    Args:
+        sources: files of recorded games.
+        bands: groups of players whose moves a network learns, see `make_study`.
+        fast: whether to train and play little.
+        precision: numeric precision of the networks.
+    """
     data = Task(
         "games-real", "ludoteca.train.data", {"out": "{artifact}", "num_workers": 1}, {},
         ("convert", *map(str, sources)), kind="games", artifact_name=GAMES_FILE, has_record=False,
@@ -200,6 +218,7 @@ def beyond_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
     def add(
         name: str, agents: tuple[str, ...], imitator: str = "", networks: Any = shipped
     ) -> None:
+        """Add a competition; `imitator` is the placeholder `simulated` or `real` in `agents`."""
         requires, games = imitators.get(imitator, ()), GAMES // GAME_DIVISORS.get(name, 1)
         winners = {imitator: imitator} if imitator else None
         tasks.append(competition(name, agents, fast, requires, winners, games, networks))
@@ -218,7 +237,7 @@ def beyond_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
 
 
 def generated_games(name: str, agent: str, games: int) -> Task:
-    """Return the task that generates games of an agent against itself, to learn from."""
+    """Return the task that generates training games of an agent against itself."""
     settings = {"agents": agent, "games": games, "seed": 0}
     options = settings | {"game": "hungry_geese", "num_workers": 1, "out": "{artifact}"}
     return Task(
@@ -257,7 +276,10 @@ def self_play(name: str, fast: bool, precision: str) -> Task:
 
 
 def evaluation_curve(folder: Path) -> dict[str, Any]:
-    """Return the wins in each evaluation of a training run, and the number of accepted networks."""
+    """Return the win rate in each evaluation of a training run, and the counts of its gatekeeper.
+
+    The counts are those of the candidate networks that were tested, and of those accepted.
+    """
     column, gating = f"{names.OPPONENT}__any", ("candidates_tested", "candidates_accepted")
     curve = [
         {
@@ -282,7 +304,7 @@ def competition(
 ) -> Task:
     """Return the task of a match of Hungry Geese whose record has the fates of the geese.
 
-    The parameters are those of `match_task`; if `fast`, fewer games are played.
+    The arguments are those of `match_task`; if `fast`, fewer games are played.
     """
     return match_task(
         name, tuple(agents), min(20, max(4, games // 50)) if fast else games, requires,
@@ -296,12 +318,12 @@ def cnn_spec(name: str, precision: str) -> str:
 
 
 def network_names(teachers: Iterable[object]) -> tuple[str, ...]:
-    """Return the names of the tasks that train networks to imitate some teachers."""
+    """Return the names of the tasks that train networks to imitate agents, by the agents' names."""
     return tuple(f"net-{name}" for name in teachers)
 
 
 def training_length(fast: bool, precision: str) -> dict[str, Any]:
-    """Return the options for the length and the precision of the training of networks."""
+    """Return the training options for the number of epochs, their size, and the precision."""
     size = {"positions_per_epoch": 4_000} if fast else {}
     return {"epochs": 2 if fast else 15, "precision": precision, **size}
 

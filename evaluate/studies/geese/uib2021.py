@@ -6,7 +6,7 @@ thesis, Universitat de les Illes Balears, 2021.
 
 GAMES = 100  # games of each competition
 
-# Simulations and depth of flat Monte Carlo -> seconds per move (table 1).
+# Seconds per move of flat Monte Carlo, by simulations and playout depth (table 1).
 SECONDS = {
     (125, 4): 0.115,
     (250, 4): 0.216,
@@ -17,7 +17,8 @@ SECONDS = {
     (500, 6): 0.583,
     (1000, 6): 1.121,
 }
-# Competition -> wins, deaths, and mean length when alive, of each agent (table 2, figures 7 to 11).
+# Wins, deaths, and mean length of the survivors, for each agent of each competition (table 2,
+# figures 7 to 11).
 RESULTS: dict[str, tuple[tuple[int, int, int], ...]] = {
     "depth-4": ((22, 69, 24), (33, 61, 26), (19, 73, 22), (22, 73, 27)),
     "depth-6": ((19, 60, 23), (27, 56, 23), (29, 57, 24), (30, 65, 26)),
@@ -26,7 +27,8 @@ RESULTS: dict[str, tuple[tuple[int, int, int], ...]] = {
     "real": ((28, 63, 18), (27, 72, 20), (18, 79, 20), (25, 76, 22)),
     "final": ((20, 77, 20), (40, 58, 21), (2, 98, 21), (33, 63, 20)),
 }
-# Network -> accuracy in validation, in % (section 3.2), and the ratings of its teachers.
+# Validation accuracy of each network in % (section 3.2), and in parentheses the range of ratings of
+# the players that it imitates.
 ACCURACY = {
     "net-125": "65.5",
     "net-250": "69.4",

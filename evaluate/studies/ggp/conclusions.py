@@ -1,4 +1,4 @@
-"""Conclusions of the thesis in General Game Playing, and the verdicts of our numbers on them."""
+"""Conclusions of the thesis on General Game Playing (GGP), and verdicts on them by our results."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,37 +14,39 @@ from ludoteca.evaluate.studies.ggp import uaemex2021 as thesis
 from ludoteca.evaluate.studies.report import render
 from ludoteca.evaluate.studies.verdicts import verdict_by_interval
 
-UCB, ETC, TUNED, ALPHA1, ALPHA2 = range(5)
+UCB, ETC, TUNED, ALPHA1, ALPHA2 = range(5)  # indices of the policies in `thesis.POLICIES`
 OLD_POLICIES, NEW_POLICIES = (UCB, ETC, TUNED), (ALPHA1, ALPHA2)
 Z_95 = 1.959963984540054  # half width of a normal 95 % interval in standard errors
-RESAMPLES = 4_000
+RESAMPLES = 4_000  # number of bootstrap samples
 # The games in which policies matter least, according to the thesis.
 ALIKE_GAMES = {"Suicide", "Sheep and Wolf", "Tic-Tac-Toe Large"}
-Wins = NDArray[np.float64]
+Wins = NDArray[np.float64]  # wins by game and policy, `[8, 5]`, scaled to `thesis.PLAYED` games
 
 
 @dataclass(frozen=True)
 class Conclusion:
     """Conclusion of the thesis, and our verdict on it."""
 
-    simulations: str  # simulations per move of the games that it is about: "100", "1000" or "both"
+    simulations: str  # simulations per move in the games of the claim: "100", "1000" or "both"
     claim: str  # statement of the thesis
-    verdict: str  # verdict of our numbers, see `verdicts`
-    evidence: str  # the numbers that decide
+    verdict: str  # verdict by our results, see `verdicts`
+    evidence: str  # the numbers that decide the verdict
 
 
 def conclusions(wins: Mapping[int, Wins], played: int = thesis.PLAYED) -> list[Conclusion]:
-    """Check the thesis' conclusions, which are in `conclusions.md.j2`.
+    """Return the thesis' conclusions, which are in `conclusions.md.j2`, with their verdicts.
+
+    The template calls `conclude` for each conclusion, whose body is the text of the evidence.
 
     Args:
-        wins: wins by game and policy, `[8, 5]`, scaled to `PLAYED` games, by the number of
-            simulations per move, 100 and 1000.
+        wins: wins by the number of simulations per move, 100 and 1000.
         played: number of games that each policy actually played of each game, which sets the
             widths of the intervals.
     """
     checked: list[Conclusion] = []
 
     def conclude(simulations: Any, claim: str, verdict: str, caller: Callable[[], str]) -> str:
+        """Add a conclusion; `caller` (Jinja2's name) renders the body of the call."""
         evidence = " ".join(caller().split())
         checked.append(Conclusion(str(simulations), claim, verdict, evidence))
         return ""
@@ -52,6 +54,7 @@ def conclusions(wins: Mapping[int, Wins], played: int = thesis.PLAYED) -> list[C
     def wins_difference(
         first: Wins, second: Wins, same_tournament: bool = True
     ) -> tuple[float, float]:
+        """Return `difference` with the number of games of the results."""
         return difference(first, second, played, same_tournament)
 
     names = {
@@ -77,17 +80,19 @@ def difference(
 ) -> tuple[float, float]:
     """Return a normal 95 % interval of the difference of two policies' wins of `PLAYED` games.
 
-    It is conservative: games of the two policies against each other, which change the difference
-    twice, are given the largest possible variance.
+    The interval is conservative: games of the two policies against each other, each of which
+    changes both numbers of wins, are given the largest possible variance.
 
     Args:
-        first: wins of one policy, by game.
+        first: wins of one policy, by game, scaled to `PLAYED` games. Shape `[games]` or scalar.
         second: wins of the other policy, by game.
         played: number of games that each policy actually played of each game.
         same_tournament: whether the policies played against each other.
     """
     pairs = played / (len(thesis.POLICIES) - 1) if same_tournament else 0
     shares = np.stack([np.atleast_1d(first), np.atleast_1d(second)]) / thesis.PLAYED
+    # Of the difference of wins in `played` games: the variances of both policies' wins, and twice
+    # the largest possible covariance, 1/4 for each game between them.
     variance = (played * shares * (1 - shares)).sum() + 2 * pairs / 4 * shares.shape[1]
     half_width = Z_95 * float(np.sqrt(variance)) * thesis.PLAYED / played
     center = thesis.PLAYED * float((shares[0] - shares[1]).sum())
@@ -101,7 +106,7 @@ def statistics(wins: Wins, played: int) -> dict[str, Any]:
     after Holm's correction.
 
     Args:
-        wins: wins by game and policy, `[8, 5]`, scaled to `PLAYED` games.
+        wins: wins by game and policy.
         played: number of games that each policy actually played of each game.
     """
     means, critical = ranks(wins).mean(0), nemenyi(wins).critical_difference
@@ -112,7 +117,8 @@ def statistics(wins: Wins, played: int) -> dict[str, Any]:
         for a in NEW_POLICIES
         for b in OLD_POLICIES
     }
-    # One of the two is among the first two if at most one other policy is ahead of the better one.
+    # A new policy is among the first two in a game if the better new policy beats the second best
+    # old one there.
     first_two = []
     for game, row in enumerate(wins):
         best, second = (
@@ -135,7 +141,13 @@ def statistics(wins: Wins, played: int) -> dict[str, Any]:
 
 
 def most_alike(wins: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the three games in which the wins of all policies differ least, `[..., 3]`."""
+    """Return the indices of the three games in which policies matter least, `[..., 3]`.
+
+    These have the smallest range of the policies' wins, relative to their mean.
+
+    Args:
+        wins: wins. Shape `[..., games, policies]`.
+    """
     spread = np.ptp(wins, axis=-1) / wins.mean(-1)
     order: NDArray[np.int64] = np.argsort(spread, axis=-1, kind="stable")[..., :3]
     return order
@@ -144,7 +156,7 @@ def most_alike(wins: NDArray[Any]) -> NDArray[np.int64]:
 def share_alike(wins: Wins, played: int) -> float:
     """Return the probability that policies matter least in `ALIKE_GAMES`.
 
-    It is estimated from wins that are sampled again with our rates of wins.
+    It is estimated by a parametric bootstrap: wins are sampled with our win rates.
     """
     sampled = np.random.default_rng(0).binomial(
         played, wins / thesis.PLAYED, (RESAMPLES, *wins.shape)

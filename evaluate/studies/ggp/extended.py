@@ -1,4 +1,4 @@
-"""Report of the extended study in General Game Playing."""
+"""Report of the extended study on General Game Playing."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ def answers(stages: Mapping[str, Results]) -> tuple[dict[str, Any], dict[str, An
     """Return the content of `answers.json`, and the values that `extended.md.j2` uses.
 
     Args:
-        stages: results of the tournaments, by name.
+        stages: results of the tournaments, by stage of the study, see `ggp.study`.
     """
     elo_low_high = {
         stage: {
@@ -26,6 +26,7 @@ def answers(stages: Mapping[str, Results]) -> tuple[dict[str, Any], dict[str, An
         for ratings in (results.ratings,)
     }
     constants = stages["constants"]
+    # The agent of UCB1 with the best constant.
     best = next(a for a in best_first(constants) if constants.tournament.names[a].startswith("UCB"))
     points = constants.points()
     names = {
@@ -47,7 +48,7 @@ def best_first(results: Results) -> list[int]:
 
 
 def share(results: Results, first: str | int, second: str | int) -> tuple[float, float, float]:
-    """Return the percentage of decided games that `first` wins against `second`.
+    """Return the percentage of the decisive games of two agents that `first` won.
 
     Args:
         results: results of a tournament.

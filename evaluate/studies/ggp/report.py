@@ -1,4 +1,4 @@
-"""Report of the study in General Game Playing, compared with the tables of the thesis."""
+"""Report of the study on General Game Playing, compared with the tables of the thesis."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -24,8 +24,8 @@ def comparison(stages: Mapping[str, Results]) -> tuple[dict[str, Any], dict[str,
     results = {int(simulations): result for simulations, result in stages.items()}
     first = next(iter(results.values()))
     shares = {s: result.points() / result.games_per_agent for s, result in results.items()}
-    # Rounded: otherwise equal numbers of wins differ in their last digits, and tests by ranks count
-    # that as a difference.
+    # Rounded, as equal numbers of wins may differ in their last digits after the scaling, which
+    # rank tests would count as a difference.
     wins = {s: np.round(thesis.PLAYED * share, 6) for s, share in shares.items()}
     beyond = {
         s: beyond_chance(share, thesis.WINS[s] / thesis.PLAYED, results[s].games_per_agent)
@@ -62,12 +62,12 @@ def comparison(stages: Mapping[str, Results]) -> tuple[dict[str, Any], dict[str,
 def beyond_chance(
     ours: NDArray[np.float64], theirs: NDArray[np.float64], games: int
 ) -> NDArray[np.bool_]:
-    """Return which shares of wins differ significantly from the thesis' at the 5 % level.
+    """Return which fractions of wins differ from the thesis' at the 5 % level (two-sample z test).
 
     Args:
-        ours: our shares of wins.
-        theirs: the thesis' shares of wins, each of `PLAYED` games.
-        games: number of games of each of our shares.
+        ours: our fractions of wins. Shape `[games, policies]`, like the result.
+        theirs: the thesis' fractions of wins, each of `PLAYED` games. The same shape.
+        games: number of games of each of our fractions.
     """
     pooled = (ours * games + theirs * thesis.PLAYED) / (games + thesis.PLAYED)
     sd = np.sqrt(pooled * (1 - pooled) * (1 / games + 1 / thesis.PLAYED))

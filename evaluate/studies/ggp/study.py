@@ -1,4 +1,4 @@
-"""Study of the selection policies of the thesis in General Game Playing (UAEMex, 2021).
+"""Study of the selection policies of the thesis on General Game Playing (UAEMex, 2021).
 
 Five policies play a round robin in eight games, 300 games per pair and game, with 100 and with 1000
 simulations per move: 48,000 games. A draw is a loss for both players, in the searches and in the
@@ -39,7 +39,7 @@ FAST_GAMES_PER_PAIR = 24
 GAMES_PER_PAIR = {"constants": 60, "policies": 20, "combinations": 10, "equal_time": 10}
 EXTENDED_FAST_GAMES_PER_PAIR = 2
 BUDGETS = ("simulations=1000", "seconds=0.002")  # search budgets per move
-CONSTANTS = (2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
+CONSTANTS = (2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)  # exploration constants of UCB1
 ENHANCEMENTS = {
     "plain": "",
     "solver": "solver=True",
@@ -54,9 +54,10 @@ ENHANCEMENTS = {
     "solver+GRAVE": "solver=True,amaf=grave",
     "all": "solver=True,decisive=both,amaf=grave,mast=greedy,reuse=True",
 }
+# Policies that are combined with the enhancements.
 ENHANCED = {"UCB": "policy=ucb1,policy.alpha=2", "alpha2": "policy=ucb_alpha2"}
-# By whether the study is extended: name of the results' file, template of the report, and function
-# that returns the results and the values of the template.
+# File of the results, template of the report, and function that returns the results and the values
+# of the template; the key is whether the study is the extended one.
 REPORTS = {
     False: ("comparison.json", "ggp/report.md.j2", comparison),
     True: ("answers.json", "ggp/extended.md.j2", answers),
@@ -73,7 +74,7 @@ def reproduce(
     executor: str = "local",
     rewrite: bool = False,
 ) -> None:
-    """Play the tournaments of the thesis in General Game Playing, and compare with its tables.
+    """Play the tournaments of the thesis on General Game Playing, and compare with its tables.
 
     An interrupted or killed run resumes when the same command is given again.
 
@@ -166,6 +167,6 @@ def tournament(
         repeats: number of matches into which these games are divided.
         seed: seed of all games.
     """
-    rules = "draw=loss,action_selection=mean"
-    specs = tuple(f"mcts:{options},{budget},{rules}" for options in agents.values())
+    thesis_options = "draw=loss,action_selection=mean"  # as in the thesis' searches
+    specs = tuple(f"mcts:{options},{budget},{thesis_options}" for options in agents.values())
     return Tournament(uaemex2021.GAMES, specs, games, repeats, seed, "loss", tuple(agents))

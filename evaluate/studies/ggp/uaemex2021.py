@@ -1,8 +1,8 @@
-"""Results of the thesis in General Game Playing (UAEMex, 2021), tables 4.37 to 4.41."""
+"""Results of the thesis on General Game Playing (UAEMex, 2021), tables 4.37 to 4.41."""
 
 import numpy as np
 
-# Name of each policy -> its parameters in a spec string.
+# Parameters of each policy in a spec string, by its name in this package.
 SPECS = {
     "ucb1": "policy=ucb1,policy.alpha=2",
     "etc": "policy=etc,policy.m=2",
@@ -11,12 +11,12 @@ SPECS = {
     "ucb_alpha2": "policy=ucb_alpha2",
 }
 POLICIES = tuple(SPECS)
-POLICY_NAMES = ("UCB", "ETC", "UCB-Tuned", "alpha1", "alpha2")
+POLICY_NAMES = ("UCB", "ETC", "UCB-Tuned", "alpha1", "alpha2")  # names in the report
 GAMES_PER_PAIR, REPEATS = 300, 3
 PLAYED = GAMES_PER_PAIR * (len(POLICIES) - 1)  # number of games that each policy plays of each game
 
-# Wins in the 1200 games that each policy played of each game, with 100 and with 1000 simulations
-# per move: a column for each of POLICIES (table 4.37).
+# Wins in the 1200 games that each policy played of each game (table 4.37): name of the game in this
+# package, its title, and the wins of each of POLICIES with 100 and with 1000 simulations per move.
 _WINS = """
 atari_go             Atari Go          497 612 500 711 680  518 619 453 704 706
 breakthrough         Breakthrough      494 659 473 705 669  522 338 540 792 808

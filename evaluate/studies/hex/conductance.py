@@ -1,7 +1,8 @@
 """Conductance of a player's circuit in Hex, by several readings of the paper's section 3.6.
 
-`ludoteca.agents.games.hex.circuit` solves one of them, fast. This one is for comparisons: plain
-NumPy, small boards.
+The cells without stones of the opponent are resistors between the player's edges. The module
+`ludoteca.agents.games.hex.circuit` solves the circuit of one reading, fast. This module is for
+comparisons on small boards, in plain NumPy.
 """
 
 from typing import NamedTuple
@@ -11,25 +12,27 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.games.hex import NEIGHBORS
 
-# Links of a circuit.
-#   sum:      the sum of the resistances of both cells, 1 if empty, 0 with an own stone, and to an
-#             edge the cell's; adjacent stones are one node. That is `agents.games.hex.circuit`.
-#   unit:     1 between neighbors and from a cell to an edge; adjacent stones are one node.
-#   pairwise: 1 likewise, and stones are no nodes: the empty cells around a group of stones are
-#             linked to each other. That is the program NeuroHex.
+# Resistance of the links of a circuit.
+#   sum:      a link between neighbors has the sum of both cells' resistances (1 if empty, 0 with an
+#             own stone), a link to an edge that of the cell; adjacent own stones are one node. That
+#             is `agents.games.hex.circuit`.
+#   unit:     every link has resistance 1; adjacent own stones are one node.
+#   pairwise: every link has resistance 1, and stones are no nodes: the empty cells around a group
+#             of own stones are linked to each other. That is the program NeuroHex.
 LINKS = ("sum", "unit", "pairwise")
-NEAR, FAR = -1, -2  # nodes of the edges
-ROUNDING = 1e-12  # conductances below this are 0
+NEAR, FAR = -1, -2  # nodes of the first and the last row's edge
+ROUNDING = 1e-12  # conductances below this are considered 0
 
 
 class Circuit(NamedTuple):
     """Solved circuit between two edges at a potential difference of 1.
 
     Attributes:
-        conductance: the current between the edges; 0 if they are separated, infinite if connected.
+        conductance: the current between the edges; 0 if the opponent separates them, infinite if
+            own stones connect them.
         counted: conductance as NeuroHex counts it: the current from the cells that are linked to
-            the first edge to those that are not. The current through cells that are linked to both
-            edges is missing.
+            the first edge to those that are not. It lacks the current through cells that are linked
+            to both edges.
         currents: current through each cell; 0 in cells with stones. Shape `[n, n]`.
     """
 
@@ -53,7 +56,7 @@ def solve(own: NDArray[np.bool_], enemy: NDArray[np.bool_], links: str) -> Circu
         return Circuit(np.inf, np.inf, no_current)
     # The edges are the last two nodes, which the indices -1 and -2 address.
     count = max(nodes.values(), default=-1) + 3
-    weights = np.zeros((count, count))
+    weights = np.zeros((count, count))  # conductance of the link between two nodes, 0 without one
     for (row, column), node in nodes.items():
         if own[row, column]:
             continue
@@ -63,7 +66,7 @@ def solve(own: NDArray[np.bool_], enemy: NDArray[np.bool_], links: str) -> Circu
         for cell in neighbors(row, column):
             if cell in nodes:
                 other = nodes[cell]
-                if own[cell]:  # only found from this side
+                if own[cell]:  # the loop skips own stones, so the link is set in both directions
                     weights[node, other] += 1.0
                     weights[other, node] += 1.0
                 else:
@@ -76,7 +79,8 @@ def solve(own: NDArray[np.bool_], enemy: NDArray[np.bool_], links: str) -> Circu
 def number_nodes(own: NDArray[np.bool_], enemy: NDArray[np.bool_]) -> dict[tuple[int, int], int]:
     """Return the node of each cell without an enemy stone; adjacent own stones share one.
 
-    Stones connected to an edge have its node, `NEAR` or `FAR`; `NEAR` if connected to both.
+    Stones that are connected to an edge have the node of the edge, `NEAR` or `FAR`; `NEAR` if they
+    are connected to both.
     """
     n, nodes, count = len(own), dict[tuple[int, int], int](), 0
     first = [(0, k) for k in range(n)]
@@ -116,14 +120,16 @@ def potentials(
     """Return the solution of a circuit by Kirchhoff's current law.
 
     Args:
-        weights: conductance of each link; the last two nodes are the edges. Shape `[k, k]`.
+        weights: conductance of each link, 0 without one; the last two of the k nodes are the edges.
+            Shape `[k, k]`.
         nodes: node of each cell.
-        own: stones of the player.
+        own: stones of the player. Shape `[n, n]`.
     """
     laplacian = np.diag(weights.sum(axis=1)) - weights
     potential = np.zeros(len(weights))
     potential[NEAR] = 1.0
-    # Parts of the circuit without a link to the rest have any potential: least squares takes one.
+    # Parts of the circuit without a link to the rest may have any potential: the equations are
+    # singular, and least squares chooses one.
     potential[:FAR] = np.linalg.lstsq(laplacian[:FAR, :FAR], weights[:FAR, NEAR], rcond=None)[0]
     flow = weights * (potential[:, None] - potential[None, :])
     at_near = weights[:FAR, NEAR] > 0

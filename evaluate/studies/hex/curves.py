@@ -1,4 +1,7 @@
-"""Learning curves of the training runs in Hex: wins and loss, for records and figures."""
+"""Learning curves of the training runs in Hex: wins and loss, for records and figures.
+
+The record of a task is what the report keeps of its results.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -13,14 +16,19 @@ FIGURES = {"best": "wins and loss of the longer run", "second": "second player"}
 
 
 class Curve:
-    """Learning curve of a training run, from its `metrics.csv`: rates of wins, and the loss."""
+    """Learning curve of a training run, from its `metrics.csv`: win rates, and the loss.
+
+    Attributes:
+        rows: rows of the file that have a loss, as text by column.
+        seat: seat of the network, `"first"` or `"second"`.
+    """
 
     def __init__(self, folder: Path):
         self.rows = read_metrics(folder, "loss")
         self.seat = "first" if self.rows and self.rows[0]["training__first"] else "second"
 
     def points(self, name: str) -> tuple[list[int], list[float]]:
-        """Return the numbers of games, and the values of a column."""
+        """Return the numbers of games, and the values of the column `name` after these games."""
         return [int(row["step"]) for row in self.rows], [float(row[name]) for row in self.rows]
 
     def wins(self, low: float = 0.0, high: float = 1.0) -> float:
@@ -41,7 +49,10 @@ class Curve:
 
 
 def summarize(folder: Path) -> dict[str, Any]:
-    """Return the wins and the loss of a finished run, for its record."""
+    """Return the percentages of wins and the loss of a finished run, for its record.
+
+    Runs of self-play have no wins, so the result is empty.
+    """
     if read_json(folder / RESULTS_FILE)["config"]["opponent"] == "self":
         return {}
     curve = Curve(folder)
@@ -52,7 +63,7 @@ def summarize(folder: Path) -> dict[str, Any]:
         "last_fifth": curve.wins(0.8),
         "last_twentieth": curve.wins(0.95),
     }
-    # As text, since JSON has no infinities.
+    # Losses as text, since they may be infinite, which JSON cannot express.
     return {"wins": wins, "loss": {"largest": f"{max(losses):.3g}", "last": f"{losses[-1]:.3g}"}}
 
 

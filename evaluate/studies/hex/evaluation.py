@@ -1,4 +1,4 @@
-"""Evaluations of networks for Hex, and the target scores of our own training runs."""
+"""Evaluations of networks for Hex, and the target scores of the training runs beyond the paper."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ TARGETS = (
     (8, MIXED, "first", "0.027", 80),
     (11, MIXED, "first", "-", 50),
 )
-# The networks are deterministic, too, so that all games in a seat are the same.
+# Against these, all games in a seat are the same, as the networks are deterministic, too.
 DETERMINISTIC_OPPONENTS = (HEURISTIC,)
 
 
@@ -42,7 +42,7 @@ def result_text(result: Mapping[str, Any], opponent: str) -> str:
 
 
 def target_verdict(result: Mapping[str, Any], opponent: str, target: float) -> str:
-    """Return the verdict on whether the percentage of wins reaches a target, by its interval."""
+    """Return whether the percentage of wins reaches a target, by its 95 % interval."""
     if opponent in DETERMINISTIC_OPPONENTS:
         return "yes" if result["wins"] == result["games"] else "**no**"
     if 100 * result["low"] >= target:

@@ -1,4 +1,4 @@
-"""Study of deep Q-learning in Hex (Tanaka, University of Sao Paulo, 2018), with our own runs."""
+"""Study of deep Q-learning in Hex (Tanaka, University of Sao Paulo, 2018), with further runs."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -10,17 +10,18 @@ from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Study, Task, Tasks
 
 Settings = Mapping[str, Any]
-FAST_SCALE = 1 / 75  # factor of the number of games in fast runs
-FAST_BEYOND_SCALE = 1 / 16
+FAST_SCALE = 1 / 75  # factor of the number of games in fast runs of the paper's experiments
+FAST_BEYOND_SCALE = 1 / 16  # the same for the runs beyond the paper
 GAMES = 150_000  # games of a training run of the paper
-OMITTED_GAMES = 50_000  # games of the grid points whose results the paper omits
+OMITTED_GAMES = 50_000  # games of a run whose settings are in the paper's grid, but not its result
 # Our reading of the paper's settings, with which networks learn. The ablation `literal` has the
 # settings exactly as the paper states them.
 READING: dict[str, Any] = {"network.init": "zero_head", "win_reward": 1.0, "loss_reward": -1.0}
-# Settings of our own runs whose defaults depend on the number of games.
+# Settings of the runs beyond the paper; their defaults would depend on the number of games.
 DEFAULT_SIZES = {"games_per_iteration": 256, "buffer_size": 200_000}
 FILTERS = {1: "48", 2: "48 384"}  # filters of the convolutions, by their number
-# Label in the report, and settings that differ from the preset, which is the literal reading.
+# Label of each ablation in the report, and its settings that differ from the preset `tanaka2018`,
+# the literal reading of the paper.
 ABLATIONS: dict[str, tuple[str, Settings]] = {
     "literal": ("the paper, literally: all weights zero, rewards 100", {}),
     "weights": ("PyTorch's first weights, rewards 100", {"network.init": "default"}),
@@ -43,7 +44,8 @@ ABLATIONS: dict[str, tuple[str, Settings]] = {
     ),
 }  # fmt: skip
 ABLATION_GAMES = 20_000
-# Board size -> games, residual blocks, replay ratio, and the run whose network is the initial one.
+# Runs beyond the paper, by board size: games, residual blocks, replay ratio (how often a transition
+# is sampled on average), and the run whose network is the initial one.
 BEYOND: dict[int, tuple[int, int, float, str | None]] = {
     5: (40_000, 3, 1.0, None),
     6: (40_000, 4, 0.7, None),
@@ -73,6 +75,7 @@ def make_study(fast: bool = False, precision: str = "auto") -> Study:
         fast,
         processes={"beyond": 1},  # each run uses two cores
         single_threaded=False,
+        # Records of runs with more games than the task has now are valid, too.
         is_valid_record=lambda record, task: bool(
             record["config"]["games"] >= task.options["games"]
         ),
@@ -80,10 +83,10 @@ def make_study(fast: bool = False, precision: str = "auto") -> Study:
 
 
 def paper_tasks(scale: float, precision: str) -> Tasks:
-    """Return the paper's experiments and the ablations, by name.
+    """Return the training runs of the paper's experiments and of the ablations, by name.
 
     Args:
-        scale: factor of the number of games; 1: as in the paper.
+        scale: factor of the number of games; 1 as in the paper.
         precision: numeric precision of the networks.
     """
     against = {"opponent": HEURISTIC}
@@ -122,10 +125,10 @@ def paper_tasks(scale: float, precision: str) -> Tasks:
 
 
 def beyond_tasks(scale: float, precision: str) -> Tasks:
-    """Return the training runs with our preset, by name.
+    """Return the training runs beyond the paper, with the preset `default`, by name.
 
     Args:
-        scale: factor of the number of games; 1: as in the report.
+        scale: factor of the number of games; 1 as in the report.
         precision: numeric precision of the networks.
     """
     tasks = {}

@@ -5,7 +5,8 @@ Percentages of games won over an entire training run.
 
 MIXED, HEURISTIC = "mixed:epsilon=0.2", "heuristic"  # the paper's opponents
 
-# Table 4.1, the 12 best of 36: learning rate, gamma, epsilon, layers of convolutions -> wins.
+# Table 4.1, the 12 best of 36 settings: percentage of wins by learning rate, gamma, epsilon, and
+# number of convolutional layers.
 GRID = {
     (0.01, 0.8, 0.1, 2): 69,
     (0.01, 0.9, 0.1, 1): 26,
@@ -23,7 +24,7 @@ GRID = {
 LEARNING_RATES, GAMMAS, EPSILONS, LAYERS = (0.01, 0.1), (0.8, 0.9, 0.99), (0.1, 0.25, 0.4), (2, 1)
 BEST = 77  # table 4.2, 300,000 games
 LAST_HUNDRED = 90  # figure 4.1: "above 90" of each 100 games at the end of training
-# Table 4.3, against the heuristic: mode, games -> wins.
+# Table 4.3, against the heuristic: percentage of wins by mode of the experience, and games.
 MODES = {
     ("simple", 150_000): 42,
     ("mirrored", 150_000): 72,
@@ -32,8 +33,8 @@ MODES = {
 }
 # Tables 4.4 (larger boards) and 4.5 (second player), by the name of our run.
 BOARDS = {"board-6": 45, "board-7": 2, "board-8": 0.027, "second": 9}
-# Figure 3.2, values of the cells for white, who is to move; -1: occupied. The colors of the stones
-# stand in a picture that the text does not describe.
+# Figure 3.2, values of the cells for white, which is to move; -1 for occupied cells. The colors of
+# the stones are only in the picture, which is not available.
 FIGURE_3_2 = (
     (-1, 0.59, -1, -1, 0.80),
     (-1, -1, 0.68, 0.86, 1),

@@ -1,9 +1,9 @@
 """Worked example of the paper's heuristic, figure 3.2, under several readings of its text.
 
 `python -m ludoteca.evaluate.studies.hex.worked_example` compares them. The figure has a position
-and the value of each cell for white, who is to move. Its text survives with the values, but
-without the colors of the stones. So each reading is tried with every distribution of the colors: as
-white moves first, six of the twelve stones are white.
+and the value of each cell for white, which is to move. The values are available, but the colors of
+the stones are not. So each reading is tried with all colorings of the stones: as white moved first
+and is to move, six of the twelve stones are white.
 """
 
 import json
@@ -28,12 +28,19 @@ from ludoteca.provenance import run_provenance
 
 VALUES = np.array(FIGURE_3_2)
 OCCUPIED = VALUES == -1
-ROUNDING = 1e-9
+ROUNDING = 1e-9  # smaller differences are numerical errors
 Array = NDArray[np.float64]
 
 
 class Conductances(NamedTuple):
-    """Conductances of a position, and after a stone of white on each empty cell, shape `[k]`."""
+    """Conductances of both players' circuits in a position with k empty cells.
+
+    Attributes:
+        white: conductance of white's circuit.
+        black: conductance of black's circuit.
+        white_after: white's conductance after a white stone on each empty cell. Shape `[k]`.
+        black_after: black's conductance after a white stone on each empty cell. Shape `[k]`.
+    """
 
     white: float
     black: float
@@ -41,7 +48,8 @@ class Conductances(NamedTuple):
     black_after: Array
 
 
-# Values of the empty cells in [-1, 1].
+# Formulas for the values of the empty cells, in [-1, 1]: w and b are the conductances of white and
+# black, w' and b' those after a white stone on the cell.
 SCORES: dict[str, Callable[[Conductances], Array]] = {
     "1 - b'/w', or w'/b' - 1": lambda c: np.where(
         c.white_after > c.black_after,
@@ -70,14 +78,17 @@ def to_one(values: Array) -> Array:
     return np.asarray(values / values.max())
 
 
-@np.errstate(divide="ignore", invalid="ignore")
+@np.errstate(divide="ignore", invalid="ignore")  # undefined values become NaN
 def cell_values(score: str, conductances: Conductances) -> Array:
     """Return the values of the empty cells by one of `SCORES`; NaN if undefined. Shape `[k]`."""
     return SCORES[score](conductances).clip(-1, 1)
 
 
 def solved(white: NDArray[np.bool_], black: NDArray[np.bool_], links: str) -> Conductances:
-    """Return the conductances with the circuits solved again after each stone."""
+    """Return the conductances; those after a stone are solved again.
+
+    The arguments are those of `estimated`.
+    """
     after = []
     for cell in np.argwhere(~OCCUPIED):
         stone = np.zeros_like(white)
@@ -87,14 +98,15 @@ def solved(white: NDArray[np.bool_], black: NDArray[np.bool_], links: str) -> Co
     return Conductances(own, other, *np.array(after).T)
 
 
-@np.errstate(divide="ignore", invalid="ignore")
+@np.errstate(divide="ignore", invalid="ignore")  # undefined values become NaN
 def estimated(
     white: NDArray[np.bool_], black: NDArray[np.bool_], links: str, counted: bool = False
 ) -> Conductances:
-    """Return the conductances with those after a stone estimated by the current through its cell.
+    """Return the conductances; those after a stone are estimated by the current through its cell.
 
-    That is how NeuroHex does it. A current I through the cell adds `I^2 / (3 (1 - I))` to white's
-    conductance, and black's loses its own current.
+    NeuroHex does it this way. If the current I of white's circuit flows through the cell, a stone
+    there adds `I^2 / (3 (1 - I))` to white's conductance; black's conductance loses the current of
+    black's circuit through the cell.
 
     Args:
         white: white's stones. Shape `[n, n]`.
@@ -105,6 +117,7 @@ def estimated(
     circuits = both(white, black, links)
     own, other = (one.counted if counted else one.conductance for one in circuits)
     current, other_current = (one.currents[~OCCUPIED] for one in circuits)
+    # If the whole current flows through the cell, a stone there makes the conductance infinite.
     missing = np.where(1 - current < ROUNDING, 0.0, 1 - current)
     more = current**2 / (3 * missing)
     return Conductances(own, other, own + more, np.maximum(other - other_current, 0))
@@ -116,7 +129,7 @@ def both(white: NDArray[np.bool_], black: NDArray[np.bool_], links: str) -> tupl
     return across._replace(currents=across.currents.T), solve(black, white, links)
 
 
-# How the conductances after a stone are found.
+# Methods for the conductances after a stone.
 AFTER: dict[str, Callable[..., Conductances]] = {
     "solved again": solved,
     "estimated": estimated,
@@ -125,7 +138,7 @@ AFTER: dict[str, Callable[..., Conductances]] = {
 
 
 class Reading(NamedTuple):
-    """A reading of the heuristic with the colors that come nearest to the figure.
+    """A reading of the heuristic with the coloring whose values are nearest to the figure's.
 
     Attributes:
         links: one of `LINKS`.
@@ -133,11 +146,12 @@ class Reading(NamedTuple):
         score: one of `SCORES`.
         distance: largest difference from the figure over all cells.
         mean_distance: mean absolute difference over the empty cells.
-        truncated: number of values, of all, that are the figure's if cut off after two decimals.
-        rounded: the same, if rounded.
-        white: white's stones in the first position that comes as near, such as `"a1"`.
-        positions: number of positions that come as near.
-        certain: cells that have the same color in all of these, such as `"d3"`.
+        truncated: number of cells, of all 25, whose value equals the figure's if it is truncated to
+            two decimals; occupied cells count.
+        rounded: the same number if values are rounded to two decimals.
+        white: cells of white's stones in the first of the nearest colorings, such as `"a1"`.
+        positions: number of colorings that are equally near.
+        certain: occupied cells that have the same color in all of these, such as `"d3"`.
         values: values of the cells, -1 if occupied.
     """
 
@@ -155,7 +169,7 @@ class Reading(NamedTuple):
 
 
 def colorings() -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
-    """Return all positions in which nobody has won, as white's and black's stones."""
+    """Yield all colorings of the stones in which nobody has won, as white's and black's stones."""
     stones = np.argwhere(OCCUPIED)
     for chosen in combinations(range(len(stones)), len(stones) // 2):
         white = np.zeros_like(OCCUPIED)
@@ -178,7 +192,7 @@ def readings() -> list[Reading]:
 
 
 def nearest(links: str, after: str, score: str, values: Array, positions: list[Any]) -> Reading:
-    """Return a reading with the colors that come nearest to the figure.
+    """Return a reading with the coloring whose values are nearest to the figure's.
 
     Args:
         links: one of `LINKS`.

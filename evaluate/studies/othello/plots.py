@@ -33,6 +33,7 @@ def learning_curves(records: Records) -> bytes:
             losses = [row[f"{label}_loss"] for row in record["metrics"]]
             axes.plot(epochs, losses, color=color, marker=".", label=label)
         best = record["training"]["best"]["epoch"]
+        # The network of the epoch with the lowest validation loss is kept.
         axes.axvline(best, color="#888888", linestyle=":", linewidth=1, label="kept network")
         axes.set_title(f"{name}: {record['data']['games']:,} games", fontsize="medium")
         axes.xaxis.get_major_locator().set_params(integer=True)
@@ -57,7 +58,8 @@ def strength(records: Records) -> bytes:
         intervals = [wilson(total["wins"], total["games"]) for total in totals]
         below = [100 * (rate - low) for rate, (low, _) in zip(rates, intervals, strict=True)]
         above = [100 * (high - rate) for rate, (_, high) in zip(rates, intervals, strict=True)]
-        shifted = [count * 1.04 ** (k - 1.5) for count in games]  # so that bars do not overlap
+        # Shifted on the logarithmic axis, so that the bars of the four budgets do not overlap.
+        shifted = [count * 1.04 ** (k - 1.5) for count in games]
         axes.errorbar(
             shifted, [100 * rate for rate in rates], yerr=(below, above), color=color, marker="o",
             capsize=3, label=label,

@@ -16,17 +16,17 @@ from ludoteca.evaluate.studies.study import (
     match_task,
 )
 
-# Games of a match with this number of iterations, and of a match at equal time.
-GAMES = {50: 1_000, 200: 400, 800: 400}
-TIMED_GAMES = 400
-TEST_GAMES = 2_000
+GAMES = {50: 1_000, 200: 400, 800: 400}  # games of a match, by iterations per move
+TIMED_GAMES = 400  # games of a match at equal time
+TEST_GAMES = 2_000  # games against each opponent in which a network predicts the result
 
 
 def make_study(fast: bool = False, precision: str = "auto") -> Study:
     """Return the study.
 
     Args:
-        fast: learn from few games and play few, in some minutes, to check that everything runs.
+        fast: learn from few games and play few games, in some minutes, to check that everything
+            runs.
         precision: numeric precision of the networks: "float32", "bfloat16", which is several times
             faster on processors that support it, or "auto", the faster one.
     """
@@ -57,15 +57,16 @@ def paper_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
     for name, (opponent, games, view) in sorted(NETWORKS.items(), key=lambda item: -item[1][1]):
         options = {
             "epochs": 2 if fast else 12, "positions_per_epoch": 4_000 if fast else 200_000,
-            # That is 2,000 games of 100,000, 1,000 of 10,000 or 100 of 1,000.
+            # Validation on 2,000 of 100,000 games, 1,000 of 10,000, or 100 of 1,000.
             "validation_fraction": 0.02 if games == 100_000 else 0.1, "precision": precision,
         }  # fmt: skip
         tasks.append(network(f"net-{name}", data[opponent], round(games * scale), view, options))
     tasks += [network_test(name, 100 if fast else TEST_GAMES) for name in NETWORKS]
     for iterations in reversed(names.ITERATIONS):
-        for name in NETWORKS if iterations < 800 else SIZES:
+        for name in NETWORKS if iterations < 800 else SIZES:  # variants only with few iterations
             ours = f"uctnet:{{folder}}/net-{name},simulations={iterations},precision={precision}"
-            ours += f",leaf_batch={LEAVES}" if fast else ""  # a small batch of games is slow
+            # Few concurrent games give small batches for the network; leaf batches enlarge them.
+            ours += f",leaf_batch={LEAVES}" if fast else ""
             agents = (ours, f"{UCT},simulations={iterations}")
             games = 8 if fast else GAMES[iterations]
             tasks.append(match_task(f"{name}-{iterations}", agents, games, (f"net-{name}",)))
@@ -80,18 +81,19 @@ def alphazero_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
     """Return the matches of each of `COMPETITORS`, by name.
 
     All games are played one at a time. A first match measures the competitor's time per move. In
-    the others, our own UCT has ten times that time, and the paper's UCT with a network the same.
+    the others, this package's MCTS has ten times that time, and the paper's UCT with a network has
+    the same time.
     """
     tasks, games, options = [], 4 if fast else TIMED_GAMES, {"batch": 1, "probe": True}
     paper = timed_uctnet(names.MOST_GAMES, "{seconds}", precision)
     for name, spec in names.COMPETITORS.items():
         pace, agents = f"{name}-pace", (spec, "mcts:simulations=1000")
         tasks.append(match_task(pace, agents, 2 if fast else 20, options=options))
-        for match, other, times, requires in (
+        for match, other, time_factor, requires in (
             (f"{name}-mcts", "mcts:seconds={seconds}", names.TIME_FACTOR, (pace,)),
             (f"{name}-uctnet", paper, 1, (pace, f"net-{names.MOST_GAMES}")),
         ):
-            seconds = SecondsPerMove(pace, times)
+            seconds = SecondsPerMove(pace, time_factor)
             tasks.append(match_task(match, (spec, other), games, requires, options, seconds))
     return {task.name: task for task in tasks}
 
@@ -99,14 +101,15 @@ def alphazero_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
 def readings_tasks(fast: bool = False) -> Tasks:
     """Return the matches of other readings of the paper, by name.
 
-    The network chooses the moves of the playouts, beside its value in place of playouts; and the
-    tree has one level, as that of the paper's program, beside the full tree.
+    In some, the network chooses the moves of the playouts, in others its value replaces playouts.
+    In some, the tree has one level, as that of the paper's program, in others it is a full tree.
     """
     iterations = names.PLAYOUT_ITERATIONS
     value = "uctnet:{folder}/small-net"
     budget, one_level = f"simulations={iterations}", "max_depth=1"
     timed = f"seconds={names.PLAYOUT_SECONDS},leaf_batch={LEAVES}"
     level_time = f"seconds={names.LEVEL_SECONDS}"
+    # Both agents and the number of games of each match.
     matches: dict[str, tuple[str, str, int]] = {
         "playout-softmax": (f"{value},{budget},playout=softmax", f"{value},{budget}", 60),
         "playout-greedy": (f"{value},{budget},playout=greedy", f"{value},{budget}", 60),
@@ -134,7 +137,7 @@ def readings_tasks(fast: bool = False) -> Tasks:
 
 
 def generated_games(name: str, games: int, opponent: str) -> Task:
-    """Return the task that generates games of UCT with 50 iterations to learn from.
+    """Return the task that generates training games of UCT with 50 iterations.
 
     Args:
         name: name of the task.
@@ -151,14 +154,14 @@ def generated_games(name: str, games: int, opponent: str) -> Task:
 
 
 def network(name: str, data: Task, games: int, view: str, options: Mapping[str, Any]) -> Task:
-    """Return the task that trains a value network on the first games of generated ones.
+    """Return the task that trains a value network on the first `games` of the generated games.
 
     Args:
         name: name of the task.
         data: the task that generates the games.
         games: number of games to learn from.
-        view: the player whose view the network sees: `"second"`, which is white, as in the paper,
-            or `"mover"`, the player to move.
+        view: the player from whose view the network sees the board: `"second"`, which is white, as
+            in the paper, or `"mover"`, the player to move.
         options: further options of the training.
     """
     settings = {"data": data.settings, "games": games, "network.view": view, **options}
@@ -172,7 +175,7 @@ def network(name: str, data: Task, games: int, view: str, options: Mapping[str, 
 
 
 def network_test(name: str, games: int) -> Task:
-    """Return the test of a network on new games of UCT, against random moves and against itself."""
+    """Return the test of a network on new games of UCT, against random moves and against UCT."""
     settings = {
         "player": f"{UCT},simulations=50", "opponents": ("random", "self"), "games": games,
         "seed": 10**6,
@@ -185,7 +188,7 @@ def network_test(name: str, games: int) -> Task:
 
 
 def timed_uctnet(name: str, seconds: float | str, precision: str) -> str:
-    """Return the spec string of UCT with the value network `name` and some seconds per move."""
+    """Return the spec string of UCT with the value network `name` and a time limit per move."""
     agent = f"uctnet:{{folder}}/net-{name}"
     return f"{agent},seconds={seconds},leaf_batch={LEAVES},precision={precision}"
 

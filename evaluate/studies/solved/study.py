@@ -8,14 +8,14 @@ from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Study, Task, match_task
 
 FAST_SCALE = 1 / 160  # factor of the numbers of games and positions in fast runs
-FAST_HEX = "hex:board_size=4"  # untrained networks leave too many lines on 5x5
+FAST_HEX = "hex:board_size=4"  # on 5x5, the games of an untrained network take too long to explore
 FAST_SETTINGS: dict[str, Any] = {
     "network.filters": 8, "network.blocks": 1, "learning_starts": 1_000,
     "eval_opponents": ("random",), "final_eval_games": 10,
 }  # fmt: skip
-# Settings of every training run whose defaults depend on the number of games.
+# Settings of every training run; their defaults would depend on the number of games.
 SIZES = {"games_per_iteration": 256, "learning_starts": 10_000, "buffer_size": 500_000}
-# Name of a network -> its game, and the training settings that differ from the defaults.
+# Game of each network, and the training settings that differ from the defaults.
 NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
     "tictactoe": ("tictactoe", {
         "games": 4_096, "network.filters": 32, "network.blocks": 2, "num_simulations": 16,
@@ -28,23 +28,23 @@ NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
         "games": 81_920, "network.filters": 64, "network.blocks": 4, "random_plies": 16,
     }),
 }  # fmt: skip
-# Best-response searches, which follow all lines of play: network, its seat, and the number of
-# simulations of its search.
+# Best-response searches, which explore all games that the network may play: network, its seat, and
+# the number of simulations of its search (0: the policy alone).
 LINES = (
     *(("tictactoe", seat, count) for seat in ("first", "second") for count in (0, 16)),
     *(("hex", "first", count) for count in (0, 4, 32)),
 )
-# Simulations per move in Connect Four, and the number of empty squares up to which the agent solves
-# positions instead (0: never).
+# Simulations per move in Connect Four (0: the policy alone), and the number of empty squares up to
+# which the agent solves positions instead (0: never).
 SEARCHES = ((0, 0), (32, 0), (200, 0), (800, 0), (3_200, 0), (12_800, 0), (800, 30))
 RANDOM_PLIES = ((12, 18), (19, 30))  # range of the number of random plies before a position
-POSITION_COUNT = 500
+POSITION_COUNT = 500  # positions of each test in Connect Four
 # Opponents of the network in Hex 5x5.
 OPPONENTS = (
     "random", "greedy", "heuristic", "mixed:epsilon=0.2", "dqn:hex5", "mcts:simulations=10000",
     "mcts:simulations=10000,solver=True,amaf=rave",
 )  # fmt: skip
-# The network's search is deterministic, too, so that all games in a seat are the same.
+# Against these, all games in a seat are the same, as the network's search is deterministic, too.
 DETERMINISTIC_OPPONENTS = ("heuristic", "dqn:hex5")
 MATCH_GAMES = 200
 
@@ -79,7 +79,7 @@ def make_study(fast: bool = False) -> Study:
         tasks.append(match_task(f"match-{number}", agents, count, ("hex",), {"game": games["hex"]}))
     names = {"NETWORKS": NETWORKS, "DETERMINISTIC_OPPONENTS": DETERMINISTIC_OPPONENTS}
     parts = {"solved": {task.name: task for task in tasks}}
-    # Each training run uses two cores.
+    # One task at a time, as each training run uses two cores.
     return Study("solved", parts, names, fast=fast, processes={"solved": 1}, single_threaded=False)
 
 
@@ -92,6 +92,7 @@ def training(name: str, game: str, scale: float) -> Task:
         scale: factor of the number of games.
     """
     settings = NETWORKS[name][1]
+    # At least two iterations (`SIZES`).
     games = max(round(settings["games"] * scale), 512)
     settings = {
         "game": game, "log_interval": 1_024 if scale == 1 else 256,
@@ -109,12 +110,13 @@ def training(name: str, game: str, scale: float) -> Task:
 def exploit(
     name: str, network: str, command: tuple[str, str], search: Mapping[str, int], **options: Any
 ) -> Task:
-    """Return the task of a command of `ludoteca.evaluate.exploit`, which tests for perfect play.
+    """Return the task of a command of `ludoteca.evaluate.exploit`, which looks for errors in play.
 
     Args:
         name: name of the task.
         network: name of the task that trains the network.
-        command: name of the command, `"best-response"` or `"positions"`, and the game.
+        command: name of the command, `"best-response"` or `"positions"`, and spec string of the
+            game.
         search: settings of the network's search: number of `simulations`, and `endgame`, the number
             of empty squares up to which positions are solved instead of searched.
         **options: options of the command.

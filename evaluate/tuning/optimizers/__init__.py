@@ -1,1 +1,1 @@
-"""Optimizers of noisy scores over the unit cube: one module each, listed in `registry`."""
+"""Optimizers of noisy scores over the unit cube, one module each; `registry` lists them."""

@@ -37,7 +37,7 @@ class CMAES:
             evaluations: maximum number of points that are evaluated.
             seed: seed of the samples.
             sigma: standard deviation of the first distribution, in the unit cube.
-            population: number of points of a generation, at least 2, or 5 with `lr_adapt`; 0 for
+            population: number of points of a generation, at least 2, or 5 with `lr_adapt`; 0 means
                 the default, `4 + floor(3 ln d)`.
             lr_adapt: whether learning rates adapt to the noise.
 
@@ -49,7 +49,7 @@ class CMAES:
 
         check_ranges("cma_es", parameters)
         self._dimensions = len(start)
-        # `cmaes` needs two dimensions; a second one that does not affect the scores is harmless.
+        # `cmaes` needs two dimensions: a single parameter gets a second one without effect.
         mean = np.array([*start, 0.5][: max(len(start), 2)])
         adapts = choice("lr_adapt", lr_adapt, (True, False))
         size = integer("population", population, 0, 10**4)
@@ -62,7 +62,7 @@ class CMAES:
             mean=mean,
             sigma=real("sigma", sigma, 1e-6, 1),
             bounds=np.tile([0.0, 1.0], (len(mean), 1)),
-            seed=seed % 2**32,
+            seed=seed % 2**32,  # the seeds of `cmaes` have 32 bits
             population_size=size or None,
             lr_adapt=adapts,
         )
@@ -75,6 +75,7 @@ class CMAES:
 
     def tell(self, scores: NDArray[np.float64]) -> None:
         """Update the distribution."""
+        # `cmaes` minimizes.
         self._cma.tell([(x, -score) for x, score in zip(self._generation, scores, strict=True)])
 
     def best(self) -> NDArray[np.float64]:

@@ -1,4 +1,7 @@
-"""Grid search: all combinations of levels, evaluated repeatedly until the games are used up."""
+"""Grid search: all combinations of levels, evaluated repeatedly until the games are used up.
+
+The levels of a parameter are evenly spaced positions, or its choices.
+"""
 
 from collections.abc import Sequence
 from itertools import product
@@ -29,13 +32,13 @@ class Grid:
 
         Args:
             parameters: the parameters.
-            start: not used.
+            start: ignored, as the grid has no first point.
             evaluations: maximum number of points that are evaluated.
-            seed: not used.
+            seed: ignored, as the grid is not random.
             levels: number of levels of each range.
 
         Raises:
-            ValueError: if the games do not suffice for one evaluation of every point.
+            ValueError: if `evaluations` is less than the number of points of the grid.
         """
         axes = [parameter.levels(integer("levels", levels, 2, 10**4)) for parameter in parameters]
         if (size := prod(map(len, axes))) > evaluations:

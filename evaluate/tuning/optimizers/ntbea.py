@@ -1,9 +1,10 @@
 """NTBEA: N-tuple bandit evolutionary algorithm.
 
 Lucas, Liu and Perez-Liebana, "The N-tuple bandit evolutionary algorithm for game agent
-optimisation", IEEE Congress on Evolutionary Computation 2018. Values are discrete levels. A model
-keeps the mean score of each level, pair of levels and point that was evaluated. Of the mutations of
-the current point, the one with the highest upper confidence bound is evaluated next.
+optimisation", IEEE Congress on Evolutionary Computation 2018. Each parameter has discrete levels. A
+model keeps the mean score of each level, each pair of levels and each point that was evaluated. Of
+the mutations of the current point, the one with the highest upper confidence bound is evaluated
+next.
 """
 
 from collections import defaultdict
@@ -18,8 +19,8 @@ from ludoteca.envs.params import integer, real
 from ludoteca.evaluate.tuning.optimizers.optimizer import Points
 from ludoteca.evaluate.tuning.parameters import TunedParameter
 
-EPSILON = 0.5  # added to the number of evaluations of a combination, in equation 2
-Tuple = tuple[int, ...]
+EPSILON = 0.5  # added to the number of evaluations of a combination of levels, in equation 2
+Indices = tuple[int, ...]
 
 
 class NTBEA:
@@ -46,7 +47,7 @@ class NTBEA:
             seed: seed of the mutations.
             levels: number of levels of each range.
             exploration: factor of the confidence bound, `k` in the paper.
-            neighbors: number of mutations of which the next point is chosen.
+            neighbors: number of mutations from which the next point is chosen.
         """
         count = integer("levels", levels, 2, 10**4)
         self._levels = [np.array(parameter.levels(count)) for parameter in parameters]
@@ -59,10 +60,11 @@ class NTBEA:
         )
         d = len(parameters)
         sizes = sorted({1, min(2, d), d})
+        # The model's combinations of axes: single ones, pairs, and all.
         self._tuples = [axes for size in sizes for axes in combinations(range(d), size)]
-        self._counts: defaultdict[tuple[Tuple, Tuple], int] = defaultdict(int)
-        self._sums: defaultdict[tuple[Tuple, Tuple], float] = defaultdict(float)
-        self._evaluated: dict[Tuple, None] = {}
+        self._counts: defaultdict[tuple[Indices, Indices], int] = defaultdict(int)
+        self._sums: defaultdict[tuple[Indices, Indices], float] = defaultdict(float)
+        self._evaluated: dict[Indices, None] = {}
         self._total = 0
 
     def ask(self) -> Points:
@@ -84,14 +86,16 @@ class NTBEA:
         points = list(self._evaluated) or [self._point]
         return self._positions(max(points, key=self._mean))
 
-    def _positions(self, point: Tuple) -> NDArray[np.float64]:
+    def _positions(self, point: Indices) -> NDArray[np.float64]:
+        """Return the positions of a point, given as its level in each dimension. `[d]`."""
         return np.array([levels[k] for levels, k in zip(self._levels, point, strict=True)])
 
-    def _keys(self, point: Tuple) -> list[tuple[Tuple, Tuple]]:
+    def _keys(self, point: Indices) -> list[tuple[Indices, Indices]]:
+        """Return the combinations of levels in a point, as pairs of the axes and their levels."""
         return [(axes, tuple(point[axis] for axis in axes)) for axes in self._tuples]
 
-    def _mutation(self) -> Tuple:
-        """Return the current point with one level mutated, and each other with probability 1/d."""
+    def _mutation(self) -> Indices:
+        """Return the current point with one level mutated, others with probability 1/d each."""
         d = len(self._point)
         changed = self._rng.random(d) < 1 / d
         changed[self._rng.integers(d)] = True
@@ -100,14 +104,14 @@ class NTBEA:
             for levels, level, mutates in zip(self._levels, self._point, changed, strict=True)
         )
 
-    def _mean(self, point: Tuple) -> float:
+    def _mean(self, point: Indices) -> float:
         """Return the mean score of a point in the model, over its combinations of levels."""
         means = [
             self._sums[key] / self._counts[key] for key in self._keys(point) if self._counts[key]
         ]
         return sum(means) / len(means) if means else 0.0
 
-    def _bound(self, point: Tuple) -> float:
+    def _bound(self, point: Indices) -> float:
         """Return the upper confidence bound of a point, equation 2."""
         total = 0.0
         for key in self._keys(point):

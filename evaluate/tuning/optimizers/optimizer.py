@@ -1,4 +1,4 @@
-"""Interface of optimizers: `ask` returns points, whose scores are passed back."""
+"""Interface of optimizers: `ask` returns points of the unit cube, whose scores are passed back."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -18,7 +18,7 @@ class Optimizer(Protocol):
     optimizer resumes a run.
     """
 
-    # Whether the two points of a pair play each other by default, instead of opponents.
+    # Whether `ask` returns pairs of points that play each other, unless there are opponents.
     plays_pairs: bool
 
     def ask(self) -> Points:
@@ -48,7 +48,7 @@ class OptimizerFactory(Protocol):
 
         Args:
             parameters: the parameters to tune, d of them.
-            start: starting position of each parameter.
+            start: starting position of each parameter, in [0, 1].
             evaluations: maximum number of points that are evaluated.
             seed: seed of the optimizer's random numbers.
             **settings: settings of the optimizer.
@@ -60,9 +60,10 @@ class OptimizerFactory(Protocol):
 
 
 def check_ranges(name: str, parameters: Sequence[TunedParameter]) -> None:
-    """Raise `ValueError` if a parameter has choices, which the optimizer cannot tune."""
+    """Raise a `ValueError` if a parameter has choices, which the optimizer `name` cannot tune."""
     for parameter in parameters:
         if parameter.choices:
             raise ValueError(
-                f"{name} tunes ranges, and {parameter.name} has choices: use grid, ntbea or optuna"
+                f"{name} tunes only ranges, but {parameter.name} has choices: use grid, ntbea or "
+                "optuna"
             )

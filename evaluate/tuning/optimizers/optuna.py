@@ -15,9 +15,9 @@ from ludoteca.evaluate.tuning.parameters import TunedParameter
 class Optuna:
     """Optimizer of the package `optuna`.
 
-    The highest of many noisy scores is biased upward. So the last evaluations repeat the points
-    with the highest scores, the finalists. The finalist with the highest mean of the new scores is
-    recommended.
+    The highest of many noisy scores is biased upward. So the last evaluations are new ones of the
+    points with the highest scores, the finalists. The finalist with the highest mean of its new
+    scores is recommended.
     """
 
     plays_pairs = False
@@ -39,10 +39,10 @@ class Optuna:
             start: the first point.
             evaluations: maximum number of points that are evaluated.
             seed: seed of the samples.
-            sampler: tpe (Bergstra et al., "Algorithms for hyper-parameter optimization", NeurIPS
-                2011), or random.
+            sampler: tpe, the tree-structured Parzen estimator (Bergstra et al., "Algorithms for
+                hyper-parameter optimization", NeurIPS 2011), or random.
             finalists: number of points that are evaluated again.
-            final_fraction: fraction of the evaluations of the finalists.
+            final_fraction: fraction of all evaluations that is used for the finalists.
 
         Raises:
             ModuleNotFoundError: if `optuna` is not installed.
@@ -101,7 +101,7 @@ class Optuna:
         return np.array([point])
 
     def tell(self, scores: NDArray[np.float64]) -> None:
-        """Take the score of the new point, or add a round of scores of the finalists."""
+        """Record the score of the new point, or add the scores to those of the finalists."""
         if len(self._finalists):
             self._sums += scores
             return
@@ -109,7 +109,7 @@ class Optuna:
         self._study.tell(self._trial, float(scores[0]))
 
     def best(self) -> NDArray[np.float64]:
-        """Return the finalist with the highest mean score, or else the point with the highest."""
+        """Return the finalist with the highest mean score; before, the point with the highest."""
         points = self._finalists if self._sums.any() else self._highest()
         point: NDArray[np.float64] = points[self._sums.argmax() if self._sums.any() else 0]
         return point

@@ -10,7 +10,7 @@ from ludoteca.envs.spec import call_checked, parse_name, parse_spec
 from ludoteca.evaluate.tuning.optimizers.optimizer import Optimizer, OptimizerFactory
 from ludoteca.evaluate.tuning.parameters import TunedParameter
 
-# Names of the optimizers and their classes.
+# Classes of the optimizers by name, as `MODULE:CLASS`.
 OPTIMIZERS = {
     "spsa": "ludoteca.evaluate.tuning.optimizers.spsa:SPSA",
     "cma_es": "ludoteca.evaluate.tuning.optimizers.cma_es:CMAES",
@@ -68,4 +68,5 @@ def make_optimizer(
 
 
 def _name(spec: str) -> str:
+    """Return the name of the optimizer in a spec string, as in `OPTIMIZERS`."""
     return parse_name(spec).lower().replace("-", "_")

@@ -1,8 +1,9 @@
 """SPSA: simultaneous perturbation stochastic approximation.
 
 Spall, "Implementation of the simultaneous perturbation algorithm for stochastic optimization", IEEE
-Transactions on Aerospace and Electronic Systems 34, 1998: two evaluations estimate the gradient
-in all dimensions. Game engines are tuned with it by games between the two points.
+Transactions on Aerospace and Electronic Systems 34, 1998: the scores of two points on opposite
+sides of the iterate estimate the gradient in all dimensions. As is usual for game engines, the
+scores come from games of the two points against each other.
 """
 
 from collections.abc import Sequence
@@ -42,8 +43,7 @@ class SPSA:
             seed: seed of the directions.
             perturbation: initial distance from the iterate to each of its two points in the unit
                 cube, along each axis; `c` in the paper.
-            learning_rate: initial step size per unit of gradient; `a` in the paper divided by its
-                first denominator.
+            learning_rate: initial step size per unit of gradient; `a / (A + 1)^alpha` in the paper.
         """
         check_ranges("spsa", parameters)
         self._perturbation = real("perturbation", perturbation, 1e-6, 0.5)
@@ -54,7 +54,7 @@ class SPSA:
         self._points = np.zeros((2, len(start)))
 
     def ask(self) -> Points:
-        """Return two points on opposite sides of the iterate."""
+        """Return two points on opposite sides of the iterate. Shape `[2, d]`."""
         k, iterate = len(self._iterates) - 1, self._iterates[-1]
         distance = self._perturbation / (k + 1) ** GAMMA
         direction = self._rng.choice([-1.0, 1.0], size=len(iterate))
