@@ -1,8 +1,8 @@
 """Vector instructions for products of matrices of 16-bit integers.
 
-An integer multiply-add takes two pairs of 16-bit integers per 32-bit lane, twice the numbers of a
-float32 one. In memory, a pair is one int32: the low half and the high half belong to different
-rows of the second matrix. In interpreted code a vector is a NumPy array.
+An instruction multiplies two 16-bit integers per 32 bits, twice as many numbers as in float32, and
+adds both products to a 32-bit sum. Two such integers, a pair, are stored as the low and the high
+half of an int32. In interpreted code a vector is a NumPy array.
 """
 
 from functools import cache

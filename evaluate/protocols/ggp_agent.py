@@ -88,9 +88,11 @@ class AgentWorker:
             agent.reset(np.zeros(1, np.int64))
             self.is_ready.set()
             while (request := self._requests.get()) is not None:
-                if time.monotonic() < request.deadline and follower.follow(request.moves):
-                    request.action = self._search(agent, follower.s, request)
-                request.done.set()
+                try:
+                    if time.monotonic() < request.deadline and follower.follow(request.moves):
+                        request.action = self._search(agent, follower.s, request)
+                finally:
+                    request.done.set()
         except Exception as error:  # the match continues with random moves
             self.problem = f"{type(error).__name__}: {' '.join(str(error).split())}"
             self.is_ready.set()

@@ -117,21 +117,21 @@ def test_quantized_weights_never_overflow():
 
 def test_int16_vectors_are_arrays_in_interpreted_code():
     rng = np.random.default_rng(0)
-    lanes, depth, rows = vectors.LANES, 2 * vectors.LANES, 4
+    size, depth, rows = vectors.LANES, 2 * vectors.LANES, 4
     a = rng.normal(size=(rows, 2 * depth)).astype(np.float32)
-    b = rng.normal(size=(1, 2 * depth, 2 * lanes)).astype(np.float32)
+    b = rng.normal(size=(1, 2 * depth, 2 * size)).astype(np.float32)
     weights = quantize_weights(b)
     limit = weights.scales[0, -1]
     pairs, row_scales = np.zeros(rows * depth, np.int32), np.zeros(rows, np.float32)
     for row in range(rows):
-        bound = max(largest(np.abs(vectors.load(a[row], k))) for k in range(0, 2 * depth, lanes))
+        bound = max(largest(np.abs(vectors.load(a[row], k))) for k in range(0, 2 * depth, size))
         row_scales[row] = bound / limit
-        for f in range(0, 2 * depth, 2 * lanes):
-            low, high = vectors.load(a[row], f), vectors.load(a[row], f + lanes)
+        for f in range(0, 2 * depth, 2 * size):
+            low, high = vectors.load(a[row], f), vectors.load(a[row], f + size)
             store_pairs(pairs, row * depth + f // 2, low, high, limit / bound)
-    out = np.zeros(rows * 2 * lanes, np.float32)
+    out = np.zeros(rows * 2 * size, np.float32)
     make_multiply_int16_block(rows, 2)(
-        pairs, 0, depth, weights.pairs.ravel(), 0, 2 * lanes, out, 0, 2 * lanes, depth,
+        pairs, 0, depth, weights.pairs.ravel(), 0, 2 * size, out, 0, 2 * size, depth,
         row_scales, 0, weights.scales.ravel(), 0,
     )  # fmt: skip
     assert np.allclose(out.reshape(rows, -1), a @ b[0], atol=2e-3 * np.abs(a @ b[0]).max())
