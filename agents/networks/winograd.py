@@ -124,7 +124,7 @@ def make_convolve(
 
     @kernel
     def read(x: Any, start: int, row: int, relu: bool) -> Any:
-        """Return the vector at `x[start]`, after ReLU if `relu`; zeros if `row` is outside."""
+        """Return the vector at `x[start]`, rectified if `relu`; zeros if `row` is off the board."""
         zero = splat(F0)
         if row < 0 or row >= rows:
             return zero

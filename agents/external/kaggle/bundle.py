@@ -110,6 +110,11 @@ class Bundle:
         return free_name
 
     def _require(self, module: str, name: str) -> None:
+        """Check that a module, from which `name` is, belongs to NumPy or the standard library.
+
+        Raises:
+            ValueError: if it does not.
+        """
         top = module.partition(".")[0]
         if top != "numpy" and top not in sys.stdlib_module_names:
             raise ValueError(f"{name} is from {module}, but exported agents can import NumPy only")
@@ -122,16 +127,17 @@ class Bundle:
             raise ValueError(f"{name} has no source: {error}") from None
         if not isinstance(tree, ast.FunctionDef):
             raise ValueError(f"{name} must be a function with a name, got {ast.unparse(tree):.60}")
-        outer = referenced_variables(function)
+        variables = referenced_variables(function)
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         transformer = KernelTransformer(
-            {key: self.add(outer[key], key) for key in outer if key in used}
+            {key: self.add(variables[key], key) for key in variables if key in used}
         )
         tree = transformer.visit(tree)
         tree.name, tree.decorator_list = name, []
         return ast.unparse(ast.fix_missing_locations(tree))
 
     def _constant(self, value: Any, name: str) -> str:
+        """Return the source of a constant, whose name is for error messages."""
         if all(isinstance(leaf, LITERALS) for leaf in leaves(value)):
             return literal(value)
         if isinstance(value, np.generic):
@@ -145,7 +151,7 @@ class Bundle:
         """Return the source of a call of `unpack` that returns an array."""
         values = np.asarray(values)
         if values.dtype.kind == "f":
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore"):  # numbers that overflow raise an error below
                 values = values.astype(self.precision)
             if not np.isfinite(values).all():
                 raise ValueError(f"an array has numbers that are too large for {self.precision}")
@@ -235,8 +241,8 @@ def literal(value: Any) -> str:
 
 def pack(values: NDArray[Any]) -> str:
     """Encode an array as text: little-endian, compressed, base85."""
-    little = values.astype(values.dtype.newbyteorder("<"))
-    return base64.b85encode(zlib.compress(little.tobytes(), 9)).decode()
+    little_endian = values.astype(values.dtype.newbyteorder("<"))
+    return base64.b85encode(zlib.compress(little_endian.tobytes(), 9)).decode()
 
 
 def unpack(dtype: str, shape: tuple[int, ...], text: str) -> NDArray[Any]:

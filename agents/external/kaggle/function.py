@@ -70,7 +70,7 @@ class KaggleFunctionAgent(Agent):
                 self._functions[key] = self._make_function()
             kaggle_observation = structify(observation(records[k], key[1]))
             answer = call(self._functions[key], kaggle_observation, structify(self._configuration))
-            answer = DEFAULT_ACTION if answer is None else answer
+            answer = DEFAULT_ACTION if answer is None else answer  # as kaggle-environments does
             if answer not in ACTIONS:
                 raise ValueError(
                     f"an agent must return one of {', '.join(ACTIONS)}, got {answer!r}"
@@ -87,7 +87,7 @@ def kaggle_function(agent: str, seed: int = 0) -> Function:
 
     Args:
         agent: a spec string.
-        seed: seed of its random stream.
+        seed: seed of the agent's random stream.
     """
     rng = np.full((1, 1), seed, np.uint64)
     agents: dict[Game, Agent] = {}
