@@ -218,6 +218,7 @@ def fit_observations(
     mask_dtype = space[keys[1]].dtype if keys else None  # type: ignore[index]
 
     def to_observations(planes: NDArray[Any], masks: NDArray[np.int8]) -> Any:
+        """Return planes and masks as observations of the model's space."""
         observations = planes.reshape(-1, *box.shape)
         if not keys:
             return observations

@@ -125,6 +125,7 @@ class Graph:
         numbers = 0
 
         def count(result: Any) -> None:
+            """Add the size of an operation's result, and check the sum."""
             nonlocal numbers
             for output in result if isinstance(result, tuple | list) else (result,):
                 numbers += output.numel() if isinstance(output, Tensor) else 0
@@ -248,6 +249,7 @@ def _to_document(program: Any) -> tuple[Document, dict[str, Tensor]]:
     output: Any = None
 
     def write(argument: Any) -> Any:
+        """Return an argument as JSON content; add the weight that it may be."""
         if isinstance(argument, torch.fx.Node):
             name = tensor_names.get(argument.name)
             if name is None:

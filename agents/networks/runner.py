@@ -118,6 +118,7 @@ class Runner:
 
     @property
     def _type(self) -> torch.dtype:
+        """Type of the computation."""
         return DTYPES[self.precision]
 
     def _find_precision(

@@ -46,6 +46,7 @@ class TreeSearchAgent(Agent):
         options: SearchOptions,
         shared_tree: bool = False,
     ):
+        """Make the agent; `shared_tree`: whether its threads search one tree."""
         super().__init__(game)
         self.config, self._params = options.config(game, shared_tree), options.params(game)
         self.simulations = integer("simulations", simulations, 1, 10**9)
@@ -87,7 +88,7 @@ class TreeSearchAgent(Agent):
 
     def prepare(self) -> None:
         """Compile or load the search, so that the first move is as fast as the others."""
-        states, no_env = batch_of_one(self.game), np.full(1, -1)
+        states, no_env = batch_of_one(self.game), np.full(1, -1)  # -1: no game of a batch
         simulations, self.simulations = self.simulations, 1
         seconds, self.seconds = self.seconds, None
         try:
@@ -173,6 +174,7 @@ class TreeSearchAgent(Agent):
             return
 
         def run_more(count: int) -> bool:
+            """Run `count` simulations per thread; return whether the search is done."""
             run(count * threads)
             return is_proven() or is_stopped()
 

@@ -94,6 +94,7 @@ def kaggle_function(agent: str, seed: int = 0) -> Function:
     positions: dict[Game, Any] = {}  # last position of the current game
 
     def play(kaggle_observation: Any, configuration: Any) -> str:
+        """Return the direction of the goose that an observation is for."""
         game = game_from_configuration(kaggle_observation, configuration)
         if game not in agents:
             agents[game] = make_agent(agent, game)

@@ -148,6 +148,7 @@ class AlphaBetaAgent(Agent):
         self._make_workspace()
 
     def _make_workspace(self) -> None:
+        """Allocate the arguments of `make_search`'s function, for searches of `max_depth`."""
         frames, states, work = make_workspace(self.game, self.max_depth + 1)
         self.workspace = frames, states, as_words(states), make_table(self.table_size), work
 

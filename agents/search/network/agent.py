@@ -125,6 +125,7 @@ class NetworkGuidedAgent(Agent):
         monitor = self.monitor
 
         def report_so_far() -> SearchReport:
+            """Return the report of the search that is running."""
             assert self._search is not None
             result = self._search.result()
             return self._report(result, int(result.action[0]), clock() - start)

@@ -82,6 +82,7 @@ class DecoupledSearchThreads:
         threads = len(self.trees)
 
         def run_thread(k: int) -> int:
+            """Run the simulations of thread k; return the number of nodes of its tree."""
             part = count * (k + 1) // threads - count * k // threads
             nodes, arms, table, states, work = self.trees[k]
             return search(nodes, arms, table, self.sizes[k], states, work, params, part)
