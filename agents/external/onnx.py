@@ -25,7 +25,7 @@ FORMAT = "ludoteca-onnx"  # "format" of this document
 class ONNXAgent(Agent):
     """Agent with a policy network in an ONNX file: it plays the legal action of the highest score.
 
-    The model has an input of planes, `[B, planes, rows, columns]`, channels last or flat as well,
+    The model has an input of planes, `[B, planes, rows, columns]`, or with channels last, or flat,
     of any type; optionally an input of masks, `[B, actions]`, 1 for legal actions; and an output
     `[B, actions]` of logits or Q values. Other outputs, such as a value, are ignored. Illegal
     actions are masked whether or not the model has an input of masks. `ludoteca export onnx`

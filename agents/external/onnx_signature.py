@@ -114,7 +114,10 @@ def find_signature(
 def _find_view(
     shape: list[Any], game: Game, view: str, channels_last: bool | None
 ) -> tuple[tuple[int, ...], str, bool] | None:
-    """Find the format of an input by its shape; return shape, view and `channels_last`."""
+    """Return shape, view and `channels_last` of an input by its shape; None if none fits.
+
+    `view` and `channels_last` are those of `ONNXAgent`.
+    """
     for name, observation_shape in _views(game).items():
         if view not in ("auto", name):
             continue

@@ -25,7 +25,10 @@ class OpenSpielLearner(Protocol):
     """
 
     def step(self, time_step: Any, is_evaluation: bool = False) -> Any:
-        """Return an object with the `action` for the observations of a time step."""
+        """Return an object with the `action` for the observations of a time step.
+
+        With `is_evaluation` the agent does not learn or explore.
+        """
 
 
 def as_agent(game: Game, player: Policy | OpenSpielLearner | Sequence[OpenSpielLearner]) -> Agent:

@@ -138,7 +138,7 @@ def load_sb3_agent(
 
     Model files contain pickles, which can run any code when they are read. They are not read, and
     weights are read by `torch.load(weights_only=True)`, so untrusted files are about as safe as
-    that. Policies and networks must be SB3's own; for others, there is `trust=True`, which
+    with that function. Policies and networks must be SB3's own; others need `trust=True`, which
     unpickles parts of the file, or `SB3Agent.from_model`.
 
     Args:

@@ -136,7 +136,11 @@ def _read(path: Path) -> tuple[Any, dict[str, torch.Tensor], int]:
 
 
 def _check_member(member: zipfile.ZipInfo, max_bytes: int) -> None:
-    """Validate the size and the compression ratio of a member of a model file."""
+    """Validate the size and the compression ratio of a member of a model file.
+
+    Raises:
+        ValueError: if it unpacks to more than `max_bytes`, or to 100 times its compressed size.
+    """
     size, packed = member.file_size, member.compress_size
     if size > max_bytes or size > 100 * packed + (1 << 20):
         raise ValueError(
@@ -146,11 +150,16 @@ def _check_member(member: zipfile.ZipInfo, max_bytes: int) -> None:
 
 
 class MemoryLimit(TorchFunctionMode):
-    """Context that limits the memory of tensors created in it, before it is allocated."""
+    """Context that limits the memory of tensors created in it, before it is allocated.
 
-    def __init__(self, limit: int):
+    Attributes:
+        max_bytes: the limit.
+        num_bytes: memory of the tensors so far.
+    """
+
+    def __init__(self, max_bytes: int):
         super().__init__()
-        self.limit, self.num_bytes = limit, 0
+        self.max_bytes, self.num_bytes = max_bytes, 0
 
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
@@ -166,10 +175,10 @@ class MemoryLimit(TorchFunctionMode):
             if len(shape) == 1 and not isinstance(shape[0], int):
                 (shape,) = shape
             self.num_bytes += 4 * prod(shape)  # float32
-            if self.num_bytes > self.limit:
+            if self.num_bytes > self.max_bytes:
                 raise ValueError(
                     f"the description needs networks of {self.num_bytes:,} bytes or more; expected "
-                    f"at most {self.limit:,}, by the weights in the file"
+                    f"at most {self.max_bytes:,}, by the weights in the file"
                 )
         return func(*args, **kwargs)
 

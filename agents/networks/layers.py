@@ -61,7 +61,13 @@ class Block(nn.Module):
     """
 
     def __init__(self, filters: int, pooled: bool = False, torus: bool = False):
-        """Make a block whose output is its input; `torus`: whether padding is circular."""
+        """Make a block whose output is its input.
+
+        Args:
+            filters: filters of its input and its convolutions.
+            pooled: whether global features are added.
+            torus: whether padding is circular.
+        """
         super().__init__()
         self.torus, padding = torus, 0 if torus else 1
         self.first = nn.Conv2d(filters, filters, 3, padding=padding)

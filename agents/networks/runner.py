@@ -189,6 +189,6 @@ def faster_precision(device: str = "cpu") -> Precision:
 def to_tensor(
     planes: NDArray[np.int8], scale: float, device: torch.device, dtype: torch.dtype
 ) -> Tensor:
-    """Return scaled planes as a tensor in channels last."""
+    """Return planes, multiplied by `scale`, as a tensor in channels last."""
     tensor = torch.from_numpy(planes).to(device).to(dtype, memory_format=torch.channels_last)
     return tensor if scale == 1 else tensor * scale

@@ -22,6 +22,7 @@ class Tower(nn.Module):
     """
 
     def __init__(self, encoder: Encoder, filters: int, blocks: int):
+        """Make a tower of `blocks` residual blocks with `filters` filters."""
         super().__init__()
         layout = encoder.game.layout
         self.trunk = Trunk(encoder.shape[0], filters, blocks)
@@ -59,7 +60,7 @@ class Tower(nn.Module):
         return cells, global_pooling(cells)
 
     def actions(self, features: Tensor, pooled: Tensor) -> Tensor:
-        """Return one output per action. Shape `[K, num_actions]`."""
+        """Return one output per action, `[K, num_actions]`, from the results of `features`."""
         out: Tensor = self.head(features)
         if self.cells:
             out = crop(out[:, 0], *self.board).flatten(1)

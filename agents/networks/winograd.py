@@ -55,7 +55,7 @@ def transform_weights(weights: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def num_tiles(rows: int, columns: int) -> int:
-    """Return the number of tiles of a board."""
+    """Return the number of tiles of a board of `rows` and `columns`."""
     return -(-rows // OUT_TILE) * -(-columns // OUT_TILE)
 
 

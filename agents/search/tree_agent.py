@@ -46,7 +46,17 @@ class TreeSearchAgent(Agent):
         options: SearchOptions,
         shared_tree: bool = False,
     ):
-        """Make the agent; `shared_tree`: whether its threads search one tree."""
+        """Make the agent.
+
+        Args:
+            game: the game to play.
+            simulations: simulations per move.
+            seconds: time per move, instead of a number of simulations.
+            action_selection: a name in `select.ACTION_SELECTIONS`.
+            reuse: whether the subtree of the moves played is reused by the next search.
+            options: options of the search.
+            shared_tree: whether the agent's threads search one tree.
+        """
         super().__init__(game)
         self.config, self._params = options.config(game, shared_tree), options.params(game)
         self.simulations = integer("simulations", simulations, 1, 10**9)

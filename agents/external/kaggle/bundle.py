@@ -1,7 +1,7 @@
 """Bundle of functions and their dependencies, as source code of one file that needs only NumPy.
 
 Kernels are plain Python, so an exported agent runs the same kernels as the original, without Numba:
-those of its policy, the random generator, and the observation planes of its network.
+the kernels of its policy, of the random generator, and of the observation of its network.
 """
 
 import ast
@@ -246,7 +246,10 @@ def pack(values: NDArray[Any]) -> str:
 
 
 def unpack(dtype: str, shape: tuple[int, ...], text: str) -> NDArray[Any]:
-    """Decode an array that `pack` encoded; float16 becomes float32."""
+    """Return the array of a NumPy dtype string and a shape that `pack` encoded as `text`.
+
+    Float16 becomes float32.
+    """
     data = zlib.decompress(base64.b85decode("".join(text.split())))
     values = np.frombuffer(data, dtype).reshape(shape)
     return values.astype(np.float32) if values.dtype.kind == "f" else values.copy()

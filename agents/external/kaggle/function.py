@@ -113,10 +113,10 @@ def kaggle_function(agent: str, seed: int = 0) -> Function:
     return play
 
 
-def game_from_configuration(observation_: Any, configuration: Any) -> Game:
-    """Return the game of an observation and its configuration."""
+def game_from_configuration(kaggle_observation: Any, configuration: Any) -> Game:
+    """Return the game of Kaggle's observation and configuration."""
     return hungry_geese(
-        num_players=len(observation_["geese"]),
+        num_players=len(kaggle_observation["geese"]),
         rows=configuration["rows"],
         columns=configuration["columns"],
         hunger_rate=configuration["hunger_rate"],

@@ -123,7 +123,10 @@ def network_layers(network: ACNetwork, weights: Weights, value: bool) -> Layers:
 
 
 def uib2021_layers(body: UIB2021Body, weights: Weights, value: bool) -> Layers:
-    """Return the layers of the network of Martín Miralles (UIB, 2021), with a value head."""
+    """Return the layers of the network of Martín Miralles (UIB, 2021).
+
+    `value`: see `network_layers`; `weights`: see `layers_of`.
+    """
     parts = (body.convolutions, body.dense, body.policy)
     convolutions, dense, policy = (layers_of(part, weights) for part in parts)
     heads = policy

@@ -114,7 +114,8 @@ class Process:
     def _write(self, data: bytes, deadline: float, seconds: float) -> None:
         """Write data before a deadline; `seconds`, the time limit, is for the error message."""
         while data:
-            if not self._requests.poll(max(0.0, 1000 * (deadline - time.perf_counter()))):
+            milliseconds = max(0.0, 1000 * (deadline - time.perf_counter()))
+            if not self._requests.poll(milliseconds):
                 self.close()
                 raise FailureError(TIMEOUT, f"the request was not read within {seconds:.3g} s")
             data = data[os.write(self._in(), data) :]
@@ -123,7 +124,8 @@ class Process:
         """Read `count` bytes before a deadline; see `_write`."""
         data = b""
         while len(data) < count:
-            if not self._answers.poll(max(0.0, 1000 * (deadline - time.perf_counter()))):
+            milliseconds = max(0.0, 1000 * (deadline - time.perf_counter()))
+            if not self._answers.poll(milliseconds):
                 self.close()
                 raise FailureError(TIMEOUT, f"no answer within {seconds:.3g} s")
             part = os.read(self._out(), count - len(data))

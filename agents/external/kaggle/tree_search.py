@@ -106,7 +106,7 @@ def copy_position(s: Any) -> Any:
 
 
 def choose(node: Any, p: int, c_puct: float, fpu_reduction: float) -> int:
-    """Choose an action of a goose by PUCT."""
+    """Choose an action of goose `p` by PUCT."""
     visits = sum(arm.visits for arm in node.arms[p])
     parent = types.SimpleNamespace(visits=max(visits, 1), params=(c_puct,))
     best, best_score = 0, -math.inf

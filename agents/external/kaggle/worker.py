@@ -62,7 +62,7 @@ def redirect_standard_streams() -> tuple[int, int]:
 
 
 def receive_all(inbox: int, requests: Any) -> None:
-    """Queue requests; end the process when the pipe of requests is closed."""
+    """Put requests from the pipe `inbox` into the queue; end the process when it is closed."""
     try:
         while True:
             header = read(inbox, LENGTH.size)

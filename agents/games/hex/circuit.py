@@ -177,6 +177,7 @@ def find_links(s: Any, color: int, row: int, column: int, work: Any) -> int:
         other = work.node[row + down, column + right]
         if other >= 0:
             work.other[n] = other
+            # The resistances of two empty cells sum to 2, those of an empty cell and a stone to 1.
             work.conductance[n] = 0.5 if s.cells[row + down, column + right] == 0 else 1.0
             n += 1
     line = row if color == BLACK else column

@@ -196,7 +196,7 @@ class _Deepening:
     def report(self) -> SearchReport:
         """Return the report of the search."""
         game, nodes = self._agent.game, int(self._work["nodes"])
-        names, value = game.action_names, self.value / WIN
+        names, value = game.action_names, self.value / WIN  # in [-1, 1]
         proof = PROVEN_WIN if value > 0 else LOSS if value < 0 else DRAW
         proven = PROVEN_NAMES[proof] if self.is_solved else ""
         return SearchReport(

@@ -263,7 +263,15 @@ class NetworkGuidedSearch(BatchedSearch):
         rng: np.random.Generator | None,
         gumbel_scale: float,
     ) -> SequentialHalving:
-        """Return the visit schedules of Gumbel AlphaZero; priors of 0 count as 1e-9."""
+        """Return the visit schedules of Gumbel AlphaZero; priors of 0 count as 1e-9.
+
+        Args:
+            priors: priors at the roots. Shape `[B, A]`.
+            legal: mask of the legal actions. Shape `[B, A]`.
+            budget: simulations per search. Shape `[B]`.
+            rng: generator of the Gumbel noise; None: no noise.
+            gumbel_scale: scale of the noise.
+        """
         noisy_logits = np.log(np.where(legal, np.maximum(priors, 1e-9), 1))
         if rng is not None and gumbel_scale > 0:
             noisy_logits = noisy_logits + gumbel_scale * rng.gumbel(size=noisy_logits.shape)

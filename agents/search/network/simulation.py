@@ -152,7 +152,7 @@ def make_simulation(game: Game, policy: str, decisive: bool) -> Simulation:
 
     @kernel
     def back_up(trees: Any, b: int, simulation: Any) -> None:
-        """Add the players' scores, `work.scores`, along the path."""
+        """Add the players' scores in [0, 1], `work.scores`, along the path."""
         for d in range(simulation.depth):
             node = simulation.path[d]
             for r in range(rows):

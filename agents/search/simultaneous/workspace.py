@@ -59,6 +59,7 @@ class DecoupledSearchThreads:
     """
 
     def __init__(self, game: Game, config: SearchConfig, max_nodes: int, threads: int):
+        """Make the threads and their trees, of up to `max_nodes` nodes each."""
         self._arguments = game, config, max_nodes, threads
         self._fields = summed_fields(config.policy)
         self.trees = [DecoupledWorkspace.make(game, config, max_nodes) for _ in range(threads)]
