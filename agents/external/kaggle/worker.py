@@ -229,7 +229,7 @@ def paths_of(module: Any) -> list[str]:
     except AttributeError:  # sys.modules can hold any object
         return []
     folders = names.get("__path__")
-    # A list, or the path of a namespace package; other objects could run code.
+    # A list, or the path of a namespace package, but no object of another module.
     if type(folders).__module__ not in ("builtins", "_frozen_importlib_external"):
         folders = []
     paths = [names.get("__file__"), *(folders if hasattr(folders, "__iter__") else [])]
