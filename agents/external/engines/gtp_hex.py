@@ -42,6 +42,7 @@ def moves_between(game: Game, s: Any, known: list[Move] | None) -> list[Move] | 
     before, after = stones_after(known), stones_of(game, s)
     opponent = _color(game, 1 - int(s.to_move))
     added = [(color, cell) for cell, color in after.items() if before.get(cell) != color]
+    # Players alternate, so the number of moves determines who is to move after the known ones.
     if before == after and len(known) % 2 == int(s.to_move):
         return []
     if len(known) % 2 == int(s.to_move):

@@ -23,7 +23,7 @@ READ_SIZE = 1 << 16  # bytes per system call
 class EngineProcess:
     """Process of a command that reads lines from standard input and writes lines.
 
-    It is ended when this object is deleted, and when this process ends, also by a signal.
+    It is ended when this object is deleted, and when the calling process ends, also by a signal.
     """
 
     def __init__(self, command: str):

@@ -30,7 +30,7 @@ DEFAULT_ENVIRONMENT = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS
 class Process:
     """Python process that runs `worker.py` with a submission.
 
-    It is ended when this object is deleted, and when this process ends, also by a signal.
+    It is ended when this object is deleted, and when the calling process ends, also by a signal.
     """
 
     def __init__(self, path: Path, python: str, max_bytes: int = 0, forward_output: bool = False):

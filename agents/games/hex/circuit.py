@@ -274,8 +274,9 @@ def updated_resistance(
         other = work.other[k]
         drop[k] = here[SOURCE] - potential[other, SOURCE]
         for m in range(k + 1):
-            last = work.other[m]
-            small[k, m] = here[node] - here[last] - here[other] + potential[other, last]
+            previous = work.other[m]
+            small[k, m] = here[node] - here[previous] - here[other] + potential[other, previous]
+        # Add 1 / d: d is minus the conductance, infinite, or 1/2 (from 1/2 to 1).
         if not own:
             small[k, k] -= 1.0 / work.conductance[k]
         elif work.conductance[k] == 1.0:

@@ -221,13 +221,13 @@ def make_steps(
     def back_up(frames: Any, level: int, value: int, work: Any) -> bool:
         frame, child = frames[level], frames[level + 1]
         frame.unsolved |= child.unsolved
-        same = child.player == frame.player
-        if not same:
+        is_same_player = child.player == frame.player
+        if not is_same_player:
             value = -value
         if frame.null_window and frame.alpha < value and value < frame.beta:
             # The child's value is at least `value`: search it again between that and beta.
             frame.null_window = 0
-            if same:
+            if is_same_player:
                 child.alpha, child.beta = value - 1, frame.beta
             else:
                 child.alpha, child.beta = -frame.beta, 1 - value
