@@ -197,14 +197,14 @@ class _TrackedGame(NamedTuple):
 
 
 def check_ours(game: Game, reason: str) -> None:
-    """Validate that our rules of a game can run in OpenSpiel: it is sequential, without chance.
+    """Check that OpenSpiel can run our rules of a game: it must be sequential, without chance.
 
     Args:
         game: the game.
         reason: beginning of the message: why OpenSpiel's own rules do not fit.
 
     Raises:
-        ValueError: if they cannot.
+        ValueError: if it cannot.
     """
     if game.simultaneous or "rng" in (game.state.names or ()):
         raise ValueError(f"{reason}; with our rules it plays sequential games without chance only")
@@ -219,7 +219,7 @@ def counterpart(game: Game) -> Counterpart:
     """Return OpenSpiel's own version of a game.
 
     Raises:
-        ValueError: if there is none.
+        ValueError: if OpenSpiel has none.
     """
     target = find_knowledge(game).openspiel
     if not target:

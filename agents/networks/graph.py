@@ -130,9 +130,7 @@ class Graph:
             for output in result if isinstance(result, tuple | list) else (result,):
                 numbers += output.numel() if isinstance(output, Tensor) else 0
             if numbers > MAX_NUMBERS:
-                raise ValueError(
-                    f"it computes more numbers per observation than the maximum, {MAX_NUMBERS:,}"
-                )
+                raise ValueError(f"it computes more than {MAX_NUMBERS:,} numbers per observation")
 
         try:
             result = self.to("meta")._run(

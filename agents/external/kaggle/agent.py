@@ -86,7 +86,8 @@ class KaggleAgent(Agent):
         self._processes: dict[Seat, Process] = {}
         self._overage_left: dict[Seat, float] = {}  # seconds left, in unfinished games
         self._forfeit_reasons: dict[Seat, tuple[str, str]] = {}
-        self._spare: Process | None = self._load()  # loaded, without a seat yet
+        # Process in which the submission is loaded, for the first goose.
+        self._spare: Process | None = self._load()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the settings; a copy starts its own processes.
