@@ -19,7 +19,7 @@ from ludoteca.envs.rng import uniform
 
 
 class OpenSpielLearner(Protocol):
-    """A trained OpenSpiel agent, such as DQN or PPO.
+    """Trained OpenSpiel agent, such as DQN or PPO.
 
     For agents that are trained in batches of games (PPO), `step` takes and returns lists.
     """

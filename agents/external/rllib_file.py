@@ -24,8 +24,8 @@ def export_module(module: Any, game: Game, path: str | Path) -> Path:
     """Write the policy of an RLModule to a file that the agent `rllib:PATH` reads.
 
     Supported are RLlib's default networks (`DefaultModelConfig`) without recurrence, of PPO, APPO,
-    IMPALA and DQN, with or without an action mask in the observation. For others there is
-    `RLlibAgent.from_module`.
+    IMPALA and DQN, with or without an action mask in the observation. Other modules can be played
+    with `RLlibAgent.from_module`.
 
     Args:
         module: the module, as `algorithm.get_module()` returns it.

@@ -201,11 +201,11 @@ def record_graph(
         module(observations)  # raises the network's own error for wrong observations
     try:
         with torch.no_grad(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of PyTorch's internals
+            warnings.simplefilter("ignore")  # PyTorch's internals warn
             program = torch.export.export(
                 module, (observations,), dynamic_shapes=({0: batch},), strict=False
             ).run_decompositions({})
-    except Exception as error:  # of the network's code or of PyTorch
+    except Exception as error:  # any error of the network's code or of PyTorch
         raise ValueError(
             f"this network cannot be recorded as a graph: {str(error).strip():.800}"
         ) from error
@@ -235,7 +235,7 @@ def _to_document(program: Any) -> tuple[Document, dict[str, Tensor]]:
     """
     signature, graph = program.graph_signature, program.graph_module.graph
     tensors = {**program.constants, **program.state_dict}
-    tensor_names = {  # by the name of the graph's input
+    tensor_names = {  # names of weights and constants by the name of the graph's input
         **signature.inputs_to_parameters,
         **signature.inputs_to_buffers,
         **signature.inputs_to_lifted_tensor_constants,

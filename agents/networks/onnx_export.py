@@ -101,7 +101,7 @@ def _onnx_bytes(
             'the export to ONNX needs onnx and onnxscript: pip install "ludoteca[onnx]"'
         ) from error
     with warnings.catch_warnings(), torch.no_grad():
-        warnings.simplefilter("ignore")  # of PyTorch's internals
+        warnings.simplefilter("ignore")  # PyTorch's internals warn
         program = torch.onnx.export(
             module,
             (torch.zeros(2, *shape),),  # PyTorch treats batch sizes 0 and 1 as constants

@@ -44,7 +44,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class SearchReport:
-    """The statistics of one search.
+    """Statistics of one search.
 
     Attributes:
         action: the action to play; `name` is its name.

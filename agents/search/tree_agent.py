@@ -17,7 +17,8 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.records import batch_of_one
 
-MAX_REUSED_TREES = 64  # of an agent with `reuse`; the least recently used tree is dropped
+# Maximum number of trees of an agent with `reuse`; the least recently used tree is dropped.
+MAX_REUSED_TREES = 64
 
 
 class TreeSearchAgent(Agent):

@@ -15,7 +15,7 @@ from ludoteca.agents.search.tuning import AMAF_WEIGHT, FPU, MAX_CANDIDATES
 from ludoteca.envs.jit import factory, kernel
 from ludoteca.envs.rng import below
 
-EXPLORATION = 0.7  # of UCB1: mean + 0.7 sqrt(ln t / n)
+EXPLORATION = 0.7  # exploration constant of UCB1: mean + 0.7 sqrt(ln t / n)
 LOCAL_PROB = 0.75  # nmc: probability of selecting each value on its own
 
 

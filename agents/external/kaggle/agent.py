@@ -17,7 +17,7 @@ from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.rng import next_u64
 
-ACTIONS = ("NORTH", "EAST", "SOUTH", "WEST")  # by action of the game
+ACTIONS = ("NORTH", "EAST", "SOUTH", "WEST")  # the competition's names of the game's actions
 MAIN_FILE = "main.py"  # file of a submission that is a folder
 Seat = tuple[int, int]  # (env_index, seat): one goose of one game
 

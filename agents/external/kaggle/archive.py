@@ -10,7 +10,7 @@ from pathlib import Path
 from ludoteca.files import archive_errors_as_value_errors, check_archive, open_regular_file
 
 SUFFIXES = (".tar.gz", ".tgz", ".tar", ".zip")
-MAX_BYTES = 2 << 30  # of all files together
+MAX_BYTES = 2 << 30  # maximum size of all files together
 MAX_FILES = 10_000
 
 

@@ -32,7 +32,7 @@ class Bundle:
 
     def __init__(self, precision: Precision = "float32"):
         self.precision = precision
-        self._names: dict[int, str] = {}  # by id()
+        self._names: dict[int, str] = {}  # names in the bundle by id() of the object
         self._kept_objects: list[Any] = []  # keeps objects alive, so that no id() is reused
         self._reserved_names: set[str] = set()
         self._imports: list[str] = []

@@ -61,7 +61,8 @@ def work_dtype(game: Game, levels: int) -> np.dtype[np.void]:
         [
             ("nodes", np.int64),  # number of visited nodes
             ("level", np.int64),  # index of the current frame
-            ("history", np.int64, (2, game.num_actions)),  # by player and action: squared depths
+            # By player and action: sum of squared depths of its cutoffs.
+            ("history", np.int64, (2, game.num_actions)),
             ("tie_break", np.int64, (game.num_actions,)),  # order of actions with equal scores
             ("returns", np.float64, (2,)),  # scratch: returns or evaluations of both players
             ("variation", np.int16, (levels, levels)),  # principal variation from each level on
