@@ -172,7 +172,7 @@ class OpenSpielAgent(Agent):
     def _tree(self, state: Any, seeds: list[int], simulations: int, seconds: float) -> Any:
         """Search with limits of simulations and seconds; return the root of OpenSpiel's tree.
 
-        `seeds` has one for the rollouts and one for the search.
+        `seeds` are two seeds, of the rollouts and of the search.
         """
         bot = self._pyspiel.MCTSBot(
             self._spiel_game,

@@ -80,7 +80,7 @@ class PolicyPlayer(OpenSpielAgent):
         self.policy = policy
 
     def _find_spiel_game(self) -> tuple[Any, Translation, Translation]:
-        """Return our game in OpenSpiel, for which the policy is."""
+        """Return our game in OpenSpiel, which the policy plays; actions need no translation."""
         return load_ours(self.game), same_action, same_action
 
     def _search(self, state: Any, rng: NDArray[np.uint64]) -> int:

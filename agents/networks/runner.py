@@ -176,7 +176,7 @@ class Runner:
 def faster_precision(device: str = "cpu") -> Precision:
     """Return the precision that is faster for convolutions on a device.
 
-    The choice depends on the features of the hardware, not by timing, so that runs are reproducible
+    The choice depends on the features of the hardware, not on timing, so that runs are reproducible
     on one machine. CPUs with bfloat16 units are recognized on Linux only.
     """
     if torch.device(device).type == "cuda":

@@ -53,10 +53,10 @@ class MCTSAgent(TreeSearchAgent):
                 parameters may follow after a colon, as in `"ucb_v:zeta=2"`.
             simulations: simulations per move.
             seconds: time per move, instead of a number of simulations.
-            action_selection: the move to play: `"max"`, that of the highest sum of scores;
-                `"robust"`, the most visits; `"max_robust"`, both, for which the search is continued
-                at most twice as long; `"mean"`, the highest mean score; `"policy"`, the highest
-                score by the selection policy.
+            action_selection: selection of the move to play, by: `"max"`: the highest sum of scores;
+                `"robust"`: the most visits; `"max_robust"`: both, until which the search is
+                continued, at most twice as long; `"mean"`: the highest mean score; `"policy"`: the
+                highest score by the selection policy.
             reuse: whether the subtree of the moves played is reused by the next search.
             solver_empties: number of empty squares up to which positions are solved exactly,
                 however long that takes, instead of searched; 0: never. See

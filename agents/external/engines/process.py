@@ -57,7 +57,7 @@ class EngineProcess:
         return self._end.alive
 
     def set_time_limit(self, seconds: float) -> None:
-        """Set the time limit, from now on, of all lines that are written and read until the next.
+        """Set the time limit, from now on, of all lines until the next call.
 
         The limit of output, `MAX_OUTPUT`, is for the same lines.
         """

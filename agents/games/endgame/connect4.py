@@ -112,7 +112,7 @@ class _Connect4Search:
         line: list[int] = []
         while not self.game.is_terminal(s):
             for action in self.game.legal(s):
-                # A window in which it is decided whether the action reaches `score`.
+                # A window that is just wide enough to decide whether the action reaches `score`.
                 value, child = self.score_action(s, action, max(score - 1, -1), score + (score < 1))
                 if value >= score:
                     break

@@ -32,7 +32,7 @@ class HeuristicAgent(CompiledAgent):
     The value of swapping is in [-1, 1], by the same formula with `q' = 1 / q`, since swapping
     mirrors the position. The first action of the highest value is played.
 
-    The agent looks one ply ahead: it always plays a winning move, and most often prevents one.
+    The agent looks one ply ahead: it always plays a winning move, and very likely prevents one.
     """
 
     epsilon = 0.0  # probability of a random move

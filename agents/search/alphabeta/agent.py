@@ -264,7 +264,7 @@ class _Deepening:
             return MAX_SLICE
         if nodes < FIRST_SLICE:
             return FIRST_SLICE
-        passed = max(clock() - self._start, 1e-6)  # not 0, so that it can be divided by
+        passed = max(clock() - self._start, 1e-6)  # above 0, as it is a divisor
         interval = MONITOR_SECONDS
         if seconds is not None:
             interval = min(seconds / NUM_SLICES, MONITOR_SECONDS)
